@@ -20,14 +20,28 @@ double filled_share(const TaskGraph& graph, std::int32_t multiprocessors) {
   return all > 0 ? filled / all : 1;
 }
 
-std::optional<Energy> step_energy(const Catalogue& catalogue, const Accelerator& accelerator,
-                                  const TaskGraph& graph, std::int64_t step_ns,
-                                  std::int64_t compute_ns) {
+Result<std::optional<Energy>> step_energy(const Catalogue& catalogue,
+                                          const Accelerator& accelerator, const TaskGraph& graph,
+                                          std::int64_t step_ns, std::int64_t compute_ns) {
   const auto power = board_power(catalogue, accelerator.name);
-  if (!power.ok() || !power->has_value()) return std::nullopt;
+  if (!power.ok()) return power.error();
+  if (!power->has_value()) return std::optional<Energy>{};
   const double filled =
       static_cast<double>(compute_ns) * filled_share(graph, accelerator.multiprocessors);
-  return energy_of(**power, step_ns, filled);
+  return std::optional(energy_of(**power, step_ns, filled));
+}
+
+Result<std::optional<Energy>> predicted_energy(const Catalogue& catalogue,
+                                               const Prediction& prediction,
+                                               std::int64_t compute_ns) {
+  const bool is_altered =
+      std::any_of(prediction.applied.begin(), prediction.applied.end(), [](const Applied& applied) {
+        const OptimizationInfo& info = *applied.optimization;
+        return info.stage == ApplyStage::device && info.accelerator_param == nullptr;
+      });
+  if (is_altered || !prediction.accelerator) return std::optional<Energy>{};
+  return step_energy(catalogue, *prediction.accelerator, prediction.graph,
+                     prediction.run.answer.step_ns, compute_ns);
 }
 
 }  // namespace foretrace::driver

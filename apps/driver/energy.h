@@ -4,9 +4,11 @@
 #include <cstdint>
 #include <optional>
 
+#include "apps/driver/predict.h"
 #include "models/catalogue/accelerator.h"
 #include "models/catalogue/board_power.h"
 #include "models/catalogue/catalogue.h"
+#include "sim/core/result.h"
 #include "sim/graph/task_graph.h"
 
 namespace foretrace::driver {
@@ -16,9 +18,17 @@ namespace foretrace::driver {
 [[nodiscard]] double filled_share(const TaskGraph& graph, std::int32_t multiprocessors);
 
 /// Of a step of one rank that computes for `compute_ns`. None where nothing is known of the board.
-[[nodiscard]] std::optional<Energy> step_energy(const Catalogue& catalogue,
-                                                const Accelerator& accelerator,
-                                                const TaskGraph& graph, std::int64_t step_ns,
-                                                std::int64_t compute_ns);
+/// Error: what is wrong in the file of boards.
+[[nodiscard]] Result<std::optional<Energy>> step_energy(const Catalogue& catalogue,
+                                                        const Accelerator& accelerator,
+                                                        const TaskGraph& graph,
+                                                        std::int64_t step_ns,
+                                                        std::int64_t compute_ns);
+
+/// The same of a predicted step. None too where a what-if alters what the run is on (a clock, a
+/// part of the device) other than by another accelerator: what that draws is not known.
+[[nodiscard]] Result<std::optional<Energy>> predicted_energy(const Catalogue& catalogue,
+                                                             const Prediction& prediction,
+                                                             std::int64_t compute_ns);
 
 }  // namespace foretrace::driver

@@ -4,6 +4,9 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "models/catalogue/config_files.h"
 #include "sim/core/config.h"
 
 namespace foretrace {
@@ -14,7 +17,7 @@ Result<std::optional<BoardPower>> board_power(const Catalogue& catalogue,
   if (catalogue.document_names("power").empty()) return none;
   const auto document = catalogue.document({"power table", "power"}, "boards");
   if (!document.ok()) return document.error();
-  const std::string file = "configs/power/boards.json";
+  const std::string file = config_file(catalogue.directory(), "power", "boards");
   ConfigFields fields(**document, file);
   BoardPower power;
   double idle = 0;
@@ -33,13 +36,15 @@ Result<std::optional<BoardPower>> board_power(const Catalogue& catalogue,
   }
   if (!(power.less >= 1 && power.more >= 1)) fields.mistake("less", "expected less, more >= 1");
   if (Status status = fields.finish(); !status.ok()) return std::move(status).error();
-  if (limits->find(accelerator) == nullptr) return none;
-  ConfigFields(*limits, file, "/limits_watts")
-      .quantity(accelerator, ParamType::number, power.limit_w);
-  if (!(power.limit_w > 0)) {
-    return Error{ErrorCode::bad_config,
-                 file + ": /limits_watts/" + std::string(accelerator) + ": expected watts above 0"};
+  ConfigFields watts(*limits, file, "/limits_watts");
+  for (const std::string& name : limits->keys) {
+    double limit = 0;
+    watts.quantity(name, ParamType::number, limit);
+    if (!(limit > 0)) watts.mistake(name, fmt::format("got {:g}, expected watts above 0", limit));
+    if (name == accelerator) power.limit_w = limit;
   }
+  if (Status status = watts.finish(); !status.ok()) return std::move(status).error();
+  if (limits->find(accelerator) == nullptr) return none;
   power.idle_w = idle * power.limit_w;
   power.busy_w = busy * power.limit_w;
   const bool is_measured =

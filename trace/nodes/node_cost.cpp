@@ -10,10 +10,8 @@
 namespace foretrace::trace {
 namespace {
 
-constexpr double longest_ns = 4e18;  // below 2^62
-
 std::int64_t as_ns(double seconds) {
-  return static_cast<std::int64_t>(std::ceil(std::clamp(seconds * 1e9, 0.0, longest_ns)));
+  return static_cast<std::int64_t>(std::ceil(std::clamp(seconds * 1e9, 0.0, longest_nodes_ns)));
 }
 
 double seconds_for(std::int64_t amount, double rate) {
@@ -137,6 +135,22 @@ class Costs {
 Result<NodeTimes> node_times(const EventTable& events, const NodeGraph& graph,
                              const NodeCosts& costs) {
   return Costs(events, graph, costs).run();
+}
+
+void warn_below_resolution(std::uint64_t below, std::uint64_t nodes,
+                           std::vector<std::string>& warnings) {
+  if (below == 0) return;
+  warnings.push_back(
+      fmt::format("{} of {} nodes are recorded without a duration and count as 0: the format keeps "
+                  "whole microseconds",
+                  below, nodes));
+}
+
+const NodeCommunication* communication_of(const NodeGraph& graph, NodeId node) {
+  const auto& all = graph.communications;
+  const auto at = std::lower_bound(all.begin(), all.end(), node,
+                                   [](const auto& row, NodeId id) { return row.node < id; });
+  return at != all.end() && at->node == node ? &*at : nullptr;
 }
 
 }  // namespace foretrace::trace

@@ -27,15 +27,6 @@ std::int64_t value_of_attribute(std::string_view text) {
   return number;
 }
 
-// Of an all-gather a node tells what one rank gives: all of it is known where the ranks are.
-std::int64_t payload_of(const NodeCommunication& row, CollectiveKind kind) {
-  if (kind != CollectiveKind::all_gather) {
-    return row.bytes;
-  }
-  const bool is_known = row.group_size > 0 && row.bytes <= INT64_MAX / row.group_size;
-  return is_known ? row.bytes * row.group_size : -1;
-}
-
 }  // namespace
 
 bool on_device(const NodeGraph& nodes, NodeId node) {
@@ -203,19 +194,17 @@ TaskId NodeEmitter::put(const TaskSpec& task) {
 
 // Kind, bytes and group, as far as they are recorded.
 void NodeEmitter::describe_communication(NodeId node, Work& work) {
-  const auto by_node = [](const NodeCommunication& row, NodeId id) { return row.node < id; };
-  const auto& all = nodes_.communications;
-  const auto at = std::lower_bound(all.begin(), all.end(), node, by_node);
-  if (at == all.end() || at->node != node) {
-    return;
-  }
+  const NodeCommunication* const at = communication_of(nodes_, node);
+  if (at == nullptr) return;
   switch (nodes_.kind[index(node)]) {
     case NodeKind::send: work.collective = CollectiveKind::send; break;
     case NodeKind::receive: work.collective = CollectiveKind::receive; break;
     default: work.collective = collective_kind(events_.names[at->kind]); break;
   }
   if (at->bytes >= 0) {
-    work.bytes = payload_of(*at, work.collective);
+    // What one rank gives.
+    work.bytes = payload_bytes({.kind = work.collective, .in_bytes = at->bytes},
+                               static_cast<std::uint32_t>(std::max(0, at->group_size)));
   }
   work.communicator = communicator_of(*at);
 }

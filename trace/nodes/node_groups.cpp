@@ -2,12 +2,14 @@
 
 #include <algorithm>
 #include <charconv>
+#include <optional>
+#include <system_error>
 #include <utility>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "sim/core/config.h"
+#include "sim/core/params.h"
 #include "trace/nodes/node_order.h"
 
 namespace foretrace::trace {
@@ -28,26 +30,53 @@ std::string json_list(std::string_view values) {
   return list;
 }
 
-std::int32_t rank_in(const ConfigValue& value) {
+/// None: something else stands there.
+std::optional<std::int32_t> rank_in(const ConfigValue& value) {
   std::int32_t rank = -1;
-  std::from_chars(value.text.data(), value.text.data() + value.text.size(), rank);
-  return rank;
+  const char* const end = value.text.data() + value.text.size();
+  const auto [at, error] = std::from_chars(value.text.data(), end, rank);
+  const bool is_rank =
+      value.kind == ConfigValue::Kind::number && error == std::errc{} && at == end && rank >= 0;
+  return is_rank ? std::optional(rank) : std::nullopt;
 }
 
-void add_group(const ConfigValue& group, std::span<const std::int32_t> all_ranks, GroupList& list) {
+Status add_group(const ConfigValue& group, std::span<const std::int32_t> all_ranks,
+                 GroupList& list) {
   const ConfigValue* const name = group.find("pg_name");
   const ConfigValue* const ranks = group.find("ranks");
-  if (name == nullptr || ranks == nullptr || ranks->kind != ConfigValue::Kind::list) return;
-  std::vector<std::int32_t> members;
-  for (const ConfigValue& rank : ranks->items) members.push_back(rank_in(rank));
-  if (members.empty()) members.assign(all_ranks.begin(), all_ranks.end());
-  std::sort(members.begin(), members.end());
-  list.emplace(name->text, std::move(members));
+  if (name == nullptr || ranks == nullptr || ranks->kind != ConfigValue::Kind::list) {
+    return ok_status();
+  }
+  auto members = ranks_in(*ranks);
+  if (!members) {
+    return std::move(members).error().with_context("group " + in_quotes(name->text));
+  }
+  if (members->empty()) members->assign(all_ranks.begin(), all_ranks.end());
+  std::sort(members->begin(), members->end());
+  list.emplace(name->text, *std::move(members));
+  return ok_status();
 }
 
 }  // namespace
 
-GroupList recorded_groups(const RankNodes& rank, std::span<const std::int32_t> all_ranks) {
+Result<std::vector<std::int32_t>> ranks_in(const ConfigValue& list) {
+  if (list.kind != ConfigValue::Kind::list) {
+    return Error{ErrorCode::bad_format, list.described() + ", expected a list of ranks"};
+  }
+  std::vector<std::int32_t> ranks;
+  for (const ConfigValue& item : list.items) {
+    const auto rank = rank_in(item);
+    if (!rank) return Error{ErrorCode::bad_format, item.described() + ", expected a rank"};
+    ranks.push_back(*rank);
+  }
+  std::sort(ranks.begin(), ranks.end());
+  const auto twice = std::adjacent_find(ranks.begin(), ranks.end());
+  if (twice == ranks.end()) return ranks;
+  return Error{ErrorCode::bad_format,
+               fmt::format("got rank {} twice, expected each rank once", *twice)};
+}
+
+Result<GroupList> recorded_groups(const RankNodes& rank, std::span<const std::int32_t> all_ranks) {
   GroupList list;
   const NodeGraph& nodes = *rank.nodes;
   const NameTable& names = rank.events->names;
@@ -56,7 +85,12 @@ GroupList recorded_groups(const RankNodes& rank, std::span<const std::int32_t> a
     const std::string text = json_list(names[nodes.signatures[nodes.signature[i]].values]);
     const auto parsed = parse_config(text);
     if (!parsed.ok()) continue;
-    for (const ConfigValue& group : parsed->items) add_group(group, all_ranks, list);
+    for (const ConfigValue& group : parsed->items) {
+      if (auto status = add_group(group, all_ranks, list); !status) {
+        return std::move(status).error().with_context(fmt::format(
+            "{}: {}", rank.events->info.path, node_text(*rank.events, nodes, make_id<NodeId>(i))));
+      }
+    }
   }
   return list;
 }
@@ -87,7 +121,8 @@ Result<std::vector<std::int32_t>> NodeGroups::members(const RankNodes& rank,
                                                       const NodeCommunication& row) const {
   const std::string_view name = rank.events->names[row.group];
   if (name.empty()) return ranks_;
-  const GroupList& known = where_.empty() ? recorded_.at(rank.rank) : listed_;
+  if (where_.empty() && !recorded_.at(rank.rank)) return recorded_.at(rank.rank).error();
+  const GroupList& known = where_.empty() ? *recorded_.at(rank.rank) : listed_;
   std::vector<std::int32_t> members;
   if (const auto at = known.find(name); at != known.end()) {
     members = at->second;

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "sim/core/config.h"
 #include "sim/core/result.h"
 #include "trace/table/events.h"
 #include "trace/table/node_graph.h"
@@ -24,10 +25,15 @@ struct RankNodes {
 /// Ranks by the name of their group, ascending.
 using GroupList = std::map<std::string, std::vector<std::int32_t>, std::less<>>;
 
+/// The ranks that a list of numbers names, ascending. Error: it is no list, or names something else
+/// or a rank twice.
+[[nodiscard]] Result<std::vector<std::int32_t>> ranks_in(const ConfigValue& list);
+
 /// The groups that PyTorch's node "## process_group:init ##" lists. A group without ranks in it has
 /// all of the job. Empty where there is no such node.
-[[nodiscard]] GroupList recorded_groups(const RankNodes& rank,
-                                        std::span<const std::int32_t> all_ranks);
+/// Error: what ranks_in refuses.
+[[nodiscard]] Result<GroupList> recorded_groups(const RankNodes& rank,
+                                                std::span<const std::int32_t> all_ranks);
 
 class NodeGroups {
  public:
@@ -37,7 +43,7 @@ class NodeGroups {
 
   /// Members of the group that a node of a rank names. Communication without a group is among all
   /// ranks. Errors: a group that nobody knows, one whose members are not known, a member without a
-  /// trace, the rank itself left out.
+  /// trace, the rank itself left out, a list in the trace that cannot be read.
   [[nodiscard]] Result<std::vector<std::int32_t>> members(const RankNodes& rank,
                                                           const NodeCommunication& row) const;
 
@@ -48,8 +54,8 @@ class NodeGroups {
   GroupList listed_;
   std::string where_;
   std::vector<std::int32_t> ranks_;
-  std::map<std::int32_t, GroupList> recorded_;  // by rank
-  GroupList named_;                             // ranks whose traces name a group
+  std::map<std::int32_t, Result<GroupList>> recorded_;  // by rank
+  GroupList named_;                                     // ranks whose traces name a group
 };
 
 }  // namespace foretrace::trace

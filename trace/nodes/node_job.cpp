@@ -69,12 +69,7 @@ class JobOfNodes {
     if (!graph) return std::move(graph).error();
     job_.graph = std::move(graph).value();
     job_.exchanges = meetings_.size();
-    if (below > 0) {
-      job_.warnings.push_back(fmt::format(
-          "{} of {} nodes are recorded without a duration and count as 0: the format keeps whole "
-          "microseconds",
-          below, nodes));
-    }
+    warn_below_resolution(below, nodes, job_.warnings);
     return std::move(job_);
   }
 
@@ -100,16 +95,11 @@ class JobOfNodes {
     std::map<GroupKey, std::size_t> seen;
     std::map<MessageKey, std::size_t> sent;
     std::map<std::tuple<bool, std::int32_t, std::uint32_t>, std::uint32_t> lanes;
-    const auto& all = rank.nodes->communications;
     for (const NodeId node : orders_.back()) {
       const NodeKind kind = rank.nodes->kind[index(node)];
       if (!is_communication(kind) || !on_device(*rank.nodes, node)) continue;
-      const auto at = std::lower_bound(all.begin(), all.end(), node,
-                                       [](const auto& row, NodeId id) { return row.node < id; });
-      const bool is_described = at != all.end() && at->node == node;
-      const NodeCommunication row = is_described ? *at : NodeCommunication{.node = node};
-      const std::int64_t recorded = rank.nodes->duration_ns[index(node)];
-      job_.recorded_transfer_ns += std::max<std::int64_t>(0, recorded);
+      const NodeCommunication* const at = communication_of(*rank.nodes, node);
+      const NodeCommunication row = at != nullptr ? *at : NodeCommunication{.node = node};
       NodeMeeting meeting{.node = node};
       const Status status = kind == NodeKind::collective
                                 ? collective(r, row, seen, meeting)
@@ -163,9 +153,16 @@ class JobOfNodes {
     const auto size = static_cast<std::int64_t>(members->size());
     std::int64_t bytes = row.bytes;
     if (bytes < 0 && kind != CollectiveKind::barrier) return without_size(rank, row.node);
-    if (kind == CollectiveKind::barrier) bytes = -1;
-    // Of an all-gather a node tells what one rank gives.
-    if (kind == CollectiveKind::all_gather && bytes <= INT64_MAX / size) bytes *= size;
+    // A node tells what one rank gives.
+    bytes = kind == CollectiveKind::barrier ? -1
+                                            : payload_bytes({.kind = kind, .in_bytes = bytes},
+                                                            static_cast<std::uint32_t>(size));
+    if (bytes < 0 && kind != CollectiveKind::barrier) {
+      return Error{ErrorCode::bad_format,
+                   fmt::format("{}: an all_gather of {} bytes from each of {} ranks, expected less "
+                               "than 2^63 in all",
+                               where(rank, row.node), row.bytes, size)};
+    }
     const NodeExchange exchange{kind, bytes, *members};
     GroupKey key{rank.events->names[row.group], std::move(members).value()};
     const auto [group, is_new] = communicators_.try_emplace(key, no_communicator);
@@ -287,7 +284,29 @@ class JobOfNodes {
         NodeMeeting& row = rows_[part.rank][part.meeting];
         row.duration_ns = row.kind == CollectiveKind::receive ? 0 : time.ns;
         row.provenance = time.provenance;
+        if (auto status = add_times(part, row); !status) return status;
       }
+    }
+    const bool says_times = std::all_of(ranks_.begin(), ranks_.end(), [](const RankNodes& rank) {
+      return rank.nodes->communications.empty() || rank.nodes->has_durations;
+    });
+    if (!says_times) job_.recorded_transfer_ns = 0;
+    return ok_status();
+  }
+
+  Status add_times(const Part& part, const NodeMeeting& row) {
+    const std::int64_t recorded = rank_of(part).nodes->duration_ns[index(row.node)];
+    for (const auto& [ns, sum] :
+         {std::pair(row.duration_ns, &job_.transfer_ns),
+          std::pair(std::max<std::int64_t>(0, recorded), &job_.recorded_transfer_ns)}) {
+      const double all = static_cast<double>(*sum) + static_cast<double>(ns);
+      if (all > longest_nodes_ns) {
+        return Error{ErrorCode::bad_format,
+                     fmt::format("{}: with it all ranks' communication takes {:.3g} ns, expected "
+                                 "at most {:.3g}",
+                                 where(part), all, longest_nodes_ns)};
+      }
+      *sum += ns;
     }
     return ok_status();
   }
@@ -342,11 +361,6 @@ class JobOfNodes {
 
 Result<NodeJob> build_node_job(std::span<const RankNodes> ranks, const NodeGroups& groups,
                                const NodeCosts& costs, const ExchangePrice& price) {
-  for (const RankNodes& rank : ranks) {
-    if (rank.nodes->size() > 0) continue;
-    return Error{ErrorCode::unsupported,
-                 fmt::format("{}: no nodes; nothing to simulate", rank.events->info.path)};
-  }
   return JobOfNodes(ranks, groups, costs, price).run();
 }
 

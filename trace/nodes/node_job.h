@@ -30,7 +30,9 @@ using ExchangePrice = std::function<Result<ExchangeTime>(const NodeExchange&)>;
 struct NodeJob {
   TaskGraph graph;
   std::uint64_t exchanges = 0;
-  /// What the files say of the communication on their devices, where they say it: sum of all ranks.
+  /// What each rank's part of every exchange takes, one after another: as priced, and as the files
+  /// say. 0 where one of the files says nothing of durations.
+  std::int64_t transfer_ns = 0;
   std::int64_t recorded_transfer_ns = 0;
   std::vector<std::string> warnings;
 };
@@ -39,7 +41,8 @@ struct NodeJob {
 /// message leaves when its sender has come to it, and is awaited by its receiver. Where no streams
 /// are recorded, communication of one group, or with one peer in one direction, keeps its order,
 /// and nothing else does. Errors: what NodeGroups refuses, ranks that disagree on a collective,
-/// messages without the other end, communication without a size, ranks that wait for each other.
+/// messages without the other end, communication without a size, more than a
+/// graph may take in all, ranks that wait for each other.
 [[nodiscard]] Result<NodeJob> build_node_job(std::span<const RankNodes> ranks,
                                              const NodeGroups& groups, const NodeCosts& costs,
                                              const ExchangePrice& price);

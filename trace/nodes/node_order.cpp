@@ -99,6 +99,10 @@ std::string node_text(const EventTable& events, const NodeGraph& graph, NodeId n
 }
 
 Result<std::vector<NodeId>> node_order(const EventTable& events, const NodeGraph& graph) {
+  if (graph.size() == 0) {
+    return Error{ErrorCode::unsupported,
+                 fmt::format("{}: no nodes; nothing to simulate", events.info.path)};
+  }
   Edges edges(graph);
   std::vector<std::uint32_t>& missing = edges.missing();
   using Entry = std::tuple<std::int64_t, std::uint32_t>;  // start, row

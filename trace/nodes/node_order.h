@@ -12,7 +12,8 @@
 namespace foretrace::trace {
 
 /// Nodes so that none stands before what it waits for: the earliest recorded start first, without
-/// recorded starts the lowest id. The error names the nodes of a cycle.
+/// recorded starts the lowest id. Errors: no nodes; a cycle, whose nodes it
+/// names.
 [[nodiscard]] Result<std::vector<NodeId>> node_order(const EventTable& events,
                                                      const NodeGraph& graph);
 /// Name and id of a node for messages: "node 36 'aten::add'".

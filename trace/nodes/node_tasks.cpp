@@ -4,8 +4,6 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "sim/graph/graph_builder.h"
 #include "trace/nodes/node_cost.h"
 #include "trace/nodes/node_emitter.h"
@@ -47,17 +45,13 @@ Honesty honesty_of(const NodeGraph& nodes, const NodeEmitter& emitter) {
 
 Result<BuiltGraph> build_node_graph(const EventTable& events, const NodeGraph& nodes,
                                     const BuildOptions& options) {
-  if (nodes.size() == 0) {
-    return Error{ErrorCode::unsupported,
-                 fmt::format("{}: no nodes; nothing to simulate", events.info.path)};
+  Result<std::vector<NodeId>> order = node_order(events, nodes);
+  if (!order) {
+    return std::move(order).error();
   }
   Result<NodeTimes> times = node_times(events, nodes, options.node_costs);
   if (!times) {
     return std::move(times).error();
-  }
-  Result<std::vector<NodeId>> order = node_order(events, nodes);
-  if (!order) {
-    return std::move(order).error();
   }
   GraphBuilder builder;
   NodeEmitter emitter(events, nodes, std::move(times).value(), builder,
@@ -83,12 +77,7 @@ Result<BuiltGraph> build_node_graph(const EventTable& events, const NodeGraph& n
     built.recorded_start_ns[index(task)] =
         nodes.start_ns[i] < 0 ? -1 : nodes.start_ns[i] - emitter.origin_ns();
   }
-  if (const std::uint64_t below = emitter.times().below_resolution; below > 0) {
-    built.warnings.push_back(
-        fmt::format("{} of {} nodes are recorded without a duration and count as 0: the format "
-                    "keeps whole microseconds",
-                    below, nodes.size()));
-  }
+  warn_below_resolution(emitter.times().below_resolution, nodes.size(), built.warnings);
   return built;
 }
 

@@ -13,6 +13,7 @@
 #include "models/networks/placement.h"
 #include "sim/result/summary.h"
 #include "trace/inputs/node_files.h"
+#include "trace/nodes/node_cost.h"
 #include "trace/nodes/node_job.h"
 #include "trace/ranks/job.h"
 
@@ -55,6 +56,13 @@ class Prices {
                    fmt::format("{} over {} nodes of {}, which no network joins, expected another "
                                "cluster",
                                to_string(exchange.kind), call.group.nodes, cluster_.name)};
+    }
+    if (!(time.ns >= 0 && time.ns < trace::longest_nodes_ns)) {
+      return Error{
+          ErrorCode::unsupported,
+          fmt::format("{} of {:.3g} bytes takes {:.3g} ns on {}, expected less than {:.3g}",
+                      to_string(exchange.kind), call.bytes, time.ns, cluster_.name,
+                      trace::longest_nodes_ns)};
     }
     const std::int64_t ns = std::llround(time.ns);
     ExchangeRow& row =
@@ -106,18 +114,16 @@ std::string groups_beside(const NodeScenario& scenario) {
   return std::filesystem::is_regular_file(beside, ignored) ? beside.generic_string() : "";
 }
 
-/// The rank that computes most, and the time of all ranks' communication.
-void sum_ranks(NodeAnswer& answer) {
+std::int32_t rank_that_computes_most(const NodeAnswer& answer) {
   std::map<std::int32_t, std::int64_t> computed;
   for (std::size_t i = 0; i < answer.graph.size(); ++i) {
     const auto task = make_id<TaskId>(i);
     const std::int64_t ns = answer.graph.duration_ns(task);
-    if (answer.graph.kind(task) == TaskKind::collective) answer.transfer_ns += ns;
     if (answer.graph.kind(task) == TaskKind::kernel) computed[answer.graph.lane(task).rank] += ns;
   }
   const auto most = std::max_element(computed.begin(), computed.end(),
                                      [](auto& a, auto& b) { return a.second < b.second; });
-  answer.busiest_rank = most == computed.end() ? 0 : most->first;
+  return most == computed.end() ? 0 : most->first;
 }
 
 }  // namespace
@@ -146,6 +152,7 @@ Result<NodeAnswer> answer_nodes(const NodeScenario& scenario) {
       [&prices](const trace::NodeExchange& exchange) { return prices(exchange); });
   if (!job.ok()) return std::move(job).error();
   answer.graph = std::move(job->graph);
+  answer.transfer_ns = job->transfer_ns;
   answer.recorded_transfer_ns = job->recorded_transfer_ns;
   answer.warnings = std::move(job->warnings);
   answer.exchanges = prices.rows();
@@ -155,7 +162,7 @@ Result<NodeAnswer> answer_nodes(const NodeScenario& scenario) {
   auto analysis = analyse(answer.graph, answer.run);
   if (!analysis.ok()) return std::move(analysis).error();
   answer.analysis = std::move(*analysis);
-  sum_ranks(answer);
+  answer.busiest_rank = rank_that_computes_most(answer);
   if (answer.run.answer.is_span) {
     answer.analysis.breakdown =
         summarize(answer.graph, answer.run.timeline,

@@ -1,22 +1,20 @@
 #include "apps/driver/node_job/node_scenario.h"
 
-#include <algorithm>
 #include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
 #include "apps/driver/scenario/scenario.h"
 #include "apps/driver/scenario/scenario_files.h"
 #include "models/networks/read_figures.h"
-#include "sim/core/config.h"
+#include "sim/core/config_json.h"
 
 namespace foretrace::driver {
 namespace {
 
 constexpr double most_rate = 1e21;  // per second
-constexpr std::uint32_t most_group_rank = 1U << 20U;
+constexpr std::size_t most_groups = std::size_t{1} << 14U;
 
 void read_workload(ConfigFields& fields, NodeScenario& scenario) {
   const ConfigValue* object = fields.object("workload");
@@ -66,10 +64,6 @@ Result<std::optional<NodeScenario>> scenario_of(const Catalogue& catalogue, cons
   return std::optional(std::move(scenario));
 }
 
-Error list_error(const std::string& path, const std::string& what) {
-  return Error{ErrorCode::bad_config, fmt::format("{}: {}", path, what)};
-}
-
 }  // namespace
 
 Result<std::optional<NodeScenario>> parse_node_scenario(const Catalogue& catalogue,
@@ -92,27 +86,25 @@ Result<std::optional<NodeScenario>> read_node_scenario(const Catalogue& catalogu
 Result<trace::GroupList> read_group_list(const std::string& path) {
   const auto text = read_config_text(path);
   if (!text.ok()) return text.error();
-  const nlohmann::json root = nlohmann::json::parse(*text, nullptr, false);
-  if (!root.is_object()) {
-    return list_error(path, R"(expected groups with their ranks: {"1": [0, 1], "2": [2, 3]})");
+  auto root = parse_config_of(most_groups, *text);
+  if (!root.ok()) return std::move(root).error().with_context(path);
+  const ConfigValue no_keys;  // nothing but mistakes is told
+  ConfigFields fields(no_keys, path);
+  if (root->kind != ConfigValue::Kind::object) {
+    fields.mistake("", root->described() +
+                           R"(, expected groups with their ranks: {"1": [0, 1], "2": [2, 3]})");
+    return fields.finish().error();
   }
   trace::GroupList list;
-  for (const auto& [name, ranks] : root.items()) {
-    std::vector<std::int32_t> members;
-    for (const nlohmann::json& rank : ranks) {
-      const bool is_rank = rank.is_number_unsigned() && rank.get<std::uint64_t>() < most_group_rank;
-      if (!is_rank) {
-        return list_error(path, fmt::format("/{}: got {}, expected a rank", name, rank.dump()));
-      }
-      members.push_back(rank.get<std::int32_t>());
+  for (std::size_t i = 0; i < root->items.size(); ++i) {
+    auto members = trace::ranks_in(root->items[i]);
+    if (members.ok() && !members->empty()) {
+      list.emplace(root->keys[i], std::move(*members));
+      continue;
     }
-    std::sort(members.begin(), members.end());
-    if (!ranks.is_array() || members.empty() ||
-        std::adjacent_find(members.begin(), members.end()) != members.end()) {
-      return list_error(path, fmt::format("/{}: got {}, expected a list of ranks, each once", name,
-                                          ranks.dump().substr(0, 60)));
-    }
-    list.emplace(name, std::move(members));
+    fields.mistake(root->keys[i],
+                   members.ok() ? "got an empty list, expected ranks" : members.error().message);
+    return fields.finish().error();
   }
   return list;
 }

@@ -67,8 +67,10 @@ Result<WhatIfSpec> one_what_if(const json& object, const std::string& where,
       }
     } else if (key == "schema") {
       if (value != what_if_schema) {
-        return wrong(where, here,
-                     fmt::format("got {}, expected \"{}\"", value.dump(), what_if_schema));
+        return wrong(
+            where, here,
+            fmt::format("got {}, expected \"{}\"",
+                        value.is_primitive() ? value.dump() : value.type_name(), what_if_schema));
       }
     } else if (key != "how_to") {  // of the examples that ship: how_to.h reads it
       constexpr std::string_view known[] = {"optimization", "parameters", "schema"};

@@ -131,9 +131,9 @@ Result<std::vector<Pair>> read_pairs(const Catalogue& catalogue, const std::stri
   }
   if (const auto schema = document.find("schema");
       schema != document.end() && *schema != "foretrace.pairs/1") {
-    return Error{
-        ErrorCode::bad_config,
-        fmt::format("{}: /schema: got {}, expected \"foretrace.pairs/1\"", path, schema->dump())};
+    return Error{ErrorCode::bad_config,
+                 fmt::format("{}: /schema: got {}, expected \"foretrace.pairs/1\"", path,
+                             schema->is_primitive() ? schema->dump() : schema->type_name())};
   }
   std::vector<Pair> pairs;
   for (const nlohmann::json& entry : document["pairs"]) {

@@ -36,4 +36,12 @@ Section energy_section(const std::string& path, const std::string& label, const 
   return section;
 }
 
+std::string energy_failure_text(const Error& error) { return "left out: " + error.message; }
+
+Section energy_failure(const Error& error) {
+  Section section{.key = "energy_failure"};
+  section.line("energy", energy_failure_text(error));
+  return section;
+}
+
 }  // namespace foretrace::report

@@ -5,6 +5,7 @@
 
 #include "apps/report/section.h"
 #include "models/catalogue/board_power.h"
+#include "sim/core/result.h"
 
 namespace foretrace::report {
 
@@ -14,5 +15,8 @@ namespace foretrace::report {
 /// In documents below `path`, on pages a row with details.
 [[nodiscard]] Section energy_section(const std::string& path, const std::string& label,
                                      const Energy& energy);
+/// Why there is none, in words, and as a line of its own.
+[[nodiscard]] std::string energy_failure_text(const Error& error);
+[[nodiscard]] Section energy_failure(const Error& error);
 
 }  // namespace foretrace::report

@@ -21,11 +21,12 @@ std::string compute(int id, int microseconds, const std::string& after = "") {
          std::to_string(microseconds) + R"(, "is_cpu_op": false, "data_deps": [)" + after + "]}";
 }
 
-std::string collective(int id, int type, int bytes, const std::string& group,
-                       const std::string& after = "") {
+std::string collective(int id, int type, std::int64_t bytes, const std::string& group,
+                       const std::string& after = "", const std::string& more = "") {
   return R"({"Id": )" + std::to_string(id) + R"(, "Name": "meet", "NodeType": 7, "comm_type": )" +
          std::to_string(type) + R"(, "comm_size": )" + std::to_string(bytes) +
-         R"(, "is_cpu_op": false, "pg_name": ")" + group + R"(", "data_deps": [)" + after + "]}";
+         R"(, "is_cpu_op": false, "pg_name": ")" + group + R"(", "data_deps": [)" + after + "]" +
+         more + "}";
 }
 
 std::string message(int id, bool sends, int other, int bytes, const std::string& after = "",
@@ -82,6 +83,22 @@ std::string refusal(const Job& job, const GroupList& listed = {}) {
 }
 
 const GroupList both = {{"g", {0, 1}}};
+
+/// What rank 1 of 2 says in a node of PyTorch's, in which group 7 has these ranks.
+Result<GroupList> groups_of(const std::string& ranks) {
+  std::string init = R"({"id": "1", "name": "## process_group:init ##", "type": "COMP_NODE",
+    "inputs": {"values": "['[{\"pg_name\": \"0\", \"ranks\": [], \"group_size\": 2},
+    {\"pg_name\": \"7\", \"ranks\": )" +
+                     ranks + R"(, \"group_size\": 1}]']", "shapes": "[[]]",
+    "types": "['String']"}, "attr": [{"name": "is_cpu_op", "int32Val": 1}]})";
+  std::replace(init.begin(), init.end(), '\n', ' ');
+  auto read = read_bytes("chakra_json", R"({"schema": "x"})"
+                                        "\n" +
+                                            init);
+  REQUIRE_MESSAGE(read.ok(), read.error().message);
+  const std::vector<std::int32_t> all = {0, 1};
+  return recorded_groups({1, &read->events, read->nodes()}, all);
+}
 
 }  // namespace
 
@@ -148,21 +165,58 @@ TEST_CASE("node job: groups come from the list, else from who names them") {
 }
 
 TEST_CASE("node job: PyTorch's node lists groups, and one without ranks has all") {
-  const std::string init = R"({"id": "1", "name": "## process_group:init ##", "type": "COMP_NODE",
-    "inputs": {"values": "['[{\"pg_name\": \"0\", \"ranks\": [], \"group_size\": 2},
-    {\"pg_name\": \"7\", \"ranks\": [1], \"group_size\": 1}]']", "shapes": "[[]]",
-    "types": "['String']"}, "attr": [{"name": "is_cpu_op", "int32Val": 1}]})";
-  std::string one_line = init;
-  std::replace(one_line.begin(), one_line.end(), '\n', ' ');
-  auto read = read_bytes("chakra_json", R"({"schema": "x"})"
-                                        "\n" +
-                                            one_line);
-  REQUIRE_MESSAGE(read.ok(), read.error().message);
-  const std::vector<std::int32_t> all = {0, 1};
-  const GroupList groups = recorded_groups({1, &read->events, read->nodes()}, all);
-  REQUIRE(groups.size() == 2);
-  CHECK(groups.at("0") == all);
-  CHECK(groups.at("7") == std::vector<std::int32_t>{1});
+  const auto groups = groups_of("[1]");
+  REQUIRE_MESSAGE(groups.ok(), groups.error().message);
+  REQUIRE(groups->size() == 2);
+  CHECK(groups->at("0") == std::vector<std::int32_t>{0, 1});
+  CHECK(groups->at("7") == std::vector<std::int32_t>{1});
+}
+
+TEST_CASE("node job: a list in the trace names ranks, each once") {
+  const std::string where = "t: node 1 '## process_group:init ##': group '7': ";
+  CHECK(groups_of("[1, 0.5]").error().message == where + "got the number 0.5, expected a rank");
+  CHECK(groups_of("[1, null]").error().message == where + "got null, expected a rank");
+  CHECK(groups_of("[1, -1]").error().message == where + "got the number -1, expected a rank");
+  CHECK(groups_of("[1, 0, 1]").error().message ==
+        where + "got rank 1 twice, expected each rank once");
+}
+
+TEST_CASE("node job: what exchanges take and what files say of them is of the same nodes") {
+  // A kernel whose name says NCCL communicates, but not with a rank that is here.
+  const std::string other =
+      R"({"Id": 9, "Name": "ncclKernel", "NodeType": 4, "runtime": 70, "is_cpu_op": false})";
+  const std::string runtime = R"(, "runtime": 50)";
+  const std::vector<std::string> nodes = {other, collective(2, 0, 5000, "g", "", runtime)};
+  const auto job = built(job_of({nodes, nodes}), both);
+  REQUIRE_MESSAGE(job.ok(), job.error().message);
+  CHECK(job->transfer_ns == 2 * 19 * us);
+  CHECK(job->recorded_transfer_ns == 2 * 50 * us);
+}
+
+TEST_CASE("node job: what one file does not say is not compared") {
+  const std::vector<std::string> silent = {collective(2, 0, 5000, "g")};
+  const std::vector<std::string> timed = {collective(2, 0, 5000, "g", "", R"(, "runtime": 50)")};
+  const auto job = built(job_of({silent, timed}), both);
+  REQUIRE_MESSAGE(job.ok(), job.error().message);
+  CHECK(job->transfer_ns == 2 * 19 * us);
+  CHECK(job->recorded_transfer_ns == 0);
+}
+
+TEST_CASE("node job: times and sizes beyond 64 bits are refused") {
+  // 2e18 ns each.
+  const std::vector<std::string> nodes = {
+      collective(1, 0, 10, "g", "", R"(, "runtime": 2000000000000000)")};
+  CHECK(refusal(job_of({nodes, nodes, nodes}), {{"g", {0, 1, 2}}}) ==
+        "rank2: node 1 'meet': with it all ranks' communication takes 6e+18 ns, expected at most "
+        "4e+18");
+  const std::vector<std::string> gather = {collective(1, 2, 10, "g")};
+  Job job = job_of({gather, gather});
+  NodeGraph large = *job.traces[0].nodes();
+  large.communications[0].bytes = std::int64_t{1} << 62;
+  for (RankNodes& rank : job.ranks) rank.nodes = &large;
+  CHECK(refusal(job, both) ==
+        "rank0: node 1 'meet': an all_gather of 4611686018427387904 bytes from each of 2 ranks, "
+        "expected less than 2^63 in all");
 }
 
 TEST_CASE("node job: ranks that disagree are refused") {

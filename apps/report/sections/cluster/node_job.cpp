@@ -1,10 +1,10 @@
 // Execution traces of ranks on a cluster: the step, where it goes, and what communication takes.
 #include <algorithm>
-#include <array>
 
 #include <fmt/format.h>
 
 #include "apps/report/pages.h"
+#include "apps/report/sections/breakdown_parts.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
@@ -14,20 +14,6 @@ namespace {
 
 constexpr std::size_t most_exchange_rows = 12;
 
-/// Exclusive parts that sum to the step.
-struct JobPart {
-  std::string_view key;
-  std::string_view title;
-  std::int64_t Breakdown::*time_ns;
-};
-constexpr std::array<JobPart, 6> job_parts = {
-    {{"compute_ns", "device computes", &Breakdown::compute_ns},
-     {"memory_copy_ns", "device copies", &Breakdown::memory_copy_ns},
-     {"communication_exposed_ns", "exposed communication", &Breakdown::communication_exposed_ns},
-     {"communication_waiting_ns", "waiting for late ranks", &Breakdown::communication_waiting_ns},
-     {"host_bound_ns", "device waits for the host", &Breakdown::host_bound_ns},
-     {"idle_ns", "latencies and gaps", &Breakdown::idle_ns}}};
-
 Section job_breakdown(const driver::NodeAnswer& answer) {
   const std::int64_t step = answer.run.answer.step_ns;
   const Breakdown& breakdown = answer.analysis.breakdown;
@@ -36,7 +22,7 @@ Section job_breakdown(const driver::NodeAnswer& answer) {
                                        answer.busiest_rank),
                   .scale_ns = step};
   Table table{.columns = {{"part"}, {"time_ns", "time"}, {"share", "share"}}};
-  for (const JobPart& part : job_parts) {
+  for (const BreakdownPart& part : breakdown_parts) {
     const std::int64_t time = breakdown.*part.time_ns;
     if (time == 0) continue;
     table.add({Value::words(part.title), Value::time(time), Value::share(share_of(time, step))});
@@ -48,14 +34,6 @@ Section job_breakdown(const driver::NodeAnswer& answer) {
         "would be {} shorter",
         time_text(breakdown.communication_overlapped_ns, step),
         time_text(*answer.analysis.free_transfers_ns, step)));
-  }
-  return section;
-}
-
-Section job_breakdown_document(const driver::NodeAnswer& answer) {
-  Section section{.key = "breakdown", .path = "breakdown", .show = Show::never};
-  for (const JobPart& part : job_parts) {
-    section.datum(std::string(part.key), Value::time(answer.analysis.breakdown.*part.time_ns));
   }
   return section;
 }
@@ -96,7 +74,8 @@ Sections node_job_step(const NodeJobPart& part) {
   section.line("computation", "as long as the traces say, whatever the accelerator");
   section.line("timeline", part.timeline);
   for (const std::string& warning : answer.warnings) section.notes.push_back({.text = warning});
-  return {std::move(section), job_breakdown(answer), job_breakdown_document(answer)};
+  return {std::move(section), job_breakdown(answer),
+          breakdown_section("breakdown", "breakdown", answer.analysis.breakdown)};
 }
 
 Sections node_job_exchanges(const NodeJobPart& part) {

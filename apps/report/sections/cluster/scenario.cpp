@@ -53,13 +53,14 @@ double counted_per_step(const ScenarioPart& part) {
 }
 
 /// Of the slowest stage's device: large kernels fill it.
-std::optional<Energy> energy_in(const ScenarioPart& part) {
-  if (part.known == nullptr) return std::nullopt;
+Result<std::optional<Energy>> energy_in(const ScenarioPart& part) {
+  if (part.known == nullptr) return std::optional<Energy>{};
   const auto power = board_power(*part.known, part.scenario.cluster->accelerator.name);
-  if (!power.ok() || !power->has_value()) return std::nullopt;
+  if (!power.ok()) return power.error();
+  if (!power->has_value()) return std::optional<Energy>{};
   const StepBreakdown& parts = part.answer.analytic.breakdown;
   const double filled = (sum_of(parts.computed) + parts.optimizer) * parts_of(part).scale;
-  return energy_of(**power, part.answer.step_ns, filled);
+  return std::optional(energy_of(**power, part.answer.step_ns, filled));
 }
 
 /// What files of other programs say that has no counterpart here.
@@ -276,10 +277,12 @@ Sections scenario_step(const ScenarioPart& part) {
     section.line("cost", fmt::format("{:.2f} dollars per million {}",
                                      answer.figures.cost_per_million_tokens, counted_in(job)));
   }
-  if (const auto energy = energy_in(part)) {
+  if (const auto energy = energy_in(part); !energy.ok()) {
+    section.line("energy", energy_failure_text(energy.error()));
+  } else if (*energy) {
     section.line("energy",
-                 fmt::format("{}; {:.3g} J per {}", energy_text(*energy),
-                             energy->joules * job.ranks() / counted_per_step(part),
+                 fmt::format("{}; {:.3g} J per {}", energy_text(**energy),
+                             (*energy)->joules * job.ranks() / counted_per_step(part),
                              job.has_samples() ? "sample" : "token"),
                  Show::details);
   }
@@ -324,10 +327,10 @@ Sections scenario_facts(const ScenarioPart& part) {
   section.datum("model_flops_utilization", utilization_value(answer.figures));
   section.datum(fmt::format("cost_per_million_{}", counted_in(job)),
                 Value::plain(answer.figures.cost_per_million_tokens));
-  if (const auto energy = energy_in(part)) {
-    section.datum("energy", energy_value(*energy));
+  if (const auto energy = energy_in(part); energy.ok() && energy->has_value()) {
+    section.datum("energy", energy_value(**energy));
     section.datum(fmt::format("joules_per_{}", job.has_samples() ? "sample" : "token"),
-                  Value::plain(energy->joules * job.ranks() / counted_per_step(part)));
+                  Value::plain((*energy)->joules * job.ranks() / counted_per_step(part)));
   }
   section.datum("bubble_ns", ns(answer.analytic.breakdown.bubble));
   section.datum("optimizer_ns", ns(answer.analytic.breakdown.optimizer));

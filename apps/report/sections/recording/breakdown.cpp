@@ -1,9 +1,8 @@
 // Where a step goes: device, host, communication; alone, or before and after a change.
-#include <array>
-
 #include <fmt/format.h>
 
 #include "apps/report/pages.h"
+#include "apps/report/sections/breakdown_parts.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
@@ -13,26 +12,8 @@ namespace {
 
 using driver::Analysis;
 
-/// Exclusive parts that sum to the step.
-struct Part {
-  std::string_view key;
-  std::string_view title;
-  std::int64_t Breakdown::*time_ns;
-};
-constexpr std::array<Part, 6> parts = {
-    {{"compute_ns", "device computes", &Breakdown::compute_ns},
-     {"memory_copy_ns", "device copies", &Breakdown::memory_copy_ns},
-     {"communication_exposed_ns", "exposed communication", &Breakdown::communication_exposed_ns},
-     {"communication_waiting_ns", "waiting for late ranks", &Breakdown::communication_waiting_ns},
-     {"host_bound_ns", "device waits for the host", &Breakdown::host_bound_ns},
-     {"idle_ns", "latencies and gaps", &Breakdown::idle_ns}}};
-
 /// What documents say of one run.
 Sections analysis_sections(const std::string& run, const Analysis& analysis) {
-  Section breakdown{.key = run + "_breakdown", .path = run + "/breakdown", .show = Show::never};
-  for (const Part& part : parts) {
-    breakdown.datum(std::string(part.key), Value::time(analysis.breakdown.*part.time_ns));
-  }
   Section rest{.key = run + "_rest", .path = run, .show = Show::never};
   rest.datum("communication_overlapped_ns",
              Value::time(analysis.breakdown.communication_overlapped_ns));
@@ -41,7 +22,8 @@ Sections analysis_sections(const std::string& run, const Analysis& analysis) {
                             {"communication_waiting_ns", Value::time(analysis.free_waiting_ns)}}));
   rest.datum("provenance", by_name<Provenance>(analysis.provenance,
                                                [](double share) { return Value::share(share); }));
-  return {std::move(breakdown), std::move(rest)};
+  return {breakdown_section(run + "_breakdown", run + "/breakdown", analysis.breakdown),
+          std::move(rest)};
 }
 
 /// Of the recording: time and share of each part.
@@ -52,7 +34,7 @@ Section breakdown_of_one(const ResultAnswer& answer) {
                   .title = fmt::format("where the {} goes", step_word(step)),
                   .scale_ns = step.step_ns};
   Table table{.columns = {{"part"}, {"time_ns", "time"}, {"share", "share"}}};
-  for (const Part& part : parts) {
+  for (const BreakdownPart& part : breakdown_parts) {
     const std::int64_t time = analysis.breakdown.*part.time_ns;
     if (part.time_ns == &Breakdown::communication_waiting_ns && time == 0 &&
         !analysis.free_waiting_ns && analysis.breakdown.communication_exposed_ns > 0) {
@@ -95,7 +77,7 @@ Section breakdown_of_both(const ResultAnswer& answer) {
                .show = show};
   };
   Row whole = row(step_word(before), before.step_ns, after.step_ns, Show::always);
-  for (const Part& part : parts) {
+  for (const BreakdownPart& part : breakdown_parts) {
     const std::int64_t then = answer.baseline.breakdown.*part.time_ns;
     const std::int64_t now = answer.predicted->breakdown.*part.time_ns;
     whole.below.push_back(

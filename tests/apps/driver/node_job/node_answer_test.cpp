@@ -137,6 +137,54 @@ TEST_CASE("chakra workload: mistakes of the file are told with their place") {
   CHECK(model.error().message.find("which 'simulate' alone takes") != std::string::npos);
 }
 
+TEST_CASE("chakra workload: a list of groups is refused with its place") {
+  const Folder folder;
+  const std::string path = (folder.path / "comm_group.json").generic_string();
+  const auto message = [&](const std::string& text) {
+    std::ofstream(path, std::ios::binary) << text;
+    const auto list = driver::read_group_list(path);
+    return list.ok() ? "" : list.error().message;
+  };
+  const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
+  CHECK(message(R"({"0": )" + deep + "}") == path + ": more than 64 levels of nesting");
+  CHECK(message(R"({"0": [[0]]})") == path + ": /0: got a list, expected a rank");
+  CHECK(message(R"({"0": {"a": 1}})") == path + ": /0: got an object, expected a list of ranks");
+  CHECK(message(R"({"0": [0, 1.5]})") == path + ": /0: got the number 1.5, expected a rank");
+  CHECK(message(R"({"0": [0, "1"]})") == path + ": /0: got '1', expected a rank");
+  CHECK(message(R"({"0": [1, 0, 1]})") == path + ": /0: got rank 1 twice, expected each rank once");
+  CHECK(message(R"({"0": []})") == path + ": /0: got an empty list, expected ranks");
+  CHECK(message(R"({"0": [0], "0": [1]})") ==
+        path + ": key '0' twice in one object, expected it once");
+  CHECK(message("[]").find("/: got a list, expected groups with their ranks") != std::string::npos);
+  // More groups than a config has keys.
+  std::string many;
+  for (int i = 0; i < 3000; ++i)
+    many += (i == 0 ? "{\"" : ",\"") + std::to_string(i) + "\": [1, 0]";
+  CHECK(message(many + "}").empty());
+  CHECK(driver::read_group_list(path)->at("2999") == std::vector<std::int32_t>{0, 1});
+}
+
+TEST_CASE("chakra workload: an exchange that takes longer than a step can is refused") {
+  // Five ranks are on two nodes.
+  const Folder folder;
+  for (int rank = 0; rank < 5; ++rank) {
+    std::ofstream(folder.path / ("rank." + std::to_string(rank) + ".json"), std::ios::binary)
+        << R"({"workload_graph": [{"Id": 1, "Name": "meet", "NodeType": 7, "comm_type": 0,
+              "comm_size": 1000, "is_cpu_op": false, "data_deps": []}]})";
+  }
+  const auto scenario = parsed(R"("workload": {"chakra": ")" + folder.path.generic_string() +
+                               R"("}, "cluster": "aws_g4dn")");
+  REQUIRE_MESSAGE(scenario.ok(), scenario.error().message);
+  driver::NodeScenario slow = **scenario;
+  slow.cluster.network.step_latency_ns = 1e30;
+  const auto answer = driver::answer_nodes(slow);
+  REQUIRE_FALSE(answer.ok());
+  CHECK_MESSAGE(
+      answer.error().message.find("all_reduce of 1e+03 bytes takes ") != std::string::npos,
+      answer.error().message);
+  CHECK(answer.error().message.find("expected less than 4e+18") != std::string::npos);
+}
+
 TEST_CASE("chakra workload: traces of two ranks that PyTorch recorded") {
   const std::string folder = FORETRACE_SHARED_DIR "/traces/megatron_tp2_v100/";
   if (!fs::exists(folder + "final.0.et.gz")) {

@@ -80,6 +80,10 @@ TEST_CASE("errors in a JSON file have its name and the JSON pointer") {
   CHECK(message(R"({"apply": [{}]})") == "f.json: /apply/0/optimization: is missing");
   CHECK(message(R"({"schema": "foretrace.what_if/9"})") ==
         "f.json: /schema: got \"foretrace.what_if/9\", expected \"foretrace.what_if/1\"");
+  // Printed, it would be as deep.
+  const std::string deep = R"({"schema": )" + std::string(200'000, '[') + std::string(200'000, ']');
+  CHECK(message((deep + "}").c_str()) ==
+        "f.json: /schema: got array, expected \"foretrace.what_if/1\"");
   CHECK(message("{").rfind("f.json: not JSON: ", 0) == 0);
 }
 

@@ -115,10 +115,13 @@ TEST_CASE("validation: measured times that are none are refused with the pair's 
     CHECK(pairs.error().message.find("pair 'mine': measured: expected base_step_ms") !=
           std::string::npos);
   }
+  const std::string deep =
+      R"({"pairs": [], "schema": )" + std::string(200'000, '[') + std::string(200'000, ']') + "}";
   for (const auto& [document, where] :
        {std::pair{R"({"pairs": [{"id": "mine", "apply": 3}]})", "/pairs/0: expected an object"},
         std::pair{R"({"pairs": ["mine"]})", "/pairs/0: expected an object"},
-        std::pair{R"({"schema": "foretrace.pairs/9", "pairs": []})", "/schema: got"}}) {
+        std::pair{R"({"schema": "foretrace.pairs/9", "pairs": []})", "/schema: got"},
+        std::pair{deep.c_str(), "/schema: got array"}}) {
     std::ofstream(folder / "pairs.json") << document;
     const auto pairs = pair_table(test::shipped(), folder.string());
     REQUIRE_FALSE(pairs.ok());
