@@ -37,6 +37,20 @@ bool has_policies(const TaskGraph& graph) {
                      [](const Lane& lane) { return lane.policy != LanePolicy::program_order; });
 }
 
+/// Only the time of a step is known without the profiler: what else was recorded is of another run.
+void take_given(std::int64_t step_ns, Replay& replay) {
+  replay.is_given = true;
+  replay.measured_answer.step_ns = step_ns;
+  replay.measured_answer.host_ns = step_ns;
+  replay.measured_answer.device_ns = -1;
+  replay.measured_answer.limit = replay.run.answer.limit;
+  std::fill(replay.measured.device_ns.begin(), replay.measured.device_ns.end(), -1);
+  replay.measured.span_ns = 0;
+  replay.error = ratio_less_one(replay.run.answer.step_ns, step_ns);
+  replay.worst_step_error = replay.error;
+  replay.span_error = 0;
+}
+
 }  // namespace
 
 Result<Run> simulate_run(const TaskGraph& graph, const RunOptions& options) {
@@ -76,15 +90,10 @@ Result<Replay> replay(const Recording& recording, const RunOptions& options) {
   replay.error = ratio_less_one(replay.run.answer.step_ns, measured->step_ns);
   replay.span_error = ratio_less_one(replay.run.steps.span_ns, replay.measured.span_ns);
   replay.worst_step_error = worst_of(replay.measured, replay.run.steps);
-  if (recording.unprofiled) {
-    // Only one step is known without the profiler.
-    replay.measured_answer.step_ns = recording.unprofiled->step_ns;
-    replay.measured_answer.host_ns = recording.unprofiled->step_ns;
-    replay.error = ratio_less_one(replay.run.answer.step_ns, recording.unprofiled->step_ns);
-    replay.worst_step_error = replay.error;
-    replay.span_error = 0;
-  }
   replay.scatter = scatter_of(replay.measured);
+  if (recording.unprofiled) {
+    take_given(recording.unprofiled->step_ns, replay);
+  }
   replay.reactions = reactions_of(recording.graph());
   replay.doubts = doubts_of(recording.report);
   for (Doubt& doubt : doubts_of(recording.built, replay.run.timeline, replay.reactions)) {

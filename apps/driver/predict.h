@@ -47,6 +47,8 @@ struct Run {
 struct Replay {
   StepTimes measured;
   StepAnswer measured_answer;
+  bool is_given =
+      false;  ///< its step was given (Recording::unprofiled); `measured` has profiled ones
   Run run;
   double error = 0;  ///< simulated / measured - 1, of the step that answers
   double span_error = 0;

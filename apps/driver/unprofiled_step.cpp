@@ -53,39 +53,10 @@ std::vector<std::vector<std::int64_t>> records_of(const trace::EventTable& event
   return times;
 }
 
-/// The recorded time that is 0 in the graph: its first work on host or device.
-std::int64_t origin_of(const Recording& recording) {
-  const trace::EventTable& events = recording.events;
-  std::int64_t origin = std::numeric_limits<std::int64_t>::max();
-  const TaskGraph& graph = recording.graph();
-  std::vector<bool> has_lane(events.tracks.size(), false);
-  for (std::size_t track = 0; track < events.tracks.size(); ++track) {
-    const trace::Track& row = events.tracks[track];
-    has_lane[track] = row.kind == trace::Track::Kind::stream ||
-                      std::any_of(graph.context().lanes.begin(), graph.context().lanes.end(),
-                                  [&](const Lane& lane) {
-                                    return lane.kind == LaneKind::host_thread &&
-                                           lane.number == row.number &&
-                                           row.kind == trace::Track::Kind::host_thread;
-                                  });
-  }
-  for (std::size_t i = 0; i < events.size(); ++i) {
-    const EventKind kind = events.kind[i];
-    const bool counts =
-        events.is_device_event(make_id<EventId>(i)) ||
-        (kind != EventKind::other && kind != EventKind::overhead &&
-         events.tracks[index(events.track[i])].kind == trace::Track::Kind::host_thread);
-    if (counts && has_lane[index(events.track[i])]) {
-      origin = std::min(origin, events.start_ns[i]);
-    }
-  }
-  return origin;
-}
-
 /// Gives the records of one thread to its tasks: to the task that they lie in, else to the host
 /// time before the next.
 void count_lane(const Recording& recording, TaskId first, const std::vector<std::int64_t>& times,
-                std::int64_t origin, HostEvents& found) {
+                HostEvents& found) {
   const TaskGraph& graph = recording.graph();
   const std::vector<std::int64_t>& starts = recording.built.recorded_start_ns;
   auto at = times.begin();
@@ -93,7 +64,7 @@ void count_lane(const Recording& recording, TaskId first, const std::vector<std:
   std::int64_t before_end = std::numeric_limits<std::int64_t>::min();
   for (TaskId task = first; task != none<TaskId>; task = next_on_lane(graph, task)) {
     if (starts[index(task)] < 0) continue;  // the finish of a call: nothing of its own
-    const std::int64_t start = origin + starts[index(task)];
+    const std::int64_t start = recording.built.origin_ns + starts[index(task)];
     for (; at != times.end() && *at < start; ++at) {
       ++(*at < before_end ? found.inside[index(before)] : found.before[index(task)]);
     }
@@ -116,14 +87,12 @@ HostEvents events_of(const Recording& recording) {
     return found;
   }
   const std::vector<std::vector<std::int64_t>> times = records_of(events);
-  const std::int64_t origin = origin_of(recording);
+  const std::vector<TrackId>& tracks = recording.built.thread_tracks;
   for (const TaskId first : first_on_lanes(graph, LaneKind::host_thread)) {
     if (first == none<TaskId>) continue;
-    for (std::size_t track = 0; track < events.tracks.size(); ++track) {
-      const trace::Track& row = events.tracks[track];
-      if (row.kind == trace::Track::Kind::host_thread && row.number == graph.lane(first).number) {
-        count_lane(recording, first, times[track], origin, found);
-      }
+    const std::size_t lane = index(graph.lane_id(first));
+    if (lane < tracks.size() && tracks[lane] != none<TrackId>) {
+      count_lane(recording, first, times[index(tracks[lane])], found);
     }
   }
   return found;
@@ -145,6 +114,18 @@ TaskGraph without(const TaskGraph& graph, const HostEvents& events, std::int64_t
   weights.duration_ns = std::move(durations);
   weights.segment_ns = std::move(segments);
   return graph.with_weights(std::move(weights));
+}
+
+/// The graph with regions of the host that cover the share of their segments that was recorded.
+TaskGraph with_regions(const TaskGraph& graph, const TaskGraph& recorded) {
+  auto context = std::make_shared<GraphContext>(graph.context());
+  for (SegmentPart& part : context->segment_parts) {
+    const std::int64_t was = recorded.segment_ns(part.task);
+    if (was == 0) continue;
+    const double kept = static_cast<double>(graph.segment_ns(part.task)) / static_cast<double>(was);
+    part.duration_ns = std::llround(static_cast<double>(part.duration_ns) * kept);
+  }
+  return {graph.shared_topology(), graph.shared_columns(), std::move(context), graph.weights()};
 }
 
 Result<StepAnswer> step_of(const TaskGraph& graph) {
@@ -176,6 +157,27 @@ double per_step(const Recording& recording, const HostEvents& events) {
   return sum / static_cast<double>(std::max<std::size_t>(1, recording.built.steps.size()));
 }
 
+/// What the step takes as recorded and with the least host.
+struct Reaction {
+  StepAnswer recorded;
+  StepAnswer least;
+
+  /// Below the least reaction the time of a step says nothing of the host.
+  [[nodiscard]] bool tells_host() const {
+    return 1 - static_cast<double>(least.step_ns) /
+                   static_cast<double>(std::max<std::int64_t>(1, recorded.step_ns)) >=
+           least_reaction;
+  }
+};
+
+Result<Reaction> reaction_of(const TaskGraph& graph, const HostEvents& events) {
+  const auto recorded = step_of(graph);
+  if (!recorded.ok()) return recorded.error();
+  const auto least = step_of(without(graph, events, most_per_event_ns));
+  if (!least.ok()) return least.error();
+  return Reaction{*recorded, *least};
+}
+
 }  // namespace
 
 Result<std::int64_t> parse_unprofiled_step(std::string_view text) {
@@ -189,6 +191,13 @@ double host_events_per_step(const Recording& recording) {
   return per_step(recording, events_of(recording));
 }
 
+bool step_tells_profiler(const Recording& recording) {
+  const HostEvents events = events_of(recording);
+  if (per_step(recording, events) == 0) return false;
+  const auto reaction = reaction_of(recording.graph(), events);
+  return reaction.ok() && reaction->tells_host();
+}
+
 Status take_out_profiler(std::int64_t step_ns, Recording& recording) {
   if (recording.job != nullptr) return refused("it is of one rank, got a job of several");
   const HostEvents events = events_of(recording);
@@ -199,44 +208,42 @@ Status take_out_profiler(std::int64_t step_ns, Recording& recording) {
         "work from the program's");
   }
   const TaskGraph recorded = recording.graph();
-  const auto before = step_of(recorded);
-  if (!before.ok()) return before.error();
-  if (step_ns >= before->step_ns) {
+  const auto reaction = reaction_of(recorded, events);
+  if (!reaction.ok()) return reaction.error();
+  const std::int64_t before_ns = reaction->recorded.step_ns;
+  const std::int64_t least_ns = reaction->least.step_ns;
+  if (step_ns >= before_ns) {
     return refused(fmt::format("expected less than the recorded {:.4g} ms, got {:.4g} ms",
-                               ms(before->step_ns), ms(step_ns)));
+                               ms(before_ns), ms(step_ns)));
   }
-  std::int64_t most = most_per_event_ns;
-  const auto least = step_of(without(recorded, events, most));
-  if (!least.ok()) return least.error();
-  const double reaction = 1 - static_cast<double>(least->step_ns) /
-                                  static_cast<double>(std::max<std::int64_t>(1, before->step_ns));
-  if (reaction < least_reaction) {
+  if (!reaction->tells_host()) {
     return refused(
         fmt::format("the device limits the step: it takes {:.4g} ms as recorded and {:.4g} ms with "
                     "the least host, so that {:.4g} ms does not tell what the profiler cost; leave "
                     "the option out",
-                    ms(before->step_ns), ms(least->step_ns), ms(step_ns)));
+                    ms(before_ns), ms(least_ns), ms(step_ns)));
   }
-  if (step_ns < least->step_ns) {
+  if (step_ns < least_ns) {
     return refused(fmt::format(
         "expected at least {:.4g} ms, which the step takes if each recorded event cost {} us and "
         "each piece of the host keeps {:.0f} % of its time, got {:.4g} ms: this recording is "
         "slower "
         "than by its profiler",
-        ms(least->step_ns), most_per_event_ns / 1000, 100 * kept_of_host, ms(step_ns)));
+        ms(least_ns), most_per_event_ns / 1000, 100 * kept_of_host, ms(step_ns)));
   }
   std::int64_t cost = 0;  // too little; `most` is enough
+  std::int64_t most = most_per_event_ns;
   while (most - cost > 1) {
     const std::int64_t middle = cost + (most - cost) / 2;
     const auto step = step_of(without(recorded, events, middle));
     if (!step.ok()) return step.error();
     (step->step_ns > step_ns ? cost : most) = middle;
   }
-  recording.built.graph = without(recorded, events, most);
+  recording.built.graph = with_regions(without(recorded, events, most), recorded);
   const std::int64_t was = host_ns(recorded);
   const std::int64_t gone = was - host_ns(recording.graph());
   recording.unprofiled =
-      Unprofiled{step_ns, before->step_ns, most, events_per_step,
+      Unprofiled{step_ns, before_ns, most, events_per_step,
                  static_cast<double>(gone) / static_cast<double>(std::max<std::int64_t>(1, was))};
   // What answers are held against is of the same host.
   trace::Honesty& honesty = recording.built.honesty;

@@ -15,6 +15,10 @@ namespace foretrace::driver {
 /// where the recording has operators; 0: it has none, or is a job's.
 [[nodiscard]] double host_events_per_step(const Recording& recording);
 
+/// Whether the time of a step without the profiler can tell its work: the recording has operators,
+/// and its step reacts to a faster host. take_out_profiler() refuses others.
+[[nodiscard]] bool step_tells_profiler(const Recording& recording);
+
 /// "6.09 ms" in ns; 0 for no text.
 [[nodiscard]] Result<std::int64_t> parse_unprofiled_step(std::string_view text);
 

@@ -138,11 +138,23 @@ TEST_CASE("the profiler's work is told where the host limits, and taken out wher
   check_against("result-1.json", without);
   CHECK(without["profiler"]["in_host_times"] == false);
   CHECK(without["measured"]["step_ns"] == 6'090'000);
+  CHECK(without["measured"]["device_period_ns"].is_null());
   CHECK(breakdown_sum(without["baseline"]) == without["baseline"]["step_ns"]);
+  const std::string page =
+      run_program("simulate examples/traces/h200/decode.baseline.ftr.gz --unprofiled-step 6.09ms")
+          .out;
+  CHECK(page.find("step 6.090 ms as given, ") != std::string::npos);
+  CHECK(page.find(" measured") == std::string::npos);
   // The device limits GPT-2: its host does not matter, and its step does not tell it.
   const std::string gpt2 = "simulate examples/traces/h200/gpt2.baseline.ftr.gz --json";
   CHECK_FALSE(document_of(gpt2).contains("profiler"));
   CHECK(run_program(gpt2 + " --unprofiled-step 202.66ms").code == 2);
+  // Nor does that of the demo, whose predicted step the host limits: the page does not ask for it.
+  const std::string demo = std::string("whatif ") + demo_trace + " --apply mixed_precision";
+  const std::string faster = run_program(demo).out;
+  CHECK(faster.find("hold the profiler's work") != std::string::npos);
+  CHECK(faster.find("--unprofiled-step") == std::string::npos);
+  CHECK(run_program(demo + " --unprofiled-step 45ms").code == 2);
   const Ran wrong = run_program(decode + " --unprofiled-step 6.09");
   CHECK(wrong.code == 2);
   CHECK(wrong.err.find("unprofiled step: got '6.09', expected a time") != std::string::npos);

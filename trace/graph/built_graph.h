@@ -78,6 +78,8 @@ struct BuiltGraph {
   std::vector<MeasuredStep> steps;
   /// Recorded start per task (after time 0), for comparison and views only; -1 where synthetic.
   std::vector<std::int64_t> recorded_start_ns{};
+  std::int64_t origin_ns = 0;  ///< time 0 of the graph in the times of the events; of one rank
+  std::vector<TrackId> thread_tracks{};  ///< of one rank: per lane its host thread, or none
   std::string steps_note{};  ///< how steps were found where nothing marks them; else empty
   std::vector<std::string> warnings{};
   /// What was recorded of the memory of each device; its tensors are those of the graph.

@@ -71,6 +71,7 @@ Result<BuiltGraph> build_node_graph(const EventTable& events, const NodeGraph& n
                    .memory = std::move(tensors.devices),
                    .parameters = std::move(tensors.parameters),
                    .memory_note = std::move(tensors.note)};
+  built.origin_ns = emitter.origin_ns();
   built.recorded_start_ns.assign(nodes.size(), -1);
   for (std::size_t i = 0; i < nodes.size() && nodes.has_starts; ++i) {
     const TaskId task = new_id[index(emitter.tasks()[i])];

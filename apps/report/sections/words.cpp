@@ -91,8 +91,9 @@ std::string replay_text(const driver::Replay& replay) {
     return fmt::format("{} {} simulated, the trace has no recorded times to compare with",
                        step_word(replay.run.answer), time_text(replay.run.answer.step_ns));
   }
-  return fmt::format("{} {} measured, {} simulated ({})", step_word(replay.measured_answer),
-                     time_text(measured), time_text(replay.run.answer.step_ns, measured),
+  return fmt::format("{} {} {}, {} simulated ({})", step_word(replay.measured_answer),
+                     time_text(measured), replay.is_given ? "as given" : "measured",
+                     time_text(replay.run.answer.step_ns, measured),
                      signed_percent_text(replay.error));
 }
 

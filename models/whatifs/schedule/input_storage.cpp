@@ -65,7 +65,9 @@ constexpr ParamInfo prepare_param = {
     .type = ParamType::time,
     .unit = "ms",
     .default_text = "0 ms",
-    .doc = "Processor time of a worker for a batch; 0: what a loader in the process took.",
+    .doc =
+        "Processor time of a worker for a batch; 0: what a loader in the process took, where the "
+        "names of its regions tell one (_SingleProcessDataLoaderIter, data_load).",
     .minimum = 0,
     .maximum = 1e12};
 constexpr ParamInfo prefetch_param = {.name = "prefetch",
@@ -209,13 +211,22 @@ class Input {
   Editor editor_;
 };
 
-/// True if all regions of the loader make their batch in the process.
-bool makes_batches(const TaskGraph& graph, const selecting::TextPattern& pattern) {
+/// Regions that are known to make their batch in the process: PyTorch's loader without workers, and
+/// ranges that say that they load. Others may wait for workers (TorchRec's wait_for_batch).
+constexpr std::string_view in_process =
+    "SingleProcess|(^|[^a-z])(data_?load(ing)?|load_(data|batch))([^a-z]|$)";
+
+/// A region of the loader that is not known to make its batch in the process; empty: there is none.
+std::string_view taken_from_others(const TaskGraph& graph, const selecting::TextPattern& pattern) {
+  const auto makes = selecting::TextPattern::compile(in_process);
+  FORETRACE_CHECK(makes.ok());
   for (const SegmentPart& part : graph.context().segment_parts) {
     const std::string_view label = graph.names()[part.label];
-    if (pattern.found_in(label) && contains(label, "MultiProcessing")) return false;
+    if (pattern.found_in(label) && (contains(label, "wait") || !makes->found_in(label))) {
+      return label;
+    }
   }
-  return true;
+  return {};
 }
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
@@ -230,10 +241,15 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   }
   Pipeline pipeline;
   pipeline.prepare_ns = params.integer(prepare_param);
-  if (pipeline.prepare_ns == 0 && !makes_batches(scenario.graph, *pattern)) {
-    return Error{ErrorCode::missing_cost,
-                 "the recording's batches are made by other processes, whose time it does not "
-                 "tell, expected prepare=TIME for what a worker takes for a batch"};
+  if (pipeline.prepare_ns == 0) {
+    if (const std::string_view other = taken_from_others(scenario.graph, *pattern);
+        !other.empty()) {
+      return Error{
+          ErrorCode::missing_cost,
+          fmt::format("{} may wait for batches that other processes make, whose time the recording "
+                      "does not tell, expected prepare=TIME for what a worker takes for a batch",
+                      in_quotes(other))};
+    }
   }
   const double missed = 1 - params.number(cached_param);
   const double seconds = params.number(bytes_param) * missed / params.number(bandwidth_param);

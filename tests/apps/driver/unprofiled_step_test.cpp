@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <memory>
 #include <string>
+#include <utility>
 
 #include <doctest/doctest.h>
 
@@ -11,6 +12,16 @@
 
 namespace foretrace::driver {
 namespace {
+
+Recording recording_of(trace::EventTable table) {
+  Recording recording;
+  recording.events = std::move(table);
+  recording.events.info.format = "kineto_json";
+  auto built = trace::build_graph(recording.events);
+  REQUIRE(built.ok());
+  recording.built = *std::move(built);
+  return recording;
+}
 
 /// Two steps of 20 pieces of 25 us on the host: two operators, a launch, and every second time a
 /// record and a wait; every tenth kernel is on another stream; kernels take `kernel_us`.
@@ -37,16 +48,79 @@ Recording recording_of(double kernel_us) {
       free_us = start + kernel_us;
     }
   }
-  Recording recording;
-  recording.events = t.table();
-  recording.events.info.format = "kineto_json";
-  auto built = trace::build_graph(recording.events);
-  REQUIRE(built.ok());
-  recording.built = *std::move(built);
-  return recording;
+  return recording_of(t.table());
+}
+
+std::int64_t loading_ns(const TaskGraph& graph) {
+  std::int64_t sum = 0;
+  for (const SegmentPart& part : graph.context().segment_parts) sum += part.duration_ns;
+  return sum;
 }
 
 }  // namespace
+
+// What-ifs of the loader read the regions of a segment: these lose what the segment loses.
+//   host  [loader 0-100: ten operators][launch 110-115]   every 200 us; kernels of 2 us
+TEST_CASE("unprofiled step: regions of the host are as long as the host time that they cover") {
+  trace::TableBuilder t;
+  const TrackId host = t.thread(1);
+  const TrackId streams[] = {t.stream(7), t.stream(8)};
+  for (int step = 0; step < 2; ++step) {
+    const double begin = 200.0 * step;
+    t.event(trace::EventKind::user_annotation, "ProfilerStep#" + std::to_string(step), host, begin,
+            200);
+    t.event(trace::EventKind::user_annotation,
+            "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__", host, begin + 1, 99);
+    for (int i = 0; i < 10; ++i) t.op(host, "aten::empty", begin + 2 + 9.5 * i, 8);
+    const EventId first = t.call(host, "cudaLaunchKernel", begin + 110, 5);
+    t.work(first, streams[0], begin + 120, 2);
+    const EventId second = t.call(host, "cudaLaunchKernel", begin + 120, 5);
+    t.work(second, streams[1], begin + 130, 2);
+  }
+  Recording recording = recording_of(t.table());
+  const std::int64_t before = loading_ns(recording.graph());
+  CHECK(before == 198'000);
+  REQUIRE(take_out_profiler(160'000, recording).ok());
+  const std::int64_t after = loading_ns(recording.graph());
+  CHECK(after < before - 60'000);
+  CHECK(after > before / 4);
+  for (const SegmentPart& part : recording.graph().context().segment_parts) {
+    CHECK(part.duration_ns <= recording.graph().segment_ns(part.task));
+  }
+}
+
+// A thread of another process has the same number and its own operators; a kernel from before the
+// window is not in the graph. Neither moves time 0 or counts.
+TEST_CASE("unprofiled step: events are those of the graph's own threads, from its time 0 on") {
+  const auto recorded = [](bool has_others) {
+    trace::TableBuilder t;
+    const TrackId host = t.thread(1);
+    const TrackId stream = t.stream(7);
+    for (int step = 0; step < 2; ++step) {
+      const double begin = 1000 + 200.0 * step;
+      t.event(trace::EventKind::user_annotation, "ProfilerStep#" + std::to_string(step), host,
+              begin, 200);
+      for (int i = 0; i < 8; ++i) {
+        t.op(host, "aten::add", begin + 1 + 20 * i, 18);
+        const EventId call = t.call(host, "cudaLaunchKernel", begin + 10 + 20 * i, 5);
+        t.work(call, stream, begin + 20 + 20 * i, 2);
+      }
+    }
+    if (has_others) {
+      const TrackId other = t.thread(2);
+      t.table().tracks[index(other)].number = 1;
+      t.table().tracks[index(other)].process = 2;
+      for (int i = 0; i < 100; ++i) t.op(other, "aten::add", 900 + 5 * i, 4);
+      t.orphan(stream, 980, 2);
+    }
+    return recording_of(t.table());
+  };
+  const Recording alone = recorded(false);
+  Recording among_others = recorded(true);
+  CHECK(alone.built.origin_ns == 1'000'000);
+  CHECK(host_events_per_step(alone) == doctest::Approx(17).epsilon(0.04));
+  CHECK(host_events_per_step(among_others) == host_events_per_step(alone));
+}
 
 TEST_CASE("unprofiled step: one cost per recorded event makes the step as long as was given") {
   Recording recording = recording_of(2);
@@ -65,6 +139,11 @@ TEST_CASE("unprofiled step: one cost per recorded event makes the step as long a
   REQUIRE(after.ok());
   CHECK(after->run.answer.step_ns == doctest::Approx(380'000).epsilon(0.001));
   CHECK(after->measured_answer.step_ns == 380'000);
+  // Nothing of the profiled run stands beside the given step as measured.
+  CHECK(before->measured_answer.device_ns > 480'000);
+  CHECK(after->is_given);
+  CHECK(after->measured_answer.device_ns == -1);
+  CHECK(after->measured.span_ns == 0);
   for (const Doubt& doubt : after->doubts) MESSAGE(doubt.text);
   CHECK(after->doubts.size() <= before->doubts.size());
   // Kernels keep their times.
@@ -77,7 +156,9 @@ TEST_CASE("unprofiled step: one cost per recorded event makes the step as long a
 }
 
 TEST_CASE("unprofiled step: a device that limits tells nothing of the host") {
+  CHECK(step_tells_profiler(recording_of(2)));
   Recording recording = recording_of(40);
+  CHECK_FALSE(step_tells_profiler(recording));
   const Status taken = take_out_profiler(780'000, recording);
   REQUIRE_FALSE(taken.ok());
   CHECK(taken.error().message.find("the device limits the step") != std::string::npos);

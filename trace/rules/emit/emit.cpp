@@ -26,6 +26,8 @@ Result<BuiltGraph> emit(Assembly& assembly) {
     built->memory = std::move(tensors.devices);
     built->memory_note = memory_note(built->memory);
     built->parameters = std::move(tensors.parameters);
+    built->origin_ns = assembly.origin_ns;
+    built->thread_tracks = emitter.thread_tracks(built->graph.context().lanes.size());
   }
   return built;
 }

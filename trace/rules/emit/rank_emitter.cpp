@@ -80,6 +80,14 @@ void RankEmitter::share_layers(const RankEmitter& other) {
   }
 }
 
+std::vector<TrackId> RankEmitter::thread_tracks(std::size_t lanes) const {
+  std::vector<TrackId> tracks(lanes, none<TrackId>);
+  for (std::size_t i = 0; i < thread_lanes_.size(); ++i) {
+    tracks[index(thread_lanes_[i])] = a_.threads[i].track;
+  }
+  return tracks;
+}
+
 std::int64_t RankEmitter::next_time_ns() const {
   const Item& item = a_.items[next_];
   switch (item.kind) {

@@ -38,6 +38,8 @@ class RankEmitter {
   void end();
 
   [[nodiscard]] const std::vector<MeasuredStep>& measured() const { return measured_; }
+  /// Per lane of the graph the host thread it is, or none.
+  [[nodiscard]] std::vector<TrackId> thread_tracks(std::size_t lanes) const;
   /// What end() found in the memory of the rank's devices.
   [[nodiscard]] AddedTensors take_tensors() { return std::move(added_tensors_); }
   /// The task of a position of the program order; of a pair its begin.

@@ -4,6 +4,7 @@
 #include <limits>
 #include <string_view>
 #include <tuple>
+#include <utility>
 
 #include "sim/core/text.h"
 #include "trace/annotate/names.h"
@@ -32,14 +33,32 @@ std::uint8_t kind_of_name(std::string_view name) {
   return uninteresting;
 }
 
+/// Starts of the calls of the runtime, by thread.
+class RecordedCalls {
+ public:
+  void add(TrackId track, std::int64_t start_ns) { rows_.emplace_back(track, start_ns); }
+  void sort() { std::sort(rows_.begin(), rows_.end()); }
+  [[nodiscard]] bool any_in(TrackId track, std::int64_t from_ns, std::int64_t to_ns) const {
+    const auto first = std::lower_bound(rows_.begin(), rows_.end(), Row(track, from_ns));
+    return first != rows_.end() && *first < Row(track, to_ns);
+  }
+
+ private:
+  using Row = std::pair<TrackId, std::int64_t>;
+  std::vector<Row> rows_;
+};
+
 /// JAX waits for its arrays inside the runtime of XLA, which records no call of CUDA: the Python
 /// frame ("$api.py:2757 block_until_ready") is all that shows it. A wait for a tree of arrays may
-/// call that of each: the outermost frames count.
+/// call that of each: the outermost frames count. A frame of this name with recorded calls inside
+/// is another's: it does work, and its calls tell whom it waits for.
 std::vector<bool> waits_for_arrays(const EventTable& events) {
   std::vector<bool> waits(events.size(), false);
+  RecordedCalls calls;
   std::vector<std::uint8_t> by_name(events.names.size(), 2);  // 2: not looked at
   std::vector<std::tuple<TrackId, std::int64_t, std::int64_t, std::size_t>> frames;
   for (std::size_t i = 0; i < events.size(); ++i) {
+    if (events.kind[i] == EventKind::runtime) calls.add(events.track[i], events.start_ns[i]);
     if (events.kind[i] != EventKind::python_function) continue;
     std::uint8_t& is_wait = by_name[index(events.name[i])];
     const auto event = make_id<EventId>(i);
@@ -51,7 +70,9 @@ std::vector<bool> waits_for_arrays(const EventTable& events) {
   std::sort(frames.begin(), frames.end());
   TrackId track = none<TrackId>;
   std::int64_t until = 0;
+  calls.sort();
   for (const auto& [on, start, minus_end, event] : frames) {
+    if (calls.any_in(on, start, -minus_end)) continue;
     waits[event] = on != track || start >= until;
     until = waits[event] ? -minus_end : until;
     track = on;
@@ -281,7 +302,8 @@ constexpr Rule info = {
     .name = "threads",
     .doc =
         "threads that launch work or carry steps, their calls that matter, and what each call "
-        "launched",
+        "launched; frames of Python in which JAX waits for its arrays (those without a recorded "
+        "call inside)",
     .stage = Stage::collect,
     .required = true,
     .apply = find_threads};

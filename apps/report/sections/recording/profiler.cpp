@@ -35,8 +35,10 @@ std::string text_of(const ResultAnswer& answer, double events) {
         time_text(found->cost_ns), count_text(rounded), percent_text(found->share_of_host),
         time_text(found->step_ns), time_text(found->recorded_step_ns));
   }
-  return fmt::format("its times hold the profiler's work, {} events a step: see --unprofiled-step",
-                     count_text(rounded));
+  return fmt::format("its times hold the profiler's work, {} events a step{}", count_text(rounded),
+                     driver::step_tells_profiler(answer.recording)
+                         ? ": see --unprofiled-step"
+                         : ", which a step time cannot tell");
 }
 
 }  // namespace

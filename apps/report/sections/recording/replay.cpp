@@ -23,13 +23,15 @@ std::string span_text(const Replay& replay) {
 }
 
 std::string steps_text(const Replay& replay) {
-  const driver::StepAnswer& answer = replay.measured_answer;
+  const driver::StepAnswer& answer = replay.is_given ? replay.run.answer : replay.measured_answer;
   if (answer.is_span) {
     return "none recorded, the span counts as one";
   }
-  std::string text = fmt::format(
-      "{}, at most {} off; host period {}", plural(replay.measured.host_ns.size(), "step"),
-      signed_percent_text(replay.worst_step_error), time_text(answer.host_ns, answer.step_ns));
+  std::string text = plural(replay.measured.host_ns.size(), "step");
+  text += replay.is_given
+              ? std::string(", simulated")
+              : fmt::format(", at most {} off", signed_percent_text(replay.worst_step_error));
+  text += fmt::format("; host period {}", time_text(answer.host_ns, answer.step_ns));
   if (answer.device_ns >= 0) {
     text += fmt::format(", device period {}", time_text(answer.device_ns, answer.step_ns));
   }
@@ -93,8 +95,10 @@ Table steps_table(const Replay& replay) {
   for (std::size_t i = 0; i < replay.measured.host_ns.size(); ++i) {
     const std::int64_t measured = replay.measured.host_ns[i];
     const std::int64_t simulated = replay.run.steps.host_ns[i];
-    table.add({Value::words(std::to_string(replay.measured.numbers[i])), Value::time(measured),
-               Value::time(simulated), Value::change(change_of(simulated, measured)),
+    const bool is_known = !replay.is_given;
+    table.add({Value::words(std::to_string(replay.measured.numbers[i])),
+               Value::known_time(is_known ? measured : -1), Value::time(simulated),
+               is_known ? Value::change(change_of(simulated, measured)) : Value::known_time(-1),
                device(replay.measured, i), device(replay.run.steps, i)});
   }
   return table;

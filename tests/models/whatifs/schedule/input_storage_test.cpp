@@ -114,6 +114,23 @@ TEST_CASE("input_storage: workers of a recording do not tell what they take") {
   CHECK(other.error().code == ErrorCode::no_match);
 }
 
+TEST_CASE("input_storage: only regions that are known to load tell what a worker takes") {
+  for (const char* const label : {"## wait_for_batch ##", "next_batch", "get_batch", "fetch_batch",
+                                  "wait data_load", "DataLoaderIter.__next__"}) {
+    CAPTURE(label);
+    const auto graph = run_of(5, 6'000'000, label);
+    const auto declined = apply_to(graph, input_storage, given("1 GB/s", "0", "4"));
+    REQUIRE_FALSE(declined.ok());
+    CHECK(declined.error().code == ErrorCode::missing_cost);
+    CHECK(declined.error().message.find(label) != std::string::npos);
+    CHECK(apply_to(graph, input_storage, given("1 GB/s", "0", "4", "20 ms")).ok());
+  }
+  for (const char* const label : {"data_load", "## dataload ##", "load_batch"}) {
+    CAPTURE(label);
+    CHECK(apply_to(run_of(5, 6'000'000, label), input_storage, given("1 GB/s", "0", "4")).ok());
+  }
+}
+
 // The profile of the Synergy scheduler: throughput of 12 models by processors per device. One
 // processor gives what a batch takes to prepare, 24 what the step takes; the others are predicted.
 TEST_CASE("input_storage: published throughput by processors") {

@@ -64,4 +64,31 @@ TEST_CASE("threads: a Python frame that waits for JAX's arrays waits for the dev
   CHECK(spans[0] < 250'000);
 }
 
+// A program's own function of this name launches work and waits for a part of it itself:
+//   host    [block_until_ready 100: [launch 110-120][launch 125-130] ... [StreamSynchronize
+//   140-305] 310] stream                             [kernel 130 ............... 300] other [kernel
+//   135 .......................................... 900]
+TEST_CASE("threads: a frame with calls of the runtime inside waits for what these wait for") {
+  TableBuilder t;
+  const TrackId host = t.thread(1);
+  const TrackId stream = t.stream(7);
+  const TrackId other = t.stream(8);
+  t.event(EventKind::user_annotation, "ProfilerStep#0", host, 0, 1000);
+  t.event(EventKind::python_function, "train.py(12): block_until_ready", host, 100, 210);
+  const EventId first = t.call(host, "cudaLaunchKernel", 110, 10);
+  t.work(first, stream, 130, 170);
+  const EventId second = t.call(host, "cudaLaunchKernel", 125, 5);
+  t.work(second, other, 135, 765);
+  t.call(host, "cudaStreamSynchronize", 140, 165);
+  const Result<BuiltGraph> built = build_graph(t.table());
+  REQUIRE(built.ok());
+  for (std::size_t i = 0; i < built->graph.size(); ++i) {
+    const auto task = make_id<TaskId>(i);
+    if (built->graph.kind(task) == TaskKind::synchronization) {
+      CHECK(built->graph.name(task).find("block_until_ready") == std::string_view::npos);
+    }
+  }
+  CHECK(simulate(built->graph).span_ns == 1'000'000);
+}
+
 }  // namespace foretrace::trace
