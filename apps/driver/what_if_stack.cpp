@@ -190,8 +190,8 @@ Status WhatIfStack::push(const WhatIf& what_if, Neutral neutral) {
   const std::size_t changed = tasks_changed(graph_, *change);
   graph_ = std::move(committed->graph);
   std::vector<Doubt> doubts;
-  for (const std::string& doubt : change->doubts) {
-    doubts.push_back({doubt, fmt::format("{}: {}", info.name, doubt), change->doubts_are_bounded});
+  for (const ChangeDoubt& doubt : change->doubts) {
+    doubts.push_back({doubt.text, fmt::format("{}: {}", info.name, doubt.text), doubt.is_bounded});
   }
   applied_.push_back({&info, what_if.parameters.texts(), changed,
                       change->tensors.size() + change->new_tensors.size(), std::move(change->notes),

@@ -105,6 +105,13 @@ struct TensorEdit {
   Provenance provenance = Provenance::scaled;
 };
 
+/// Why the run may not be one that a change is for.
+struct ChangeDoubt {
+  std::string text;  ///< a few words
+  /// The bounds of the edited durations hold whatever it says: the range need not grow for it.
+  bool is_bounded = false;
+};
+
 struct Change {
   std::vector<DurationEdit> durations;
   std::vector<SegmentEdit> segments;
@@ -129,10 +136,8 @@ struct Change {
   /// Set where a step then processes its samples otherwise: how many times the recorded number.
   std::optional<double> samples;
   std::vector<std::string> notes;  ///< what the answer rests on, for the report
-  /// Why the run may not be one that the change is for, a few words each: "no update is recorded".
-  std::vector<std::string> doubts;
-  /// The bounds of the edited durations hold whatever the doubts say: the range need not grow.
-  bool doubts_are_bounded = false;
+  /// Each speaks for itself: one that is bounded leaves the range to grow for the others.
+  std::vector<ChangeDoubt> doubts;
 
   [[nodiscard]] bool changes_topology() const;
   [[nodiscard]] bool empty() const;

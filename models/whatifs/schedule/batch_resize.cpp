@@ -291,11 +291,12 @@ void GrowthTimes::say_unknown(Change& change) const {
   constexpr double guess_share = 1.0 / 3;  // as for products of unknown shape in mixed_precision
   const double unknown = share(Growth::assumed);
   if (unknown <= guess_share) return;
-  change.doubts.push_back(fmt::format(
-      "no shapes are known for {:.0f} % of the kernels' time, which is taken to grow in "
-      "proportion and may as well stay",
-      100 * unknown));
-  change.doubts_are_bounded = true;
+  change.doubts.push_back(
+      {.text =
+           fmt::format("no shapes are known for {:.0f} % of the kernels' time, which is taken to "
+                       "grow in proportion and may as well stay",
+                       100 * unknown),
+       .is_bounded = true});
 }
 
 }  // namespace foretrace::editing

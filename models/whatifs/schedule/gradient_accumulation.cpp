@@ -226,7 +226,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   Change change = editor.finish(accumulation.note(recorded - passes->size()));
   change.samples = static_cast<double>(steps);
   if (!editing::records_update(editor)) {
-    change.doubts.emplace_back("no update is recorded behind any pass");
+    change.doubts.push_back({.text = "no update is recorded behind any pass"});
   }
   return change;
 }

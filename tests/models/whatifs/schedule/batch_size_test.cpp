@@ -1,3 +1,4 @@
+#include "models/whatifs/schedule/batch_resize.h"
 #include "tests/models/toy_run.h"
 
 namespace foretrace::optimizations {
@@ -87,6 +88,17 @@ TEST_CASE("batch_size: without shapes time is proportional, but for the ramp-up"
   CHECK(duration_of(twice, "vectorized_elementwise_kernel<4, float>") == 21800);
 }
 
+TEST_CASE("batch_size: a bounded doubt leaves those beside it unbounded") {
+  foretrace::Change change;
+  change.doubts.push_back({.text = "no update is recorded behind any pass"});
+  foretrace::editing::GrowthTimes times;
+  times.add(foretrace::editing::Growth::assumed, 100);
+  times.say_unknown(change);
+  REQUIRE(change.doubts.size() == 2);
+  CHECK_FALSE(change.doubts[0].is_bounded);
+  CHECK(change.doubts[1].is_bounded);
+}
+
 TEST_CASE("batch_size: kernels without shapes may stay, and much of them is a doubt") {
   ToyRun run;
   const foretrace::TaskId first = run.kernel({.name = "nvjet_tst_64x8", .duration_ns = 101800});
@@ -103,8 +115,8 @@ TEST_CASE("batch_size: kernels without shapes may stay, and much of them is a do
       CHECK(ns * static_cast<double>(edit.high) >= measured * 0.9999);
     }
     REQUIRE(change->doubts.size() == 1);
-    CHECK(change->doubts[0].find("no shapes are known for 100 %") == 0);
-    CHECK(change->doubts_are_bounded);
+    CHECK(change->doubts[0].text.find("no shapes are known for 100 %") == 0);
+    CHECK(change->doubts[0].is_bounded);
   }
   // A fifth of the time without shapes is none: 400 of 500 us have them.
   ToyRun known;
