@@ -154,13 +154,11 @@ std::vector<Doubt> doubts_of(const trace::BuiltGraph& built, const Timeline& tim
   }
   add_missing_work(built.graph, doubts);
   add_unexplained(honesty, ranks_of(built.graph), doubts);
-  // The gaps of its streams are the device's own, whatever the host does; and they stay where its
-  // work takes no time: a host that waits for hundreds of nodes of a graph waits for their gaps.
+  add_reaction("device", reactions.device_x0_ns, {honesty.host_only_ns, honesty.host_only_ns},
+               honesty.span_ns, doubts);
+  // The gaps of its streams are the device's own, whatever the host does.
   const std::int64_t with_gaps =
       std::max(honesty.device_busy_ns, device_occupied_ns(built.graph, timeline));
-  const std::int64_t gaps = with_gaps - honesty.device_busy_ns;
-  add_reaction("device", reactions.device_x0_ns,
-               {honesty.host_only_ns, honesty.host_only_ns + gaps}, honesty.span_ns, doubts);
   add_reaction("host", reactions.host_x0_ns, {honesty.device_busy_ns, with_gaps}, honesty.span_ns,
                doubts);
   add_deafness(honesty, reactions, doubts);
