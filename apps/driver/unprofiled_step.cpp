@@ -12,6 +12,7 @@
 #include "apps/driver/steps/steps.h"
 #include "sim/core/params.h"
 #include "sim/engine/pull/pull.h"
+#include "sim/graph/change.h"
 #include "sim/graph/links.h"
 
 namespace foretrace::driver {
@@ -116,16 +117,21 @@ TaskGraph without(const TaskGraph& graph, const HostEvents& events, std::int64_t
   return graph.with_weights(std::move(weights));
 }
 
-/// The graph with regions of the host that cover the share of their segments that was recorded.
-TaskGraph with_regions(const TaskGraph& graph, const TaskGraph& recorded) {
-  auto context = std::make_shared<GraphContext>(graph.context());
-  for (SegmentPart& part : context->segment_parts) {
-    const std::int64_t was = recorded.segment_ns(part.task);
-    if (was == 0) continue;
-    const double kept = static_cast<double>(graph.segment_ns(part.task)) / static_cast<double>(was);
-    part.duration_ns = std::llround(static_cast<double>(part.duration_ns) * kept);
+/// The recorded graph with that host: regions and moments in its segments move with them.
+Result<TaskGraph> changed(const TaskGraph& recorded, const TaskGraph& lighter) {
+  Change change;
+  for (std::size_t i = 0; i < recorded.size(); ++i) {
+    const auto task = make_id<TaskId>(i);
+    if (lighter.duration_ns(task) != recorded.duration_ns(task)) {
+      change.durations.push_back({task, lighter.duration_ns(task), Provenance::scaled});
+    }
+    if (lighter.segment_ns(task) != recorded.segment_ns(task)) {
+      change.segments.push_back({task, lighter.segment_ns(task), Provenance::scaled});
+    }
   }
-  return {graph.shared_topology(), graph.shared_columns(), std::move(context), graph.weights()};
+  auto committed = commit(recorded, change);
+  if (!committed.ok()) return std::move(committed).error();
+  return std::move(committed->graph);
 }
 
 Result<StepAnswer> step_of(const TaskGraph& graph) {
@@ -239,7 +245,9 @@ Status take_out_profiler(std::int64_t step_ns, Recording& recording) {
     if (!step.ok()) return step.error();
     (step->step_ns > step_ns ? cost : most) = middle;
   }
-  recording.built.graph = with_regions(without(recorded, events, most), recorded);
+  auto graph = changed(recorded, without(recorded, events, most));
+  if (!graph.ok()) return std::move(graph).error();
+  recording.built.graph = std::move(*graph);
   const std::int64_t was = host_ns(recorded);
   const std::int64_t gone = was - host_ns(recording.graph());
   recording.unprofiled =

@@ -51,6 +51,8 @@ struct OptimizationInfo {
   std::span<const std::string_view> memory_settings = {};
   /// The parameter, if any, that names the accelerator the run moves to.
   const ParamInfo* accelerator_param = nullptr;
+  /// The run stays on its accelerator, which is no longer as its file says: another clock, a part.
+  bool alters_device = false;
   /// The parameter, if any, by which the batch of every pass grows.
   const ParamInfo* batch_param = nullptr;
   /// A formula is marked wherever it answers, and is in no ranking.

@@ -11,6 +11,7 @@
 
 #include "models/collectives/collective_costs.h"
 #include "models/networks/placement.h"
+#include "sim/core/text.h"
 #include "sim/result/summary.h"
 #include "trace/inputs/node_files.h"
 #include "trace/nodes/node_cost.h"
@@ -104,6 +105,23 @@ Result<std::vector<trace::RankTrace>> read_ranks(const NodeScenario& scenario) {
   return ranks;
 }
 
+/// What was lost or mended where a rank's trace was read.
+void add_report(const trace::RankTrace& rank, NodeAnswer& answer) {
+  const trace::ImportReport& report = rank.trace.report;
+  const auto name = std::string(file_name_of(rank.path));
+  for (const std::string& warning : report.warnings) {
+    answer.warnings.push_back(name + ": " + warning);
+  }
+  for (const trace::Damage& damage : report.damage) {
+    answer.warnings.push_back(
+        fmt::format("{}: {} {}: {}{}", name, damage.count,
+                    damage.kind == trace::DamageKind::dropped ? "dropped" : "repaired",
+                    damage.reason, damage.example.empty() ? "" : " (" + damage.example + ")"));
+  }
+  std::vector<Doubt> doubts = doubts_of(report);
+  answer.doubts.insert(answer.doubts.end(), doubts.begin(), doubts.end());
+}
+
 /// The list that the scenario names, or the one beside the traces.
 std::string groups_beside(const NodeScenario& scenario) {
   if (!scenario.groups.empty()) return scenario.groups;
@@ -138,6 +156,7 @@ Result<NodeAnswer> answer_nodes(const NodeScenario& scenario) {
   for (const trace::RankTrace& rank : *ranks) {
     nodes.push_back({rank.rank, &rank.trace.events, rank.trace.nodes()});
     answer.nodes += rank.trace.nodes()->size();
+    add_report(rank, answer);
   }
   trace::GroupList listed;
   answer.groups = groups_beside(scenario);
@@ -154,7 +173,7 @@ Result<NodeAnswer> answer_nodes(const NodeScenario& scenario) {
   answer.graph = std::move(job->graph);
   answer.transfer_ns = job->transfer_ns;
   answer.recorded_transfer_ns = job->recorded_transfer_ns;
-  answer.warnings = std::move(job->warnings);
+  answer.warnings.insert(answer.warnings.end(), job->warnings.begin(), job->warnings.end());
   answer.exchanges = prices.rows();
   auto run = simulate_run(answer.graph);
   if (!run.ok()) return std::move(run).error();

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "apps/driver/analysis.h"
+#include "apps/driver/doubt.h"
 #include "apps/driver/node_job/node_scenario.h"
 #include "apps/driver/predict.h"
 #include "sim/core/result.h"
@@ -37,7 +38,8 @@ struct NodeAnswer {
   std::vector<ExchangeRow> exchanges;     ///< most time first
   std::int64_t recorded_transfer_ns = 0;  ///< what the traces say of all ranks' communication
   std::int64_t transfer_ns = 0;           ///< the same here
-  std::vector<std::string> warnings;
+  std::vector<std::string> warnings;      ///< of reading the traces, too: each names its file
+  std::vector<Doubt> doubts;              ///< a trace is truncated
 };
 
 [[nodiscard]] Result<NodeAnswer> answer_nodes(const NodeScenario& scenario);

@@ -2,8 +2,9 @@
 """Prefill and decode of a Llama-like decoder (grouped queries, bf16, static cache): decode.py --out DIR --variants LIST
 For each variant the time of one prefill and of one decoded token (medians, without a profiler) and, for those in --traced,
 a Kineto trace of one prefill and eight decoded tokens. Writes DIR/decode.json."""
-import argparse, gzip, json, os, shutil, statistics, time, traceback
+import argparse, json, os, statistics, time, traceback
 import torch, torch.nn as nn, torch.nn.functional as F
+from traced import KINDS, waits_too, write_trace
 
 LAYERS, WIDTH, HEADS, KV_HEADS, INNER, VOCAB = 16, 2048, 32, 8, 8192, 128256
 VARIANTS = {  # batch, prompt, what is on
@@ -120,21 +121,15 @@ def measure(variant, out, traced):
     row["peak_allocated_bytes"] = torch.cuda.max_memory_allocated()
     if variant in traced:
         prefill()
-        acts = [torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA]
-        extra = dict(experimental_config=torch._C._profiler._ExperimentalConfig(enable_cuda_sync_events=True))
-        with torch.profiler.profile(activities=acts, schedule=torch.profiler.schedule(wait=1, warmup=2, active=8), record_shapes=True,
-                                    profile_memory=True, **extra) as prof:
+        with torch.profiler.profile(activities=KINDS, schedule=torch.profiler.schedule(wait=1, warmup=2, active=8), record_shapes=True,
+                                    profile_memory=True, **waits_too()) as prof:
             profiled = []
             for _ in range(11):
                 sync(); t = time.perf_counter(); step(); sync()
                 profiled.append((time.perf_counter() - t) * 1e3)
                 prof.step()
         row["token_ms_profiled"] = statistics.median(profiled[3:])
-        raw = os.path.join(out, f"decode.{variant}.pt.trace.json")
-        prof.export_chrome_trace(raw)
-        with open(raw, "rb") as f, gzip.open(raw + ".gz", "wb", 9) as g:
-            shutil.copyfileobj(f, g)
-        os.remove(raw)
+        write_trace(prof, os.path.join(out, f"decode.{variant}.pt.trace.json"))
     return row
 
 

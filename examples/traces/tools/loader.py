@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
 """Input pipelines: loader.py --out DIR: ResNet-50 (bf16, channels last) fed by workers that decode, crop and normalize.
 Per variant the median step without a profiler; Kineto traces of those in TRACED. Writes DIR/loader.json."""
-import argparse, gzip, json, os, shutil, statistics, time
+import argparse, json, os, statistics, time
 import numpy as np, torch, torch.nn.functional as F, torchvision
+from traced import KINDS, waits_too, write_trace
 
 VARIANTS = {  # workers, pinned and non-blocking, batch
     "workers_0": (0, False, 64), "workers_1": (1, False, 64), "workers_2": (2, False, 64), "workers_4": (4, False, 64),
@@ -60,19 +61,14 @@ def measure(variant, out):
     row = dict(variant=variant, workers=workers, pinned=pinned, batch=batch, gpu=torch.cuda.get_device_name(),
                step_ms=statistics.median(times), step_ms_mean=statistics.fmean(times), step_ms_min=min(times), step_ms_max=max(times))
     if variant in TRACED:
-        extra = dict(experimental_config=torch._C._profiler._ExperimentalConfig(enable_cuda_sync_events=True))
-        with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU, torch.profiler.ProfilerActivity.CUDA],
-                                    schedule=torch.profiler.schedule(wait=1, warmup=2, active=6), record_shapes=True, **extra) as prof:
+        with torch.profiler.profile(activities=KINDS,
+                                    schedule=torch.profiler.schedule(wait=1, warmup=2, active=6), record_shapes=True, **waits_too()) as prof:
             profiled = []
             for _ in range(9):
                 profiled += timed(1)
                 prof.step()
         row["step_ms_profiled"] = statistics.median(profiled[3:])
-        raw = os.path.join(out, f"loader.{variant}.pt.trace.json")
-        prof.export_chrome_trace(raw)
-        with open(raw, "rb") as f, gzip.open(raw + ".gz", "wb", 9) as g:
-            shutil.copyfileobj(f, g)
-        os.remove(raw)
+        write_trace(prof, os.path.join(out, f"loader.{variant}.pt.trace.json"))
     return row
 
 

@@ -134,7 +134,8 @@ constexpr OptimizationInfo info = {
     .params = params,
     .apply = apply,
     .stage = ApplyStage::device,
-    .conflicts = conflicts};
+    .conflicts = conflicts,
+    .alters_device = true};
 
 }  // namespace
 }  // namespace foretrace::mig_slice_parts

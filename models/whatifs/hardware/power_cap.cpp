@@ -84,7 +84,8 @@ constexpr OptimizationInfo info = {
     .params = params,
     .apply = apply,
     .stage = ApplyStage::device,
-    .conflicts = conflicts};
+    .conflicts = conflicts,
+    .alters_device = true};
 
 }  // namespace
 }  // namespace foretrace::power_cap_parts

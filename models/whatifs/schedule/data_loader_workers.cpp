@@ -25,20 +25,6 @@
 namespace foretrace::data_loader_workers_parts {
 namespace {
 
-constexpr ParamInfo workers_param = {.name = "workers",
-                                     .type = ParamType::integer,
-                                     .unit = "1",
-                                     .default_text = "4",
-                                     .doc = "Worker processes (num_workers).",
-                                     .minimum = 1,
-                                     .maximum = 1024};
-constexpr ParamInfo prefetch_param = {.name = "prefetch",
-                                      .type = ParamType::integer,
-                                      .unit = "1",
-                                      .default_text = "2",
-                                      .doc = "Batches in flight per worker (prefetch_factor).",
-                                      .minimum = 1,
-                                      .maximum = 1024};
 constexpr ParamInfo queue_get_param = {.name = "queue_get",
                                        .type = ParamType::time,
                                        .unit = "ms",
@@ -87,6 +73,8 @@ constexpr ParamInfo loader_param = {
     .doc = "Expression for the names of regions in which batches are made."};
 
 using editing::Batch;
+using editing::prefetch_param;
+using editing::workers_param;
 
 struct Settings {
   std::size_t workers = 1;

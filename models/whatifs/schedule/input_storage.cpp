@@ -31,6 +31,8 @@ namespace foretrace::input_storage_parts {
 namespace {
 
 using editing::Batch;
+using editing::prefetch_param;
+using editing::workers_param;
 
 constexpr ParamInfo bytes_param = {.name = "batch_bytes",
                                    .type = ParamType::bytes,
@@ -53,13 +55,6 @@ constexpr ParamInfo cached_param = {
         "the data).",
     .minimum = 0,
     .maximum = 1};
-constexpr ParamInfo workers_param = {.name = "workers",
-                                     .type = ParamType::integer,
-                                     .unit = "1",
-                                     .default_text = "4",
-                                     .doc = "Worker processes of the rank.",
-                                     .minimum = 1,
-                                     .maximum = 1024};
 constexpr ParamInfo prepare_param = {
     .name = "prepare",
     .type = ParamType::time,
@@ -70,13 +65,6 @@ constexpr ParamInfo prepare_param = {
         "names of its regions tell one (_SingleProcessDataLoaderIter, data_load).",
     .minimum = 0,
     .maximum = 1e12};
-constexpr ParamInfo prefetch_param = {.name = "prefetch",
-                                      .type = ParamType::integer,
-                                      .unit = "1",
-                                      .default_text = "2",
-                                      .doc = "Batches in flight per worker (prefetch_factor).",
-                                      .minimum = 1,
-                                      .maximum = 1024};
 constexpr ParamInfo ready_param = {.name = "ready",
                                    .type = ParamType::time,
                                    .unit = "ms",
@@ -134,7 +122,7 @@ class Input {
                                                                 : "the workers limit";
     editor_.note(fmt::format(
         "rank {}: {} batches, read in {:.2f} ms and prepared in {:.2f} ms by {} workers: one every "
-        "{:.2f} ms, the rest of a step takes {:.2f} ms: {}",
+        "{:.2f} ms in the mean, the rest of a step takes {:.2f} ms: {}",
         rank, count, ms(pipeline_.read_ns), ms(prepare), pipeline_.workers, ms(supply), ms(demand),
         limit));
   }
@@ -269,8 +257,7 @@ constexpr std::array<std::string_view, 5> assumptions = {
     "Storage serves one batch after the other at its full rate; a worker waits for the read of its "
     "batch before it prepares it, as PyTorch's do.",
     "What a cached item takes, and preparing itself, is in `prepare`: where a loader in the "
-    "process "
-    "was recorded, its time, which counts as preparing alone (files in the page cache).",
+    "process was recorded, its time, which counts as preparing alone (files in the page cache).",
     "The host has a free core for every worker.",
     "At the start of the window the queue is full if the pipeline keeps up, else batches arrive at "
     "even distances."};

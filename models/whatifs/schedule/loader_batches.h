@@ -6,12 +6,29 @@
 #include <string>
 #include <vector>
 
+#include "sim/core/params.h"
 #include "sim/edit/editor.h"
 #include "sim/edit/text_pattern.h"
 #include "sim/engine/pull/pull.h"
 #include "sim/graph/task_graph.h"
 
 namespace foretrace::editing {
+
+inline constexpr ParamInfo workers_param = {.name = "workers",
+                                            .type = ParamType::integer,
+                                            .unit = "1",
+                                            .default_text = "4",
+                                            .doc = "Worker processes (num_workers).",
+                                            .minimum = 1,
+                                            .maximum = 1024};
+inline constexpr ParamInfo prefetch_param = {
+    .name = "prefetch",
+    .type = ParamType::integer,
+    .unit = "1",
+    .default_text = "2",
+    .doc = "Batches in flight per worker (prefetch_factor).",
+    .minimum = 1,
+    .maximum = 1024};
 
 /// A task before which the host was in a region of the loader.
 struct Batch {

@@ -87,6 +87,7 @@ constexpr OptimizationInfo info = {
         "simulation of the scheduler.",
     .params = params,
     .apply = apply,
+    .alters_device = true,
     .basis = Basis::formula};
 
 }  // namespace

@@ -36,10 +36,10 @@ void apply_policies(const Change& change, GraphContext& context);
 
 /// Tensors that exist, sizes that are none below zero, lifetimes between tasks of the change.
 [[nodiscard]] Status check_tensors(const TaskGraph& graph, const Change& change);
-/// True if the change edits tensors or host time within which they are placed.
+/// True if the change edits tensors, or host time within which they or labelled parts lie.
 [[nodiscard]] bool touches_tensors(const TaskGraph& graph, const Change& change);
 /// Edited and new tensors, by the ids of the change. Where a segment gets another length, moments
-/// in it move with it.
+/// and parts in it move with it.
 void apply_tensors(const TaskGraph& graph, const Change& change, GraphContext& context);
 
 /// Keeps the declared bounds of an edit for task `task` of a graph with `size` tasks.

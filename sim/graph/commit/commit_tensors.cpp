@@ -1,5 +1,5 @@
-// Tensors of a change: checks, edited sizes, new tensors, and moments in segments that change
-// length.
+// Tensors of a change: checks, edited sizes, new tensors; and what lies in segments that change
+// length: moments of tensors, labelled parts.
 #include <algorithm>
 #include <cmath>
 #include <vector>
@@ -21,16 +21,16 @@ class Stretch {
     }
   }
 
-  void apply(TaskId task, std::int64_t& offset_ns) const {
-    if (task == none<TaskId> || offset_ns == 0) return;
+  void apply(TaskId task, std::int64_t& ns) const {
+    if (task == none<TaskId> || ns == 0) return;
     const auto edit = std::lower_bound(edits_.begin(), edits_.end(), task,
                                        [](const SegmentEdit& e, TaskId t) { return e.task < t; });
     if (edit == edits_.end() || edit->task != task) return;
     const std::int64_t before = graph_.segment_ns(task);
     if (before <= 0) return;
-    offset_ns = std::llround(static_cast<double>(offset_ns) *
-                             (static_cast<double>(std::max<std::int64_t>(0, edit->segment_ns)) /
-                              static_cast<double>(before)));
+    ns = std::llround(static_cast<double>(ns) *
+                      (static_cast<double>(std::max<std::int64_t>(0, edit->segment_ns)) /
+                       static_cast<double>(before)));
   }
 
  private:
@@ -76,8 +76,9 @@ Status check_tensors(const TaskGraph& graph, const Change& change) {
 }
 
 bool touches_tensors(const TaskGraph& graph, const Change& change) {
+  const GraphContext& context = graph.context();
   return !change.tensors.empty() || !change.new_tensors.empty() ||
-         (!change.segments.empty() && !graph.context().tensors.empty());
+         (!change.segments.empty() && !(context.tensors.empty() && context.segment_parts.empty()));
 }
 
 void apply_tensors(const TaskGraph& graph, const Change& change, GraphContext& context) {
@@ -88,6 +89,7 @@ void apply_tensors(const TaskGraph& graph, const Change& change, GraphContext& c
       stretch.apply(tensor.allocated_in, tensor.allocated_offset_ns);
       stretch.apply(tensor.freed_in, tensor.freed_offset_ns);
     }
+    for (SegmentPart& part : context.segment_parts) stretch.apply(part.task, part.duration_ns);
   }
   for (const TensorEdit& edit : change.tensors) {
     Tensor& tensor = tensors[index(edit.tensor)];

@@ -82,6 +82,35 @@ TEST_CASE("energy: of a board with another clock, or of a part of it, nothing is
   CHECK(is_said_with("accelerator_swap"));
   CHECK_FALSE(is_said_with("power_cap"));
   CHECK_FALSE(is_said_with("mig_slice"));
+  CHECK_FALSE(is_said_with("tensordash"));
+  CHECK(is_said_with("scale"));
+}
+
+TEST_CASE(
+    "energy: recorded steps lie within what the board counted, one model is unknown to the fit") {
+  // measured.csv: J per step, back to back; the LSTM model is not among the rows of the fit.
+  for (const auto& [name, joules] :
+       {std::pair{"gpt2", 125.722}, {"resnet50", 38.902}, {"gnmt", 41.533}}) {
+    const std::string file =
+        std::string(FORETRACE_SOURCE_DIR "/examples/traces/h200/") + name + ".baseline.ftr.gz";
+    CAPTURE(file);
+    foretrace::driver::LoadOptions options;
+    options.catalogue = foretrace::test::shipped();
+    const std::vector<std::string> inputs = {file};
+    const auto recording = foretrace::driver::load_inputs(inputs, options);
+    REQUIRE_MESSAGE(recording.ok(), (recording.ok() ? std::string() : recording.error().message));
+    const auto run = foretrace::driver::replay(*recording, {});
+    REQUIRE(run.ok());
+    const auto analysis = foretrace::driver::analyse(recording->graph(), run->run);
+    REQUIRE(analysis.ok());
+    const auto energy = step_energy(*options.catalogue, *recording->accelerator, recording->graph(),
+                                    run->run.answer.step_ns, analysis->breakdown.compute_ns);
+    REQUIRE(energy.ok());
+    REQUIRE(energy->has_value());
+    CHECK((*energy)->low_joules < joules);
+    CHECK((*energy)->high_joules > joules);
+    CHECK((*energy)->joules == doctest::Approx(joules).epsilon(0.1));
+  }
 }
 
 TEST_CASE("energy: what is wrong in the file of boards is told, with the file that was read") {

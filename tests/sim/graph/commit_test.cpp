@@ -303,6 +303,29 @@ TEST_CASE("commit: dependencies go by kind, and by source if one is named") {
   CHECK(to_text(committed(g, change).graph) == "h:a(1) h2:b(1) h3:c(1)<a h4:d(1)<a s:k(1) h:x(0)");
 }
 
+TEST_CASE("commit: labelled parts of a segment keep their share of it") {
+  GraphBuilder builder;
+  const LaneId h = builder.add_lane({LaneKind::host_thread, 0, no_device, 1, 0, "h"});
+  const WorkId work = builder.add_work(Work{});
+  for (int i = 0; i < 4; ++i) {
+    builder.add_task({h, work, TaskKind::host, 1, 10, Phase::unknown, LayerId{}, -1});
+  }
+  builder.add_segment_part({TaskId{1}, NameId{}, LayerId{}, 7});
+  builder.add_segment_part({TaskId{2}, NameId{}, LayerId{}, 8});
+  const TaskGraph g = *std::move(builder).build();
+  Change change;
+  change.segments = {{TaskId{1}, 30}};
+  for (const bool structural : {false, true}) {
+    CAPTURE(structural);
+    if (structural) change.removed = {{TaskId{3}}};
+    const auto parts = committed(g, change).graph.context().segment_parts;
+    REQUIRE(parts.size() == 2);
+    CHECK(parts[0].duration_ns == 21);
+    CHECK(parts[1].duration_ns == 8);
+  }
+  CHECK(g.context().segment_parts[0].duration_ns == 7);
+}
+
 TEST_CASE("commit: steps, tensors, parts and demands follow the tasks that stay") {
   GraphBuilder builder;
   const LaneId h = builder.add_lane({LaneKind::host_thread, 0, no_device, 1, 0, "h"});

@@ -54,11 +54,9 @@ class RecordedCalls {
 /// is another's: it does work, and its calls tell whom it waits for.
 std::vector<bool> waits_for_arrays(const EventTable& events) {
   std::vector<bool> waits(events.size(), false);
-  RecordedCalls calls;
   std::vector<std::uint8_t> by_name(events.names.size(), 2);  // 2: not looked at
   std::vector<std::tuple<TrackId, std::int64_t, std::int64_t, std::size_t>> frames;
   for (std::size_t i = 0; i < events.size(); ++i) {
-    if (events.kind[i] == EventKind::runtime) calls.add(events.track[i], events.start_ns[i]);
     if (events.kind[i] != EventKind::python_function) continue;
     std::uint8_t& is_wait = by_name[index(events.name[i])];
     const auto event = make_id<EventId>(i);
@@ -67,10 +65,15 @@ std::vector<bool> waits_for_arrays(const EventTable& events) {
       frames.emplace_back(events.track[i], events.start_ns[i], -events.end_ns(event), i);
     }
   }
+  if (frames.empty()) return waits;
+  RecordedCalls calls;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    if (events.kind[i] == EventKind::runtime) calls.add(events.track[i], events.start_ns[i]);
+  }
+  calls.sort();
   std::sort(frames.begin(), frames.end());
   TrackId track = none<TrackId>;
   std::int64_t until = 0;
-  calls.sort();
   for (const auto& [on, start, minus_end, event] : frames) {
     if (calls.any_in(on, start, -minus_end)) continue;
     waits[event] = on != track || start >= until;

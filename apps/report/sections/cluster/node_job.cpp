@@ -65,6 +65,7 @@ Sections node_job_step(const NodeJobPart& part) {
   section.datum("provenance", by_name<Provenance>(answer.analysis.provenance, [](double share) {
                   return Value::share(share);
                 }));
+  if (!answer.doubts.empty()) section.doubt = answer.doubts.front().brief;
   section.datum("warnings", Value::texts(answer.warnings));
   section.line("traces", fmt::format("{} of {}, {}", plural(answer.nodes, "node"),
                                      plural(answer.ranks, "rank"), answer.format));

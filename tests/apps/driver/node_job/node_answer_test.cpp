@@ -137,6 +137,28 @@ TEST_CASE("chakra workload: mistakes of the file are told with their place") {
   CHECK(model.error().message.find("which 'simulate' alone takes") != std::string::npos);
 }
 
+TEST_CASE("chakra workload: what is lost of a rank's trace is told, and the answer doubted") {
+  const Folder folder;
+  const fs::path whole = FORETRACE_SOURCE_DIR "/examples/12_scenarios/two_ranks";
+  const auto answer_of = [&] {
+    auto answer = answered(R"("workload": {"chakra": ")" + folder.path.generic_string() +
+                           R"("}, "cluster": "dgx_h100")");
+    REQUIRE_MESSAGE(answer.ok(), answer.error().message);
+    return std::move(*answer);
+  };
+  fs::copy(whole, folder.path, fs::copy_options::recursive | fs::copy_options::overwrite_existing);
+  const driver::NodeAnswer good = answer_of();
+  CHECK(good.warnings.empty());
+  CHECK(good.doubts.empty());
+  const fs::path second = folder.path / "rank.1.json";
+  fs::resize_file(second, fs::file_size(second) - 40);
+  const driver::NodeAnswer cut = answer_of();
+  REQUIRE_FALSE(cut.warnings.empty());
+  CHECK(cut.warnings.front().starts_with("rank.1.json: "));
+  REQUIRE(cut.doubts.size() == 1);
+  CHECK(cut.doubts[0].brief == "the trace is truncated");
+}
+
 TEST_CASE("chakra workload: a list of groups is refused with its place") {
   const Folder folder;
   const std::string path = (folder.path / "comm_group.json").generic_string();
