@@ -182,7 +182,13 @@ process.exit(failures === 0 ? 0 : 1);
 async function times(browser) {
   await browser.open(address);
   const at = (values, share) => [...values].sort((a, b) => a - b)[Math.min(values.length - 1, Math.floor(share * values.length))].toFixed(1);
-  const settled = () => holds(browser, `!document.body.classList.contains('pending')`).then(() => pause(1500)); // range and reasons come meanwhile
+  // Until nothing was drawn for a while: range and reasons come after the answer.
+  const settled = () => browser.run(`new Promise((done) => {
+    let rest = null;
+    const again = () => { clearTimeout(rest); rest = setTimeout(() => { watch.disconnect(); done(true); }, 2500); };
+    const watch = new MutationObserver(again);
+    watch.observe(document.getElementById('bars'), { childList: true });
+    again(); })`);
   const drawn = (row, value) => browser.run(`new Promise((done) => {
     const watch = new MutationObserver(() => { watch.disconnect();
       const c = new MessageChannel(); c.port1.onmessage = () => done(performance.now() - begin); c.port2.postMessage(0); });
