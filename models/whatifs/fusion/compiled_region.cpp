@@ -58,15 +58,16 @@ constexpr ParamInfo guard_param = {.name = "guard",
                                    .maximum = 1e9,
                                    .optimistic = "5 us",
                                    .pessimistic = "100 us"};
-constexpr ParamInfo node_cost_param = {.name = "node_cost",
-                                       .type = ParamType::time,
-                                       .unit = "us",
-                                       .default_text = "1.5 us",
-                                       .doc = "Host time of a graph launch per node.",
-                                       .minimum = 0,
-                                       .maximum = 1e9,
-                                       .optimistic = "0.5 us",
-                                       .pessimistic = "2.2 us"};
+constexpr ParamInfo node_cost_param = {
+    .name = "node_cost",
+    .type = ParamType::time,
+    .unit = "us",
+    .default_text = "0.2 us",
+    .doc = "Host time of a graph launch per node, as in cuda_graph.",
+    .minimum = 0,
+    .maximum = 1e9,
+    .optimistic = "0.02 us",
+    .pessimistic = "1.5 us"};
 constexpr ParamInfo max_break_param = {
     .name = "max_segment",
     .type = ParamType::time,

@@ -44,19 +44,19 @@ constexpr ParamInfo max_segment_param = {
 constexpr ParamInfo launch_base_param = {.name = "launch_base",
                                          .type = ParamType::time,
                                          .unit = "us",
-                                         .default_text = "10 us",
+                                         .default_text = "3 us",
                                          .doc = "Host time of a graph launch without its nodes.",
                                          .minimum = 0,
                                          .maximum = 1e9};
 constexpr ParamInfo node_cost_param = {.name = "node_cost",
                                        .type = ParamType::time,
                                        .unit = "us",
-                                       .default_text = "1.5 us",
+                                       .default_text = "0.2 us",
                                        .doc = "Host time of a graph launch per node.",
                                        .minimum = 0,
                                        .maximum = 1e9,
-                                       .optimistic = "0.5 us",
-                                       .pessimistic = "2.2 us"};
+                                       .optimistic = "0.02 us",
+                                       .pessimistic = "1.5 us"};
 constexpr ParamInfo node_gap_param = {.name = "node_gap",
                                       .type = ParamType::time,
                                       .unit = "us",
@@ -72,11 +72,13 @@ constexpr ParamInfo start_latency_param = {
     .name = "start_latency",
     .type = ParamType::time,
     .unit = "us",
-    .default_text = "15 us",
+    .default_text = "10 us",
     .doc = "From the begin of the call to its first node on an idle device.",
     .minimum = 0,
     .maximum = 1e9};
 
+// Sources: examples/traces/h200/graph.csv (CUDA 13, no profiler, by tools/graph.cu); "Constant Time
+// Launch for Straight-Line CUDA Graphs", developer.nvidia.com, 2024 (before: 2 us + 0.2 us a node).
 struct Settings {
   std::int64_t max_segment_ns = 0;
   std::size_t min_launches = 8;
@@ -205,13 +207,14 @@ constexpr std::array<std::string_view, 6> assumptions = {
     "region.",
     "Synchronizations, blocking copies, uploads, hand-overs between threads and step marks cut "
     "regions: backward on its own thread is a graph of its own.",
-    "A launch costs launch_base + nodes x node_cost on the host (recorded: 0.78 to 1.2 ms for 555 "
-    "nodes); nodes start start_latency after the call begins.",
+    "A launch costs launch_base + nodes x node_cost on the host: 0.2 us per node before CUDA 12.6, "
+    "less since (0.02 us on CUDA 13), and 1.5 to 2.2 us under a profiler that records each node; "
+    "nodes start start_latency after the call begins (6 to 19 us for up to 1,024 nodes).",
     "Between nodes of a stream the device needs node_gap; recorded gaps that are shorter stay.",
     "Dependencies between streams are kept as they were."};
 constexpr std::array<std::string_view, 4> ignores = {
     "capture, instantiation and warm-up steps", "copies of inputs into static buffers",
-    "memory that private pools hold", "first launch of a graph (60 us later than others)"};
+    "memory that private pools hold", "first launch of a graph (about 1 us per node more)"};
 
 constexpr std::array params = {select_param,       min_launches_param, max_segment_param,
                                launch_base_param,  node_cost_param,    node_gap_param,
