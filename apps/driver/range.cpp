@@ -42,6 +42,8 @@ constexpr RangeConstant doubt = {"factor where the answer is doubtful", 2.0, "as
 /// A faster host is simulated where the host holds more than this share of the critical path: it
 /// takes no more than that away.
 constexpr double host_limits_share = 0.1;
+/// Less of a step is not worth a word.
+constexpr double least_profiler_part = 0.001;
 
 /// Shares of the critical path of the predicted step.
 struct PathShare {
@@ -139,8 +141,10 @@ Status set_range(const Recording& recording, const Replay& baseline, const RunOp
   if (shares.host > host_limits_share) {
     const Result<double> part = profiler_part(recording, baseline, options, prediction);
     if (!part.ok()) return part.error();
-    prediction.faster.profiler = *part;
-    prediction.profiler_event_ns = *part > 0 ? likely_event_ns : 0;
+    if (*part >= least_profiler_part) {
+      prediction.faster.profiler = *part;
+      prediction.profiler_event_ns = likely_event_ns;
+    }
   }
   prediction.slower.recipe = log_ratio(prediction.declared_high_ns, step);
   prediction.slower.change = size * change_slower.value;
