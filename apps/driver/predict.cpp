@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
+#include "apps/driver/host_events.h"
 #include "sim/engine/event/event_driven.h"
 #include "sim/engine/pull/pull.h"
 
@@ -75,6 +78,12 @@ Result<Run> simulate_run(const TaskGraph& graph, const RunOptions& options) {
 }
 
 Result<Replay> replay(const Recording& recording, const RunOptions& options) {
+  if (recording.unprofiled && options.step.kind == StepChoice::Kind::number) {
+    return Error{ErrorCode::bad_usage,
+                 fmt::format("--step {}: --unprofiled-step is the time of a usual step, not of "
+                             "this one, expected median or all",
+                             options.step.number)};
+  }
   Replay replay;
   replay.measured = measured_steps(recording.built);
   Result<StepAnswer> measured = answer_of(replay.measured, options.step);
@@ -95,6 +104,7 @@ Result<Replay> replay(const Recording& recording, const RunOptions& options) {
     take_given(recording.unprofiled->step_ns, replay);
   }
   replay.reactions = reactions_of(recording.graph());
+  replay.lighter_host = std::make_shared<const LighterHostOnce>();
   replay.doubts = doubts_of(recording.report);
   for (Doubt& doubt : doubts_of(recording.built, replay.run.timeline, replay.reactions)) {
     replay.doubts.push_back(std::move(doubt));

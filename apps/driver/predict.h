@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -21,6 +22,8 @@
 #include "sim/result/timeline.h"
 
 namespace foretrace::driver {
+
+class LighterHostOnce;
 
 enum class Engine : std::uint8_t {
   pull,  ///< one pass in order; exact where the order of launches is fixed
@@ -56,6 +59,8 @@ struct Replay {
   double scatter = 0;           ///< of the measured steps, see scatter_of
   Reactions reactions;
   std::vector<Doubt> doubts;  ///< not empty: every answer built on it is doubtful
+  /// Of the recording, for the ranges of all that is predicted from it.
+  std::shared_ptr<const LighterHostOnce> lighter_host{};
 };
 [[nodiscard]] Result<Replay> replay(const Recording& recording, const RunOptions& options = {});
 
@@ -78,6 +83,7 @@ struct Prediction {
   std::int64_t high_ns = 0;
   RangeSide faster;  ///< what the two sides of it are made of
   RangeSide slower;
+  std::int64_t profiler_event_ns = 0;  ///< of the host that the low end allows for; 0: none
   /// Step with every edited duration at its low bound and every parameter with a declared range at
   /// its optimistic end; and the opposite.
   std::int64_t declared_low_ns = 0;

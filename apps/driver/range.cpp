@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "apps/driver/analysis.h"
+#include "apps/driver/host_events.h"
 #include "apps/driver/predict.h"
 
 namespace foretrace::driver {
@@ -33,7 +34,16 @@ constexpr RangeConstant like_device = {
     "a device like the recorded one", 0.15,
     "assumed: boards of one chip differ in clock and memory by about this"};
 constexpr RangeConstant rest = {"rest", 0.015, "worst replay of a recording with usual latencies"};
+constexpr RangeConstant profiler = {
+    "profiler, us of the host per event, faster side", likely_event_ns * 1e-3,
+    "90 % quantile of what four programs lost to it (examples/traces/h200 and h100_host)"};
 constexpr RangeConstant doubt = {"factor where the answer is doubtful", 2.0, "assumed"};
+
+/// A faster host is simulated where the host holds more than this share of the critical path: it
+/// takes no more than that away.
+constexpr double host_limits_share = 0.1;
+/// Less of a step is not worth a word.
+constexpr double least_profiler_part = 0.001;
 
 /// Shares of the critical path of the predicted step.
 struct PathShare {
@@ -68,6 +78,25 @@ bool is_another_machine(const Recording& recording, const Prediction& prediction
          (!recording.accelerator || recording.accelerator->name != prediction.accelerator->name);
 }
 
+/// How much shorter the predicted step may be, beside the recorded one, because the host's times
+/// hold the profiler's work: what it adds to both leaves what they are to each other. Nothing is
+/// known of it where the times are another recorder's, nothing is left where it was taken out.
+Result<double> profiler_part(const Recording& recording, const Replay& baseline,
+                             const RunOptions& options, const Prediction& prediction) {
+  if (recording.unprofiled || baseline.lighter_host == nullptr) return 0.0;
+  const Result<LighterHost>& lighter = baseline.lighter_host->of(recording, options);
+  if (!lighter.ok()) return lighter.error();
+  if (lighter->events_per_step == 0) return 0.0;
+  const Result<Run> run = simulate_run(
+      without_events(prediction.graph, prediction.origin, recording.graph(), lighter->graph),
+      options);
+  if (!run.ok()) return run.error();
+  const std::int64_t before = baseline.run.answer.step_ns;
+  const std::int64_t step = prediction.run.answer.step_ns;
+  return std::max(0.0, log_ratio(step, std::min(step, run->answer.step_ns)) -
+                           log_ratio(before, std::min(before, lighter->step_ns)));
+}
+
 std::int64_t times(std::int64_t value, double log_factor) {
   return std::llround(static_cast<double>(value) * std::exp(log_factor));
 }
@@ -79,15 +108,17 @@ double RangeSide::total() const {
   for (const double part : {recipe, host, communication, change, scatter, device, rest}) {
     squares += part * part;
   }
-  return doubt * std::sqrt(squares);
+  // The profiler's work has bounds of its own: a doubt of the change does not move them.
+  return std::hypot(doubt * std::sqrt(squares), profiler);
 }
 
-std::array<RangeConstant, 9> range_constants() {
+std::array<RangeConstant, 10> range_constants() {
   return {host_same,      host_other,  communication, change_slower, change_faster,
-          scatter_weight, like_device, rest,          doubt};
+          scatter_weight, like_device, rest,          doubt,         profiler};
 }
 
-void set_range(const Recording& recording, const Replay& baseline, Prediction& prediction) {
+Status set_range(const Recording& recording, const Replay& baseline, const RunOptions& options,
+                 Prediction& prediction) {
   const std::int64_t step = prediction.run.answer.step_ns;
   const PathShare shares = share_of(prediction.graph, prediction.run);
   const bool moves = is_another_machine(recording, prediction);
@@ -107,10 +138,19 @@ void set_range(const Recording& recording, const Replay& baseline, Prediction& p
   prediction.faster = prediction.slower = side;
   prediction.faster.recipe = log_ratio(step, prediction.declared_low_ns);
   prediction.faster.change = size * change_faster.value;
+  if (shares.host > host_limits_share) {
+    const Result<double> part = profiler_part(recording, baseline, options, prediction);
+    if (!part.ok()) return part.error();
+    if (*part >= least_profiler_part) {
+      prediction.faster.profiler = *part;
+      prediction.profiler_event_ns = likely_event_ns;
+    }
+  }
   prediction.slower.recipe = log_ratio(prediction.declared_high_ns, step);
   prediction.slower.change = size * change_slower.value;
   prediction.low_ns = std::min(step, times(step, -prediction.faster.total()));
   prediction.high_ns = std::max(step, times(step, prediction.slower.total()));
+  return ok_status();
 }
 
 }  // namespace foretrace::driver

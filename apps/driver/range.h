@@ -12,6 +12,7 @@ namespace foretrace::driver {
 
 struct Prediction;
 struct Replay;
+struct RunOptions;
 
 /// One side of a range: natural logarithms of (bound / point), all from 0 up. What is independent
 /// adds up as squares do.
@@ -23,7 +24,8 @@ struct RangeSide {
   double scatter = 0;        ///< of the recorded steps
   double device = 0;         ///< figures of a product that is only like the recorded one
   double rest = 0;           ///< what a replay leaves out
-  double doubt = 1;          ///< factor of all of it where the answer is doubtful
+  double doubt = 1;          ///< factor of all above where the answer is doubtful
+  double profiler = 0;       ///< its work in the host's times; of the faster side alone
 
   [[nodiscard]] double total() const;
 };
@@ -35,9 +37,11 @@ struct RangeConstant {
   std::string_view origin;
 };
 /// All of them, as `validate` prints them.
-[[nodiscard]] std::array<RangeConstant, 9> range_constants();
+[[nodiscard]] std::array<RangeConstant, 10> range_constants();
 
-/// Sets low_ns and high_ns of a prediction whose declared bounds are known.
-void set_range(const Recording& recording, const Replay& baseline, Prediction& prediction);
+/// Sets low_ns and high_ns of a prediction whose declared bounds are known. Where the host limits
+/// it and its times hold a profiler's work, it is simulated once more, with a host without that.
+[[nodiscard]] Status set_range(const Recording& recording, const Replay& baseline,
+                               const RunOptions& options, Prediction& prediction);
 
 }  // namespace foretrace::driver

@@ -2,120 +2,24 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
-#include <memory>
 #include <utility>
-#include <vector>
 
 #include <fmt/format.h>
 
+#include "apps/driver/host_events.h"
 #include "apps/driver/steps/steps.h"
 #include "sim/core/params.h"
 #include "sim/engine/pull/pull.h"
 #include "sim/graph/change.h"
-#include "sim/graph/links.h"
 
 namespace foretrace::driver {
 namespace {
-
-using trace::EventKind;
 
 /// The step must react to the host by more than this share, or its time says nothing of the host.
 constexpr double least_reaction = 0.1;
 /// More per event is no profiler's: with shapes and memory PyTorch's made steps that the host
 /// limits 2 to 9 us longer per operator (DLRM in examples/11_h100: 14 ms for 2,237 operators).
 constexpr std::int64_t most_per_event_ns = 20'000;
-
-/// Events by task of the host: in the host time before it, and in the task itself.
-struct HostEvents {
-  std::vector<std::uint32_t> before;
-  std::vector<std::uint32_t> inside;
-};
-
-bool is_recorded_by_host(EventKind kind) {
-  return kind == EventKind::cpu_op || kind == EventKind::runtime ||
-         kind == EventKind::python_function || kind == EventKind::user_annotation;
-}
-
-/// Times of the table at which something was recorded on each track, sorted.
-std::vector<std::vector<std::int64_t>> records_of(const trace::EventTable& events) {
-  std::vector<std::vector<std::int64_t>> times(events.tracks.size());
-  for (std::size_t i = 0; i < events.size(); ++i) {
-    if (is_recorded_by_host(events.kind[i])) {
-      times[index(events.track[i])].push_back(events.start_ns[i]);
-    }
-  }
-  for (const trace::MemoryEvent& event : events.memory) {
-    times[index(event.track)].push_back(event.time_ns);
-  }
-  for (std::vector<std::int64_t>& list : times) {
-    std::sort(list.begin(), list.end());
-  }
-  return times;
-}
-
-/// Gives the records of one thread to its tasks: to the task that they lie in, else to the host
-/// time before the next.
-void count_lane(const Recording& recording, TaskId first, const std::vector<std::int64_t>& times,
-                HostEvents& found) {
-  const TaskGraph& graph = recording.graph();
-  const std::vector<std::int64_t>& starts = recording.built.recorded_start_ns;
-  auto at = times.begin();
-  TaskId before = none<TaskId>;
-  std::int64_t before_end = std::numeric_limits<std::int64_t>::min();
-  for (TaskId task = first; task != none<TaskId>; task = next_on_lane(graph, task)) {
-    if (starts[index(task)] < 0) continue;  // the finish of a call: nothing of its own
-    const std::int64_t start = recording.built.origin_ns + starts[index(task)];
-    for (; at != times.end() && *at < start; ++at) {
-      ++(*at < before_end ? found.inside[index(before)] : found.before[index(task)]);
-    }
-    before = task;
-    before_end = start + graph.duration_ns(task);
-  }
-}
-
-HostEvents events_of(const Recording& recording) {
-  const TaskGraph& graph = recording.graph();
-  HostEvents found{std::vector<std::uint32_t>(graph.size(), 0),
-                   std::vector<std::uint32_t>(graph.size(), 0)};
-  const trace::EventTable& events = recording.events;
-  // Other recorders write a name and two times; PyTorch's writes shapes, stacks and memory too.
-  const bool has_operators =
-      events.info.format == "kineto_json" &&
-      std::find(events.kind.begin(), events.kind.end(), EventKind::cpu_op) != events.kind.end();
-  if (recording.job != nullptr || !has_operators ||
-      recording.built.recorded_start_ns.size() != graph.size()) {
-    return found;
-  }
-  const std::vector<std::vector<std::int64_t>> times = records_of(events);
-  const std::vector<TrackId>& tracks = recording.built.thread_tracks;
-  for (const TaskId first : first_on_lanes(graph, LaneKind::host_thread)) {
-    if (first == none<TaskId>) continue;
-    const std::size_t lane = index(graph.lane_id(first));
-    if (lane < tracks.size() && tracks[lane] != none<TrackId>) {
-      count_lane(recording, first, times[index(tracks[lane])], found);
-    }
-  }
-  return found;
-}
-
-std::int64_t left(std::int64_t ns, std::uint32_t events, std::int64_t cost_ns) {
-  const std::int64_t kept = std::llround(static_cast<double>(ns) * kept_of_host);
-  return events == 0 ? ns : std::max(std::min(ns, kept), ns - events * cost_ns);
-}
-
-TaskGraph without(const TaskGraph& graph, const HostEvents& events, std::int64_t cost_ns) {
-  Weights weights = graph.weights();
-  auto durations = std::make_shared<std::vector<std::int64_t>>(*weights.duration_ns);
-  auto segments = std::make_shared<std::vector<std::int64_t>>(*weights.segment_ns);
-  for (std::size_t i = 0; i < graph.size(); ++i) {
-    (*durations)[i] = left((*durations)[i], events.inside[i], cost_ns);
-    (*segments)[i] = left((*segments)[i], events.before[i], cost_ns);
-  }
-  weights.duration_ns = std::move(durations);
-  weights.segment_ns = std::move(segments);
-  return graph.with_weights(std::move(weights));
-}
 
 /// The recorded graph with that host: regions and moments in its segments move with them.
 Result<TaskGraph> changed(const TaskGraph& recorded, const TaskGraph& lighter) {
@@ -155,14 +59,6 @@ std::int64_t host_ns(const TaskGraph& graph) {
   return sum;
 }
 
-double per_step(const Recording& recording, const HostEvents& events) {
-  double sum = 0;
-  for (std::size_t i = 0; i < events.before.size(); ++i) {
-    sum += events.before[i] + events.inside[i];
-  }
-  return sum / static_cast<double>(std::max<std::size_t>(1, recording.built.steps.size()));
-}
-
 /// What the step takes as recorded and with the least host.
 struct Reaction {
   StepAnswer recorded;
@@ -179,7 +75,7 @@ struct Reaction {
 Result<Reaction> reaction_of(const TaskGraph& graph, const HostEvents& events) {
   const auto recorded = step_of(graph);
   if (!recorded.ok()) return recorded.error();
-  const auto least = step_of(without(graph, events, most_per_event_ns));
+  const auto least = step_of(without_events(graph, events, most_per_event_ns));
   if (!least.ok()) return least.error();
   return Reaction{*recorded, *least};
 }
@@ -193,21 +89,19 @@ Result<std::int64_t> parse_unprofiled_step(std::string_view text) {
   return refused(fmt::format("got {}, expected a time such as '6.09 ms'", in_quotes(text)));
 }
 
-double host_events_per_step(const Recording& recording) {
-  return per_step(recording, events_of(recording));
-}
+double host_events_per_step(const Recording& recording) { return host_events(recording).per_step; }
 
 bool step_tells_profiler(const Recording& recording) {
-  const HostEvents events = events_of(recording);
-  if (per_step(recording, events) == 0) return false;
+  const HostEvents events = host_events(recording);
+  if (events.per_step == 0) return false;
   const auto reaction = reaction_of(recording.graph(), events);
   return reaction.ok() && reaction->tells_host();
 }
 
 Status take_out_profiler(std::int64_t step_ns, Recording& recording) {
   if (recording.job != nullptr) return refused("it is of one rank, got a job of several");
-  const HostEvents events = events_of(recording);
-  const double events_per_step = per_step(recording, events);
+  const HostEvents events = host_events(recording);
+  const double events_per_step = events.per_step;
   if (events_per_step == 0) {
     return refused(
         "PyTorch's profiler recorded no operators, so that nothing tells the profiler's "
@@ -241,11 +135,11 @@ Status take_out_profiler(std::int64_t step_ns, Recording& recording) {
   std::int64_t most = most_per_event_ns;
   while (most - cost > 1) {
     const std::int64_t middle = cost + (most - cost) / 2;
-    const auto step = step_of(without(recorded, events, middle));
+    const auto step = step_of(without_events(recorded, events, middle));
     if (!step.ok()) return step.error();
     (step->step_ns > step_ns ? cost : most) = middle;
   }
-  auto graph = changed(recorded, without(recorded, events, most));
+  auto graph = changed(recorded, without_events(recorded, events, most));
   if (!graph.ok()) return std::move(graph).error();
   recording.built.graph = std::move(*graph);
   const std::int64_t was = host_ns(recorded);

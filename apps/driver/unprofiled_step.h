@@ -22,10 +22,6 @@ namespace foretrace::driver {
 /// "6.09 ms" in ns; 0 for no text.
 [[nodiscard]] Result<std::int64_t> parse_unprofiled_step(std::string_view text);
 
-/// A host piece keeps at least this share of what it took. Whole programs that the host limits took
-/// 0.35 to 0.5 of their profiled time (examples/11_h100, "What it costs"): less is no profiler.
-inline constexpr double kept_of_host = 0.25;
-
 /// Makes the host of the recording as fast as its program's is without a profiler: every piece of
 /// host time loses `cost` x the events recorded in it, at most down to its kept share, with the one
 /// cost that lets the simulated step take `step_ns`. Sets `Recording::unprofiled`. Errors: a job;

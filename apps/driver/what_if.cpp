@@ -1,5 +1,6 @@
 // What-ifs: applied in order, with the range they declare.
 #include <algorithm>
+#include <optional>
 #include <utility>
 #include <vector>
 
@@ -66,16 +67,14 @@ Result<Prediction> with_range(const Recording& recording, Result<Prediction> pre
   if (!prediction.ok()) {
     return prediction;
   }
-  if (baseline != nullptr) {
-    set_range(recording, *baseline, *prediction);
-    return prediction;
+  std::optional<Replay> own;
+  if (baseline == nullptr) {
+    Result<Replay> replayed = replay(recording, options);
+    if (!replayed.ok()) return std::move(replayed).error();
+    baseline = &own.emplace(*std::move(replayed));
   }
-  const Result<Replay> replayed = replay(recording, options);
-  if (!replayed.ok()) {
-    return replayed.error();
-  }
-  set_range(recording, *replayed, *prediction);
-  return prediction;
+  const Status ranged = set_range(recording, *baseline, options, *prediction);
+  return ranged.ok() ? std::move(prediction) : Result<Prediction>(ranged.error());
 }
 
 }  // namespace

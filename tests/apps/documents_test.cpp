@@ -138,6 +138,8 @@ TEST_CASE("the profiler's work is told where the host limits, and taken out wher
   check_against("result-1.json", without);
   CHECK(without["profiler"]["in_host_times"] == false);
   CHECK(without["measured"]["step_ns"] == 6'090'000);
+  CHECK(without["measured"]["is_given"] == true);
+  CHECK(recorded["measured"]["is_given"] == false);
   CHECK(without["measured"]["device_period_ns"].is_null());
   CHECK(breakdown_sum(without["baseline"]) == without["baseline"]["step_ns"]);
   const std::string page =
@@ -148,6 +150,24 @@ TEST_CASE("the profiler's work is told where the host limits, and taken out wher
   // The device limits GPT-2: its host does not matter, and its step does not tell it.
   const std::string gpt2 = "simulate examples/traces/h200/gpt2.baseline.ftr.gz --json";
   CHECK_FALSE(document_of(gpt2).contains("profiler"));
+  const json path = document_of("critical-path examples/traces/h200/decode.baseline.ftr.gz --json");
+  check_against("critical-path-1.json", path);
+  CHECK(path["profiler"]["events_per_step"] == recorded["profiler"]["events_per_step"]);
+  // In bf16 the host limits it: the range's low end allows for what the profiler may have cost.
+  const std::string in_bf16 =
+      "whatif examples/traces/h200/gpt2.baseline.ftr.gz --apply mixed_precision:dtype=bf16";
+  const json halved = document_of(in_bf16 + " --json");
+  check_against("result-1.json", halved);
+  CHECK(halved["profiler"]["range_event_ns"] == 3'900);
+  CHECK(halved["predicted"]["range"]["faster"]["profiler"] > 0.3);
+  CHECK(halved["predicted"]["range"]["slower"]["profiler"] == 0);
+  CHECK(run_program(in_bf16).out.find("range allows up to 3.9 us for each") != std::string::npos);
+  // Every question gives the same range.
+  const json ranking = document_of(
+      "whatif examples/traces/h200/gpt2.baseline.ftr.gz --rank-all --json")["ranking"]["rows"];
+  CHECK(std::any_of(ranking.begin(), ranking.end(), [&](const json& row) {
+    return row["name"] == "mixed_precision" && row["low_ns"] == halved["predicted"]["low_ns"];
+  }));
   CHECK(run_program(gpt2 + " --unprofiled-step 202.66ms").code == 2);
   // Nor does that of the demo, whose predicted step the host limits: the page does not ask for it.
   const std::string demo = std::string("whatif ") + demo_trace + " --apply mixed_precision";

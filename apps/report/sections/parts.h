@@ -1,6 +1,7 @@
 // Parts that the documents of several commands have in common.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
@@ -29,6 +30,10 @@ namespace foretrace::report {
 /// Honesty counters, for documents; reactions are left out if there is no replay.
 [[nodiscard]] Section honesty_section(std::string path, const trace::Honesty& honesty,
                                       const driver::Replay* replay);
+/// The profiler's own work in the times of the host: what was taken out; or, where the host matters
+/// to the answer, that it is there and what its range allows for each event (0: nothing).
+[[nodiscard]] Section profiler_section(const driver::Recording& recording, bool host_matters,
+                                       std::int64_t allowed_ns = 0);
 /// Why an answer is doubtful, a sentence each.
 [[nodiscard]] Value doubts_value(const std::vector<driver::Doubt>& doubts);
 

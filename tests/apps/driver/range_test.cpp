@@ -42,7 +42,7 @@ double constant(std::string_view name) {
 TEST_CASE("range: there is one where nothing is declared") {
   const Recording recording = recording_of(host_and_device);
   Prediction prediction = prediction_of(recording);
-  set_range(recording, *replay(recording), prediction);
+  REQUIRE(set_range(recording, *replay(recording), {}, prediction).ok());
   CHECK(prediction.low_ns < 1000);
   CHECK(prediction.high_ns > 1000);
   // The step is 300 of host time and 700 of device time, and nothing changed.
@@ -57,7 +57,7 @@ TEST_CASE("range: declared bounds stay inside, and a parameter that is stated re
   Prediction wide = prediction_of(recording);
   wide.declared_low_ns = 800;
   wide.declared_high_ns = 1300;
-  set_range(recording, *replay(recording), wide);
+  REQUIRE(set_range(recording, *replay(recording), {}, wide).ok());
   CHECK(wide.low_ns < 800);
   CHECK(wide.high_ns > 1300);
   CHECK(wide.slower.recipe == doctest::Approx(std::log(1.3)));
@@ -68,8 +68,8 @@ TEST_CASE("range: it grows with the size of the change, more to the slower side"
   const Replay baseline = *replay(recording);
   Prediction small = prediction_of(recording, 0.9);
   Prediction large = prediction_of(recording, 0.1);
-  set_range(recording, baseline, small);
-  set_range(recording, baseline, large);
+  REQUIRE(set_range(recording, baseline, {}, small).ok());
+  REQUIRE(set_range(recording, baseline, {}, large).ok());
   CHECK(small.slower.change < large.slower.change);
   CHECK(large.faster.change < large.slower.change);
   // 1000 becomes 370: 63 % of the time is gone.
@@ -80,20 +80,20 @@ TEST_CASE("range: a doubtful graph, scatter and a device that is only like one w
   Recording recording = recording_of(host_and_device);
   Replay baseline = *replay(recording);
   Prediction prediction = prediction_of(recording);
-  set_range(recording, baseline, prediction);
+  REQUIRE(set_range(recording, baseline, {}, prediction).ok());
   const double plain = prediction.slower.total();
   baseline.scatter = 0.2;
   baseline.measured.host_ns = {1000, 1000, 1000, 1000, 20};
   baseline.measured.device.assign(5, {.operations = 100});
   baseline.measured.device.back().operations = 2;  // a piece of a step: no part of the median
-  set_range(recording, baseline, prediction);
+  REQUIRE(set_range(recording, baseline, {}, prediction).ok());
   CHECK(prediction.slower.total() == doctest::Approx(std::hypot(plain, 0.2 * 1.85 / 2)));
   baseline.doubts.push_back({"x", "y"});
-  set_range(recording, baseline, prediction);
+  REQUIRE(set_range(recording, baseline, {}, prediction).ok());
   CHECK(prediction.slower.total() == doctest::Approx(2 * std::hypot(plain, 0.2 * 1.85 / 2)));
   baseline = *replay(recording);
   recording.accelerator_note = "a board";
-  set_range(recording, baseline, prediction);
+  REQUIRE(set_range(recording, baseline, {}, prediction).ok());
   CHECK(prediction.slower.total() ==
         doctest::Approx(std::hypot(plain, constant("a device like the recorded one"))));
 }
@@ -105,17 +105,17 @@ TEST_CASE("range: the host of another machine is less certain than that of the s
   const Replay baseline = *replay(recording);
   Prediction prediction = prediction_of(recording);
   prediction.accelerator = recording.accelerator;
-  set_range(recording, baseline, prediction);
+  REQUIRE(set_range(recording, baseline, {}, prediction).ok());
   CHECK(prediction.slower.host == doctest::Approx(0.3 * constant("host, same machine")));
   prediction.accelerator->name = "there";
-  set_range(recording, baseline, prediction);
+  REQUIRE(set_range(recording, baseline, {}, prediction).ok());
   CHECK(prediction.slower.host == doctest::Approx(0.3 * constant("host, another machine")));
 }
 
 TEST_CASE("range: communication counts by its share of the step") {
   const Recording recording = recording_of("s:k(600) s:c(400)=collective");
   Prediction prediction = prediction_of(recording);
-  set_range(recording, *replay(recording), prediction);
+  REQUIRE(set_range(recording, *replay(recording), {}, prediction).ok());
   CHECK(prediction.slower.communication == doctest::Approx(0.4 * constant("communication")));
 }
 

@@ -8,48 +8,13 @@
 #include <doctest/doctest.h>
 
 #include "apps/driver/predict.h"
+#include "tests/apps/driver/profiled_recording.h"
 #include "tests/trace/rules/table_builder.h"
 
 namespace foretrace::driver {
 namespace {
 
-Recording recording_of(trace::EventTable table) {
-  Recording recording;
-  recording.events = std::move(table);
-  recording.events.info.format = "kineto_json";
-  auto built = trace::build_graph(recording.events);
-  REQUIRE(built.ok());
-  recording.built = *std::move(built);
-  return recording;
-}
-
-/// Two steps of 20 pieces of 25 us on the host: two operators, a launch, and every second time a
-/// record and a wait; every tenth kernel is on another stream; kernels take `kernel_us`.
-Recording recording_of(double kernel_us) {
-  trace::TableBuilder t;
-  const TrackId host = t.thread(1);
-  const TrackId streams[] = {t.stream(7), t.stream(8)};
-  double free_us = 0;
-  for (int step = 0; step < 2; ++step) {
-    const double begin = 500.0 * step;
-    t.event(trace::EventKind::user_annotation, "ProfilerStep#" + std::to_string(step), host, begin,
-            500);
-    for (int piece = 0; piece < 20; ++piece) {
-      const double at = begin + 25.0 * piece;
-      t.op(host, "aten::add", at + 1, 23);
-      t.op(host, "aten::empty", at + 5, 2);
-      if (piece % 2 == 1) {
-        t.call(host, "cudaEventRecord", at + 10, 1);
-        t.call(host, "cudaStreamWaitEvent", at + 12, 1);
-      }
-      const EventId call = t.call(host, "cudaLaunchKernel", at + 18, 5);
-      const double start = std::max(free_us, at + 25);
-      t.work(call, streams[piece % 10 == 9 ? 1 : 0], start, kernel_us);
-      free_us = start + kernel_us;
-    }
-  }
-  return recording_of(t.table());
-}
+using test::profiled_recording;
 
 std::int64_t loading_ns(const TaskGraph& graph) {
   std::int64_t sum = 0;
@@ -77,7 +42,7 @@ TEST_CASE("unprofiled step: regions of the host are as long as the host time tha
     const EventId second = t.call(host, "cudaLaunchKernel", begin + 120, 5);
     t.work(second, streams[1], begin + 130, 2);
   }
-  Recording recording = recording_of(t.table());
+  Recording recording = profiled_recording(t.table());
   const std::int64_t before = loading_ns(recording.graph());
   CHECK(before == 198'000);
   REQUIRE(take_out_profiler(160'000, recording).ok());
@@ -113,7 +78,7 @@ TEST_CASE("unprofiled step: events are those of the graph's own threads, from it
       for (int i = 0; i < 100; ++i) t.op(other, "aten::add", 900 + 5 * i, 4);
       t.orphan(stream, 980, 2);
     }
-    return recording_of(t.table());
+    return profiled_recording(t.table());
   };
   const Recording alone = recorded(false);
   Recording among_others = recorded(true);
@@ -123,7 +88,7 @@ TEST_CASE("unprofiled step: events are those of the graph's own threads, from it
 }
 
 TEST_CASE("unprofiled step: one cost per recorded event makes the step as long as was given") {
-  Recording recording = recording_of(2);
+  Recording recording = profiled_recording(2);
   // 20 x (2 operators + launch) + 10 x (record + wait) + the step's own mark
   CHECK(host_events_per_step(recording) == doctest::Approx(81).epsilon(0.02));
   const auto before = replay(recording);
@@ -155,9 +120,21 @@ TEST_CASE("unprofiled step: one cost per recorded event makes the step as long a
   }
 }
 
+TEST_CASE("unprofiled step: it is a usual step's, not one's by its number") {
+  Recording recording = profiled_recording(2);
+  RunOptions first;
+  first.step = {StepChoice::Kind::number, 0};
+  CHECK(replay(recording, first).ok());
+  REQUIRE(take_out_profiler(380'000, recording).ok());
+  const auto refused = replay(recording, first);
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().message.find("--step 0: --unprofiled-step is the time of a usual step") !=
+        std::string::npos);
+}
+
 TEST_CASE("unprofiled step: a device that limits tells nothing of the host") {
-  CHECK(step_tells_profiler(recording_of(2)));
-  Recording recording = recording_of(40);
+  CHECK(step_tells_profiler(profiled_recording(2)));
+  Recording recording = profiled_recording(40);
   CHECK_FALSE(step_tells_profiler(recording));
   const Status taken = take_out_profiler(780'000, recording);
   REQUIRE_FALSE(taken.ok());
@@ -166,7 +143,7 @@ TEST_CASE("unprofiled step: a device that limits tells nothing of the host") {
 }
 
 TEST_CASE("unprofiled step: wrong ones are one line") {
-  Recording recording = recording_of(2);
+  Recording recording = profiled_recording(2);
   const auto message = [&](std::int64_t step_ns) {
     const Status taken = take_out_profiler(step_ns, recording);
     REQUIRE_FALSE(taken.ok());

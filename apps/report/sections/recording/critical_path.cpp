@@ -113,6 +113,12 @@ Table pieces_table(const TaskGraph& graph, const CriticalPath& path) {
 
 const auto as_time = [](std::int64_t ns) { return Value::time(ns); };
 
+/// The profiler's work matters where the host holds more than this of the path.
+bool is_host_on(const CriticalPath& path) {
+  constexpr double host_matters_share = 0.1;
+  return share_of(path.shares.host_ns, path.total_ns) > host_matters_share;
+}
+
 }  // namespace
 
 Sections path_context(const PathAnswer& answer) {
@@ -123,6 +129,7 @@ Sections path_context(const PathAnswer& answer) {
           steps_section("baseline", answer.replay.run.steps, answer.replay.run.answer),
           trace_section(recording),
           replay_section(answer.replay),
+          profiler_section(recording, is_host_on(answer.report.path)),
           flags_section(recording.built),
           std::move(honesty)};
 }

@@ -5,10 +5,11 @@
 
 #include "apps/driver/unprofiled_step.h"
 #include "apps/report/pages.h"
+#include "apps/report/sections/parts.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
 
-namespace foretrace::report::sections {
+namespace foretrace::report {
 namespace {
 
 /// The host limits a step whose device waits for it for more than this share.
@@ -19,46 +20,64 @@ bool is_limited_by_host(const driver::Analysis* analysis) {
                                          analysis->breakdown.total_ns()) > host_limits_share;
 }
 
-/// Events of the host per step; 0: they do not matter here, or there are none.
-double events_that_matter(const ResultAnswer& answer) {
-  if (answer.recording.unprofiled) return answer.recording.unprofiled->events_per_step;
-  const bool matters = is_limited_by_host(&answer.baseline) || is_limited_by_host(answer.predicted);
-  return matters ? driver::host_events_per_step(answer.recording) : 0;
+std::uint64_t rounded(double events) { return static_cast<std::uint64_t>(std::llround(events)); }
+
+/// Of every event that was taken out.
+std::string text_of(const driver::Unprofiled& found) {
+  return fmt::format(
+      "{} taken out for each of {} recorded events a step, {} of the host's time, so that the step "
+      "takes {} instead of the recorded {}",
+      time_text(found.cost_ns), count_text(rounded(found.events_per_step)),
+      percent_text(found.share_of_host), time_text(found.step_ns),
+      time_text(found.recorded_step_ns));
 }
 
-std::string text_of(const ResultAnswer& answer, double events) {
-  const auto rounded = static_cast<std::uint64_t>(std::llround(events));
-  if (const auto& found = answer.recording.unprofiled) {
-    return fmt::format(
-        "{} taken out for each of {} recorded events a step, {} of the host's time, so that the "
-        "step takes {} instead of the recorded {}",
-        time_text(found->cost_ns), count_text(rounded), percent_text(found->share_of_host),
-        time_text(found->step_ns), time_text(found->recorded_step_ns));
+/// That it is there, and what is made of it.
+std::string text_of(const driver::Recording& recording, double events, std::int64_t allowed_ns) {
+  std::string text = fmt::format("its times hold the profiler's work, {} events a step",
+                                 count_text(rounded(events)));
+  const bool step_tells = driver::step_tells_profiler(recording);
+  if (!step_tells) text += ", which a step time cannot tell";
+  if (allowed_ns > 0) {
+    text += fmt::format(": the range allows up to {} for each{}", time_text(allowed_ns),
+                        step_tells ? ", beyond what they add to the step now" : "");
   }
-  return fmt::format("its times hold the profiler's work, {} events a step{}", count_text(rounded),
-                     driver::step_tells_profiler(answer.recording)
-                         ? ": see --unprofiled-step"
-                         : ", which a step time cannot tell");
+  if (step_tells) text += allowed_ns > 0 ? "; see --unprofiled-step" : ": see --unprofiled-step";
+  return text;
 }
 
 }  // namespace
 
-Sections profiler(const ResultAnswer& answer) {
-  const double events = events_that_matter(answer);
+Section profiler_section(const driver::Recording& recording, bool host_matters,
+                         std::int64_t allowed_ns) {
+  const auto& found = recording.unprofiled;
+  const double events = found          ? found->events_per_step
+                        : host_matters ? driver::host_events_per_step(recording)
+                                       : 0;
   Section section{.key = "profiler", .path = "profiler"};
-  if (events > 0) {
-    section.line("host", text_of(answer, events));
-    section.datum("events_per_step",
-                  Value::count(static_cast<std::uint64_t>(std::llround(events))));
-    section.datum("in_host_times", Value::flag(!answer.recording.unprofiled));
-    if (const auto& found = answer.recording.unprofiled) {
-      section.datum("unprofiled_step_ns", Value::time(found->step_ns));
-      section.datum("recorded_step_ns", Value::time(found->recorded_step_ns));
-      section.datum("event_ns", Value::time(found->cost_ns));
-      section.datum("share_of_host", Value::share(found->share_of_host));
-    }
+  if (events == 0) return section;
+  section.line("host", found ? text_of(*found) : text_of(recording, events, allowed_ns));
+  section.datum("events_per_step", Value::count(rounded(events)));
+  section.datum("in_host_times", Value::flag(!found));
+  if (allowed_ns > 0) section.datum("range_event_ns", Value::time(allowed_ns));
+  if (found) {
+    section.datum("unprofiled_step_ns", Value::time(found->step_ns));
+    section.datum("recorded_step_ns", Value::time(found->recorded_step_ns));
+    section.datum("event_ns", Value::time(found->cost_ns));
+    section.datum("share_of_host", Value::share(found->share_of_host));
   }
-  return {std::move(section)};
+  return section;
 }
 
-}  // namespace foretrace::report::sections
+namespace sections {
+
+Sections profiler(const ResultAnswer& answer) {
+  const std::int64_t allowed_ns =
+      answer.prediction == nullptr ? 0 : answer.prediction->profiler_event_ns;
+  const bool matters = is_limited_by_host(&answer.baseline) ||
+                       is_limited_by_host(answer.predicted) || allowed_ns > 0;
+  return {profiler_section(answer.recording, matters, allowed_ns)};
+}
+
+}  // namespace sections
+}  // namespace foretrace::report

@@ -110,6 +110,7 @@ Sections replay(const ResultAnswer& answer) {
   const Replay& replay = answer.replay;
   Section measured = steps_section("measured", replay.measured, replay.measured_answer);
   measured.datum("scatter", Value::share(replay.scatter));
+  measured.datum("is_given", Value::flag(replay.is_given));
   measured.datum("steps_note", Value::words(answer.recording.built.steps_note));
   measured.datum("without_one_off", Value::flag(answer.recording.without_one_off));
   measured.tables.push_back(one_off_table(answer.recording));

@@ -56,7 +56,8 @@ std::string side_text(const driver::RangeSide& side) {
                                 {"size of the change", side.change},
                                 {"scatter of steps", side.scatter},
                                 {"accelerator", side.device},
-                                {"replay", side.rest}};
+                                {"replay", side.rest},
+                                {"profiler", side.profiler}};
   std::string text;
   for (const Part& part : parts_of_side) {
     if (part.size < 0.0005) continue;
@@ -78,6 +79,7 @@ Value side_value(const driver::RangeSide& side) {
                         {"device", Value::plain(side.device)},
                         {"rest", Value::plain(side.rest)},
                         {"doubt", Value::plain(side.doubt)},
+                        {"profiler", Value::plain(side.profiler)},
                         {"total", Value::plain(side.total())}});
 }
 
