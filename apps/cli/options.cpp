@@ -5,8 +5,6 @@
 #include <string_view>
 #include <vector>
 
-#include <spdlog/spdlog.h>
-
 #include "apps/cli/arguments/help.h"
 #include "apps/cli/names/configs.h"
 #include "apps/driver/unprofiled_step.h"
@@ -218,10 +216,10 @@ Result<driver::Recording> load_ranks(std::span<const std::string> paths, const T
 
 void log_warnings(const trace::ImportReport& report, const std::vector<std::string>& warnings) {
   for (const std::string& warning : report.warnings) {
-    spdlog::warn("{}", warning);
+    warn_with_answer(warning);
   }
   for (const std::string& warning : warnings) {
-    spdlog::warn("{}", warning);
+    warn_with_answer(warning);
   }
 }
 

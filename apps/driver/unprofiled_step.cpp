@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -9,6 +10,7 @@
 #include "apps/driver/host_events.h"
 #include "apps/driver/steps/steps.h"
 #include "sim/core/params.h"
+#include "sim/core/text.h"
 #include "sim/engine/pull/pull.h"
 #include "sim/graph/change.h"
 
@@ -42,7 +44,7 @@ Result<StepAnswer> step_of(const TaskGraph& graph) {
   return answer_of(simulated_steps(graph, simulate(graph)), StepChoice{});
 }
 
-double ms(std::int64_t ns) { return static_cast<double>(ns) * 1e-6; }
+std::string shown(std::int64_t ns) { return four_digit_time(static_cast<double>(ns)); }
 
 Error refused(std::string text) {
   return Error{ErrorCode::bad_usage, "unprofiled step: " + std::move(text)};
@@ -113,23 +115,23 @@ Status take_out_profiler(std::int64_t step_ns, Recording& recording) {
   const std::int64_t before_ns = reaction->recorded.step_ns;
   const std::int64_t least_ns = reaction->least.step_ns;
   if (step_ns >= before_ns) {
-    return refused(fmt::format("expected less than the recorded {:.4g} ms, got {:.4g} ms",
-                               ms(before_ns), ms(step_ns)));
+    return refused(fmt::format("expected less than the recorded {}, got {}", shown(before_ns),
+                               shown(step_ns)));
   }
   if (!reaction->tells_host()) {
     return refused(
-        fmt::format("the device limits the step: it takes {:.4g} ms as recorded and {:.4g} ms with "
-                    "the least host, so that {:.4g} ms does not tell what the profiler cost; leave "
+        fmt::format("the device limits the step: it takes {} as recorded and {} with "
+                    "the least host, so that {} does not tell what the profiler cost; leave "
                     "the option out",
-                    ms(before_ns), ms(least_ns), ms(step_ns)));
+                    shown(before_ns), shown(least_ns), shown(step_ns)));
   }
   if (step_ns < least_ns) {
     return refused(fmt::format(
-        "expected at least {:.4g} ms, which the step takes if each recorded event cost {} us and "
-        "each piece of the host keeps {:.0f} % of its time, got {:.4g} ms: this recording is "
+        "expected at least {}, which the step takes if each recorded event cost {} us and "
+        "each piece of the host keeps {:.0f} % of its time, got {}: this recording is "
         "slower "
         "than by its profiler",
-        ms(least_ns), most_per_event_ns / 1000, 100 * kept_of_host, ms(step_ns)));
+        shown(least_ns), most_per_event_ns / 1000, 100 * kept_of_host, shown(step_ns)));
   }
   std::int64_t cost = 0;  // too little; `most` is enough
   std::int64_t most = most_per_event_ns;

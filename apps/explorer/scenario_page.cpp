@@ -46,7 +46,7 @@ std::string figures_html(const driver::ScenarioAnswer& answer, std::string_view 
       fmt::format("<span>between <b>{}</b> and <b>{}</b></span> <span><b>{}</b> {}/s</span>",
                   time_text(answer.range.low_ns, answer.step_ns),
                   time_text(answer.range.high_ns, answer.step_ns),
-                  report::count_text(static_cast<std::uint64_t>(figures.tokens_per_s)), counted);
+                  report::rate_text(figures.tokens_per_s), counted);
   if (figures.flops_utilization) {
     html += fmt::format(" <span>MFU <b>{}</b></span>",
                         report::percent_text(*figures.flops_utilization));

@@ -46,7 +46,8 @@ double read_bounded(ConfigFields& fields, std::string_view key, ParamType type, 
   double value = 0;
   fields.quantity(key, type, value);
   if (value >= 0 && value <= most) return value;
-  fields.mistake(key, fmt::format("got {:g}, expected a value from 0 to {:g}", value, most));
+  fields.mistake(key, fmt::format("got {}, expected a value from 0 to {}",
+                                  quantity_text(value, type), quantity_text(most, type)));
   return 0;
 }
 
@@ -124,7 +125,8 @@ Result<Accelerator> accelerator_from(const ConfigValue& root, const std::string&
     double value = 0;
     fields.optional_quantity(key, type, value);
     if (value >= 0 && value <= most) return value;
-    fields.mistake(key, fmt::format("got {:g}, expected a value from 0 to {:g}", value, most));
+    fields.mistake(key, fmt::format("got {}, expected a value from 0 to {}",
+                                    quantity_text(value, type), quantity_text(most, type)));
     return 0.0;
   };
   accelerator.shortest_kernel_ns =

@@ -78,7 +78,8 @@ void read_within(ConfigFields& fields, std::string_view key, ParamType type, dou
                  double& out) {
   fields.quantity(key, type, out);
   if (out >= 0 && out <= most) return;
-  fields.mistake(key, fmt::format("got {:g}, expected a value from 0 to {:g}", out, most));
+  fields.mistake(key, fmt::format("got {}, expected a value from 0 to {}", quantity_text(out, type),
+                                  quantity_text(most, type)));
   out = 0;
 }
 

@@ -17,9 +17,9 @@ constexpr std::string_view schema = "foretrace.kernel_table/1";
 
 // The relative error of times that an object states, if it does.
 std::optional<double> stated_error(ConfigFields& fields) {
-  if (!fields.has("error")) return std::nullopt;
   double error = 0;
   fields.optional_quantity("error", ParamType::number, error);
+  if (!fields.has("error")) return std::nullopt;
   if (!(error >= 0 && error <= 100)) {
     fields.mistake("error", "expected a relative error from 0 to 100, such as 0.16");
   }
@@ -39,7 +39,7 @@ std::optional<std::string> stated_text(ConfigFields& fields, std::string_view ke
 // Three counts of blocks or threads.
 std::optional<std::array<std::int32_t, 3>> stated_counts(ConfigFields& fields,
                                                          std::string_view key) {
-  if (!fields.has(key)) return std::nullopt;
+  if (fields.optional_value(key) == nullptr) return std::nullopt;
   std::vector<double> numbers;
   fields.numbers(key, numbers);
   const bool are_counts =
@@ -175,11 +175,13 @@ Result<CostTable> CostTable::parse(std::string_view text, const std::string& whe
 Result<CostTable> CostTable::from(const ConfigValue& document, const std::string& where) {
   const ConfigValue* rows = document.find("rows");
   if (rows == nullptr || rows->kind != ConfigValue::Kind::list) {
-    return Error{ErrorCode::bad_config, fmt::format("{}: /rows: expected a list of rows", where)};
+    return Error{ErrorCode::bad_config,
+                 fmt::format("{}: /rows: {}, expected a list of rows", where,
+                             rows == nullptr ? "got no such key" : rows->described())};
   }
   ConfigFields fields(document, where);
   const std::optional<double> error_of_all = stated_error(fields);
-  for (const std::string_view key : {"schema", "source", "rows"}) {
+  for (const std::string_view key : {"source", "rows"}) {
     static_cast<void>(fields.optional_value(key));
   }
   if (auto status = fields.finish(); !status) return std::move(status).error();

@@ -79,7 +79,8 @@ double read_within(ConfigFields& fields, std::string_view key, ParamType type, d
   double value = 0;
   fields.quantity(key, type, value);
   if (value >= 0 && value <= most) return value;
-  fields.mistake(key, fmt::format("got {:g}, expected a value from 0 to {:g}", value, most));
+  fields.mistake(key, fmt::format("got {}, expected a value from 0 to {}",
+                                  quantity_text(value, type), quantity_text(most, type)));
   return 0;
 }
 
@@ -94,7 +95,7 @@ double optional_within(ConfigFields& fields, std::string_view key, ParamType typ
 double read_positive(ConfigFields& fields, std::string_view key, ParamType type, double most) {
   const double value = read_within(fields, key, type, most);
   if (value > 0) return value;
-  fields.mistake(key, fmt::format("got {:g}, expected more than 0", value));
+  fields.mistake(key, fmt::format("got {}, expected more than 0", quantity_text(value, type)));
   return 1;
 }
 
@@ -116,9 +117,11 @@ void read_ranged(ConfigFields& fields, std::string_view key, ParamType type, Ran
     out = value;
     return;
   }
-  fields.mistake(key, fmt::format("got low {:g}, typical {:g}, high {:g}, expected "
-                                  "0 <= low <= typical <= high",
-                                  value.low, value.typical, value.high));
+  fields.mistake(key,
+                 fmt::format("got low {}, typical {}, high {}, expected "
+                             "0 <= low <= typical <= high",
+                             quantity_text(value.low, type), quantity_text(value.typical, type),
+                             quantity_text(value.high, type)));
 }
 
 void read_curves(ConfigFields& fields, std::vector<MeasuredCurve>& curves) {

@@ -226,11 +226,14 @@ void ConfigFields::optional_boolean(std::string_view key, bool& out) {
 Status ConfigFields::finish() {
   for (const std::string& key : value_->keys) {
     if (std::find(known_.begin(), known_.end(), key) != known_.end()) continue;
-    std::vector<std::string_view> names(known_.begin(), known_.end());
+    std::vector<std::string_view> names;  // each once, however often it was asked for
+    for (const std::string& name : known_) {
+      if (std::find(names.begin(), names.end(), name) == names.end()) names.push_back(name);
+    }
     return Error{
         ErrorCode::bad_config,
         fmt::format("{}: {}: unknown key{}, expected one of {}", file_, in_quotes(pointer_of(key)),
-                    did_you_mean(key, names), fmt::join(known_, ", "))};
+                    did_you_mean(key, names), fmt::join(names, ", "))};
   }
   if (!mistake_.empty()) return Error{ErrorCode::bad_config, mistake_};
   return ok_status();

@@ -92,6 +92,10 @@ class ParamValues {
 /// dimensioned type is an error that says which units are known. GB is 10^9 bytes, GiB is 2^30.
 [[nodiscard]] Result<double> parse_quantity(std::string_view text, ParamType type);
 
+/// A stored value with the unit that makes its number shortest: 2e10 of a time -> "20 s"; numbers
+/// as they are.
+[[nodiscard]] std::string quantity_text(double stored, ParamType type);
+
 /// What a value of this type looks like: "a time such as '5 us' (units ns, us, ms, s)".
 [[nodiscard]] std::string expectation(ParamType type);
 

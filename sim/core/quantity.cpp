@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -118,6 +119,18 @@ Result<double> parse_quantity(std::string_view text, ParamType type) {
     return stored;
   }
   return wrong(text, type, unknown_unit(unit, units));
+}
+
+std::string quantity_text(double stored, ParamType type) {
+  std::string shortest = fmt::format("{:g}", stored);
+  std::string_view unit;
+  for (const UnitRow& row : units_of(type)) {
+    std::string number = fmt::format("{:g}", stored / row.scale);
+    if (!unit.empty() && number.size() >= shortest.size()) continue;
+    shortest = std::move(number);
+    unit = row.symbol;
+  }
+  return unit.empty() ? shortest : fmt::format("{} {}", shortest, unit);
 }
 
 }  // namespace foretrace

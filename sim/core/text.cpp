@@ -1,6 +1,10 @@
 #include "sim/core/text.h"
 
+#include <algorithm>
+#include <cmath>
 #include <cstddef>
+
+#include <fmt/format.h>
 
 namespace foretrace {
 namespace {
@@ -68,6 +72,14 @@ std::string with_singulars(std::string_view text) {
   }
   out += text.substr(done);
   return out;
+}
+
+std::string four_digit_time(double ns) {
+  constexpr double all_four_digits_ms = 9999.5e6;  // rounds to 10,000 ms
+  const double magnitude = std::abs(ns);
+  if (!(magnitude >= all_four_digits_ms)) return fmt::format("{:.4g} ms", ns * 1e-6);
+  const int digits = static_cast<int>(std::floor(std::log10(magnitude * 1e-9))) + 1;
+  return fmt::format("{:.{}f} s", ns * 1e-9, std::clamp(4 - digits, 0, 2));
 }
 
 }  // namespace foretrace

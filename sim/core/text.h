@@ -77,6 +77,9 @@ template <typename Texts>
 /// between them; nothing where a preposition or a sign comes first.
 [[nodiscard]] std::string with_singulars(std::string_view text);
 
+/// A time with four digits: "12.34 ms", and "43.43 s" from 10 s on.
+[[nodiscard]] std::string four_digit_time(double ns);
+
 /// What follows the last slash.
 [[nodiscard]] constexpr std::string_view file_name_of(std::string_view path) {
   return path.substr(path.rfind('/') + 1);  // no slash: npos + 1 is 0

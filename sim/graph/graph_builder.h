@@ -2,9 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <utility>
 #include <vector>
 
 #include "sim/core/result.h"
@@ -61,6 +63,9 @@ class GraphBuilder {
   void assign(GraphContext context, TaskColumns columns, std::vector<std::int64_t> duration_ns,
               std::vector<std::int64_t> segment_ns, std::vector<Dependency> dependencies);
 
+  /// What build() calls a task in a cycle. Tasks with an empty name are left out.
+  void name_tasks_by(std::function<std::string(TaskId)> name) { task_name_ = std::move(name); }
+
   /// Resolves lane order, waits and queues, assigns slots. The builder is empty afterwards.
   /// Errors: ids out of range, negative durations, a cycle (named by its tasks).
   [[nodiscard]] Result<TaskGraph> build() &&;
@@ -74,6 +79,7 @@ class GraphBuilder {
   std::vector<std::int64_t> segment_ns_;
   std::vector<Dependency> dependencies_;
   std::unordered_multimap<std::uint64_t, WorkId> work_index_;
+  std::function<std::string(TaskId)> task_name_;
 };
 
 }  // namespace foretrace

@@ -259,6 +259,13 @@ TEST_CASE("refused: files of configs that are broken, or not there, by what name
               "did you mean 'example'?"));
 }
 
+TEST_CASE("refused: an error stands alone, without the warnings of the trace it is about") {
+  const std::string nodes = "tests/fixtures/chakra_et/two_streams.et";
+  CHECK(holds(run_program("simulate " + nodes).err, "foretrace: warning: "));
+  CHECK(holds(refusal_of("whatif " + nodes + " --apply mixed_precision"),
+              "the accelerator of the recording is not known"));
+}
+
 TEST_CASE("refused: a run with times beside tensors without") {
   const std::string tensors = "tests/fixtures/memory_timeline/coalesced.json";
   const Ran ran = run_program("compare " + demo + " " + tensors);

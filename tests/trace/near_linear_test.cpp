@@ -18,6 +18,7 @@
 #include "trace/assemble/build_graph.h"
 #include "trace/formats/reader.h"
 #include "trace/io/byte_source.h"
+#include "trace/nodes/node_job.h"
 #include "trace/table/split_ranks.h"
 
 namespace foretrace::trace {
@@ -162,6 +163,41 @@ TEST_CASE("near linear: processes of one recording are taken apart at the cost o
   };
   constexpr std::size_t database_bytes_per_process = 1000;
   check_growth(work(2000), work(4000), 4000 * database_bytes_per_process);
+}
+
+/// A rank that meets others 40 times, in one of two groups.
+std::string meeting_rank() {
+  std::string text = R"({"workload_graph": [)";
+  for (int i = 0; i < 40; ++i) {
+    text += (i == 0 ? "" : ",") + std::string(R"({"Id": )") + std::to_string(i + 1) +
+            R"(, "Name": "meet", "NodeType": 7, "comm_type": 0, "comm_size": 8, "is_cpu_op": false,
+            "pg_name": ")" +
+            (i % 2 == 0 ? "g" : "h") + R"(", "data_deps": [)" +
+            (i == 0 ? std::string() : std::to_string(i)) + "]}";
+  }
+  return text + "]}";
+}
+
+TEST_CASE("near linear: ranks find the groups that they meet in at the cost of each rank") {
+  const std::string text = meeting_rank();
+  const auto trace = read_source(open_memory(text, "t"), {});
+  REQUIRE_MESSAGE(trace.ok(), trace.error().message);
+  const auto work = [&trace](int n) {
+    return [n, &trace] {
+      std::vector<RankNodes> ranks;
+      GroupList groups;
+      for (int i = 0; i < n; ++i) {
+        ranks.push_back({i, &trace->events, trace->nodes()});
+        groups["g"].push_back(i);
+        groups["h"].push_back(i);
+      }
+      const auto job = build_node_job(
+          ranks, NodeGroups(ranks, groups, "groups.json"), {},
+          [](const NodeExchange&) -> Result<ExchangeTime> { return ExchangeTime{}; });
+      if (!job.ok() || job->exchanges != 40) ::_exit(1);
+    };
+  };
+  check_growth(work(1000), work(2000), 2000 * text.size());
 }
 
 TEST_CASE("near linear: the traces that hurt are read, and hold what they are named after") {

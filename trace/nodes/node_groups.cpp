@@ -96,17 +96,44 @@ Result<GroupList> recorded_groups(const RankNodes& rank, std::span<const std::in
 }
 
 NodeGroups::NodeGroups(std::span<const RankNodes> ranks, GroupList listed, std::string where)
-    : listed_(std::move(listed)), where_(std::move(where)) {
+    : where_(std::move(where)) {
+  std::map<std::vector<std::int32_t>, std::uint32_t> lists;
+  const auto id_of = [&lists](std::vector<std::int32_t> list) {
+    return lists.try_emplace(std::move(list), static_cast<std::uint32_t>(lists.size()))
+        .first->second;
+  };
+  const auto ids_of = [&id_of](GroupList groups) {
+    Ids ids;
+    for (auto& [name, list] : groups) ids.emplace(name, id_of(std::move(list)));
+    return ids;
+  };
   for (const RankNodes& rank : ranks) ranks_.push_back(rank.rank);
   std::sort(ranks_.begin(), ranks_.end());
-  if (!where_.empty()) return;
+  all_ = id_of(ranks_);
+  listed_ = ids_of(std::move(listed));
+  GroupList named;
   for (const RankNodes& rank : ranks) {
-    recorded_.emplace(rank.rank, recorded_groups(rank, ranks_));
+    if (!where_.empty()) break;
+    auto recorded = recorded_groups(rank, ranks_);
+    recorded_.emplace(rank.rank, recorded.ok() ? Result<Ids>(ids_of(*std::move(recorded)))
+                                               : Result<Ids>(recorded.error()));
     for (const NodeCommunication& row : rank.nodes->communications) {
-      auto& members = named_[std::string(rank.events->names[row.group])];
+      auto& members = named[std::string(rank.events->names[row.group])];
       const auto at = std::lower_bound(members.begin(), members.end(), rank.rank);
       if (at == members.end() || *at != rank.rank) members.insert(at, rank.rank);
     }
+  }
+  named_ = ids_of(std::move(named));
+  lists_.resize(lists.size());
+  while (!lists.empty()) {
+    auto node = lists.extract(lists.begin());
+    List& list = lists_[node.mapped()];
+    list.ranks = std::move(node.key());
+    const auto missing =
+        std::find_if_not(list.ranks.begin(), list.ranks.end(), [this](std::int32_t member) {
+          return std::binary_search(ranks_.begin(), ranks_.end(), member);
+        });
+    if (missing != list.ranks.end()) list.without_trace = *missing;
   }
 }
 
@@ -117,16 +144,14 @@ Error NodeGroups::mistake(const RankNodes& rank, const NodeCommunication& row,
                                                   rank.events->names[row.group], what)};
 }
 
-Result<std::vector<std::int32_t>> NodeGroups::members(const RankNodes& rank,
-                                                      const NodeCommunication& row) const {
+Result<std::uint32_t> NodeGroups::list_of(const RankNodes& rank,
+                                          const NodeCommunication& row) const {
   const std::string_view name = rank.events->names[row.group];
-  if (name.empty()) return ranks_;
+  if (name.empty()) return all_;
   if (where_.empty() && !recorded_.at(rank.rank)) return recorded_.at(rank.rank).error();
-  const GroupList& known = where_.empty() ? *recorded_.at(rank.rank) : listed_;
-  std::vector<std::int32_t> members;
-  if (const auto at = known.find(name); at != known.end()) {
-    members = at->second;
-  } else if (!known.empty() || !where_.empty()) {
+  const Ids& known = where_.empty() ? *recorded_.at(rank.rank) : listed_;
+  if (const auto at = known.find(name); at != known.end()) return at->second;
+  if (!known.empty() || !where_.empty()) {
     std::vector<std::string_view> names;
     for (const auto& [group, unused] : known) {
       if (names.size() < most_named) names.push_back(group);
@@ -135,28 +160,36 @@ Result<std::vector<std::int32_t>> NodeGroups::members(const RankNodes& rank,
         rank, row,
         fmt::format("is not listed{}, expected one of {}{}", where_.empty() ? "" : " in " + where_,
                     fmt::join(names, ", "), known.size() > names.size() ? ", ..." : ""));
-  } else {
-    members = named_.at(std::string(name));
-    if (row.group_size > 0 && std::cmp_not_equal(members.size(), row.group_size)) {
-      return mistake(rank, row,
-                     fmt::format("has {} ranks and {} traces name it, expected a list of its "
-                                 "members (comm_group.json beside the traces)",
-                                 row.group_size, members.size()));
-    }
   }
-  for (const std::int32_t member : members) {
-    if (std::binary_search(ranks_.begin(), ranks_.end(), member)) continue;
+  const std::uint32_t list = named_.find(name)->second;
+  const std::size_t size = lists_[list].ranks.size();
+  if (row.group_size > 0 && std::cmp_not_equal(size, row.group_size)) {
+    return mistake(rank, row,
+                   fmt::format("has {} ranks and {} traces name it, expected a list of its "
+                               "members (comm_group.json beside the traces)",
+                               row.group_size, size));
+  }
+  return list;
+}
+
+Result<NodeGroups::Members> NodeGroups::members(const RankNodes& rank,
+                                                const NodeCommunication& row) const {
+  const auto id = list_of(rank, row);
+  if (!id.ok()) return id.error();
+  const List& list = lists_[*id];
+  if (*id == all_) return Members{*id, list.ranks};
+  if (list.without_trace >= 0) {
     return mistake(rank, row,
                    fmt::format("has rank {}, which has no trace, expected one of every rank of the "
                                "group ({} here: {} to {})",
-                               member, ranks_.size(), ranks_.front(), ranks_.back()));
+                               list.without_trace, ranks_.size(), ranks_.front(), ranks_.back()));
   }
-  if (!std::binary_search(members.begin(), members.end(), rank.rank)) {
+  if (!std::binary_search(list.ranks.begin(), list.ranks.end(), rank.rank)) {
     return mistake(rank, row,
                    fmt::format("has ranks {}, expected rank {} among them",
-                               fmt::join(members, ", "), rank.rank));
+                               fmt::join(list.ranks, ", "), rank.rank));
   }
-  return members;
+  return Members{*id, list.ranks};
 }
 
 }  // namespace foretrace::trace

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <span>
 #include <string>
@@ -41,21 +42,35 @@ class NodeGroups {
   /// the traces say counts, and where they say nothing, whose traces name the group.
   NodeGroups(std::span<const RankNodes> ranks, GroupList listed, std::string where);
 
+  /// Ranks, ascending. Equal lists have one id, whatever the group is called.
+  struct Members {
+    std::uint32_t id = 0;
+    std::span<const std::int32_t> ranks;
+  };
   /// Members of the group that a node of a rank names. Communication without a group is among all
   /// ranks. Errors: a group that nobody knows, one whose members are not known, a member without a
   /// trace, the rank itself left out, a list in the trace that cannot be read.
-  [[nodiscard]] Result<std::vector<std::int32_t>> members(const RankNodes& rank,
-                                                          const NodeCommunication& row) const;
+  [[nodiscard]] Result<Members> members(const RankNodes& rank, const NodeCommunication& row) const;
 
  private:
+  using Ids = std::map<std::string, std::uint32_t, std::less<>>;  // of lists, by name of the group
+  struct List {
+    std::vector<std::int32_t> ranks;
+    std::int32_t without_trace = -1;  ///< the first such rank
+  };
+
+  [[nodiscard]] Result<std::uint32_t> list_of(const RankNodes& rank,
+                                              const NodeCommunication& row) const;
   [[nodiscard]] Error mistake(const RankNodes& rank, const NodeCommunication& row,
                               const std::string& what) const;
 
-  GroupList listed_;
   std::string where_;
   std::vector<std::int32_t> ranks_;
-  std::map<std::int32_t, Result<GroupList>> recorded_;  // by rank
-  GroupList named_;                                     // ranks whose traces name a group
+  std::vector<List> lists_;  // each once: nodes of all ranks share them
+  std::uint32_t all_ = 0;    // the list of all ranks
+  Ids listed_;
+  std::map<std::int32_t, Result<Ids>> recorded_;  // by rank
+  Ids named_;                                     // ranks whose traces name a group
 };
 
 }  // namespace foretrace::trace

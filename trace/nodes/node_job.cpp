@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <tuple>
 #include <utility>
 
@@ -63,18 +64,30 @@ class JobOfNodes {
       NodeEmitter emitter(*ranks_[r].events, *ranks_[r].nodes, std::move(times).value(), builder_,
                           ranks_[r].rank);
       emitter.emit(orders_[r], rows_[r]);
+      tasks_.push_back(emitter.tasks());
     }
     for (const Meeting& meeting : meetings_) join(meeting);
+    builder_.name_tasks_by([this, all = decltype(places()){}](TaskId task) mutable {
+      if (all.empty()) all = places();
+      const auto at = all.find(task);
+      return at == all.end() ? std::string() : where(ranks_[at->second.first], at->second.second);
+    });
     auto graph = std::move(builder_).build();
     if (!graph) return std::move(graph).error();
     job_.graph = std::move(graph).value();
     job_.exchanges = meetings_.size();
     warn_below_resolution(below, nodes, job_.warnings);
+    if (on_host_ > 0) {
+      job_.warnings.push_back(fmt::format(
+          "{} communication {} on the host (is_cpu_op is true) and none like it on the device: it "
+          "keeps its recorded time, no network is asked and nobody waits for it; the first is {}",
+          on_host_, on_host_ == 1 ? "node is" : "nodes are", first_on_host_));
+    }
     return std::move(job_);
   }
 
  private:
-  using GroupKey = std::pair<std::string, std::vector<std::int32_t>>;
+  using GroupKey = std::pair<std::string, std::uint32_t>;                   // name, list of ranks
   using MessageKey = std::tuple<std::int32_t, std::int32_t, std::int32_t>;  // from, to, tag
 
   [[nodiscard]] const RankNodes& rank_of(const Part& part) const { return ranks_[part.rank]; }
@@ -86,6 +99,18 @@ class JobOfNodes {
     return where(rank_of(part), rows_[part.rank][part.meeting].node);
   }
 
+  /// Index of the traces and node of each task; none for what ranks do together.
+  [[nodiscard]] std::map<TaskId, std::pair<std::size_t, NodeId>> places() const {
+    std::map<TaskId, std::pair<std::size_t, NodeId>> places;
+    for (std::size_t r = 0; r < ranks_.size(); ++r) {
+      for (std::size_t i = 0; i < tasks_[r].size(); ++i) {
+        places.emplace(tasks_[r][i], std::pair(r, make_id<NodeId>(i)));
+      }
+      for (const NodeMeeting& row : rows_[r]) places.emplace(row.arrival, std::pair(r, row.node));
+    }
+    return places;
+  }
+
   /// What a rank does with others, in the order in which it comes to it.
   Status collect(std::size_t r) {
     const RankNodes& rank = ranks_[r];
@@ -95,9 +120,14 @@ class JobOfNodes {
     std::map<GroupKey, std::size_t> seen;
     std::map<MessageKey, std::size_t> sent;
     std::map<std::tuple<bool, std::int32_t, std::uint32_t>, std::uint32_t> lanes;
+    std::vector<NodeId> on_host;
     for (const NodeId node : orders_.back()) {
       const NodeKind kind = rank.nodes->kind[index(node)];
-      if (!is_communication(kind) || !on_device(*rank.nodes, node)) continue;
+      if (!is_communication(kind)) continue;
+      if (!on_device(*rank.nodes, node)) {
+        on_host.push_back(node);
+        continue;
+      }
       const NodeCommunication* const at = communication_of(*rank.nodes, node);
       const NodeCommunication row = at != nullptr ? *at : NodeCommunication{.node = node};
       NodeMeeting meeting{.node = node};
@@ -116,7 +146,28 @@ class JobOfNodes {
     }
     // Meetings were numbered in the order of the rank; the emitter looks them up by node.
     sort_rows(r);
+    count_on_host(r, on_host);
     return ok_status();
+  }
+
+  /// PyTorch records a collective on the host, too, from where it is launched. What is there and
+  /// not on the device takes part in nothing.
+  void count_on_host(std::size_t r, const std::vector<NodeId>& nodes) {
+    const RankNodes& rank = ranks_[r];
+    using What = std::pair<NodeKind, std::string_view>;  // of a group
+    const auto what = [&rank](NodeId node) {
+      const NodeCommunication* const row = communication_of(*rank.nodes, node);
+      const NameId group = row != nullptr ? row->group : NameId{};
+      return What(rank.nodes->kind[index(node)], rank.events->names[group]);
+    };
+    std::set<What> launched;
+    for (const NodeMeeting& meeting : rows_[r]) launched.insert(what(meeting.node));
+    for (const NodeId node : nodes) {
+      const NodeCommunication* const row = communication_of(*rank.nodes, node);
+      const bool is_said = row != nullptr && row->bytes >= 0;
+      if (!is_said || launched.contains(what(node))) continue;
+      if (on_host_++ == 0) first_on_host_ = where(rank, node);
+    }
   }
 
   void sort_rows(std::size_t r) {
@@ -150,7 +201,7 @@ class JobOfNodes {
                                "scatter or barrier",
                                where(rank, row.node), rank.events->names[row.kind])};
     }
-    const auto size = static_cast<std::int64_t>(members->size());
+    const auto size = static_cast<std::int64_t>(members->ranks.size());
     std::int64_t bytes = row.bytes;
     if (bytes < 0 && kind != CollectiveKind::barrier) return without_size(rank, row.node);
     // A node tells what one rank gives.
@@ -163,12 +214,14 @@ class JobOfNodes {
                                "than 2^63 in all",
                                where(rank, row.node), row.bytes, size)};
     }
-    const NodeExchange exchange{kind, bytes, *members};
-    GroupKey key{rank.events->names[row.group], std::move(members).value()};
+    const GroupKey key{rank.events->names[row.group], members->id};
+    const auto copied = [&members] {  // once per group or exchange, not per node
+      return std::vector<std::int32_t>(members->ranks.begin(), members->ranks.end());
+    };
     const auto [group, is_new] = communicators_.try_emplace(key, no_communicator);
     if (is_new) {
       group->second =
-          builder_.add_communicator({key.first, static_cast<std::uint32_t>(size), key.second});
+          builder_.add_communicator({key.first, static_cast<std::uint32_t>(size), copied()});
       channels_.push_back(
           builder_.add_lane({.kind = LaneKind::channel, .rank = -1, .name = key.first}));
       by_group_.emplace_back();
@@ -180,7 +233,7 @@ class JobOfNodes {
     const std::size_t n = seen[key]++;
     if (n == list.size()) {
       list.push_back(meetings_.size());
-      meetings_.push_back({exchange, key.first, {}});
+      meetings_.push_back({{kind, bytes, copied()}, key.first, {}});
     }
     Meeting& meeting = meetings_[list[n]];
     if (meeting.exchange.kind != kind || meeting.exchange.bytes != bytes) {
@@ -189,7 +242,7 @@ class JobOfNodes {
           fmt::format("{}: the {}{} collective of group '{}' is {}, expected {} as on rank "
                       "{}",
                       where(rank, row.node), n + 1, ordinal_end(n + 1), key.first,
-                      what_text(exchange), what_text(meeting.exchange),
+                      what_text({kind, bytes, {}}), what_text(meeting.exchange),
                       rank_of(meeting.parts.front()).rank)};
     }
     add_part(list[n], r);
@@ -242,9 +295,11 @@ class JobOfNodes {
   }
 
   [[nodiscard]] Error without_size(const RankNodes& rank, NodeId node) const {
-    return Error{ErrorCode::bad_format,
-                 fmt::format("{}: communication without a number of bytes, expected comm_size",
-                             where(rank, node))};
+    return Error{
+        ErrorCode::bad_format,
+        fmt::format("{}: got no comm_size, or one that no message has, expected bytes from "
+                    "0 to 2^50",
+                    where(rank, node))};
   }
 
   /// Nobody waits for one who never comes.
@@ -355,6 +410,9 @@ class JobOfNodes {
   std::vector<LaneId> channels_{};                    // per communicator
   std::vector<std::vector<std::size_t>> by_group_{};  // per communicator
   std::map<MessageKey, std::vector<std::size_t>> by_message_{};
+  std::uint64_t on_host_ = 0;  // communication that takes part in nothing
+  std::string first_on_host_{};
+  std::vector<std::vector<TaskId>> tasks_{};  // per rank, by node
 };
 
 }  // namespace

@@ -75,10 +75,10 @@ std::string duration_text(double seconds) {
 }
 
 std::string progress_line(const sweeping::Sweep& sweep, const sweeping::SweepProgress& now) {
-  std::string line = fmt::format("{} of {} points, {} per second, {} left",
-                                 report::count_text(now.done), report::count_text(now.points),
-                                 report::count_text(static_cast<std::uint64_t>(now.per_second)),
-                                 duration_text(now.seconds_left));
+  std::string line =
+      fmt::format("{} of {} points, {} per second, {} left", report::count_text(now.done),
+                  report::count_text(now.points), report::rate_text(now.per_second),
+                  duration_text(now.seconds_left));
   if (!now.best) return line;
   const std::string& what = sweep.objectives.front().value.text();
   return line + (what == "step_ns"

@@ -11,6 +11,7 @@
 #include <mutex>
 #include <system_error>
 #include <utility>
+#include <vector>
 
 #include <fcntl.h>
 #include <fmt/format.h>
@@ -78,6 +79,17 @@ class StderrSink final : public spdlog::sinks::base_sink<std::mutex> {
   void flush_() override {}
 };
 
+std::vector<std::string>& held_warnings() {
+  static std::vector<std::string> held;
+  return held;
+}
+
+void tell_warnings() {
+  for (const std::string& warning : std::exchange(held_warnings(), {})) {
+    spdlog::warn("{}", warning);
+  }
+}
+
 bool write_all(std::FILE* file, std::string_view text) {
   return std::fwrite(text.data(), 1, text.size(), file) == text.size();
 }
@@ -113,8 +125,11 @@ void start_logging(const CommonOptions& options) {
   spdlog::set_default_logger(std::move(logger));
 }
 
+void warn_with_answer(std::string warning) { held_warnings().push_back(std::move(warning)); }
+
 int answer(std::string_view text, ExitCode code) {
   clear_progress();
+  tell_warnings();
   errno = 0;
   if (write_all(stdout, printable(text)) && std::fflush(stdout) == 0) {
     return code;
@@ -137,8 +152,10 @@ void tell(std::string_view message) noexcept {
 
 int failure(const Error& error) {
   clear_progress();
+  const bool is_answer = error.code == ErrorCode::no_match;
+  if (is_answer) tell_warnings();
   tell(error.message);
-  return error.code == ErrorCode::no_match ? exit_answer_is_no : exit_bad_input;
+  return is_answer ? exit_answer_is_no : exit_bad_input;
 }
 
 std::function<void(std::uint64_t, std::uint64_t)> progress_bar(const CommonOptions& options,

@@ -32,6 +32,8 @@ void start_logging(const CommonOptions& options);
 /// Writes the whole answer to stdout and returns `code`; if that fails says so and returns
 /// exit_bad_input.
 [[nodiscard]] int answer(std::string_view text, ExitCode code = exit_done);
+/// A warning about what an answer rests on: told right before it. An error stands alone.
+void warn_with_answer(std::string warning);
 /// One line on stderr, "foretrace: ...", of at most 4 KB, printable whatever it holds. It is lost
 /// where stderr cannot be written: that changes no exit code.
 void tell(std::string_view message) noexcept;

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <span>
 #include <string>
 #include <utility>
@@ -32,8 +33,9 @@ struct Draft {
   TaskColumns columns;
   std::vector<std::int64_t> duration_ns;
   std::vector<std::int64_t> segment_ns;
-  Slots slots;                           ///< empty, or one row per task
-  std::vector<Dependency> dependencies;  ///< besides those in slots
+  Slots slots;                                   ///< empty, or one row per task
+  std::vector<Dependency> dependencies;          ///< besides those in slots
+  std::function<std::string(TaskId)> name = {};  ///< of tasks in a cycle; none: see describe()
 
   [[nodiscard]] std::size_t size() const { return columns.lane.size(); }
 };

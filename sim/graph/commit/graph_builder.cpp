@@ -149,7 +149,8 @@ Result<TaskGraph> GraphBuilder::build() && {
 
 Result<TaskGraph> GraphBuilder::build(std::vector<TaskId>& new_id) && {
   committing::Draft draft{std::move(context_),    std::move(columns_), std::move(duration_ns_),
-                          std::move(segment_ns_), committing::Slots{}, std::move(dependencies_)};
+                          std::move(segment_ns_), committing::Slots{}, std::move(dependencies_),
+                          std::move(task_name_)};
   *this = GraphBuilder();
   const committing::Parts parts{draft.context, draft.columns, draft.duration_ns, draft.segment_ns,
                                 draft.dependencies};

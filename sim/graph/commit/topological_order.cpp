@@ -70,13 +70,19 @@ Error cycle_error(const Draft& draft, const std::vector<Visit>& stack, TaskId re
   // The stack goes from a task to its predecessor; people read causes first.
   std::vector<TaskId> cycle;
   for (auto at = stack.end(); at != first;) cycle.push_back((--at)->task);
+  // Several tasks may be parts of what has one name.
+  std::vector<std::string> names;
+  for (const TaskId task : cycle) {
+    std::string name = draft.name ? draft.name(task) : describe(draft.context, draft.columns, task);
+    if (!name.empty() && (names.empty() || names.back() != name)) names.push_back(std::move(name));
+  }
+  if (names.size() > 1 && names.front() == names.back()) names.pop_back();
+  if (names.empty()) names.push_back(describe(draft.context, draft.columns, repeated));
   constexpr std::size_t shown = 8;
   std::string message = "dependency cycle: ";
-  for (std::size_t i = 0; i < std::min(shown, cycle.size()); ++i) {
-    message += describe(draft.context, draft.columns, cycle[i]) + " -> ";
-  }
-  if (cycle.size() > shown) message += fmt::format("... {} more -> ", cycle.size() - shown);
-  message += describe(draft.context, draft.columns, cycle.front());
+  for (std::size_t i = 0; i < std::min(shown, names.size()); ++i) message += names[i] + " -> ";
+  if (names.size() > shown) message += fmt::format("... {} more -> ", names.size() - shown);
+  message += names.front();
   return Error{ErrorCode::cyclic_graph, std::move(message)};
 }
 

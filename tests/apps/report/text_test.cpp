@@ -36,6 +36,17 @@ TEST_CASE("a long text loses its middle, whole characters only") {
   CHECK(shorten("a\nb\x1b", 10) == "a?b?");
 }
 
+TEST_CASE("rates keep digits where they are small") {
+  CHECK(rate_text(75718.3) == "75,718");
+  CHECK(rate_text(10.9) == "10");
+  CHECK(rate_text(4.1666) == "4.17");
+  CHECK(rate_text(0.0412) == "0.0412");
+  CHECK(rate_text(2.5e-6) == "0.00000250");
+  CHECK(rate_text(0) == "0");
+  CHECK(rate_text(75718.34, 1) == "75718.3");
+  CHECK(rate_text(0.0412, 1) == "0.0412");
+}
+
 TEST_CASE("device functions lose return type, arguments, lambdas and framework namespaces") {
   CHECK(function_text(
             "void at::native::vectorized_elementwise_kernel<4, at::native::AddFunctor<float>, "

@@ -184,7 +184,7 @@ TEST_CASE("accelerator: mistakes in a file are named by their pointer") {
             .starts_with("/sources/memory_bandwidht: source for something that is not in the file "
                          "(did you mean 'memory_bandwidth'?)"));
   CHECK(error_with("\"1.5 us\"", "\"-1.5 us\"") ==
-        "/launch_latency: got -1500, expected a value from 0 to 1e+12");
+        "/launch_latency: got -1.5 us, expected a value from 0 to 1000 s");
   CHECK(error_with("\"2.039 TB/s\"", "\"0 TB/s\"")
             .starts_with("/memory_bandwidth: got a value that is not positive"));
   CHECK(

@@ -110,6 +110,24 @@ TEST_CASE("cost table: mistakes in rows of kernels are refused with their place"
   }
 }
 
+TEST_CASE("cost table: what stands for rows and keys that nobody knows are named") {
+  const auto refusal = [](const std::string& members) {
+    const auto table =
+        CostTable::parse(R"({"schema": "foretrace.kernel_table/1")" + members + "}", "t");
+    return table.ok() ? std::string("no error") : table.error().message;
+  };
+  CHECK(refusal("") == "t: /rows: got no such key, expected a list of rows");
+  CHECK(refusal(R"(, "rows": 7)") == "t: /rows: got the number 7, expected a list of rows");
+  CHECK(refusal(R"(, "rows": [], "sauce": "")") ==
+        "t: '/sauce': unknown key (did you mean 'source'?), expected one of schema, error, source, "
+        "rows");
+  CHECK(
+      refusal(
+          R"(, "rows": [{"kernel": "k", "time": "1 us", "block": [1, 1, 1], "blok": [1, 1, 1]}])") ==
+      "t: '/rows/0/blok': unknown key (did you mean 'block'?), expected one of kernel, operator, "
+      "shapes, types, grid, block, time, error");
+}
+
 TEST_CASE("cost table: rows that make no sense are refused with their place") {
   for (const char* row :
        {R"({"operator": "f", "time": "1 us"})",

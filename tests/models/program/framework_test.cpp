@@ -78,5 +78,10 @@ TEST_CASE("frameworks: sharded tensors travel alone where a file says how") {
   CHECK(wrong.error().message ==
         "g.json: '/sharded_tensors/buckets': unknown key, expected one of resident_elements, "
         "prefetch_elements, reuse_elements, host_per_rank, waits_for_all");
+  const auto slow = parse_framework(
+      head + R"("sharded_tensors": {"host_per_rank": "20 s"}, )" + sources, "g.json");
+  REQUIRE_FALSE(slow.ok());
+  CHECK(slow.error().message ==
+        "g.json: /sharded_tensors/host_per_rank: got 20 s, expected a value from 0 to 1 s");
   CHECK_FALSE(find_framework(*foretrace::test::shipped(), "torchtitan")->travel.by_tensor);
 }

@@ -146,6 +146,17 @@ TEST_CASE("quantity: units scale to the stored unit") {
   CHECK(*parse_quantity("1e3", ParamType::integer) == 1000);
 }
 
+TEST_CASE("quantity: stored values are written with the unit that suits them") {
+  CHECK(quantity_text(2e10, ParamType::time) == "20 s");
+  CHECK(quantity_text(0, ParamType::time) == "0 ns");
+  CHECK(quantity_text(-1500, ParamType::time) == "-1.5 us");
+  CHECK(quantity_text(1e12, ParamType::bytes) == "1 TB");
+  CHECK(quantity_text(0x1p31, ParamType::bytes) == "2 GiB");
+  CHECK(quantity_text(9e11, ParamType::bandwidth) == "900 GB/s");
+  CHECK(quantity_text(3.12e14, ParamType::flops) == "312 TFLOP/s");
+  CHECK(quantity_text(0.25, ParamType::number) == "0.25");
+}
+
 TEST_CASE("quantity: wrong texts are refused with the units that are known") {
   CHECK(quantity_error("80 Gib", ParamType::bytes) ==
         "got '80 Gib' with the unknown unit 'Gib' (did you mean 'GiB'?), expected "

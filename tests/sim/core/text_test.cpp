@@ -36,6 +36,16 @@ TEST_CASE("text: trimming, joining and the name of a file") {
   CHECK(file_name_of("/a/").empty());
 }
 
+TEST_CASE("text: times have four digits and no exponent") {
+  CHECK(four_digit_time(12'344'000) == "12.34 ms");
+  CHECK(four_digit_time(-3'200'000) == "-3.2 ms");
+  CHECK(four_digit_time(9'999.4e6) == "9999 ms");
+  CHECK(four_digit_time(9'999.6e6) == "10.00 s");
+  CHECK(four_digit_time(43'430e6) == "43.43 s");
+  CHECK(four_digit_time(-434'300e6) == "-434.3 s");
+  CHECK(four_digit_time(4.3e16) == "43000000 s");
+}
+
 TEST_CASE("text: what is counted once is in the singular") {
   CHECK(with_singulars("1 graphs stay") == "1 graph stay");
   CHECK(with_singulars("1 kernels in 2 passes") == "1 kernel in 2 passes");

@@ -246,8 +246,40 @@ TEST_CASE("node job: ranks that wait for each other are a cycle") {
   // Each meets the other in g before h, or h before g.
   const Job job = job_of({{collective(1, 0, 10, "g"), collective(2, 0, 10, "h", "1")},
                           {collective(1, 0, 10, "h"), collective(2, 0, 10, "g", "1")}});
-  const std::string message = refusal(job, {{"g", {0, 1}}, {"h", {0, 1}}});
-  CHECK_MESSAGE(message.find("cycle") != std::string::npos, message);
+  CHECK(refusal(job, {{"g", {0, 1}}, {"h", {0, 1}}}) ==
+        "dependency cycle: rank0: node 2 'meet' -> rank1: node 1 'meet' -> rank1: node 2 'meet' -> "
+        "rank0: node 1 'meet' -> rank0: node 2 'meet'");
+}
+
+TEST_CASE("node job: communication that is only on the host is told, not lost") {
+  const auto on_host = [](std::string node) {
+    const std::string device = R"("is_cpu_op": false)";
+    return node.replace(node.find(device), device.size(), R"("is_cpu_op": true)");
+  };
+  const std::string host = on_host(collective(2, 0, 5000, "g", "1"));
+  const std::string device = collective(3, 0, 5000, "g", "2");
+  const auto lost = built(job_of({{compute(1, 10), host}, {compute(1, 10), host}}), both);
+  REQUIRE_MESSAGE(lost.ok(), lost.error().message);
+  CHECK(lost->exchanges == 0);
+  REQUIRE(lost->warnings.size() >= 1);
+  CHECK(lost->warnings.back() ==
+        "2 communication nodes are on the host (is_cpu_op is true) and none like it on the device: "
+        "it keeps its recorded time, no network is asked and nobody waits for it; the first is "
+        "rank0: node 2 'meet'");
+  // PyTorch's node of a collective launches the one on the device, which is there.
+  const std::vector<std::string> whole = {compute(1, 10), host, device};
+  const auto launched = built(job_of({whole, whole}), both);
+  REQUIRE_MESSAGE(launched.ok(), launched.error().message);
+  CHECK(launched->exchanges == 1);
+  for (const std::string& warning : launched->warnings) {
+    CHECK(warning.find("is_cpu_op") == std::string::npos);
+  }
+}
+
+TEST_CASE("node job: a size that no message has is named as that") {
+  CHECK(refusal(job_of({{collective(1, 0, -5, "g")}, {collective(1, 0, -5, "g")}}), both) ==
+        "rank0: node 1 'meet': got no comm_size, or one that no message has, expected bytes from 0 "
+        "to 2^50");
 }
 
 }  // namespace foretrace::trace

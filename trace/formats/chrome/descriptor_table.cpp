@@ -89,29 +89,28 @@ NameId DescriptorTable::intern_json(std::string_view written, bool& lossy) {
 }
 
 DescriptorTable::Found DescriptorTable::find_or_add(std::uint64_t hash,
-                                                    std::string_view arguments) {
+                                                    std::span<const Argument> described) {
   if (hash == 0) {
     return {};
   }
   if (const auto& slot = by_text_.slot_of(hash); slot.hash == hash) {
     return slot.found;
   }
-  const Found found = parse(arguments);
+  const Found found = parse(described);
   by_text_.add(hash, found);
   return found;
 }
 
-DescriptorTable::Found DescriptorTable::parse(std::string_view arguments) {
+DescriptorTable::Found DescriptorTable::parse(std::span<const Argument> described) {
   Descriptor descriptor;
   std::string others;
   bool lossy = false;
   const auto text = [&](std::string_view value) {
     return says_nothing(value) ? NameId{} : intern_json(value, lossy);
   };
-  Members members(arguments);
-  while (members.next()) {
-    const std::string_view value = members.value();
-    switch (argument_role(members.key().text)) {
+  for (const Argument& argument : described) {
+    const std::string_view value = argument.text();
+    switch (argument.role) {
       case ArgumentRole::dims: descriptor.dims = text(value); break;
       case ArgumentRole::types: descriptor.types = text(value); break;
       case ArgumentRole::concrete: descriptor.concrete = text(value); break;
@@ -127,7 +126,7 @@ DescriptorTable::Found DescriptorTable::parse(std::string_view arguments) {
         if (says_nothing(value)) {
           break;
         }
-        const std::string key = '"' + std::string(members.key().text) + '"';
+        const std::string_view key = argument.quoted_key();
         if (value.size() > longest_argument || !is_valid_json(value) || !is_valid_json(key)) {
           lossy = true;
           break;

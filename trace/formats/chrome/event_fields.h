@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string_view>
+#include <vector>
 
 #include "trace/formats/common/event_category.h"
 #include "trace/formats/json/scan.h"
@@ -30,36 +31,6 @@ enum class NumberField : std::uint8_t {
 };
 inline constexpr std::size_t number_field_count = 12;
 
-/// Views point into the text that was scanned.
-struct EventFields {
-  std::string_view text;       ///< the whole object
-  std::string_view arguments;  ///< "{...}"; empty: none
-  RawString name;
-  std::array<Number, number_field_count> numbers;
-  /// Hash of every argument that describes the work (no ids, no totals); 0: there is none.
-  std::uint64_t arguments_hash = 0;
-  Category category = Category::other;
-  char phase = '\0';      ///< '\0': none; '?': not one character
-  bool has_name = false;  ///< a name that is a string
-
-  [[nodiscard]] const Number& operator[](NumberField field) const {
-    return numbers[static_cast<std::size_t>(field)];
-  }
-  /// Absent again, all of it. Much cheaper than assigning an empty one, once per event.
-  void clear() {
-    for (Number& number : numbers) {
-      number.clear();
-    }
-    text = {};
-    arguments = {};
-    name = {};
-    arguments_hash = 0;
-    category = Category::other;
-    phase = '\0';
-    has_name = false;
-  }
-};
-
 /// What an argument is for.
 enum class ArgumentRole : std::uint8_t {
   correlation,
@@ -82,5 +53,54 @@ enum class ArgumentRole : std::uint8_t {
   other  ///< descriptive, kept as text
 };
 [[nodiscard]] ArgumentRole argument_role(std::string_view key);
+
+/// An argument that describes the work, as written.
+struct Argument {
+  const char* key = nullptr;    ///< its opening quote
+  const char* value = nullptr;  ///< the first byte
+  const char* end = nullptr;    ///< behind the value
+  ArgumentRole role = ArgumentRole::other;
+
+  [[nodiscard]] std::string_view text() const {
+    return {value, static_cast<std::size_t>(end - value)};
+  }
+  [[nodiscard]] std::string_view quoted_key() const {
+    RawString name;
+    const char* const behind = Scanner(value).string(key + 1, name);
+    return {key, static_cast<std::size_t>(behind - key)};
+  }
+};
+
+/// Views point into the text that was scanned.
+struct EventFields {
+  std::string_view text;       ///< the whole object
+  std::string_view arguments;  ///< "{...}"; empty: none
+  RawString name;
+  std::array<Number, number_field_count> numbers;
+  std::vector<Argument> described;  ///< every argument that describes the work, in order
+  /// Hash of the text of `described`; 0: there is none.
+  std::uint64_t arguments_hash = 0;
+  Category category = Category::other;
+  char phase = '\0';      ///< '\0': none; '?': not one character
+  bool has_name = false;  ///< a name that is a string
+
+  [[nodiscard]] const Number& operator[](NumberField field) const {
+    return numbers[static_cast<std::size_t>(field)];
+  }
+  /// Absent again, all of it. Much cheaper than assigning an empty one, once per event.
+  void clear() {
+    for (Number& number : numbers) {
+      number.clear();
+    }
+    text = {};
+    arguments = {};
+    described.clear();
+    name = {};
+    arguments_hash = 0;
+    category = Category::other;
+    phase = '\0';
+    has_name = false;
+  }
+};
 
 }  // namespace foretrace::trace::formats

@@ -41,11 +41,13 @@ class EventScanner::Walk {
       const Step* const step = place_ == unknown_place ? nullptr : learned_.predict(place_, at);
       Action action = Action::nothing;
       std::size_t key_offset = 0;
+      ArgumentRole role = ArgumentRole::other;
       if (step != nullptr) {
         at += step->length;
         place_ = step->place;
         action = step->stretch.action;
         key_offset = step->stretch.key_offset;
+        role = step->stretch.role;
         if (step->stretch.has_notes) {
           note(step->stretch, from);
         }
@@ -57,13 +59,16 @@ class EventScanner::Walk {
         }
         action = stretch.action;
         key_offset = stretch.key_offset;
+        role = stretch.role;
         note(stretch, from);
       }
       if (action < Action::name) {
         at = take_number(at, out_.numbers[static_cast<std::size_t>(action)]);
       } else if (action == Action::describe) {
-        at = scanner_.value(scanner_.skip_blanks(at));
+        const char* const value = scanner_.skip_blanks(at);
+        at = scanner_.value(value);
         hash_.add(from, from + key_offset, at);
+        out_.described.push_back({from + key_offset, value, at, role});
       } else if (action == Action::end_of_event) {
         out_.text = view(start_, at);
         return at;
@@ -90,6 +95,7 @@ class EventScanner::Walk {
       in_arguments_ = true;
       arguments_start_ = from + stretch.opens - 1;
       hash_ = RunHash{};
+      out_.described.clear();
     }
     if (stretch.closes != 0) {
       in_arguments_ = false;
@@ -161,7 +167,8 @@ class EventScanner::Walk {
     }
     stretch.key_offset = static_cast<std::uint8_t>(key_start - from);
     if (inside) {
-      stretch.action = action_of_argument(argument_role(key.text));
+      stretch.role = argument_role(key.text);
+      stretch.action = action_of_argument(stretch.role);
       return at;
     }
     return begin_value(key.text, from, at, stretch);
@@ -256,8 +263,9 @@ class EventScanner::Walk {
   // A fifth to a third of all events are arrows from launches to kernels, which repeat what the
   // correlation says. Behind such an event; null if it may be forward -> backward, or is damaged.
   const char* skip_flow() {
-    const char* const behind = scanner_.value(start_);
-    for (const char* at = start_; behind != nullptr && at < behind; at += 16) {
+    bool has_w = false;  // kept while brackets are counted, as it stands in few of the others
+    const char* const behind = scanner_.object(start_, 'w', has_w);
+    for (const char* at = start_; has_w && behind != nullptr && at < behind; at += 16) {
       if (forward_mask(at) != 0) {  // "fwdbwd", "fwd_bwd", "forward_backward"
         return nullptr;
       }
@@ -313,6 +321,10 @@ inline const EventScanner::Step* EventScanner::predict(std::size_t place, const 
 const EventScanner::Step* EventScanner::predict_other(Place& from, const char* at) {
   for (Step& step : from.others) {
     if (equal_48(at, step.text.data(), step.mask)) {
+      if (++step.uses <= from.likely.uses) {
+        return &step;
+      }
+      from.likely.uses = 0;  // what follows changed: it counts anew
       std::swap(from.likely, step);
       return &from.likely;
     }

@@ -42,6 +42,7 @@ class EventScanner {
     char phase = '\0';            // '\0': no phase in it
     bool has_category = false;
     Category category = Category::other;
+    ArgumentRole role = ArgumentRole::other;  // of an argument to describe
     std::uint8_t opens = 0;   // 1 + offset of the brace of the arguments; 0: not in it
     std::uint8_t closes = 0;  // offset behind their closing brace; 0: not in it
   };
@@ -52,6 +53,7 @@ class EventScanner {
     Stretch stretch;
     std::uint16_t place = 0;
     std::uint8_t length = 0;
+    std::uint32_t uses = 0;
   };
   /// What was read of an event so far, as far as keys go; place 0 is the start of an event.
   struct Place {

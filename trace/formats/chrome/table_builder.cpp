@@ -156,7 +156,7 @@ NameId TableBuilder::name_of(const EventFields& event, std::uint64_t offset) {
 
 DescriptorId TableBuilder::descriptor_of(const EventFields& event, std::uint64_t offset) {
   const DescriptorTable::Found found =
-      descriptors_.find_or_add(event.arguments_hash, event.arguments);
+      descriptors_.find_or_add(event.arguments_hash, event.described);
   if (found.lossy) {
     repaired("arguments that are no valid JSON or too long left out", offset, event.text);
   }
@@ -197,6 +197,7 @@ void TableBuilder::add_complete(const EventFields& event, std::uint64_t offset) 
     add_sync(event, {*start, *duration});
     return;
   }
+  descriptors_.prefetch(event.arguments_hash);
   const NameId name = name_of(event, offset);
   if (category == Category::operator_or_annotation) {
     category = names_annotation(event.name.text) ? Category::user_annotation : Category::cpu_op;

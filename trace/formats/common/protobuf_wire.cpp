@@ -41,6 +41,7 @@ bool WireReader::fail(std::string reason) {
 bool WireReader::take_varint(std::uint64_t& value) {
   const auto number = varint_at(text_, at_);
   if (!number) {
+    ran_out_ = text_.size() - at_ < longest_varint;
     return fail("a number without an end");
   }
   value = *number;
@@ -49,6 +50,7 @@ bool WireReader::take_varint(std::uint64_t& value) {
 
 bool WireReader::take_fixed(std::size_t size) {
   if (text_.size() - at_ < size) {
+    ran_out_ = true;
     return fail(fmt::format("a number of {} bytes where {} are left", size, text_.size() - at_));
   }
   field_.value = 0;
@@ -66,6 +68,7 @@ bool WireReader::take_bytes() {
     return false;
   }
   if (length > text_.size() - at_) {
+    ran_out_ = true;
     return fail(fmt::format("a field of {} bytes where {} are left", length, text_.size() - at_));
   }
   field_.bytes = text_.substr(at_, static_cast<std::size_t>(length));

@@ -59,6 +59,8 @@ class WireReader {
   /// Empty, or why the message ends early: "a number without an end", "a field of 12 bytes where 3
   /// are left", ...
   [[nodiscard]] const std::string& trouble() const { return trouble_; }
+  /// What is missing would stand behind the end of the message: it is cut, or says a wrong length.
+  [[nodiscard]] bool ran_out() const { return ran_out_; }
   /// Of the next byte to be read, in the file.
   [[nodiscard]] std::uint64_t offset() const { return offset_ + at_; }
 
@@ -73,6 +75,7 @@ class WireReader {
   std::uint64_t offset_;
   WireField field_;
   std::string trouble_;
+  bool ran_out_ = false;
 };
 
 /// The number at `at` (which moves behind it); empty if it has no end within 10 bytes.

@@ -25,9 +25,9 @@ struct StringMasks {
 };
 struct StructureMasks {
   std::uint64_t quotes = 0;
-  std::uint64_t backslashes = 0;
   std::uint64_t openers = 0;  ///< [ {
   std::uint64_t closers = 0;  ///< ] }
+  bool backslashes = false;   ///< any
 };
 
 #ifdef __SSE2__
@@ -68,18 +68,27 @@ inline std::uint32_t forward_mask(const char* at) {
                                       _mm_cmpeq_epi8(next, _mm_set1_epi8('a')));
   return mask_of(_mm_and_si128(_mm_cmpeq_epi8(load_block(at), _mm_set1_epi8('w')), second));
 }
-/// Of 64 bytes.
+/// Of 16 bytes for each part.
+template <unsigned parts>
 inline StructureMasks structure_masks(const char* at) {
   StructureMasks masks;
-  for (unsigned part = 0; part < 4; ++part) {
+  __m128i backslashes = _mm_setzero_si128();
+  for (unsigned part = 0; part < parts; ++part) {
     const __m128i block = load_block(at + std::size_t{part} * 16);
     const __m128i folded = _mm_or_si128(block, _mm_set1_epi8(0x20));  // [ and ] become { and }
     masks.quotes |= std::uint64_t{equal_mask(block, '"')} << (part * 16);
-    masks.backslashes |= std::uint64_t{equal_mask(block, '\\')} << (part * 16);
     masks.openers |= std::uint64_t{equal_mask(folded, '{')} << (part * 16);
     masks.closers |= std::uint64_t{equal_mask(folded, '}')} << (part * 16);
+    backslashes = _mm_or_si128(backslashes, _mm_cmpeq_epi8(block, _mm_set1_epi8('\\')));
   }
+  masks.backslashes = mask_of(backslashes) != 0;
   return masks;
+}
+/// Of 64 bytes.
+inline bool has_byte(const char* at, char c) {
+  const __m128i bytes = _mm_set1_epi8(c);
+  const auto part = [&](std::size_t i) { return _mm_cmpeq_epi8(load_block(at + 16 * i), bytes); };
+  return mask_of(_mm_or_si128(_mm_or_si128(part(0), part(1)), _mm_or_si128(part(2), part(3)))) != 0;
 }
 /// True if the bytes of `mask` are equal at both places; up to 48 are read.
 inline bool equal_48(const char* a, const char* b, std::uint64_t mask) {
@@ -126,12 +135,15 @@ inline std::uint32_t forward_mask(const char* at) {
   }
   return mask;
 }
+template <unsigned parts>
 inline StructureMasks structure_masks(const char* at) {
-  return {mask_where<64>(at, [](char c) { return c == '"'; }),
-          mask_where<64>(at, [](char c) { return c == '\\'; }),
-          mask_where<64>(at, [](char c) { return (c | 0x20) == '{'; }),
-          mask_where<64>(at, [](char c) { return (c | 0x20) == '}'; })};
+  constexpr std::size_t size = std::size_t{parts} * 16;
+  return {mask_where<size>(at, [](char c) { return c == '"'; }),
+          mask_where<size>(at, [](char c) { return (c | 0x20) == '{'; }),
+          mask_where<size>(at, [](char c) { return (c | 0x20) == '}'; }),
+          std::memchr(at, '\\', size) != nullptr};
 }
+inline bool has_byte(const char* at, char c) { return std::memchr(at, c, 64) != nullptr; }
 inline bool equal_48(const char* a, const char* b, std::uint64_t length_mask) {
   return std::memcmp(a, b, static_cast<std::size_t>(std::popcount(length_mask))) == 0;
 }
@@ -246,36 +258,72 @@ class Scanner {
     return behind == at ? stop(at) : behind;
   }
 
- private:
-  // Counts depth only: whether brackets match is checked where the content matters.
-  const char* container(const char* at) {
-    std::uint32_t depth = 0;
-    std::uint64_t inside = 0;  // all ones while a block starts inside a string
-    for (; at < end_; at += 64) {
-      const StructureMasks masks = structure_masks(at);
-      if (masks.backslashes != 0) {
-        return container_with_escapes(at, depth, inside != 0);
+  /// As value() for an object; `found` becomes true if `letter` stands in it, and may where not.
+  const char* object(const char* at, char letter, bool& found) {
+    Nesting nesting;
+    while (at < end_) {
+      found = found || has_byte(at, letter);
+      if (const char* const behind = block<4>(at, nesting)) {
+        found = found || nesting.escapes;
+        return nesting.escapes ? container_with_escapes(behind, nesting) : behind;
       }
-      const std::uint64_t strings = prefix_parity(masks.quotes) ^ inside;
-      inside = 0 - (strings >> 63U);
-      for (std::uint64_t left = (masks.openers | masks.closers) & ~strings; left != 0;
-           left &= left - 1) {
-        const int bracket = std::countr_zero(left);
-        depth += (masks.openers >> static_cast<unsigned>(bracket) & 1U) != 0
-                     ? 1
-                     : static_cast<std::uint32_t>(-1);
-        if (depth == 0) {
-          return at + bracket + 1;
-        }
-      }
-      if (depth > depth_limit) {
+      if (nesting.depth > depth_limit) {
         return nullptr;
       }
+      at += 64;
     }
     return stop(end_);
   }
 
-  const char* container_with_escapes(const char* at, std::uint32_t depth, bool inside) {
+ private:
+  struct Nesting {
+    std::uint32_t depth = 0;
+    std::uint64_t inside = 0;  // all ones while a block starts inside a string
+    bool escapes = false;      // a block with a backslash stopped the count
+  };
+  // Behind the bracket that closes the value, or the start of a block with a backslash. Counts
+  // depth only: whether brackets match is checked where the content matters.
+  template <unsigned parts>
+  static const char* block(const char* at, Nesting& nesting) {
+    const StructureMasks masks = structure_masks<parts>(at);
+    if (masks.backslashes) {
+      nesting.escapes = true;
+      return at;
+    }
+    const std::uint64_t strings = prefix_parity(masks.quotes) ^ nesting.inside;
+    nesting.inside = 0 - (strings >> 63U);  // a parity stays the same behind the last quote
+    for (std::uint64_t left = (masks.openers | masks.closers) & ~strings; left != 0;
+         left &= left - 1) {
+      const int bracket = std::countr_zero(left);
+      nesting.depth += (masks.openers >> static_cast<unsigned>(bracket) & 1U) != 0
+                           ? 1
+                           : static_cast<std::uint32_t>(-1);
+      if (nesting.depth == 0) {
+        return at + bracket + 1;
+      }
+    }
+    return nullptr;
+  }
+
+  // Most lists are short: half a block first.
+  const char* container(const char* at) {
+    Nesting nesting;
+    const char* behind = block<2>(at, nesting);
+    for (at += 32; behind == nullptr && at < end_; at += 64) {
+      behind = block<4>(at, nesting);
+      if (nesting.depth > depth_limit) {
+        return nullptr;
+      }
+    }
+    if (behind == nullptr) {
+      return stop(end_);
+    }
+    return nesting.escapes ? container_with_escapes(behind, nesting) : behind;
+  }
+
+  const char* container_with_escapes(const char* at, const Nesting& nesting) {
+    std::uint32_t depth = nesting.depth;
+    bool inside = nesting.inside != 0;
     while (at < end_) {
       RawString ignored;
       if (inside || *at == '"') {

@@ -95,7 +95,7 @@ bool ValueReader::refill() {
   return more;
 }
 
-char ValueReader::peek() {
+char ValueReader::peek_behind_blanks() {
   while (true) {
     const char* const at = Scanner(buffer_.end()).skip_blanks(buffer_.at());
     buffer_.move_to(at);

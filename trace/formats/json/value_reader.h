@@ -33,7 +33,10 @@ class ValueReader {
     std::uint64_t offset = 0;
   };
   /// The next byte that is not blank, '\0' at the end; nothing is used up but blanks.
-  [[nodiscard]] char peek();
+  [[nodiscard]] char peek() {
+    const char c = *buffer_.at();  // the padding behind the text is zero
+    return static_cast<unsigned char>(c) > ' ' ? c : peek_behind_blanks();
+  }
   [[nodiscard]] bool at_end() { return peek() == '\0' && buffer_.at() == buffer_.end(); }
   void skip(std::size_t size) { buffer_.move_to(buffer_.at() + size); }
   void skip_byte() { skip(1); }
@@ -71,6 +74,7 @@ class ValueReader {
     bool take_outside(char c);
   };
   [[nodiscard]] Taken take_value(Lines lines);
+  [[nodiscard]] char peek_behind_blanks();
 
   State state_;
   ChunkBuffer buffer_;

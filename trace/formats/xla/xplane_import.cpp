@@ -31,7 +31,13 @@ void XplaneImport::run(std::string_view bytes) {
     rows_.skip();
     rows_.drop(reason, {.table = "message", .number = 0, .offset = offset});
   };
-  const std::vector<XPlane> planes = planes_of(bytes, damage);
+  const XSpace space = space_of(bytes, damage);
+  const std::vector<XPlane>& planes = space.planes;
+  if (space.is_cut) {
+    report_.ends_early = true;
+    report_.warnings.push_back(fmt::format(
+        "the file ends inside a plane, at byte {}: it and what follows are missing", bytes.size()));
+  }
   // Devices first: their work says which operation a call launches.
   for (const XPlane& plane : planes) {
     if (plane.name.starts_with("/device:")) {

@@ -72,6 +72,7 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   trace.events.info.path = std::string(source.path());
   trace.report.bytes = bytes->size();
   if (!source.trouble().empty()) {
+    trace.report.ends_early = true;
     trace.report.warnings.emplace_back(source.trouble());
   }
   formats::XplaneImport(trace.events, trace.report).run(*bytes);

@@ -165,16 +165,17 @@ XStat XPlane::stat(std::string_view message) const {
   return stat;
 }
 
-std::vector<XPlane> planes_of(std::string_view bytes, const XDamage& damage) {
-  std::vector<XPlane> planes;
+XSpace space_of(std::string_view bytes, const XDamage& damage) {
+  XSpace space;
   WireReader fields(bytes);
   while (fields.next()) {
     if (fields->number == space_planes && fields->type == WireType::bytes) {
-      planes.push_back(plane_of(fields.message(), damage));
+      space.planes.push_back(plane_of(fields.message(), damage));
     }
   }
   check(fields, damage);
-  return planes;
+  space.is_cut = fields.ran_out();
+  return space;
 }
 
 void for_each_event(const XLine& line, const XDamage& damage,

@@ -66,8 +66,12 @@ struct XPlane {
 /// Told of everything that cannot be read: why, and where in the file.
 using XDamage = std::function<void(std::string_view reason, std::uint64_t offset)>;
 
-/// The planes of a space, as far as they can be read.
-[[nodiscard]] std::vector<XPlane> planes_of(std::string_view bytes, const XDamage& damage);
+/// A space as far as it can be read.
+struct XSpace {
+  std::vector<XPlane> planes;
+  bool is_cut = false;  ///< its bytes end inside a plane
+};
+[[nodiscard]] XSpace space_of(std::string_view bytes, const XDamage& damage);
 /// Gives each event of a line in turn. It is valid during the call.
 void for_each_event(const XLine& line, const XDamage& damage,
                     const std::function<void(const XEvent&)>& take);

@@ -51,8 +51,7 @@ std::vector<Value> choice_cells(const PlanChoice& choice) {
           choice.low_ns > 0 ? Value::time(choice.low_ns) : Value::none(),
           choice.low_ns > 0 ? Value::time(choice.high_ns) : Value::none(),
           utilization_value(choice.figures),
-          Value::plain(choice.figures.tokens_per_s)
-              .as(count_text(static_cast<std::uint64_t>(choice.figures.tokens_per_s))),
+          Value::plain(choice.figures.tokens_per_s).as(rate_text(choice.figures.tokens_per_s)),
           cost_value(choice.figures.cost_per_million_tokens),
           Value::bytes(std::llround(choice.memory_bytes)),
           exposed_value(choice.breakdown),
@@ -235,8 +234,7 @@ Sections plan_scaling(const PlansPart& part) {
       table.add({Value::plain(answer.gpus), Value::words(kind), Value::plain(answer.global_batch),
                  Value::words(driver::short_plan_text(best.job)), Value::time(best.step_ns),
                  utilization_value(best.figures),
-                 Value::plain(best.figures.tokens_per_s)
-                     .as(count_text(static_cast<std::uint64_t>(best.figures.tokens_per_s))),
+                 Value::plain(best.figures.tokens_per_s).as(rate_text(best.figures.tokens_per_s)),
                  Value::share(own / per_device)});
     }
   };

@@ -98,8 +98,7 @@ std::string scenario_headline(const ScenarioPart& part) {
   }
   return fmt::format("{} per step ({}){}, {} {}/s on {} x {}", time_text(answer.step_ns),
                      time_range_text(answer.range.low_ns, answer.range.high_ns, answer.step_ns),
-                     utilization_text(answer.figures),
-                     count_text(static_cast<std::uint64_t>(answer.figures.tokens_per_s)),
+                     utilization_text(answer.figures), rate_text(answer.figures.tokens_per_s),
                      counted_in(part.scenario.job), part.scenario.job.ranks(),
                      part.scenario.cluster->accelerator.product);
 }

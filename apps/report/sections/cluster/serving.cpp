@@ -41,12 +41,12 @@ std::string serving_headline(const ServedAnswer& answer) {
     return fmt::format("{}: no request fits in the cache", answer.serving.model->product);
   }
   return fmt::format(
-      "{} on {}: first token after {} ({} to {}), then {} per token ({} to {}), {:.0f} tokens/s",
+      "{} on {}: first token after {} ({} to {}), then {} per token ({} to {}), {} tokens/s",
       answer.serving.model->product, machine_text(answer.serving),
       latency_text(figures.first_token_s.mean), latency_text(answer.answer.low.first_token_s.mean),
       latency_text(answer.answer.high.first_token_s.mean), latency_text(figures.token_s.mean),
       latency_text(answer.answer.low.token_s.mean), latency_text(answer.answer.high.token_s.mean),
-      figures.output_tokens_per_s);
+      rate_text(figures.output_tokens_per_s, 0));
 }
 
 void add_latencies(const ServingFigures& figures, Section& section) {

@@ -105,9 +105,9 @@ Sections streamed_loads(const StreamedAnswer& answer) {
     table.add({Value::words(load.request.kind), Value::plain(load.request.queries),
                Value::share(load.request.share),
                time_value(static_cast<double>(figures.percentile_ns)), time_value(figures.mean_ns),
-               Value::plain(figures.samples_per_s).as(fmt::format("{:.1f}", figures.samples_per_s)),
+               Value::plain(figures.samples_per_s).as(rate_text(figures.samples_per_s, 1)),
                Value::plain(figures.skipped),
-               load.rate ? Value::plain(*load.rate).as(fmt::format("{:.1f} /s", *load.rate))
+               load.rate ? Value::plain(*load.rate).as(rate_text(*load.rate, 1) + " /s")
                          : Value::none()});
   }
   table.show = answer.answer.loads.empty() ? Show::never : Show::always;

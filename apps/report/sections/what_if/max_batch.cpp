@@ -9,6 +9,7 @@
 #include "apps/report/sections/parts.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
+#include "sim/core/text.h"
 
 namespace foretrace::report::sections {
 namespace {
@@ -47,10 +48,10 @@ std::string step_line_text(const BatchAnswer& answer) {
   const BatchLine& line = answer.step_line;
   std::string text = line_text(
       answer, line,
-      fmt::format("{:.4g} ms x batch + {:.4g} ms", line.slope * 1e-6, line.offset * 1e-6));
+      fmt::format("{} x batch + {}", four_digit_time(line.slope), four_digit_time(line.offset)));
   if (line.is_straight() && line.slope > 0) {
-    text += fmt::format("; no more than {:.0f} samples/s at any batch",
-                        static_cast<double>(answer.passes) * 1e9 / line.slope);
+    text += fmt::format("; no more than {} samples/s at any batch",
+                        rate_text(static_cast<double>(answer.passes) * 1e9 / line.slope, 0));
   }
   return text;
 }
@@ -114,11 +115,11 @@ std::string batch_headline(const BatchAnswer& answer) {
     return fmt::format("not even batch {} fits {}",
                        answer.points.empty() ? 1 : answer.points[0].batch, size);
   }
-  return fmt::format("batch {}{} fits {} (recorded: {}): {}{} needed, step {}, {:.1f} samples/s{}",
+  return fmt::format("batch {}{} fits {} (recorded: {}): {}{} needed, step {}, {} samples/s{}",
                      answer.max_batch, answer.is_limit_of_model ? " and maybe more" : "", size,
                      answer.recorded_batch, at->need.is_least ? "at least " : "",
                      bytes_text(answer.target.needed_bytes(at->need)), time_text(at->step_ns),
-                     at->samples_per_second,
+                     rate_text(at->samples_per_second, 1),
                      answer.scan.gaps.empty() ? "" : "; some smaller ones do not fit");
 }
 
@@ -141,7 +142,7 @@ Table batches_table(const BatchAnswer& answer) {
     table.add(
         {Value::plain(point.batch), Value::time(point.step_ns),
          Value::words(time_range_text(point.low_ns, point.high_ns, scale)),
-         Value::plain(point.samples_per_second).as(fmt::format("{:.1f}", point.samples_per_second)),
+         Value::plain(point.samples_per_second).as(rate_text(point.samples_per_second, 1)),
          Value::bytes(answer.target.needed_bytes(point.need)),
          Value::flag(fits).as(fits ? "fits" : "no"), Value::words(shares_text(point)),
          Value::time(point.low_ns), Value::time(point.high_ns),

@@ -31,7 +31,23 @@ std::string scanned(EventScanner& scanner, std::string_view event) {
     all += "|" + std::string(number.token());
     CHECK((!number.plain || number.present()));
   }
-  return all;
+  // A walk over the arguments alone finds the same ones.
+  std::string walked;
+  Members members(fields.arguments);
+  while (members.next()) {
+    const ArgumentRole role = argument_role(members.key().text);
+    if (role >= ArgumentRole::dims) {
+      walked += "|" + std::to_string(static_cast<int>(role)) + "\"" +
+                std::string(members.key().text) + "\"" + std::string(members.value());
+    }
+  }
+  std::string described;
+  for (const Argument& argument : fields.described) {
+    described += "|" + std::to_string(static_cast<int>(argument.role)) +
+                 std::string(argument.quoted_key()) + std::string(argument.text());
+  }
+  CHECK(described == walked);
+  return all + described;
 }
 
 std::string scanned_afresh(std::string_view event) {

@@ -71,6 +71,34 @@ TEST_CASE("scan: nested values end where a byte-by-byte walk ends them") {
   CHECK(whole > 5'000);
 }
 
+TEST_CASE("scan: a letter in an object is noticed while its end is looked for") {
+  Random random(11);
+  std::size_t with_letter = 0;
+  for (int round = 0; round < 20'000; ++round) {
+    std::string text = "{\"" + std::string(random.below(150), 'x') + "\":";
+    text += random.below(2) == 0 ? "\"a\\\\\"" : "[1]";
+    text += std::string(random.below(80), ' ') + "}";
+    const bool has_letter = random.below(2) == 0;
+    if (has_letter) {
+      text[2 + random.below(text.find(':') - 2)] = 'w';
+    }
+    const std::size_t expected = slow_end(text);
+    if (expected == std::string::npos) {
+      continue;  // the letter took the place of a quote
+    }
+    const std::string padded = text + std::string(scan_padding, '\0');
+    bool found = false;
+    const char* const behind =
+        Scanner(padded.data() + text.size()).object(padded.data(), 'w', found);
+    REQUIRE(behind != nullptr);
+    CHECK(static_cast<std::size_t>(behind - padded.data()) == expected);
+    CHECK((found || !has_letter));
+    CHECK((!found || has_letter || text.find('\\') != std::string::npos));
+    with_letter += has_letter ? 1 : 0;
+  }
+  CHECK(with_letter > 5'000);
+}
+
 TEST_CASE("scan: strings end at the first quote without a backslash, at any distance") {
   for (std::size_t length = 0; length < 100; ++length) {
     for (const std::string end : {"\"", "\\\"x\"", "\\\\\""}) {

@@ -176,6 +176,16 @@ TEST_CASE("xplane: a cut file gives what is whole, and says that it is cut") {
   const LoadedTrace trace = read_bytes(whole.substr(0, host + 40));
   CHECK(trace.report.dropped() > 0);
   CHECK(event_called(trace.events, "fusion_1") != none<EventId>);
+  CHECK(trace.report.ends_early);
+  REQUIRE_FALSE(trace.report.warnings.empty());
+  CHECK(trace.report.warnings.front() == "the file ends inside a plane, at byte " +
+                                             std::to_string(host + 40) +
+                                             ": it and what follows are missing");
+  CHECK_FALSE(read_bytes(whole).report.ends_early);
+  // Damage within it is none of its end.
+  std::string broken = whole;
+  broken.replace(broken.find("fusion_1") - 2, 2, "\xFF\xFF");
+  CHECK_FALSE(read_bytes(broken).report.ends_early);
 }
 
 TEST_CASE("xplane: damaged bytes never crash") {
