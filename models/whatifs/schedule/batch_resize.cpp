@@ -191,9 +191,26 @@ void BatchResizer::learn_shapes() {
   }
 }
 
-bool BatchResizer::holds_batch(const Dims& dims) const {
-  if (dims.size() < 2 || dims.front() == 0 || weights_.contains(dims)) return false;
+bool BatchResizer::holds_batch(const Dims& dims, std::size_t least_dims) const {
+  if (dims.size() < least_dims || dims.front() == 0 || weights_.contains(dims)) return false;
   return dims.front() % batch_ == 0;
+}
+
+std::optional<bool> BatchResizer::holds_batch(TaskId task, std::int64_t bytes,
+                                              std::size_t least_dims) const {
+  if (batch_ == 0 || bytes <= 0) return std::nullopt;
+  std::optional<bool> found;
+  for (const auto& tensors : editor_.inputs_of(task).tensors) {
+    for (const Dims& dims : tensors) {
+      if (dims.empty()) continue;
+      const double size = static_cast<double>(bytes) / count(dims);
+      if (size != 1 && size != 2 && size != 4 && size != 8) continue;
+      const bool holds = holds_batch(dims, least_dims);
+      if (found && *found != holds) return std::nullopt;
+      found = holds;
+    }
+  }
+  return found;
 }
 
 // Forward and the gradient of the input have the rows as m, the gradient of the weight as k.
@@ -233,14 +250,8 @@ double BatchResizer::growing_share(TaskId kernel) const {
 // as long as its weights do): in proportion, and in the range as long as it took.
 BatchResizer::Resized BatchResizer::assumed(TaskId kernel, double factor) const {
   const std::int64_t measured = editor_.graph().duration_ns(kernel);
-  Cost cost = moved_share(measured, editor_.class_of(kernel), factor);
-  if (cost.duration_ns > 0) {
-    const auto unchanged =
-        static_cast<float>(static_cast<double>(measured) / static_cast<double>(cost.duration_ns));
-    cost.low = std::min(cost.low, unchanged);
-    cost.high = std::max(cost.high, unchanged);
-  }
-  return {Growth::assumed, cost};
+  return {Growth::assumed,
+          or_unchanged(moved_share(measured, editor_.class_of(kernel), factor), measured)};
 }
 
 BatchResizer::Resized BatchResizer::resized(TaskId kernel, double factor) const {
@@ -281,6 +292,15 @@ BatchResizer::Resized BatchResizer::resized(TaskId kernel, double factor) const 
            static_cast<float>(spread.high)}};
 }
 
+Cost or_unchanged(Cost cost, std::int64_t measured_ns) {
+  if (cost.duration_ns <= 0) return cost;
+  const auto unchanged =
+      static_cast<float>(static_cast<double>(measured_ns) / static_cast<double>(cost.duration_ns));
+  cost.low = std::min(cost.low, unchanged);
+  cost.high = std::max(cost.high, unchanged);
+  return cost;
+}
+
 double GrowthTimes::share(Growth growth) const {
   const std::int64_t all = time_[0] + time_[1] + time_[2];
   const std::int64_t part = time_[static_cast<std::size_t>(growth)];
@@ -293,8 +313,8 @@ void GrowthTimes::say_unknown(Change& change) const {
   if (unknown <= guess_share) return;
   change.doubts.push_back(
       {.text =
-           fmt::format("no shapes are known for {:.0f} % of the kernels' time, which is taken to "
-                       "grow in proportion and may as well stay",
+           fmt::format("no shapes are known for {:.0f} % of the time of kernels and copies, which "
+                       "is taken to grow in proportion and may as well stay",
                        100 * unknown),
        .is_bounded = true});
 }
