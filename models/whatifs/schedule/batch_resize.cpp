@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/text.h"
+
 namespace foretrace::editing {
 namespace {
 
@@ -23,13 +25,20 @@ double count(const Dims& dims) {
   return product;
 }
 
+// "aten::baddbmm", or a product of XLA: leads with samples x heads.
+bool is_batched_product(std::string_view op, const OperatorInputs& inputs) {
+  const Dims* first = op == "dot_general" ? inputs.shape(0) : nullptr;
+  return contains(op, "bmm") || (first != nullptr && first->size() > 2);
+}
+
 // Index of the activation and of the weight among the inputs; -1: the operator has none.
 struct Operands {
   int activation = -1;
   int weight = -1;
 };
-Operands operands_of(std::string_view name) {
+Operands operands_of(std::string_view name, const OperatorInputs& inputs) {
   if (name == "aten::addmm") return {1, 2};
+  if (name == "dot_general" && !is_batched_product(name, inputs)) return {0, 1};
   if (name == "aten::linear" || name == "aten::mm") return {0, 1};
   if (name.find("convolution") != std::string_view::npos &&
       name.find("backward") == std::string_view::npos) {
@@ -41,9 +50,6 @@ Operands operands_of(std::string_view name) {
 const Dims* shape_at(const OperatorInputs& inputs, int i) {
   return i < 0 ? nullptr : inputs.shape(static_cast<std::size_t>(i));
 }
-
-// "aten::baddbmm": leads with samples x heads.
-bool is_batched_product(std::string_view op) { return op.find("bmm") != std::string_view::npos; }
 
 // The index that looks up most rows of a table; aten::embedding hands its own to index_select as a
 // flat list.
@@ -78,8 +84,9 @@ Samples samples_of(const KernelEditor& editor, std::int64_t tokens) {
                           editor.class_of(kernel) == KernelClass::attention ||
                           editor.operator_of(kernel).find("attention") != std::string_view::npos;
     if (!in_forward(editor.graph(), kernel)) continue;
-    const bool is_batched = is_batched_product(editor.operator_of(kernel));
-    for (const auto& tensors : editor.inputs_of(kernel).tensors) {
+    const OperatorInputs inputs = editor.inputs_of(kernel);
+    const bool is_batched = is_batched_product(editor.operator_of(kernel), inputs);
+    for (const auto& tensors : inputs.tensors) {
       for (const Dims& dims : tensors) {
         if (dims.size() < 3 || dims[1] < 2) continue;  // [tokens, one head, ...]
         if (dims.back() == dims[dims.size() - 2]) positions.insert(dims.back());
@@ -113,7 +120,7 @@ std::int64_t flat_tokens(const KernelEditor& editor) {
     if (attends && query != nullptr && query->size() == 3 && query->back() <= largest_head) {
       attended[query->front()] += editor.graph().duration_ns(kernel);
     }
-    const Dims* rows = shape_at(inputs, operands_of(op).activation);
+    const Dims* rows = shape_at(inputs, operands_of(op, inputs).activation);
     if (rows != nullptr && rows->size() == 2) multiplied.insert(rows->front());
   }
   const auto most =
@@ -161,9 +168,9 @@ void BatchResizer::find_leading_dimension() {
   for (const TaskId kernel : editor_.kernels()) {
     if (!in_forward(editor_.graph(), kernel)) continue;
     const std::string_view op = editor_.operator_of(kernel);
-    if (is_batched_product(op)) continue;
-    const Operands at = operands_of(op);
     const OperatorInputs inputs = editor_.inputs_of(kernel);
+    if (is_batched_product(op, inputs)) continue;
+    const Operands at = operands_of(op, inputs);
     const Dims* dims = at.activation < 0 ? inputs.shape(0) : shape_at(inputs, at.activation);
     if (dims == nullptr || dims->size() < 2 || dims->front() < 1) continue;
     auto& votes = dims->size() > 2 ? time : flat_time;
@@ -178,8 +185,8 @@ void BatchResizer::find_leading_dimension() {
 void BatchResizer::learn_shapes() {
   for (const TaskId kernel : editor_.kernels()) {
     if (!in_forward(editor_.graph(), kernel)) continue;
-    const Operands at = operands_of(editor_.operator_of(kernel));
     const OperatorInputs inputs = editor_.inputs_of(kernel);
+    const Operands at = operands_of(editor_.operator_of(kernel), inputs);
     const Dims* activation = shape_at(inputs, at.activation);
     const Dims* weight = shape_at(inputs, at.weight);
     if (activation == nullptr || weight == nullptr || activation->empty()) continue;
@@ -225,6 +232,8 @@ GemmShape BatchResizer::resized_gemm(const GemmShape& shape, double factor, bool
     result.k *= factor;
   } else if (rows_.contains(shape.n)) {
     result.n *= factor;
+  } else if (rows_.contains(shape.batch * shape.k)) {
+    result.k *= factor;  // a sum over the rows that was split into products
   } else {
     grows = false;
   }
@@ -236,11 +245,16 @@ GemmShape BatchResizer::resized_gemm(const GemmShape& shape, double factor, bool
 double BatchResizer::growing_share(TaskId kernel) const {
   double all = 0;
   double growing = 0;
+  // XLA lays out activations as it likes: queries, keys and values [3, samples, heads, ...].
+  const bool is_xla = editor_.operator_of(kernel).starts_with("fusion:");
+  const auto is_second = [&](const Dims& dims) {
+    return is_xla && dims.size() > 3 && dims[1] == batch_;
+  };
   for (const auto& tensors : editor_.inputs_of(kernel).tensors) {
     for (const Dims& dims : tensors) {
       if (dims.empty()) continue;
       all += count(dims);
-      if (holds_batch(dims)) growing += count(dims);
+      if (holds_batch(dims) || is_second(dims)) growing += count(dims);
     }
   }
   return all > 0 ? growing / all : -1;

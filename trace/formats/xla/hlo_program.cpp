@@ -1,0 +1,147 @@
+#include "trace/formats/xla/hlo_program.h"
+
+#include <algorithm>
+#include <array>
+#include <unordered_set>
+
+#include "sim/core/text.h"
+#include "trace/formats/xla/hlo_work.h"
+
+namespace foretrace::trace::formats {
+namespace {
+
+constexpr int deepest_call = 8;
+constexpr std::size_t most_steps = 1 << 20;
+
+/// What is no work of the device.
+bool is_nothing(std::string_view opcode) {
+  constexpr std::array nothing = {"parameter",         "constant",    "tuple",
+                                  "get-tuple-element", "bitcast",     "after-all",
+                                  "add-dependency",    "opt-barrier", "partition-id",
+                                  "replica-id",        "iota-token"};
+  return std::find(nothing.begin(), nothing.end(), opcode) != nothing.end();
+}
+
+bool contains_steps(std::string_view opcode) {
+  return opcode == "call" || opcode == "while" || opcode == "conditional";
+}
+
+/// A fusion whose result is a piece or another place of its operand.
+bool is_copy(const HloModule& module, const HloInstruction& instruction) {
+  const auto copies = [](std::string_view opcode) {
+    return opcode == "copy" || opcode == "slice" || opcode == "dynamic-slice" ||
+           opcode == "dynamic-update-slice" || opcode == "copy-start";
+  };
+  if (copies(instruction.opcode)) return true;
+  if (instruction.opcode != "fusion" || instruction.called.empty()) return false;
+  const HloComputation* const inner = module.find(instruction.called.front());
+  const HloInstruction* root = inner == nullptr ? nullptr : inner->find(inner->root);
+  for (int i = 0; i < deepest_call && root != nullptr && root->opcode == "bitcast"; ++i) {
+    root = root->operands.empty() ? nullptr : inner->find(root->operands.front());
+  }
+  return root != nullptr && copies(root->opcode);
+}
+
+bool is_in(const std::unordered_set<const HloInstruction*>& set, const HloComputation& computation,
+           const HloInstruction& instruction) {
+  return std::any_of(instruction.operands.begin(), instruction.operands.end(),
+                     [&](std::uint64_t id) { return set.count(computation.find(id)) > 0; });
+}
+
+}  // namespace
+
+std::string_view to_string(HloPhase phase) {
+  switch (phase) {
+    case HloPhase::unknown: return "";
+    case HloPhase::forward: return "forward";
+    case HloPhase::backward: return "backward";
+    case HloPhase::update: return "update";
+  }
+  return "";
+}
+
+HloPhase phase_of_scope(std::string_view op_name) {
+  if (contains(op_name, "transpose(")) return HloPhase::backward;
+  return contains(op_name, "jvp(") ? HloPhase::forward : HloPhase::unknown;
+}
+
+std::string kernel_name_of(std::string_view instruction) {
+  std::string name(instruction);
+  for (char& c : name) {
+    const bool is_word = (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+    if (!is_word) c = '_';
+  }
+  return name;
+}
+
+std::string_view without_number(std::string_view kernel_name) {
+  const std::size_t last = kernel_name.find_last_not_of("0123456789");
+  const bool has_number = last != std::string_view::npos && last + 1 < kernel_name.size() &&
+                          kernel_name[last] == '_' && last > 0;
+  return has_number ? kernel_name.substr(0, last) : kernel_name;
+}
+
+HloProgram::HloProgram(HloModule module) : module_(std::move(module)) {
+  if (const HloComputation* const entry = module_.find(module_.entry)) {
+    schedule(*entry, deepest_call);
+  }
+  for (std::size_t i = 0; i < steps_.size(); ++i) {
+    by_name_.emplace(std::string(steps_[i].instruction->name), i);
+    by_name_.emplace(kernel_name_of(steps_[i].instruction->name), i);
+  }
+}
+
+std::size_t HloProgram::find(std::string_view name) const {
+  const auto found = by_name_.find(std::string(name));
+  return found == by_name_.end() ? npos : found->second;
+}
+
+/// Scopes of what was fused stand for those of a fusion that has none, and the product's for all.
+std::string_view HloProgram::scope_of(const HloInstruction& instruction) const {
+  if (!instruction.op_name.empty() || instruction.called.empty()) return instruction.op_name;
+  const HloComputation* const inner = module_.find(instruction.called.front());
+  if (inner == nullptr) return {};
+  for (auto at = inner->instructions.rbegin(); at != inner->instructions.rend(); ++at) {
+    if (!at->op_name.empty()) return at->op_name;
+  }
+  return {};
+}
+
+/// In the order of execution. What the program does beside both passes, with what the backward pass
+/// made, is the update.
+void HloProgram::schedule(const HloComputation& computation, int depth) {
+  std::unordered_set<const HloInstruction*> behind;  // what depends on the backward pass
+  for (const std::uint64_t id : computation.schedule) {
+    const HloInstruction* const instruction = computation.find(id);
+    if (instruction == nullptr || steps_.size() >= most_steps) continue;
+    const bool is_behind = is_in(behind, computation, *instruction);
+    if (is_behind) behind.insert(instruction);
+    if (is_nothing(instruction->opcode)) continue;
+    if (contains_steps(instruction->opcode)) {
+      for (const std::uint64_t called : instruction->called) {
+        const HloComputation* const inner = module_.find(called);
+        if (inner != nullptr && depth > 0) schedule(*inner, depth - 1);
+      }
+      continue;
+    }
+    const HloPlace place{&computation, instruction};
+    const HloPlace product = product_in(module_, place);
+    const std::string_view scope = scope_of(*instruction);
+    Step step;
+    step.instruction = instruction;
+    step.phase =
+        phase_of_scope(product.instruction == nullptr || product.instruction->op_name.empty()
+                           ? scope
+                           : product.instruction->op_name);
+    if (step.phase == HloPhase::unknown && is_behind) {
+      step.phase = scope.empty() && !steps_.empty() ? steps_.back().phase : HloPhase::update;
+    }
+    if (step.phase == HloPhase::backward) behind.insert(instruction);
+    step.is_call = is_library_call(*instruction);
+    step.is_copy = is_copy(module_, *instruction);
+    step.work = work_of(module_, place, scope);
+    steps_.push_back(std::move(step));
+  }
+}
+
+}  // namespace foretrace::trace::formats
