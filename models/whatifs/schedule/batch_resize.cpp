@@ -232,8 +232,6 @@ GemmShape BatchResizer::resized_gemm(const GemmShape& shape, double factor, bool
     result.k *= factor;
   } else if (rows_.contains(shape.n)) {
     result.n *= factor;
-  } else if (rows_.contains(shape.batch * shape.k)) {
-    result.k *= factor;  // a sum over the rows that was split into products
   } else {
     grows = false;
   }
@@ -284,7 +282,14 @@ BatchResizer::Resized BatchResizer::resized(TaskId kernel, double factor) const 
   if (larger.amount.rows) larger.amount.rows->rows *= factor;
   if (known.amount.gemm && !known.shape_from_grid) {
     bool grows = false;
-    larger.amount.gemm = resized_gemm(*known.amount.gemm, factor, grows);
+    const GemmShape& shape = *known.amount.gemm;
+    larger.amount.gemm = resized_gemm(shape, factor, grows);
+    // XLA splits long sums over rows into several products.
+    if (!grows && editor_.operator_of(kernel) == "dot_general" &&
+        rows_.contains(shape.batch * shape.k)) {
+      larger.amount.gemm->k *= factor;
+      grows = true;
+    }
     if (!grows) return assumed(kernel, factor);
     larger.amount.flops = larger.amount.gemm->flops();
     larger.amount.numbers = larger.amount.gemm->numbers();
