@@ -85,9 +85,30 @@ HloProgram::HloProgram(HloModule module) : module_(std::move(module)) {
   if (const HloComputation* const entry = module_.find(module_.entry)) {
     schedule(*entry, deepest_call);
   }
+  settle_passes();
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     by_name_.emplace(std::string(steps_[i].instruction->name), i);
     by_name_.emplace(kernel_name_of(steps_[i].instruction->name), i);
+  }
+}
+
+/// XLA moves small work between the passes: zeros of a gradient ahead of the loss, a transpose of
+/// the forward pass to where the backward pass needs it. A pass is where its products are.
+void HloProgram::settle_passes() {
+  const auto last_forward = std::find_if(steps_.rbegin(), steps_.rend(), [](const Step& step) {
+    return step.is_product && step.phase == HloPhase::forward;
+  });
+  const bool has_backward = std::any_of(steps_.begin(), steps_.end(), [](const Step& step) {
+    return step.is_product && step.phase == HloPhase::backward;
+  });
+  if (last_forward == steps_.rend() || !has_backward) return;
+  bool is_forward = true;
+  for (auto step = steps_.begin(); step != steps_.end(); ++step) {
+    const bool before = step < last_forward.base();
+    if (!before && step->phase == HloPhase::backward) is_forward = false;
+    if (step->is_product) continue;
+    if (before && step->phase == HloPhase::backward) step->phase = HloPhase::forward;
+    if (!is_forward && step->phase == HloPhase::forward) step->phase = HloPhase::backward;
   }
 }
 
@@ -137,6 +158,7 @@ void HloProgram::schedule(const HloComputation& computation, int depth) {
       step.phase = scope.empty() && !steps_.empty() ? steps_.back().phase : HloPhase::update;
     }
     if (step.phase == HloPhase::backward) behind.insert(instruction);
+    step.is_product = product.instruction != nullptr;
     step.is_call = is_library_call(*instruction);
     step.is_copy = is_copy(module_, *instruction);
     step.work = work_of(module_, place, scope);

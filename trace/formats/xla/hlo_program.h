@@ -41,8 +41,9 @@ class HloProgram {
   struct Step {
     const HloInstruction* instruction = nullptr;
     HloPhase phase = HloPhase::unknown;
-    bool is_call = false;  ///< of a library: its kernels have the library's names
-    bool is_copy = false;  ///< a fusion that only copies: it may run as a copy of memory
+    bool is_product = false;  ///< it is, or contains, a matrix product or a convolution
+    bool is_call = false;     ///< of a library: its kernels have the library's names
+    bool is_copy = false;     ///< a fusion that only copies: it may run as a copy of memory
     HloWork work;
   };
   [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
@@ -52,6 +53,7 @@ class HloProgram {
 
  private:
   void schedule(const HloComputation& computation, int depth);
+  void settle_passes();
   [[nodiscard]] std::string_view scope_of(const HloInstruction& instruction) const;
 
   HloModule module_;
