@@ -62,12 +62,9 @@ class Walk {
 
   const HloProgram::Step* generated(std::size_t known) {
     const HloProgram::Step& named = steps_[known];
-    const std::string name = kernel_name_of(named.instruction->name);
-    const std::string_view base = without_number(name);
     const std::size_t end = std::min(steps_.size(), at_ + window);
     for (std::size_t i = at_; i < end; ++i) {
-      if (without_number(kernel_name_of(steps_[i].instruction->name)) != base) continue;
-      if (!same_results(named, steps_[i])) continue;
+      if (steps_[i].kind != named.kind || !same_results(named, steps_[i])) continue;
       at_ = i + 1;
       return &steps_[i];
     }

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <unordered_set>
 
 #include "sim/core/text.h"
@@ -11,7 +12,10 @@ namespace foretrace::trace::formats {
 namespace {
 
 constexpr int deepest_call = 8;
-constexpr std::size_t most_steps = 1 << 20;
+// More than any program has; calls of calls may multiply.
+constexpr std::size_t most_visited = 1 << 20;
+// Fusions are small, and their roots come last.
+constexpr std::size_t most_scopes = 64;
 
 /// What is no work of the device.
 bool is_nothing(std::string_view opcode) {
@@ -45,7 +49,7 @@ bool is_copy(const HloModule& module, const HloInstruction& instruction) {
 bool is_in(const std::unordered_set<const HloInstruction*>& set, const HloComputation& computation,
            const HloInstruction& instruction) {
   return std::any_of(instruction.operands.begin(), instruction.operands.end(),
-                     [&](std::uint64_t id) { return set.count(computation.find(id)) > 0; });
+                     [&](std::uint64_t id) { return set.contains(computation.find(id)); });
 }
 
 }  // namespace
@@ -83,12 +87,15 @@ std::string_view without_number(std::string_view kernel_name) {
 
 HloProgram::HloProgram(HloModule module) : module_(std::move(module)) {
   if (const HloComputation* const entry = module_.find(module_.entry)) {
-    schedule(*entry, deepest_call);
+    HloProducts products(module_);
+    schedule(*entry, products, deepest_call);
   }
   settle_passes();
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     by_name_.emplace(std::string(steps_[i].instruction->name), i);
-    by_name_.emplace(kernel_name_of(steps_[i].instruction->name), i);
+    const std::string kernel = kernel_name_of(steps_[i].instruction->name);
+    by_name_.emplace(kernel, i);
+    steps_[i].kind = without_number(kernel);
   }
 }
 
@@ -102,13 +109,14 @@ void HloProgram::settle_passes() {
     return step.is_product && step.phase == HloPhase::backward;
   });
   if (last_forward == steps_.rend() || !has_backward) return;
+  auto left = std::distance(last_forward, steps_.rend());  // up to the last product of the forward
   bool is_forward = true;
-  for (auto step = steps_.begin(); step != steps_.end(); ++step) {
-    const bool before = step < last_forward.base();
-    if (!before && step->phase == HloPhase::backward) is_forward = false;
-    if (step->is_product) continue;
-    if (before && step->phase == HloPhase::backward) step->phase = HloPhase::forward;
-    if (!is_forward && step->phase == HloPhase::forward) step->phase = HloPhase::backward;
+  for (Step& step : steps_) {
+    const bool before = left-- > 0;
+    if (!before && step.phase == HloPhase::backward) is_forward = false;
+    if (step.is_product) continue;
+    if (before && step.phase == HloPhase::backward) step.phase = HloPhase::forward;
+    if (!is_forward && step.phase == HloPhase::forward) step.phase = HloPhase::backward;
   }
 }
 
@@ -122,31 +130,34 @@ std::string_view HloProgram::scope_of(const HloInstruction& instruction) const {
   if (!instruction.op_name.empty() || instruction.called.empty()) return instruction.op_name;
   const HloComputation* const inner = module_.find(instruction.called.front());
   if (inner == nullptr) return {};
-  for (auto at = inner->instructions.rbegin(); at != inner->instructions.rend(); ++at) {
-    if (!at->op_name.empty()) return at->op_name;
+  const std::size_t size = inner->instructions.size();
+  for (std::size_t i = 0; i < std::min(size, most_scopes); ++i) {
+    const HloInstruction& at = inner->instructions[size - 1 - i];
+    if (!at.op_name.empty()) return at.op_name;
   }
   return {};
 }
 
 /// In the order of execution. What the program does beside both passes, with what the backward pass
 /// made, is the update.
-void HloProgram::schedule(const HloComputation& computation, int depth) {
+void HloProgram::schedule(const HloComputation& computation, HloProducts& products, int depth) {
   std::unordered_set<const HloInstruction*> behind;  // what depends on the backward pass
   for (const std::uint64_t id : computation.schedule) {
     const HloInstruction* const instruction = computation.find(id);
-    if (instruction == nullptr || steps_.size() >= most_steps) continue;
+    if (++visited_ > most_visited) return;
+    if (instruction == nullptr) continue;
     const bool is_behind = is_in(behind, computation, *instruction);
     if (is_behind) behind.insert(instruction);
     if (is_nothing(instruction->opcode)) continue;
     if (contains_steps(instruction->opcode)) {
       for (const std::uint64_t called : instruction->called) {
         const HloComputation* const inner = module_.find(called);
-        if (inner != nullptr && depth > 0) schedule(*inner, depth - 1);
+        if (inner != nullptr && depth > 0) schedule(*inner, products, depth - 1);
       }
       continue;
     }
     const HloPlace place{&computation, instruction};
-    const HloPlace product = product_in(module_, place);
+    const HloPlace product = products.in(place);
     const std::string_view scope = scope_of(*instruction);
     Step step;
     step.instruction = instruction;
@@ -161,7 +172,7 @@ void HloProgram::schedule(const HloComputation& computation, int depth) {
     step.is_product = product.instruction != nullptr;
     step.is_call = is_library_call(*instruction);
     step.is_copy = is_copy(module_, *instruction);
-    step.work = work_of(module_, place, scope);
+    step.work = work_of(module_, place, product, scope);
     steps_.push_back(std::move(step));
   }
 }

@@ -33,13 +33,21 @@ enum class HloPhase : std::uint8_t { unknown, forward, backward, update };
 /// Without numbers behind: XLA generates one kernel for instructions that are alike.
 [[nodiscard]] std::string_view without_number(std::string_view kernel_name);
 
+class HloProducts;
+
 class HloProgram {
  public:
   explicit HloProgram(HloModule module);
+  HloProgram(HloProgram&&) = default;  // steps point into the module, whose parts stay in place
+  HloProgram(const HloProgram&) = delete;
+  HloProgram& operator=(HloProgram&&) = delete;
+  HloProgram& operator=(const HloProgram&) = delete;
+  ~HloProgram() = default;
 
   /// An instruction that is work.
   struct Step {
     const HloInstruction* instruction = nullptr;
+    std::string kind;  ///< name of its kernel, without the number behind
     HloPhase phase = HloPhase::unknown;
     bool is_product = false;  ///< it is, or contains, a matrix product or a convolution
     bool is_call = false;     ///< of a library: its kernels have the library's names
@@ -52,12 +60,13 @@ class HloProgram {
   static constexpr std::size_t npos = static_cast<std::size_t>(-1);
 
  private:
-  void schedule(const HloComputation& computation, int depth);
+  void schedule(const HloComputation& computation, HloProducts& products, int depth);
   void settle_passes();
   [[nodiscard]] std::string_view scope_of(const HloInstruction& instruction) const;
 
   HloModule module_;
   std::vector<Step> steps_;
+  std::size_t visited_ = 0;  // instructions, as often as they are called
   std::unordered_map<std::string, std::size_t> by_name_;
 };
 

@@ -14,7 +14,6 @@
 namespace foretrace::trace::formats {
 namespace {
 
-constexpr int deepest_fusion = 4;
 // Fusions of updates have hundreds of operands; texts that long help nobody.
 constexpr std::size_t most_tensors = 64;
 
@@ -67,20 +66,6 @@ bool is_convolution(const HloInstruction& instruction) {
 
 bool is_product(const HloInstruction& instruction) {
   return instruction.opcode == "dot" || is_gemm_call(instruction) || is_convolution(instruction);
-}
-
-HloPlace find_product(const HloModule& module, HloPlace place, int depth) {
-  if (is_product(*place.instruction)) return place;
-  if (place.instruction->opcode != "fusion" || depth == 0) return {};
-  for (const std::uint64_t id : place.instruction->called) {
-    const HloComputation* const inner = module.find(id);
-    if (inner == nullptr) continue;
-    for (const HloInstruction& instruction : inner->instructions) {
-      const HloPlace found = find_product(module, {inner, &instruction}, depth - 1);
-      if (found.instruction != nullptr) return found;
-    }
-  }
-  return {};
 }
 
 /// The numbers of "lhs_contracting_dimensions":["1"] in the configuration of a call.
@@ -260,8 +245,23 @@ HloWork convolution_of(HloPlace product) {
 
 }  // namespace
 
-HloPlace product_in(const HloModule& module, HloPlace place) {
-  return find_product(module, place, deepest_fusion);
+HloPlace HloProducts::in(HloPlace place, int depth) {
+  if (is_product(*place.instruction)) return place;
+  if (place.instruction->opcode != "fusion" || depth == 0) return {};
+  for (const std::uint64_t id : place.instruction->called) {
+    const HloComputation* const inner = module_.find(id);
+    if (inner == nullptr) continue;
+    // What is looked at already, or is being looked at, is not searched again.
+    const bool is_new = known_.try_emplace(id).second;
+    for (std::size_t i = 0; is_new && i < inner->instructions.size(); ++i) {
+      const HloPlace found = in({inner, &inner->instructions[i]}, depth - 1);
+      if (found.instruction == nullptr) continue;
+      known_[id] = found;
+      break;
+    }
+    if (known_[id].instruction != nullptr) return known_[id];
+  }
+  return {};
 }
 
 bool is_library_call(const HloInstruction& instruction) {
@@ -270,8 +270,7 @@ bool is_library_call(const HloInstruction& instruction) {
          instruction.opcode == "cholesky" || instruction.opcode == "fft";
 }
 
-HloWork work_of(const HloModule& module, HloPlace place, std::string_view scope) {
-  const HloPlace product = product_in(module, place);
+HloWork work_of(const HloModule& module, HloPlace place, HloPlace product, std::string_view scope) {
   if (product.instruction != nullptr) {
     return is_convolution(*product.instruction) ? convolution_of(product)
                                                 : matrix_product(module, product, place);

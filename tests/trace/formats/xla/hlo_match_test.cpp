@@ -4,6 +4,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -169,6 +170,28 @@ TEST_CASE("hlo: small work that is moved between the passes belongs to the pass 
   CHECK(phases == std::vector{HloPhase::forward, HloPhase::forward, HloPhase::forward,
                               HloPhase::forward, HloPhase::backward, HloPhase::backward,
                               HloPhase::backward, HloPhase::update});
+}
+
+TEST_CASE("hlo: calls of calls, and fusions in circles, end") {
+  formats::HloModule module;
+  module.entry = 0;
+  constexpr std::uint64_t depth = 12;
+  for (std::uint64_t level = 0; level < depth; ++level) {
+    formats::HloComputation computation;
+    for (std::uint64_t i = 0; i < 16; ++i) {
+      formats::HloInstruction made;
+      made.name = "c";
+      made.opcode = i == 0 ? "fusion" : "call";
+      made.id = i;
+      made.called = {(level + 1) % depth};
+      computation.by_id.emplace(i, computation.instructions.size());
+      computation.schedule.push_back(i);
+      computation.instructions.push_back(made);
+    }
+    module.computations.emplace(level, computation);
+  }
+  const formats::HloProgram program(std::move(module));
+  CHECK(program.find("c") == 0);
 }
 
 TEST_CASE("hlo: convolutions of the real MI300X profile have shapes and arithmetic") {
