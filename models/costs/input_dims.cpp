@@ -1,4 +1,4 @@
-// The JSON text of "Input Dims" to shapes.
+// The JSON texts of "Input Dims" and "Input type" to shapes and names of types.
 #include <array>
 #include <charconv>
 #include <cstddef>
@@ -110,6 +110,17 @@ OperatorInputs parse_inputs(std::string_view dims_json) {
   if (dims_json.empty()) return {};
   auto tensors = DimsReader(dims_json).read();
   return tensors ? OperatorInputs{std::move(*tensors)} : OperatorInputs{};
+}
+
+std::vector<std::string_view> input_types(std::string_view json) {
+  std::vector<std::string_view> types;
+  for (std::size_t at = json.find('"'); at != std::string_view::npos;) {
+    const std::size_t end = json.find('"', at + 1);
+    if (end == std::string_view::npos) break;
+    types.push_back(json.substr(at + 1, end - at - 1));
+    at = json.find('"', end + 1);
+  }
+  return types;
 }
 
 }  // namespace foretrace

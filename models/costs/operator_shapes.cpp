@@ -34,7 +34,7 @@ std::optional<GemmShape> product_of(const Dims* a, const Dims* b) {
 }
 
 std::optional<GemmShape> gemm_of(std::string_view name, const OperatorInputs& inputs) {
-  if (is_one_of(name, {"aten::mm", "aten::bmm", "aten::_scaled_mm"})) {
+  if (is_one_of(name, {"aten::mm", "aten::bmm", "aten::_scaled_mm", "dot_general"})) {
     return product_of(inputs.shape(0), inputs.shape(1));
   }
   if (is_one_of(name,
@@ -75,6 +75,13 @@ WorkAmount convolution_of(const Dims& input, const Dims& weight, const Dims& out
 // Backward of a convolution with respect to its input: the gradient [N, K, P, Q] and the weight
 // [K, C/g, R, S] give the work.
 WorkAmount convolution_amount(std::string_view name, const OperatorInputs& inputs) {
+  if (name == "conv_general_dilated") {  // XLA's, with its output
+    const Dims* input = inputs.shape(0);
+    const Dims* weight = inputs.shape(1);
+    const Dims* output = inputs.shape(2);
+    if (input == nullptr || weight == nullptr || output == nullptr) return {};
+    return convolution_of(*input, *weight, *output);
+  }
   if (name == "aten::convolution_backward") {
     const Dims* gradient = inputs.shape(0);
     const Dims* input = inputs.shape(1);

@@ -27,6 +27,8 @@ struct OperatorInputs {
 };
 /// Parses the JSON text of "Input Dims": [[32, 64], [64, 8], [], []]. Empty if it is anything else.
 [[nodiscard]] OperatorInputs parse_inputs(std::string_view dims_json);
+/// The type of every input: ["float", "long int", ...]; empty where the trace records none.
+[[nodiscard]] std::vector<std::string_view> input_types(std::string_view json);
 
 /// The work of an operator ("aten::mm") given its inputs, for a kernel of this class: an
 /// elementwise helper kernel of a convolution does not get the convolution's work.

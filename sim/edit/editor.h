@@ -215,6 +215,7 @@ class Editor {
 
   void mark_gone(TaskId task, SegmentOf segment);
   void remove_calls(std::span<const TaskId> calls);
+  [[nodiscard]] const Work& work_of(WorkId id) const;  ///< recorded, or added
   [[nodiscard]] TaskSpec spec_of_call(TaskId like, const NewCall& call) const;
   void launch(const Launched& put, const NewCall& call, std::span<const TaskId> members);
   void stand_in(StandIn group);

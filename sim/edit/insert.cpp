@@ -25,6 +25,11 @@ WorkId Editor::add_work(const Work& like, std::string_view name) {
   return make_id<WorkId>(known + change_.new_works.size() - 1);
 }
 
+const Work& Editor::work_of(WorkId id) const {
+  const auto& known = graph_.context().works;
+  return index(id) < known.size() ? known[index(id)] : change_.new_works[index(id) - known.size()];
+}
+
 WorkId Editor::add_work(std::string_view name, TaskKind kind) {
   const auto next = make_id<WorkId>(graph_.context().works.size() + change_.new_works.size());
   const auto [at, is_new] = works_.try_emplace({std::string(name), kind}, next);

@@ -57,6 +57,7 @@ Result<std::vector<Launched>> Editor::replace(std::span<const TaskId> group,
   for (const NewWork& work : with) {
     TaskSpec spec = like(group.front());
     spec.work = work.work;
+    spec.kind = work_of(work.work).kind;  // a kernel may stand for a group that begins with a copy
     spec.duration_ns = work.duration_ns;
     spec.segment_ns = work.gap_ns;
     spec.provenance = work.trust.provenance;

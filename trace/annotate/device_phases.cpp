@@ -5,6 +5,7 @@
 
 #include "sim/core/text.h"
 #include "trace/annotate/device_twins.h"
+#include "trace/table/linked_operator.h"
 
 namespace foretrace::trace {
 namespace {
@@ -58,6 +59,20 @@ void inherit(Annotation& result, EventId event, EventId launch) {
   result.operator_event[index(event)] = result.operator_event[index(launch)];
 }
 
+/// A compiled program says of its kernels in which pass they are.
+void attribute_program(Attribution& attribution, EventId event) {
+  const EventTable& events = attribution.events;
+  const Descriptor& descriptor = events.descriptors[index(events.descriptor[index(event)])];
+  const std::string_view said = captured_phase(events.names[descriptor.text]);
+  const Phase phase = said == "forward"    ? Phase::forward
+                      : said == "backward" ? Phase::backward
+                      : said == "update"   ? Phase::update
+                                           : Phase::unknown;
+  if (phase == Phase::unknown) return;
+  attribution.result.phase[index(event)] = phase;
+  attribution.result.evidence[index(event)] = PhaseEvidence::operator_name;
+}
+
 void attribute_projected_annotation(Attribution& attribution, EventId event) {
   const NameMeaning meaning = attribution.meanings(event);
   if (meaning.phase == Phase::unknown || !attribution.use.has(meaning.evidence)) return;
@@ -102,6 +117,7 @@ void attribute_device(Attribution& attribution) {
     }
     if (!events.is_device_event(event)) continue;
     if (launches[i] != none<EventId>) inherit(result, event, launches[i]);
+    if (attribution.use.has(PhaseEvidence::operator_name)) attribute_program(attribution, event);
     if (events.kind[i] == EventKind::kernel && is_collective[index(events.name[i])] &&
         attribution.use.has(PhaseEvidence::collective)) {
       result.phase[i] = Phase::communication;

@@ -33,4 +33,15 @@ std::string captured_operator(std::string_view text) {
   return unescaped(text.substr(head.size(), std::min(end, text.size()) - head.size()));
 }
 
+std::string_view captured_phase(std::string_view text) {
+  // Quotes inside of values are escaped, so that no value looks like a key.
+  constexpr std::string_view key = ", \"phase\": \"";
+  const std::size_t at = text.starts_with(head) ? text.find(key) : std::string_view::npos;
+  if (at == std::string_view::npos) {
+    return {};
+  }
+  const std::string_view rest = text.substr(at + key.size());
+  return rest.substr(0, rest.find('"'));
+}
+
 }  // namespace foretrace::trace

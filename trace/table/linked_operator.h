@@ -1,4 +1,5 @@
-// What a link to another trace adds to the arguments of a kernel: the operator that captured it.
+// What a link to another trace, or to a compiled program, adds to the arguments of a kernel: the
+// operator that it is of.
 #pragma once
 
 #include <string>
@@ -13,5 +14,7 @@ namespace foretrace::trace {
                                         std::string_view layer);
 /// The operator that with_captured() put in front of a text; empty if there is none.
 [[nodiscard]] std::string captured_operator(std::string_view text);
+/// The phase of such a text ("forward", "backward", "update"); empty if it says none.
+[[nodiscard]] std::string_view captured_phase(std::string_view text);
 
 }  // namespace foretrace::trace

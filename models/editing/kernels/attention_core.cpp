@@ -10,8 +10,11 @@
 namespace foretrace::editing {
 namespace {
 
-// Mask, scale, dropout, casts and the sum of a backward: more than this is not one attention.
+// Mask, scale, dropout and the sum of a backward: more than this is not one attention. Casts do not
+// count, autocast has one on each side of the softmax; nor do sets, of products that add up in
+// parts.
 constexpr std::size_t most_between = 8;
+constexpr std::size_t most_uncounted = 8;
 
 bool is_batched_product(const KernelEditor& editor, TaskId task) {
   if (editor.class_of(task) != KernelClass::gemm) return false;
@@ -26,6 +29,31 @@ bool may_stand_between(KernelClass kernel_class) {
          kernel_class == KernelClass::reduction;
 }
 
+/// A copy to another type, and nothing else: aten::copy_ has the types of the tensor that it writes
+/// and of the one that it reads.
+bool is_cast(const KernelEditor& editor, TaskId task) {
+  if (editor.operator_of(task) != "aten::copy_") return false;
+  const auto types = input_types(editor.graph().names()[editor.graph().work(task).types]);
+  return types.size() >= 2 && types[0] != types[1];
+}
+
+bool is_set(const TaskGraph& graph, TaskId task) { return graph.kind(task) == TaskKind::set; }
+
+/// Sets right before a product that its operator launched.
+std::vector<TaskId> sets_of(const TaskGraph& graph, TaskId product) {
+  std::vector<TaskId> found;
+  const Work& work = graph.work(product);
+  for (TaskId task = previous_on_lane(graph, product);
+       task != none<TaskId> && is_set(graph, task) && found.size() < most_uncounted;
+       task = previous_on_lane(graph, task)) {
+    const Work& set = graph.work(task);
+    if (set.operator_name != work.operator_name || set.shapes != work.shapes) break;
+    found.push_back(task);
+  }
+  std::reverse(found.begin(), found.end());
+  return found;
+}
+
 class Search {
  public:
   Search(const KernelEditor& editor, std::vector<bool>& taken) : editor_(editor), taken_(taken) {}
@@ -35,6 +63,7 @@ class Search {
                                          std::size_t products) const {
     std::vector<TaskId> found;
     std::size_t between = 0;
+    std::size_t uncounted = 0;
     TaskId task = softmax;
     while (products > 0) {
       task =
@@ -43,6 +72,10 @@ class Search {
         return {};
       }
       found.push_back(task);
+      if (is_set(editor_.graph(), task) || is_cast(editor_, task)) {
+        if (++uncounted > most_uncounted) return {};
+        continue;
+      }
       // Before it masks scores in place PyTorch copies them, with a copy engine where it can.
       if (is_copy_on_device(editor_.graph(), task)) {
         if (++between > most_between) return {};
@@ -102,9 +135,17 @@ std::vector<AttentionCore> find_attention_cores(const KernelEditor& editor) {
       }
     }
     core.scores = scores_of(editor, core);
+    core.sets = sets_of(editor.graph(), core.kernels.front());
+    for (const TaskId set : core.sets) taken[index(set)] = true;
     cores.push_back(std::move(core));
   }
   return cores;
+}
+
+TaskId replace_core(KernelEditor& editor, const AttentionCore& core, const ExtraKernel& extra) {
+  std::vector<TaskId> all = core.sets;
+  all.insert(all.end(), core.kernels.begin(), core.kernels.end());
+  return editor.replace(all, extra);
 }
 
 void FusedCores::add(const KernelEditor& editor, const AttentionCore& core) {

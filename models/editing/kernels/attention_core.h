@@ -13,7 +13,8 @@ namespace foretrace::editing {
 /// Kernels from the product of the scores to the product with the values, next to each other on a
 /// stream; backward: from the gradient of the values to that of the keys.
 struct AttentionCore {
-  std::vector<TaskId> kernels;  ///< in stream order
+  std::vector<TaskId> kernels;  ///< in stream order, with the copies and sets between them
+  std::vector<TaskId> sets;     ///< before these: of memory for the first product
   bool backward = false;
   std::int64_t products_ns = 0;  ///< of its matrix products
   /// batch x heads products of [queries, width] x [width, keys]; nothing if shapes are not known.
@@ -21,8 +22,11 @@ struct AttentionCore {
 };
 
 /// Every softmax between batched matrix products, in program order. Between them only pointwise
-/// kernels, copies and reductions may stand.
+/// kernels, casts, copies on the device, sets and reductions may stand.
 [[nodiscard]] std::vector<AttentionCore> find_attention_cores(const KernelEditor& editor);
+
+/// One kernel instead of a core and its sets; none as KernelEditor::replace says.
+TaskId replace_core(KernelEditor& editor, const AttentionCore& core, const ExtraKernel& extra);
 
 /// Cores that became one kernel each, and what is no longer kept.
 class FusedCores {

@@ -84,7 +84,8 @@ std::vector<TrainingPass> find_passes(const KernelEditor& editor) {
   return passes;
 }
 
-TaskId mirror_of(const KernelEditor& editor, const TrainingPass& pass, std::size_t position) {
+TaskId mirror_of(const KernelEditor& editor, const TrainingPass& pass, std::size_t position,
+                 bool with_call) {
   const TaskGraph& graph = editor.graph();
   const std::int64_t whole = time_of(graph, pass.forward, 0, pass.forward.size());
   const std::int64_t after = time_of(graph, pass.forward, position + 1, pass.forward.size());
@@ -94,7 +95,8 @@ TaskId mirror_of(const KernelEditor& editor, const TrainingPass& pass, std::size
   double passed = 0;
   for (const TaskId kernel : pass.backward) {
     passed += static_cast<double>(graph.duration_ns(kernel));
-    if (passed > until && editor.own_call(kernel) != none<TaskId>) return kernel;
+    const bool fits = !with_call || editor.own_call(kernel) != none<TaskId>;
+    if (passed > until && fits) return kernel;
   }
   return none<TaskId>;
 }

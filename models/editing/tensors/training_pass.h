@@ -44,9 +44,10 @@ struct PassSegment {
 [[nodiscard]] std::vector<PassSegment> block_segments(const KernelEditor& editor,
                                                       const TrainingPass& pass);
 
-/// The backward kernel at which the backward pass comes to the forward kernel at `position`.
+/// The backward kernel at which the backward pass comes to the forward kernel at `position`;
+/// `with_call`: the next one that is launched by a call of its own, so that work can go before it.
 [[nodiscard]] TaskId mirror_of(const KernelEditor& editor, const TrainingPass& pass,
-                               std::size_t position);
+                               std::size_t position, bool with_call = true);
 
 /// Matrix products and convolutions among these kernels: how deep a pass is.
 [[nodiscard]] std::size_t count_products(const KernelEditor& editor,

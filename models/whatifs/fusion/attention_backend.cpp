@@ -238,7 +238,7 @@ class Switch {
     }
     const std::string name =
         fmt::format("{} attention{}", backend_, core.backward ? " backward" : "");
-    if (editor_.replace(core.kernels, {name, by_flops(what, *rate), 0}) != none<TaskId>) {
+    if (editing::replace_core(editor_, core, {name, by_flops(what, *rate), 0}) != none<TaskId>) {
       fused_.add(editor_, core);
     }
   }

@@ -3,8 +3,8 @@
 //   before   launch -> q k^T, launch -> scale, launch -> softmax, launch -> dropout, launch -> p v
 //   after    launch -> flash attention          (backward: five kernels or more become one)
 //   Every softmax between batched products goes with them, with the launches and the host time
-//   between them. Bytes: queries, keys, values and the result once, instead of the square of the
-//   sequence several times.
+//   between them, casts around it included. Bytes: queries, keys, values and the result once,
+//   instead of the square of the sequence several times.
 //
 // memory    the scores and probabilities, b q k numbers each, are no longer kept for backward; one
 //           number per query (the log-sum-exp) is.
@@ -64,8 +64,8 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     if (core.backward && !backward) continue;
     auto cost = fused_cost(editor, core, params.number(efficiency_param));
     if (!cost) return std::move(cost).error();
-    const TaskId put = editor.replace(
-        core.kernels, {core.backward ? "flash attention backward" : "flash attention", *cost, 0});
+    const TaskId put = editing::replace_core(
+        editor, core, {core.backward ? "flash attention backward" : "flash attention", *cost, 0});
     if (put != none<TaskId>) fused.add(editor, core);
   }
   if (editor.untouched()) {
@@ -85,8 +85,8 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {
-    "A softmax between batched matrix products, with nothing but pointwise kernels between them, "
-    "is attention with a head size and a mask that the fused kernel supports.",
+    "A softmax between batched matrix products, with nothing but pointwise kernels and casts "
+    "between them, is attention with a head size and a mask that the fused kernel supports.",
     "The fused kernel does 4 b q k d FLOPs forward and 2.5 times that backward, moves queries, "
     "keys, values and result once, and reaches 0.60 of the rate of large products (30 to 73 % of "
     "the peak in the papers).",

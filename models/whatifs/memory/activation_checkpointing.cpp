@@ -53,7 +53,7 @@ class Checkpointing {
     if (passes_.empty()) {
       return Error{ErrorCode::no_match,
                    "no forward kernels with a backward pass after them, expected a training step "
-                   "of a recording that tells the two apart (those of XLA do not)"};
+                   "of a recording that tells the two apart (an XPlane with its programs does)"};
     }
     if (mode == "selective") {
       recompute_attention();

@@ -27,15 +27,6 @@ bool is_fp32(Precision precision) {
   return precision == Precision::fp32 || precision == Precision::tf32;
 }
 
-/// The first quoted word from `at` on, which moves behind it.
-std::string_view next_quoted(std::string_view text, std::size_t& at) {
-  const std::size_t begin = text.find('"', at);
-  const std::size_t end = begin == std::string_view::npos ? begin : text.find('"', begin + 1);
-  if (end == std::string_view::npos) return {};
-  at = end + 1;
-  return text.substr(begin + 1, end - begin - 1);
-}
-
 }  // namespace
 
 RecordedTypes::RecordedTypes(const KernelEditor& editor) : editor_(editor) {
@@ -54,11 +45,8 @@ RecordedTypes::RecordedTypes(const KernelEditor& editor) : editor_(editor) {
 // aten::copy_ has the types of the tensor that it writes and of the one that it reads.
 bool RecordedTypes::is_upcast(TaskId task) const {
   if (editor_.operator_of(task) != "aten::copy_") return false;
-  const std::string_view types = editor_.graph().names()[editor_.graph().work(task).types];
-  std::size_t at = 0;
-  const std::string_view to = next_quoted(types, at);
-  const std::string_view from = next_quoted(types, at);
-  return to == "float" && !from.empty() && from != to;
+  const auto types = input_types(editor_.graph().names()[editor_.graph().work(task).types]);
+  return types.size() >= 2 && types[0] == "float" && !types[1].empty() && types[1] != types[0];
 }
 
 bool RecordedTypes::product_is_cast(TaskId task, const OperatorInputs& inputs) {

@@ -10,6 +10,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/text.h"
+
 namespace foretrace::editing {
 namespace {
 
@@ -23,13 +25,20 @@ double count(const Dims& dims) {
   return product;
 }
 
+// "aten::baddbmm", or a product of XLA: leads with samples x heads.
+bool is_batched_product(std::string_view op, const OperatorInputs& inputs) {
+  const Dims* first = op == "dot_general" ? inputs.shape(0) : nullptr;
+  return contains(op, "bmm") || (first != nullptr && first->size() > 2);
+}
+
 // Index of the activation and of the weight among the inputs; -1: the operator has none.
 struct Operands {
   int activation = -1;
   int weight = -1;
 };
-Operands operands_of(std::string_view name) {
+Operands operands_of(std::string_view name, const OperatorInputs& inputs) {
   if (name == "aten::addmm") return {1, 2};
+  if (name == "dot_general" && !is_batched_product(name, inputs)) return {0, 1};
   if (name == "aten::linear" || name == "aten::mm") return {0, 1};
   if (name.find("convolution") != std::string_view::npos &&
       name.find("backward") == std::string_view::npos) {
@@ -41,9 +50,6 @@ Operands operands_of(std::string_view name) {
 const Dims* shape_at(const OperatorInputs& inputs, int i) {
   return i < 0 ? nullptr : inputs.shape(static_cast<std::size_t>(i));
 }
-
-// "aten::baddbmm": leads with samples x heads.
-bool is_batched_product(std::string_view op) { return op.find("bmm") != std::string_view::npos; }
 
 // The index that looks up most rows of a table; aten::embedding hands its own to index_select as a
 // flat list.
@@ -78,8 +84,9 @@ Samples samples_of(const KernelEditor& editor, std::int64_t tokens) {
                           editor.class_of(kernel) == KernelClass::attention ||
                           editor.operator_of(kernel).find("attention") != std::string_view::npos;
     if (!in_forward(editor.graph(), kernel)) continue;
-    const bool is_batched = is_batched_product(editor.operator_of(kernel));
-    for (const auto& tensors : editor.inputs_of(kernel).tensors) {
+    const OperatorInputs inputs = editor.inputs_of(kernel);
+    const bool is_batched = is_batched_product(editor.operator_of(kernel), inputs);
+    for (const auto& tensors : inputs.tensors) {
       for (const Dims& dims : tensors) {
         if (dims.size() < 3 || dims[1] < 2) continue;  // [tokens, one head, ...]
         if (dims.back() == dims[dims.size() - 2]) positions.insert(dims.back());
@@ -113,7 +120,7 @@ std::int64_t flat_tokens(const KernelEditor& editor) {
     if (attends && query != nullptr && query->size() == 3 && query->back() <= largest_head) {
       attended[query->front()] += editor.graph().duration_ns(kernel);
     }
-    const Dims* rows = shape_at(inputs, operands_of(op).activation);
+    const Dims* rows = shape_at(inputs, operands_of(op, inputs).activation);
     if (rows != nullptr && rows->size() == 2) multiplied.insert(rows->front());
   }
   const auto most =
@@ -161,9 +168,9 @@ void BatchResizer::find_leading_dimension() {
   for (const TaskId kernel : editor_.kernels()) {
     if (!in_forward(editor_.graph(), kernel)) continue;
     const std::string_view op = editor_.operator_of(kernel);
-    if (is_batched_product(op)) continue;
-    const Operands at = operands_of(op);
     const OperatorInputs inputs = editor_.inputs_of(kernel);
+    if (is_batched_product(op, inputs)) continue;
+    const Operands at = operands_of(op, inputs);
     const Dims* dims = at.activation < 0 ? inputs.shape(0) : shape_at(inputs, at.activation);
     if (dims == nullptr || dims->size() < 2 || dims->front() < 1) continue;
     auto& votes = dims->size() > 2 ? time : flat_time;
@@ -178,8 +185,8 @@ void BatchResizer::find_leading_dimension() {
 void BatchResizer::learn_shapes() {
   for (const TaskId kernel : editor_.kernels()) {
     if (!in_forward(editor_.graph(), kernel)) continue;
-    const Operands at = operands_of(editor_.operator_of(kernel));
     const OperatorInputs inputs = editor_.inputs_of(kernel);
+    const Operands at = operands_of(editor_.operator_of(kernel), inputs);
     const Dims* activation = shape_at(inputs, at.activation);
     const Dims* weight = shape_at(inputs, at.weight);
     if (activation == nullptr || weight == nullptr || activation->empty()) continue;
@@ -191,9 +198,26 @@ void BatchResizer::learn_shapes() {
   }
 }
 
-bool BatchResizer::holds_batch(const Dims& dims) const {
-  if (dims.size() < 2 || dims.front() == 0 || weights_.contains(dims)) return false;
+bool BatchResizer::holds_batch(const Dims& dims, std::size_t least_dims) const {
+  if (dims.size() < least_dims || dims.front() == 0 || weights_.contains(dims)) return false;
   return dims.front() % batch_ == 0;
+}
+
+std::optional<bool> BatchResizer::holds_batch(TaskId task, std::int64_t bytes,
+                                              std::size_t least_dims) const {
+  if (batch_ == 0 || bytes <= 0) return std::nullopt;
+  std::optional<bool> found;
+  for (const auto& tensors : editor_.inputs_of(task).tensors) {
+    for (const Dims& dims : tensors) {
+      if (dims.empty()) continue;
+      const double size = static_cast<double>(bytes) / count(dims);
+      if (size != 1 && size != 2 && size != 4 && size != 8) continue;
+      const bool holds = holds_batch(dims, least_dims);
+      if (found && *found != holds) return std::nullopt;
+      found = holds;
+    }
+  }
+  return found;
 }
 
 // Forward and the gradient of the input have the rows as m, the gradient of the weight as k.
@@ -219,11 +243,16 @@ GemmShape BatchResizer::resized_gemm(const GemmShape& shape, double factor, bool
 double BatchResizer::growing_share(TaskId kernel) const {
   double all = 0;
   double growing = 0;
+  // XLA lays out activations as it likes: queries, keys and values [3, samples, heads, ...].
+  const bool is_xla = editor_.operator_of(kernel).starts_with("fusion:");
+  const auto is_second = [&](const Dims& dims) {
+    return is_xla && dims.size() > 3 && dims[1] == batch_;
+  };
   for (const auto& tensors : editor_.inputs_of(kernel).tensors) {
     for (const Dims& dims : tensors) {
       if (dims.empty()) continue;
       all += count(dims);
-      if (holds_batch(dims)) growing += count(dims);
+      if (holds_batch(dims) || is_second(dims)) growing += count(dims);
     }
   }
   return all > 0 ? growing / all : -1;
@@ -233,14 +262,8 @@ double BatchResizer::growing_share(TaskId kernel) const {
 // as long as its weights do): in proportion, and in the range as long as it took.
 BatchResizer::Resized BatchResizer::assumed(TaskId kernel, double factor) const {
   const std::int64_t measured = editor_.graph().duration_ns(kernel);
-  Cost cost = moved_share(measured, editor_.class_of(kernel), factor);
-  if (cost.duration_ns > 0) {
-    const auto unchanged =
-        static_cast<float>(static_cast<double>(measured) / static_cast<double>(cost.duration_ns));
-    cost.low = std::min(cost.low, unchanged);
-    cost.high = std::max(cost.high, unchanged);
-  }
-  return {Growth::assumed, cost};
+  return {Growth::assumed,
+          or_unchanged(moved_share(measured, editor_.class_of(kernel), factor), measured)};
 }
 
 BatchResizer::Resized BatchResizer::resized(TaskId kernel, double factor) const {
@@ -259,7 +282,14 @@ BatchResizer::Resized BatchResizer::resized(TaskId kernel, double factor) const 
   if (larger.amount.rows) larger.amount.rows->rows *= factor;
   if (known.amount.gemm && !known.shape_from_grid) {
     bool grows = false;
-    larger.amount.gemm = resized_gemm(*known.amount.gemm, factor, grows);
+    const GemmShape& shape = *known.amount.gemm;
+    larger.amount.gemm = resized_gemm(shape, factor, grows);
+    // XLA splits long sums over rows into several products.
+    if (!grows && editor_.operator_of(kernel) == "dot_general" &&
+        rows_.contains(shape.batch * shape.k)) {
+      larger.amount.gemm->k *= factor;
+      grows = true;
+    }
     if (!grows) return assumed(kernel, factor);
     larger.amount.flops = larger.amount.gemm->flops();
     larger.amount.numbers = larger.amount.gemm->numbers();
@@ -281,6 +311,15 @@ BatchResizer::Resized BatchResizer::resized(TaskId kernel, double factor) const 
            static_cast<float>(spread.high)}};
 }
 
+Cost or_unchanged(Cost cost, std::int64_t measured_ns) {
+  if (cost.duration_ns <= 0) return cost;
+  const auto unchanged =
+      static_cast<float>(static_cast<double>(measured_ns) / static_cast<double>(cost.duration_ns));
+  cost.low = std::min(cost.low, unchanged);
+  cost.high = std::max(cost.high, unchanged);
+  return cost;
+}
+
 double GrowthTimes::share(Growth growth) const {
   const std::int64_t all = time_[0] + time_[1] + time_[2];
   const std::int64_t part = time_[static_cast<std::size_t>(growth)];
@@ -293,8 +332,8 @@ void GrowthTimes::say_unknown(Change& change) const {
   if (unknown <= guess_share) return;
   change.doubts.push_back(
       {.text =
-           fmt::format("no shapes are known for {:.0f} % of the kernels' time, which is taken to "
-                       "grow in proportion and may as well stay",
+           fmt::format("no shapes are known for {:.0f} % of the time of kernels and copies, which "
+                       "is taken to grow in proportion and may as well stay",
                        100 * unknown),
        .is_bounded = true});
 }

@@ -4,6 +4,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <vector>
 
@@ -37,12 +38,18 @@ class BatchResizer {
   /// time x model time of the new shape / model time of the recorded one.
   [[nodiscard]] Resized resized(TaskId kernel, double factor) const;
 
+  /// Whether the inputs of a task's operator that have so many bytes, in numbers of any usual size,
+  /// hold the batch; tensors of fewer dimensions than `least_dims` count as without it. Nothing if
+  /// no input has as many, or if they disagree.
+  [[nodiscard]] std::optional<bool> holds_batch(TaskId task, std::int64_t bytes,
+                                                std::size_t least_dims) const;
+
  private:
   [[nodiscard]] Resized assumed(TaskId kernel, double factor) const;
   void find_batch();
   void find_leading_dimension();
   void learn_shapes();
-  [[nodiscard]] bool holds_batch(const Dims& dims) const;
+  [[nodiscard]] bool holds_batch(const Dims& dims, std::size_t least_dims = 2) const;
   [[nodiscard]] GemmShape resized_gemm(const GemmShape& shape, double factor, bool& grows) const;
   [[nodiscard]] double growing_share(TaskId kernel) const;
 
@@ -53,7 +60,10 @@ class BatchResizer {
   std::set<Dims> weights_;  // shapes of parameters, and of their gradients
 };
 
-/// Time of the kernels of a run by what is known of their growth.
+/// A cost whose range holds the measured time, too.
+[[nodiscard]] Cost or_unchanged(Cost cost, std::int64_t measured_ns);
+
+/// Time of the kernels and copies of a run by what is known of their growth.
 class GrowthTimes {
  public:
   void add(Growth growth, std::int64_t ns) { time_[static_cast<std::size_t>(growth)] += ns; }

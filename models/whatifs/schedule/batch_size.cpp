@@ -4,7 +4,7 @@
 //   after    launch -> gemm [64 x 128, 768] (190 us)   launch -> add (38 us)          factor=2
 //   Forward and backward kernels scale by the model of their shapes with the batch dimension
 //   changed; kernels on parameters only, the update and their collectives stay; copies of input
-//   data, loading in the process and transfers of activations grow.
+//   data and of activations, loading in the process and transfers of activations grow.
 //
 // memory    activations x factor; parameters, gradients and states stay.
 #include <algorithm>
@@ -20,6 +20,7 @@
 #include "models/whatifs/optimization.h"
 #include "models/whatifs/schedule/activation_resize.h"
 #include "models/whatifs/schedule/batch_resize.h"
+#include "models/whatifs/schedule/copy_resize.h"
 #include "sim/core/text.h"
 #include "sim/edit/tensors.h"
 
@@ -42,16 +43,6 @@ constexpr ParamInfo batch_param = {
     .minimum = 0,
     .maximum = 1e9};
 
-// Input data grows with the batch, parameters do not come from the host.
-void resize_copies(const TaskGraph& graph, double factor, Editor& editor) {
-  for (std::size_t i = 0; i < graph.size(); ++i) {
-    const auto task = make_id<TaskId>(i);
-    if (graph.kind(task) != TaskKind::copy || graph.phase(task) != Phase::data_loading) continue;
-    const Cost cost = editing::moved_share(graph.duration_ns(task), KernelClass::copy, factor);
-    editor.set_duration(task, cost.duration_ns, {cost.provenance, cost.low, cost.high});
-  }
-}
-
 // In-process loading makes as many samples as the batch has.
 std::int64_t resize_loading(const TaskGraph& graph, double factor, Editor& editor) {
   std::map<TaskId, std::int64_t> loading;
@@ -72,10 +63,15 @@ std::int64_t resize_loading(const TaskGraph& graph, double factor, Editor& edito
   return total;
 }
 
+struct Growths {
+  editing::GrowthTimes time;
+  editing::ResizedCopies copies;
+};
+
 std::string note(const editing::KernelEditor& editor, const editing::BatchResizer& resizer,
-                 double factor, const editing::GrowthTimes& time) {
+                 double factor, const Growths& growths) {
   const auto before = static_cast<double>(editor.sums().before_ns);
-  const auto after = static_cast<double>(editor.sums().after_ns);
+  const auto after = static_cast<double>(editor.sums().after_ns + growths.copies.more_on_device_ns);
   std::string text = "batch size not known from shapes: ";
   if (resizer.batch() > 0) {
     text = fmt::format("batch {} -> {:g}: ", resizer.batch(),
@@ -85,10 +81,11 @@ std::string note(const editing::KernelEditor& editor, const editing::BatchResize
                        resizer.tokens());
   }
   text += fmt::format(
-      "{}; growth known from shapes for {:.0f} % of their time, taken as "
-      "proportional for {:.0f} %, none for {:.0f} %",
-      editor.sums_text(), 100 * time.share(editing::Growth::grows),
-      100 * time.share(editing::Growth::assumed), 100 * time.share(editing::Growth::fixed));
+      "{}{}; growth known for {:.0f} % of their time, taken as proportional for {:.0f} %, none for "
+      "{:.0f} %",
+      editor.sums_text(), growths.copies.text(), 100 * growths.time.share(editing::Growth::grows),
+      100 * growths.time.share(editing::Growth::assumed),
+      100 * growths.time.share(editing::Growth::fixed));
   if (factor != 1 && resizer.batch() > 0) {
     // Two points of Skyline's line: device time = slope x batch + offset.
     const auto batch = static_cast<double>(resizer.batch());
@@ -103,23 +100,24 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   editing::KernelEditor editor(scenario);
   const double factor = params.number(factor_param);
   const editing::BatchResizer resizer(editor, params.integer(batch_param));
-  editing::GrowthTimes time;
+  Growths growths;
   for (const TaskId kernel : editor.kernels()) {
     const Phase phase = scenario.graph.phase(kernel);
     if (phase == Phase::update || phase == Phase::communication) continue;
     const auto resized = resizer.resized(kernel, factor);
-    time.add(resized.growth, scenario.graph.duration_ns(kernel));
+    growths.time.add(resized.growth, scenario.graph.duration_ns(kernel));
     if (resized.growth != editing::Growth::fixed) editor.set(kernel, resized.cost);
   }
   if (editor.untouched()) {
     return Error{ErrorCode::no_match, "no forward or backward kernel works on a batch"};
   }
-  resize_copies(scenario.graph, factor, editor.edit());
+  growths.copies = editing::resize_copies(
+      editor, resizer, [factor](TaskId) { return factor; }, growths.time);
   const std::int64_t loading = resize_loading(scenario.graph, factor, editor.edit());
   const std::size_t transfers = editing::resize_transfers(editor.edit(), factor);
   TensorEditor tensors(editor.edit());
   editing::resize_tensors(tensors, scenario.graph, [factor](std::size_t) { return factor; });
-  std::string text = note(editor, resizer, factor, time);
+  std::string text = note(editor, resizer, factor, growths);
   if (loading > 0) {
     text += fmt::format("; {:.2f} ms of loading in the process follow the batch",
                         editing::to_ms(loading));
@@ -127,7 +125,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   if (transfers > 0) text += fmt::format("; {} transfers of activations as well", transfers);
   Change change = editor.finish(text + tensors.note());
   change.samples = factor;
-  time.say_unknown(change);
+  growths.time.say_unknown(change);
   return change;
 }
 
@@ -137,7 +135,9 @@ constexpr std::array<std::string_view, 5> assumptions = {
     "batch says otherwise.",
     "Kernels without recorded shapes (replayed from a CUDA graph, compiled by XLA) grow in "
     "proportion, but for their ramp-up; in the range they may also stay, as one that reads weights "
-    "does. Above a third of the time the answer is doubtful.",
+    "does. Above a third of the time the answer is doubtful. So do copies and sets whose bytes are "
+    "those of no recorded input; copies from the host before the first forward kernel are input, "
+    "and scalars stay.",
     "Host calls take what they took, but for labelled loading in the process, which makes as many "
     "samples as the batch has: a run bound by other host work gets more samples for the same time.",
     "All-to-alls, transfers between stages and reductions inside a forward pass move activations, "
@@ -160,7 +160,8 @@ constexpr OptimizationInfo info = {
         "Every forward and backward kernel takes its measured time x the model time with the "
         "batch dimension changed / the model time of the recorded shape. Kernels without "
         "activations among their inputs, the update and collectives on parameters stay; copies of "
-        "input data, loading in the process and transfers of activations grow in proportion.",
+        "input data and activations, loading in the process and transfers of activations grow in "
+        "proportion.",
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "batch; and recordings at two further batch sizes for the slope of device time.",

@@ -62,7 +62,8 @@ constexpr ParamInfo prepare_param = {
     .default_text = "0 ms",
     .doc =
         "Processor time of a worker for a batch; 0: what a loader in the process took, where the "
-        "names of its regions tell one (_SingleProcessDataLoaderIter, data_load).",
+        "names of its regions tell one (_SingleProcessDataLoaderIter, data_load; get_batch, "
+        "next_batch and fetch_batch where no workers are recorded).",
     .minimum = 0,
     .maximum = 1e12};
 constexpr ParamInfo ready_param = {.name = "ready",
@@ -203,18 +204,51 @@ class Input {
 /// ranges that say that they load. Others may wait for workers (TorchRec's wait_for_batch).
 constexpr std::string_view in_process =
     "SingleProcess|(^|[^a-z])(data_?load(ing)?|load_(data|batch))([^a-z]|$)";
+/// Those that take a batch from whoever makes it: the process itself, unless others are recorded.
+constexpr std::string_view from_anyone = "(^|[^a-z])(get|next|fetch)_batch([^a-z]|$)";
+/// What shows that others make batches.
+constexpr std::string_view of_others = "MultiProcess|[Ww]orker|pin_?memory|[Pp]refetch";
 
-/// A region of the loader that is not known to make its batch in the process; empty: there is none.
-std::string_view taken_from_others(const TaskGraph& graph, const selecting::TextPattern& pattern) {
-  const auto makes = selecting::TextPattern::compile(in_process);
-  FORETRACE_CHECK(makes.ok());
+selecting::TextPattern compiled(std::string_view text) {
+  auto pattern = selecting::TextPattern::compile(text);
+  FORETRACE_CHECK(pattern.ok());
+  return *std::move(pattern);
+}
+
+/// Whether a region or a thread of the recording shows that others make batches.
+bool others_load(const TaskGraph& graph) {
+  const auto shows = compiled(of_others);
+  const auto& parts = graph.context().segment_parts;
+  const auto& lanes = graph.context().lanes;
+  return std::any_of(
+             parts.begin(), parts.end(),
+             [&](const SegmentPart& part) { return shows.found_in(graph.names()[part.label]); }) ||
+         std::any_of(lanes.begin(), lanes.end(), [&](const Lane& lane) {
+           return lane.kind == LaneKind::host_thread && shows.found_in(lane.name);
+         });
+}
+
+/// Regions of the loader that do not say who makes their batch. Empty texts: there are none.
+struct Unsaid {
+  std::string_view by_others;   ///< they may wait
+  std::string_view in_process;  ///< they are taken to make it themselves
+};
+
+Unsaid unsaid_regions(const TaskGraph& graph, const selecting::TextPattern& pattern) {
+  const auto makes = compiled(in_process);
+  const auto takes = compiled(from_anyone);
+  const bool has_others = others_load(graph);
+  Unsaid found;
   for (const SegmentPart& part : graph.context().segment_parts) {
     const std::string_view label = graph.names()[part.label];
-    if (pattern.found_in(label) && (contains(label, "wait") || !makes->found_in(label))) {
-      return label;
-    }
+    if (!pattern.found_in(label)) continue;
+    const bool waits = contains(label, "wait");
+    if (!waits && makes.found_in(label)) continue;
+    std::string_view& place =
+        !waits && !has_others && takes.found_in(label) ? found.in_process : found.by_others;
+    if (place.empty()) place = label;
   }
-  return {};
+  return found;
 }
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
@@ -229,15 +263,14 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   }
   Pipeline pipeline;
   pipeline.prepare_ns = params.integer(prepare_param);
-  if (pipeline.prepare_ns == 0) {
-    if (const std::string_view other = taken_from_others(scenario.graph, *pattern);
-        !other.empty()) {
-      return Error{
-          ErrorCode::missing_cost,
-          fmt::format("{} may wait for batches that other processes make, whose time the recording "
-                      "does not tell, expected prepare=TIME for what a worker takes for a batch",
-                      in_quotes(other))};
-    }
+  Unsaid unsaid;
+  if (pipeline.prepare_ns == 0) unsaid = unsaid_regions(scenario.graph, *pattern);
+  if (!unsaid.by_others.empty()) {
+    return Error{
+        ErrorCode::missing_cost,
+        fmt::format("{} may wait for batches that other processes make, whose time the recording "
+                    "does not tell, expected prepare=TIME for what a worker takes for a batch",
+                    in_quotes(unsaid.by_others))};
   }
   const double missed = 1 - params.number(cached_param);
   const double seconds = params.number(bytes_param) * missed / params.number(bandwidth_param);
@@ -247,7 +280,14 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   pipeline.ready_ns = params.integer(ready_param);
   Input input(scenario.graph, pipeline);
   for (const auto& [rank, of_rank] : batches) input.add_rank(rank, of_rank);
-  return input.take();
+  Change change = input.take();
+  if (!unsaid.in_process.empty()) {
+    change.doubts.push_back(
+        {.text = fmt::format("{} is taken to make its batch in the process, since no workers are "
+                             "recorded; if it waits for others, prepare=TIME says what they take",
+                             in_quotes(unsaid.in_process))});
+  }
+  return change;
 }
 
 constexpr std::array<std::string_view, 5> assumptions = {

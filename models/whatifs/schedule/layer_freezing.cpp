@@ -67,7 +67,8 @@ void freeze(editing::KernelEditor& editor, const editing::TrainingPass& pass, do
   const std::size_t frozen = frozen_kernels(editor.graph(), pass, share);
   if (frozen == 0) return;
   forget(editor, pass, frozen, tensors);
-  const TaskId from = editing::mirror_of(editor, pass, frozen - 1);
+  // Kernels that a graph launches go as well: it is captured without them.
+  const TaskId from = editing::mirror_of(editor, pass, frozen - 1, false);
   bool gone = false;
   for (const TaskId kernel : pass.backward) {
     gone = gone || kernel == from;

@@ -49,18 +49,11 @@ Status PositionResizer::resize(const PositionFactors& factors) {
     return Error{ErrorCode::no_match, "no forward or backward kernel works on positions"};
   }
   transfers_ = resize_transfers(editor_->edit(), factors.rows);
-  resize_copies(factors.rows);
+  const auto copied = [&](TaskId copy) {
+    return single_.contains(copy) ? factors.single_pairs : factors.rows;
+  };
+  copies_ = resize_copies(*editor_, resizer, copied, time_);
   return ok_status();
-}
-
-void PositionResizer::resize_copies(double factor) {
-  const TaskGraph& graph = editor_->graph();
-  for (std::size_t i = 0; i < graph.size(); ++i) {
-    const auto task = make_id<TaskId>(i);
-    if (graph.kind(task) != TaskKind::copy || graph.phase(task) != Phase::data_loading) continue;
-    const Cost cost = moved_share(graph.duration_ns(task), KernelClass::copy, factor);
-    editor_->edit().set_duration(task, cost.duration_ns, {cost.provenance, cost.low, cost.high});
-  }
 }
 
 // What a kernel inside of attention writes has a number for each pair of positions.

@@ -6,6 +6,7 @@
 
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/whatifs/schedule/batch_resize.h"
+#include "models/whatifs/schedule/copy_resize.h"
 #include "sim/edit/tensors.h"
 
 namespace foretrace::editing {
@@ -22,25 +23,25 @@ class PositionResizer {
   /// Finds the attention. Error: no_match without any, or where one position is decoded at a time.
   [[nodiscard]] static Result<PositionResizer> make(KernelEditor& editor);
 
-  /// Forward and backward kernels, uploads of input and transfers of activations.
+  /// Forward and backward kernels, copies, and transfers of activations.
   [[nodiscard]] Status resize(const PositionFactors& factors);
   void resize_memory(TensorEditor& tensors, const PositionFactors& factors) const;
 
   [[nodiscard]] std::int64_t attention_ns() const { return attention_ns_; }  ///< as recorded
   [[nodiscard]] bool has_fused() const { return !fused_.empty(); }
   [[nodiscard]] bool has_single() const { return !single_.empty(); }
+  [[nodiscard]] const ResizedCopies& copies() const { return copies_; }
   void say_unknown(Change& change) const { time_.say_unknown(change); }
   [[nodiscard]] std::size_t transfers() const { return transfers_; }
 
  private:
   explicit PositionResizer(KernelEditor& editor) : editor_(&editor) {}
-  void resize_copies(double factor);
-
   KernelEditor* editor_;
   std::set<TaskId> fused_;
   std::set<TaskId> single_;  // from the scores to the product with the values
   std::set<TaskId> scores_;  // all of these but the last product
   GrowthTimes time_;
+  ResizedCopies copies_;
   std::int64_t attention_ns_ = 0;
   std::size_t transfers_ = 0;
 };

@@ -39,6 +39,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
       "{}; {:.2f} ms of it attention, which grows with the square; compare the time "
       "per token: a step has {:g} times as many",
       editor.sums_text(), editing::to_ms(resizer->attention_ns()), factor);
+  text += resizer->copies().text();
   if (resizer->transfers() > 0) {
     text += fmt::format("; {} transfers of activations grow", resizer->transfers());
   }
@@ -53,7 +54,8 @@ constexpr std::array<std::string_view, 4> assumptions = {
     "Queries are as long as keys: training, or the prompt of inference.",
     "Activations have their positions beside the batch in the leading dimensions.",
     "Kernels without recorded shapes grow in proportion, inside of attention with the square; in "
-    "the range they may also stay. Above a third of the time the answer is doubtful."};
+    "the range they may also stay. Above a third of the time the answer is doubtful. Copies go as "
+    "in batch_size."};
 constexpr std::array<std::string_view, 3> ignores = {
     "kernels that libraries pick for other sizes, beyond the model of tiles",
     "host work per token: tokenizing, collating",

@@ -110,6 +110,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     text +=
         fmt::format(" where it is one kernel, {:.1f} % where it is single operators", 100 * rows);
   }
+  text += resizer->copies().text();
   if (resizer->transfers() > 0) {
     text += fmt::format("; {} transfers of activations shrink", resizer->transfers());
   }

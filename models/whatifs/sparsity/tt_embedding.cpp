@@ -81,18 +81,6 @@ struct Lookup {
 
 bool is_index(std::string_view type) { return contains_any(type, {"int", "long", "Int", "Long"}); }
 
-/// The type of every input: ["float", "long int", ...]; empty where the trace records none.
-std::vector<std::string_view> input_types(std::string_view json) {
-  std::vector<std::string_view> types;
-  for (std::size_t at = json.find('"'); at != std::string_view::npos;) {
-    const std::size_t end = json.find('"', at + 1);
-    if (end == std::string_view::npos) break;
-    types.push_back(json.substr(at + 1, end - at - 1));
-    at = json.find('"', end + 1);
-  }
-  return types;
-}
-
 /// An operator that looks rows up and does nothing else; generated kernels do more at once.
 bool is_lookup(std::string_view op) {
   return contains_any(op, {"aten::embedding", "aten::_embedding_bag"}) &&

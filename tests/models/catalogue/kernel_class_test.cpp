@@ -91,3 +91,21 @@ TEST_CASE("kernel class: copies and collectives are known by their kind") {
   CHECK(classify({.name = "x", .kind = TaskKind::collective}).kernel_class ==
         KernelClass::collective);
 }
+
+TEST_CASE(
+    "kernel class: kernels that XLA generates are told by their instruction where it is known") {
+  check_kernel("gemm_fusion_dot_52", KernelClass::gemm, Precision::unknown);
+  check_kernel("fusion_887", KernelClass::other, Precision::unknown);
+  const auto with = [](std::string_view operator_name) {
+    return classify({.name = "fusion_887",
+                     .operator_name = operator_name,
+                     .types = R"(["c10::BFloat16", "float"])"});
+  };
+  CHECK(with("fusion:reduce_sum").kernel_class == KernelClass::reduction);
+  CHECK(with("fusion:mul").kernel_class == KernelClass::elementwise);
+  CHECK(with("fusion:mul").precision == Precision::bf16);
+  CHECK(with("fusion:mul").library == "xla");
+  const auto product = classify({.name = "a_kernel_of_a_library", .operator_name = "dot_general"});
+  CHECK(product.kernel_class == KernelClass::gemm);
+  CHECK(product.compute_bound);
+}

@@ -33,6 +33,24 @@ TEST_CASE("shapes: a backward convolution is counted from its gradient and weigh
   CHECK(amount.flops == 2.0 * 32 * 2048 * 49 * 512);
 }
 
+TEST_CASE(
+    "shapes: work of XLA's instructions has its operands, and its results where they differ") {
+  const auto product =
+      amount_of("dot_general", parse_inputs("[[4, 8, 16], [4, 16, 2]]"), KernelClass::gemm);
+  CHECK(product.flops == 2.0 * 4 * 8 * 16 * 2);
+  // Input, kernel and output: stride 2.
+  const auto convolution =
+      amount_of("conv_general_dilated", parse_inputs("[[2, 3, 8, 8], [5, 3, 3, 3], [2, 5, 4, 4]]"),
+                KernelClass::convolution);
+  CHECK(convolution.flops == 2.0 * 2 * 5 * 16 * 27);
+  CHECK_FALSE(amount_of("conv_general_dilated", parse_inputs("[[2, 3, 8, 8], [5, 3, 3, 3]]"),
+                        KernelClass::convolution)
+                  .known());
+  const auto fusion = amount_of("fusion:reduce_sum", parse_inputs("[[64, 128], [128], [64]]"),
+                                KernelClass::reduction);
+  CHECK(fusion.numbers == 64.0 * 128 + 128 + 64);
+}
+
 TEST_CASE("shapes: attention counts two products, backward two and a half times that") {
   const char* const q = "[[16, 559, 16, 64], [16, 559, 16, 64], [16, 559, 16, 64]]";
   const auto forward =

@@ -47,6 +47,10 @@ std::int64_t number_behind(std::string_view text, std::string_view prefix, std::
   return value;
 }
 
+std::int64_t program_number(std::string_view module) {
+  return module.ends_with(')') ? number_behind(module, "(", -1) : -1;
+}
+
 std::int64_t stream_number(std::string_view line) {
   constexpr std::string_view prefix = "Stream #";
   return line.starts_with(prefix) ? number_behind(line, prefix, -1) : -1;

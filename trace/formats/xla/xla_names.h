@@ -16,6 +16,8 @@ namespace foretrace::trace::formats {
 /// The number behind the prefix, as in "/device:GPU:3" or "/device:TPU:0 SparseCore 1".
 [[nodiscard]] std::int64_t number_behind(std::string_view text, std::string_view prefix,
                                          std::int64_t fallback);
+/// The number of a module's program, as in "jit_step(15917)"; -1: there is none.
+[[nodiscard]] std::int64_t program_number(std::string_view module);
 /// True for calls of CUDA, HIP and CUDA's driver.
 [[nodiscard]] bool is_runtime_call(std::string_view name);
 /// Copy, set or kernel, by the name of device work.

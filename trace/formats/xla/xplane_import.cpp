@@ -10,6 +10,7 @@
 #include "trace/formats/common/nsys_names.h"
 #include "trace/formats/xla/xla_names.h"
 #include "trace/io/text.h"
+#include "trace/table/linked_operator.h"
 
 namespace foretrace::trace::formats {
 namespace {
@@ -37,6 +38,11 @@ void XplaneImport::run(std::string_view bytes) {
     report_.ends_early = true;
     report_.warnings.push_back(fmt::format(
         "the file ends inside a plane, at byte {}: it and what follows are missing", bytes.size()));
+  }
+  for (const XPlane& plane : planes) {
+    if (plane.name == "/host:metadata") {
+      read_programs(plane, bytes, damage);
+    }
   }
   // Devices first: their work says which operation a call launches.
   for (const XPlane& plane : planes) {
@@ -68,6 +74,8 @@ XplaneImport::Facts XplaneImport::facts_of(const XPlane& plane,
       facts.bytes = std::max<std::int64_t>(-1, stat.number);
     } else if (stat.name == "flops" || stat.name == "model_flops") {
       facts.flops = std::isfinite(stat.real) && stat.real >= 0 ? stat.real : -1;
+    } else if (stat.name == "program_id") {
+      facts.program = std::max<std::int64_t>(-1, stat.number);
     } else if (stat.name == "hlo_op") {
       facts.operation = stat.text;
     } else if (stat.name == "hlo_module") {
@@ -137,6 +145,54 @@ std::vector<XplaneImport::Timed> XplaneImport::events_of(const XPlane& plane, co
   return events;
 }
 
+/// Modules are named "jit_step(15917)"; where no number of the program is given, it is the one in
+/// the name.
+void XplaneImport::read_programs(const XPlane& plane, std::string_view bytes,
+                                 const XDamage& damage) {
+  std::vector<std::uint64_t> ids;
+  for (const auto& [id, metadata] : plane.events) {
+    ids.push_back(id);
+  }
+  std::sort(ids.begin(), ids.end());
+  for (const std::uint64_t id : ids) {
+    const XEventMetadata& metadata = plane.events.at(id);
+    std::string_view proto;
+    std::int64_t number = program_number(metadata.name);
+    for (const std::string_view message : metadata.stats) {
+      const XStat stat = plane.stat(message);
+      if (stat.name == "Hlo Proto" || stat.name == "hlo_proto") {
+        proto = stat.text;
+      } else if (stat.name == "program_id") {
+        number = stat.number;
+      }
+    }
+    if (!proto.empty()) {
+      const auto offset = static_cast<std::uint64_t>(proto.data() - bytes.data());
+      programs_.add(metadata.name, number, HloProgram(read_hlo(proto, offset, damage)));
+    }
+  }
+}
+
+void XplaneImport::match(std::vector<Timed>& events) const {
+  if (programs_.empty()) {
+    return;
+  }
+  std::vector<HloKernel> kernels;
+  kernels.reserve(events.size());
+  for (const Timed& event : events) {
+    kernels.push_back({.program = event.facts.program,
+                       .module = event.facts.module,
+                       .operation = event.facts.operation,
+                       .name = event.metadata->name,
+                       .launch = event.facts.correlation,
+                       .is_set = work_kind(event) == EventKind::set});
+  }
+  const std::vector<const HloProgram::Step*> steps = match_kernels(programs_, kernels);
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    events[i].step = steps[i];
+  }
+}
+
 void XplaneImport::read_properties(const XPlane& plane, std::int32_t device) {
   DeviceProperties properties;
   properties.id = device;
@@ -181,7 +237,11 @@ void XplaneImport::read_device(const XPlane& plane) {
                               : rows_.other(device, line_number);
     rows_.name_track(track, line.name);
     ++line_number;
-    for (const Timed& event : events_of(plane, line)) {
+    std::vector<Timed> events = events_of(plane, line);
+    if (is_work) {
+      match(events);
+    }
+    for (const Timed& event : events) {
       const bool derived = !(is_work || is_copy) || (stream < 0 && event.contains_others);
       const EventKind kind = derived   ? EventKind::gpu_annotation
                              : is_copy ? EventKind::copy
@@ -209,8 +269,18 @@ void XplaneImport::add_work(const Timed& event, EventKind kind, TrackId track) {
   say("hlo_op", facts.operation);
   say("hlo_module", facts.module);
   say("tf_op", facts.scope);
+  if (event.step != nullptr && kind == EventKind::kernel) {
+    say("phase", to_string(event.step->phase));
+    const HloWork& work = event.step->work;
+    descriptor.dims = table_.names.intern(work.dims);
+    descriptor.types = table_.names.intern(work.types);
+    descriptor.flops = descriptor.flops < 0 ? work.flops : descriptor.flops;
+    text = with_captured(text.empty() ? text : text + "}", work.operator_name, {});
+  } else if (!text.empty()) {
+    text += "}";
+  }
   if (!text.empty()) {
-    descriptor.text = table_.names.intern(text + "}");
+    descriptor.text = table_.names.intern(text);
   }
   const bool added =
       rows_.add({.kind = kind,

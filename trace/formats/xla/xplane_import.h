@@ -5,7 +5,8 @@
 // becomes annotations. A TPU has no streams: there the line "XLA Ops" is the work, and "Async XLA
 // Ops" its copies; operations that contain others (loops, calls) are annotations. Host planes:
 // calls of CUDA and HIP with a correlation id launch; the rest are operators, Python frames and,
-// where they carry a step number, steps.
+// where they carry a step number, steps. The metadata plane has the compiled modules: what their
+// instructions read, write and compute is said of the kernels that are theirs.
 #pragma once
 
 #include <cstdint>
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "trace/formats/common/row_builder.h"
+#include "trace/formats/xla/hlo_match.h"
 #include "trace/formats/xla/xspace.h"
 #include "trace/table/events.h"
 #include "trace/table/import_report.h"
@@ -37,6 +39,7 @@ class XplaneImport {
     std::int64_t correlation = 0;
     std::int64_t step = -1;
     std::int64_t bytes = -1;
+    std::int64_t program = -1;
     double flops = -1;
     std::string_view operation;  ///< hlo_op
     std::string_view module;     ///< hlo_module
@@ -52,8 +55,11 @@ class XplaneImport {
     std::int64_t end_ns = 0;
     RowPlace place;
     bool contains_others = false;
+    const HloProgram::Step* step = nullptr;  ///< of the compiled module
   };
 
+  void read_programs(const XPlane& plane, std::string_view bytes, const XDamage& damage);
+  void match(std::vector<Timed>& events) const;
   void read_device(const XPlane& plane);
   void read_host(const XPlane& plane);
   void read_environment(const XPlane& plane);
@@ -69,6 +75,7 @@ class XplaneImport {
   EventTable& table_;
   ImportReport& report_;
   RowBuilder rows_;
+  HloPrograms programs_;
   std::unordered_map<std::int64_t, NameId> operation_of_;  // by correlation; none: several
   std::unordered_set<std::int32_t> listed_;                // devices
   std::uint64_t launches_ = 0;

@@ -33,6 +33,7 @@ enum StatField : std::uint32_t {
   stat_unsigned = 3,
   stat_signed = 4,
   stat_text = 5,
+  stat_bytes = 6,
   stat_reference = 7
 };
 enum MetadataField : std::uint32_t {
@@ -157,7 +158,8 @@ XStat XPlane::stat(std::string_view message) const {
         stat.number = fields->as_signed();
         stat.real = static_cast<double>(stat.number);
         break;
-      case stat_text: stat.text = fields->bytes; break;
+      case stat_text:
+      case stat_bytes: stat.text = fields->bytes; break;
       case stat_reference: stat.text = name_of(fields->value); break;
       default: break;
     }

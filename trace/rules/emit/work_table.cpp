@@ -1,5 +1,6 @@
 #include "trace/rules/emit/work_table.h"
 
+#include <algorithm>
 #include <string>
 #include <string_view>
 
@@ -96,10 +97,11 @@ Work WorkTable::describe(const DeviceOp& op, EventId around) {
     work.flops = outer.flops;
   }
   const std::string captured = captured_operator(a_.events.names[own.text]);
-  if (!captured.empty()) {  // a kernel of a device graph, joined with its capture
+  if (!captured.empty()) {  // of a device graph joined with its capture, or of a compiled program
     work.operator_name = builder_.add_name(captured);
     work.shapes = name(own.dims);
     work.types = name(own.types);
+    work.flops = std::max(work.flops, own.flops);
   }
   return work;
 }

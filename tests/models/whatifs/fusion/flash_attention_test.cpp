@@ -131,3 +131,89 @@ TEST_CASE("flash_attention: scores and probabilities are no longer allocated") {
   CHECK(change->tensors[1].bytes == 0);
   CHECK(index(change->tensors[1].tensor) == 1);
 }
+
+namespace {
+
+constexpr ToyKernel cast_up = {
+    .name = "void at::native::unrolled_elementwise_kernel<at::native::direct_copy_kernel_cuda>",
+    .duration_ns = 110000,
+    .operator_name = "aten::copy_",
+    .shapes = "[[1, 32, 1024, 1024], [1, 32, 1024, 1024], []]",
+    .launch_ns = 2000,
+    .types = R"(["float", "c10::BFloat16", "Scalar"])"};
+constexpr ToyKernel cast_down = {
+    .name = "void at::native::vectorized_elementwise_kernel<8, bfloat16_copy_kernel_cuda>",
+    .duration_ns = 70000,
+    .operator_name = "aten::copy_",
+    .shapes = "[[1, 32, 1024, 1024], [1, 32, 1024, 1024], []]",
+    .launch_ns = 2000,
+    .types = R"(["c10::BFloat16", "float", "Scalar"])"};
+
+/// Semaphores of a product whose blocks add up parts.
+constexpr ToyKernel set_of(const ToyKernel& product) {
+  ToyKernel set = product;
+  set.name = "Memset (Device)";
+  set.duration_ns = 800;
+  set.kind = foretrace::TaskKind::set;
+  set.bytes = 4;
+  return set;
+}
+
+}  // namespace
+
+TEST_CASE("flash_attention: under autocast casts and sets of semaphores go with what they are in") {
+  const auto a100 = toy_accelerator();
+  for (const bool backward : {false, true}) {
+    CAPTURE(backward);
+    ToyRun run;
+    const auto side = run.add_stream(20);
+    const auto put = [&](ToyKernel kernel) {
+      kernel.phase = backward ? Phase::backward : Phase::forward;
+      return run.kernel(kernel);
+    };
+    const auto before = run.bystander(side, put(dropout), 7000);
+    run.wait_for(put(set_of(values)), before);
+    if (backward) {
+      for (const auto& kernel : {values, set_of(scores), scores, cast_up, dropout, softmax}) {
+        put(kernel);
+      }
+      for (const auto& kernel : {cast_down, set_of(values), values, set_of(scores)}) put(kernel);
+      run.bystander(side, put(scores), 5000);
+    } else {
+      // The set before belongs to another product, and stays.
+      put(set_of(scores));
+      for (const auto& kernel : {scores, dropout, cast_up, softmax, dropout, cast_down}) {
+        put(kernel);
+      }
+      put(set_of(values));
+      run.bystander(side, put(values), 5000);
+    }
+    const auto graph = run.build();
+    const auto fused = after(graph, flash_attention, {}, &a100);
+    const std::string_view name = backward ? "flash attention backward" : "flash attention";
+    CHECK(count_of(fused, name) == 1);
+    for (std::size_t i = 0; i < fused.size(); ++i) {
+      const auto task = foretrace::make_id<foretrace::TaskId>(i);
+      if (fused.name(task) == name) CHECK(fused.kind(task) == foretrace::TaskKind::kernel);
+    }
+    CHECK(count_of(fused, cast_up.name) == 0);
+    CHECK(count_of(fused, cast_down.name) == 0);
+    CHECK(count_of(fused, "Memset (Device)") == (backward ? 0 : 1));
+    CHECK(count_of(fused, "bystander") == 2);
+  }
+}
+
+TEST_CASE("flash_attention: casts do not make kernels with much between them an attention") {
+  for (const std::size_t masks : {std::size_t{6}, std::size_t{9}}) {
+    CAPTURE(masks);
+    ToyRun run;
+    const auto side = run.add_stream(20);
+    run.bystander(side, run.kernel(scores), 7000);
+    for (std::size_t i = 0; i < masks; ++i) run.kernel(dropout);
+    for (int i = 0; i < 3; ++i) run.kernel(cast_up);
+    run.kernel(softmax);
+    run.kernel(cast_down);
+    run.bystander(side, run.kernel(values), 7000);
+    CHECK(apply_to(run.build(), flash_attention).ok() == (masks < 9));
+  }
+}

@@ -316,3 +316,53 @@ TEST_CASE("batch_size: rows that a table of categories looks up are samples") {
               .shapes = "[[256, 64]]"});
   CHECK(first_note(run.build()).starts_with("batch 256 -> 512: "));
 }
+
+TEST_CASE("batch_size: a program of XLA has its batch in what it fuses, its weights in products") {
+  ToyRun run;
+  const auto side = run.add_stream(9);
+  run.mark();
+  // 8 samples of 512 positions; scores of 4 heads, [32, 512, 512]; the weight is 1024 x 1024.
+  const auto forward = run.kernel({.name = "loop_multiply_fusion",
+                                   .duration_ns = 101800,
+                                   .operator_name = "fusion:mul",
+                                   .shapes = "[[8, 512, 1024], [1024], [8, 512, 1024]]"});
+  run.bystander(side, forward, 4000);
+  run.kernel({.name = "nvjet_tst_64x8",
+              .duration_ns = 700000,
+              .operator_name = "dot_general",
+              .shapes = "[[4096, 1024], [1024, 1024]]"});
+  run.kernel({.name = "nvjet_tst_128x8",
+              .duration_ns = 90000,
+              .operator_name = "dot_general",
+              .shapes = "[[32, 512, 256], [32, 256, 512]]"});
+  const auto heads = run.kernel({.name = "input_transpose_fusion",
+                                 .duration_ns = 101800,
+                                 .operator_name = "fusion:dot_general",
+                                 .shapes = "[[4096, 1024], [3, 8, 4, 256, 512]]"});
+  const auto beside = run.bystander(side, heads, 4000);
+  const auto weight = run.kernel({.name = "wrapped_convert",
+                                  .duration_ns = 50000,
+                                  .operator_name = "fusion:convert_element_type",
+                                  .shapes = "[[1024, 1024], [1024, 1024]]"});
+  run.wait_for(weight, beside);
+  // The gradient of the weight, its rows in four parts.
+  const auto gradient = run.kernel({.name = "nvjet_tst_32x8",
+                                    .duration_ns = 700000,
+                                    .operator_name = "dot_general",
+                                    .shapes = "[[4, 1024, 1024], [4, 1024, 1024]]",
+                                    .phase = Phase::backward});
+  const auto graph = run.build();
+  const auto change = apply_to(graph, batch_size, {{"factor", "2"}});
+  REQUIRE(change.ok());
+  CHECK(change->notes[0].starts_with("batch 8 -> 16: "));
+  CHECK(change->doubts.empty());
+  const auto a100 = toy_accelerator();
+  const auto twice = after(graph, batch_size, {{"factor", "2"}}, &a100);
+  CHECK(twice.duration_ns(weight) == 50000);
+  for (const foretrace::TaskId grows : {forward, heads, gradient}) {
+    const double ratio = static_cast<double>(twice.duration_ns(grows)) /
+                         static_cast<double>(graph.duration_ns(grows));
+    CHECK(ratio > 1.6);
+    CHECK(ratio <= 2.0);
+  }
+}

@@ -115,8 +115,9 @@ TEST_CASE("input_storage: workers of a recording do not tell what they take") {
 }
 
 TEST_CASE("input_storage: only regions that are known to load tell what a worker takes") {
-  for (const char* const label : {"## wait_for_batch ##", "next_batch", "get_batch", "fetch_batch",
-                                  "wait data_load", "DataLoaderIter.__next__"}) {
+  for (const char* const label :
+       {"## wait_for_batch ##", "wait data_load", "DataLoaderIter.__next__", "wait get_batch",
+        "prefetch get_batch"}) {
     CAPTURE(label);
     const auto graph = run_of(5, 6'000'000, label);
     const auto declined = apply_to(graph, input_storage, given("1 GB/s", "0", "4"));
@@ -128,6 +129,41 @@ TEST_CASE("input_storage: only regions that are known to load tell what a worker
   for (const char* const label : {"data_load", "## dataload ##", "load_batch"}) {
     CAPTURE(label);
     CHECK(apply_to(run_of(5, 6'000'000, label), input_storage, given("1 GB/s", "0", "4")).ok());
+  }
+}
+
+TEST_CASE("input_storage: get_batch loads in the process, unless the recording shows workers") {
+  for (const char* const label : {"next_batch", "## get_batch ##", "fetch_batch"}) {
+    CAPTURE(label);
+    const auto graph = run_of(20, 6'000'000, label);
+    const auto change = apply_to(graph, input_storage, given("10 GB/s", "0", "4"));
+    REQUIRE_MESSAGE(change.ok(), change.error().message);
+    REQUIRE(change->doubts.size() == 1);
+    CHECK(change->doubts[0].text.find("in the process, since no workers are recorded") !=
+          std::string::npos);
+    CHECK(span_after(graph, given("10 GB/s", "0", "4")) == 20 * 3'000'000 + 500'000);
+    const auto told = apply_to(graph, input_storage, given("10 GB/s", "0", "4", "6 ms"));
+    REQUIRE(told.ok());
+    CHECK(told->doubts.empty());
+  }
+  // A loader with workers inside of the region, or a thread of one.
+  for (const bool in_region : {true, false}) {
+    CAPTURE(in_region);
+    ToyRun run;
+    const auto side = run.add_stream(9);
+    for (int i = 0; i < 3; ++i) {
+      const auto first = run.mark("step begin", 7'000'000);
+      run.label(first, "get_batch", 1'000'000);
+      if (in_region) run.label(first, in_workers, 5'000'000);
+      run.bystander(side, run.kernel({.name = "conv", .duration_ns = 2'000'000}), 500'000);
+    }
+    if (!in_region) {
+      run.builder().add_lane(
+          {.kind = foretrace::LaneKind::host_thread, .number = 5, .name = "pt_data_worker"});
+    }
+    const auto declined = apply_to(run.build(), input_storage, given("1 GB/s", "0", "4"));
+    REQUIRE_FALSE(declined.ok());
+    CHECK(declined.error().code == ErrorCode::missing_cost);
   }
 }
 

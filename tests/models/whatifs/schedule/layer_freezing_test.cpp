@@ -75,3 +75,33 @@ TEST_CASE("layer_freezing: gradients and states of frozen parameters are not the
   CHECK(change->tensors[0].bytes == 768 << 10);
   CHECK(change->tensors[1].bytes == 768 << 10);
 }
+
+TEST_CASE("layer_freezing: kernels that one graph launches go as those with calls of their own") {
+  ToyRun run;
+  const auto side = run.add_stream(9);
+  auto& builder = run.builder();
+  const auto call = run.host_task("cudaGraphLaunch", foretrace::TaskKind::launch, 2, 0);
+  foretrace::TaskId last{};
+  const auto launched = [&](std::string_view name, std::int64_t ns, Phase phase) {
+    foretrace::Work work;
+    work.name = builder.add_name(name);
+    work.kind = foretrace::TaskKind::kernel;
+    last = builder.add_task({.lane = run.stream(),
+                             .work = builder.add_work(work),
+                             .kind = foretrace::TaskKind::kernel,
+                             .duration_ns = ns,
+                             .phase = phase});
+    builder.add_dependency({.source = foretrace::end_of(call),
+                            .task = last,
+                            .kind = foretrace::DependencyKind::launch});
+  };
+  for (int i = 0; i < 4; ++i) launched("forward", 10, Phase::forward);
+  for (int i = 0; i < 4; ++i) launched("backward", 20, Phase::backward);
+  run.bystander(side, last, 7);
+  run.synchronize();
+  const auto graph = run.build();
+  const auto half = after(graph, layer_freezing, {{"share", "0.5"}, {"parameters", "0"}});
+  CHECK(count_of(half, "forward") == 4);
+  CHECK(count_of(half, "backward") == 2);
+  CHECK(span_ns(graph) - span_ns(half) == 2 * 20);
+}

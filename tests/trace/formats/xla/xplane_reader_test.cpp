@@ -191,7 +191,7 @@ TEST_CASE("xplane: a cut file gives what is whole, and says that it is cut") {
 TEST_CASE("xplane: damaged bytes never crash") {
   std::uint32_t state = 7;
   const auto random = [&] { return (state = state * 1664525U + 1013904223U) >> 8U; };
-  for (const char* name : {"gpu.xplane.pb", "tpu.xplane.pb"}) {
+  for (const char* name : {"gpu.xplane.pb", "tpu.xplane.pb", "jax.xplane.pb"}) {
     const std::string whole = fixture_bytes(name);
     for (int round = 0; round < 3000; ++round) {
       std::string bytes = whole;
