@@ -20,8 +20,20 @@ struct SparseBlocks {
   double number_bytes = 4;
   double index_bytes = 4;  ///< of a block
 
+  friend bool operator==(const SparseBlocks&, const SparseBlocks&) = default;
   /// Bytes that travel per byte of blocks.
   [[nodiscard]] double with_index() const { return 1 + index_bytes / (numbers * number_bytes); }
+};
+
+/// Adding what others sent: each number is read, as is the one that it goes to, which is written.
+inline constexpr double adding_passes = 3;
+
+/// How a job adds up gradients.
+struct SparseSum {
+  SparseMethod method = SparseMethod::servers;
+  SparseBlocks blocks;
+  double servers = 0;  ///< 0: as many as workers
+  friend bool operator==(const SparseSum&, const SparseSum&) = default;
 };
 
 /// Share of blocks that are not zero for somebody: common ones, and of the others those that

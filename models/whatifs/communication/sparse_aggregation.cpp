@@ -90,9 +90,6 @@ constexpr ParamInfo link_bandwidth_param = {
     .minimum = 0,
     .maximum = 1e15};
 
-/// Adding what others sent: each number is read, as is the one that it goes to, which is written.
-constexpr double adding_passes = 3;
-
 struct Settings {
   SparseBlocks blocks;
   SparseMethod method = SparseMethod::servers;
