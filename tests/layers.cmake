@@ -73,7 +73,7 @@ set(table
   "models/whatifs/memory         | sim/core sim/graph sim/edit models/whatifs models/editing/* models/costs"
   "models/whatifs/schedule       | sim/core sim/graph sim/edit sim/engine/pull models/whatifs models/editing/* models/costs"
   "models/whatifs/sparsity       | sim/core sim/graph sim/edit models/whatifs models/editing/* models/costs"
-  "models/whatifs/hardware       | sim/core sim/graph sim/edit models/whatifs models/editing/* models/costs models/memories"
+  "models/whatifs/hardware       | sim/core sim/graph sim/edit models/whatifs models/editing/* models/costs models/memories models/execution"
   "models/networks               | sim/core sim/graph models/catalogue"
   "models/networks/imports       | sim/core sim/graph models/catalogue models/networks"
   "models/collectives            | sim/core sim/graph models/catalogue models/networks"
