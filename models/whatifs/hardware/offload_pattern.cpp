@@ -35,21 +35,21 @@ constexpr ParamInfo device_param = {.name = "device",
                                     .type = ParamType::text,
                                     .doc = "The accelerator that regions go to.",
                                     .config = "accelerators"};
-constexpr ParamInfo link_bandwidth_param = {.name = "link_bandwidth",
-                                            .type = ParamType::bandwidth,
-                                            .unit = "GB/s",
-                                            .doc = "Between both devices, each way.",
-                                            .minimum = 1,
-                                            .maximum = 1e15};
-constexpr ParamInfo link_latency_param = {.name = "link_latency",
-                                          .type = ParamType::time,
-                                          .unit = "us",
-                                          .default_text = "10 us",
-                                          .doc = "Of a copy, whatever it moves.",
-                                          .minimum = 0,
-                                          .maximum = 1e9,
-                                          .optimistic = "2 us",
-                                          .pessimistic = "50 us"};
+constexpr ParamInfo bandwidth_param = {.name = "bandwidth",
+                                       .type = ParamType::bandwidth,
+                                       .unit = "GB/s",
+                                       .doc = "Between both devices, each way.",
+                                       .minimum = 1,
+                                       .maximum = 1e15};
+constexpr ParamInfo latency_param = {.name = "latency",
+                                     .type = ParamType::time,
+                                     .unit = "us",
+                                     .default_text = "10 us",
+                                     .doc = "Of a copy, whatever it moves.",
+                                     .minimum = 0,
+                                     .maximum = 1e9,
+                                     .optimistic = "2 us",
+                                     .pessimistic = "50 us"};
 constexpr ParamInfo precision_param = {.name = "precision",
                                        .type = ParamType::text,
                                        .default_text = "recorded",
@@ -308,8 +308,8 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   const auto device = scenario.catalogue.accelerator(params.text(device_param));
   if (!device.ok()) return Error(device.error()).with_context("parameter 'device'");
   const Settings settings{.device = **device,
-                          .bytes_per_ns = params.number(link_bandwidth_param) * 1e-9,
-                          .latency_ns = params.integer(link_latency_param),
+                          .bytes_per_ns = params.number(bandwidth_param) * 1e-9,
+                          .latency_ns = params.integer(latency_param),
                           .precision = precision_of(params.text(precision_param))};
   return Offload(scenario, *patterns, settings).run();
 }
@@ -331,8 +331,8 @@ constexpr std::array<std::string_view, 4> ignores = {
     "maps that other kernels use besides the next one on the stream",
     "memory of either device, and conversions of numbers",
     "regions of several streams that pass data to each other: each copies it back"};
-constexpr std::array params = {patterns_param, device_param, link_bandwidth_param,
-                               link_latency_param, precision_param};
+constexpr std::array params = {patterns_param, device_param, bandwidth_param, latency_param,
+                               precision_param};
 
 constexpr OptimizationInfo info = {
     .name = "offload_pattern",
@@ -348,7 +348,7 @@ constexpr OptimizationInfo info = {
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate =
-        "the device's file: time the patterns on it; link_bandwidth, link_latency: a copy "
+        "the device's file: time the patterns on it; bandwidth, latency: a copy "
         "of some MB and one of some bytes.",
     .params = params,
     .apply = apply,

@@ -162,7 +162,7 @@ constexpr std::array cases = {
                   "h:end(0)~ar0~merged_product~n",
          .on_a100 = true},
     Case{.info = &optimizations::offload_pattern,
-         .given = "patterns=example device=ipu_mk2 link_bandwidth=16GB/s precision=fp16",
+         .given = "patterns=example device=ipu_mk2 bandwidth=16GB/s precision=fp16",
          .kernels = "gemm relu gemm relu",
          .after = "h:l0(5000) s2:ar0(1000000)<l0 "
                   "h:launch_of_copy_in_for_offload(5000,2000) "

@@ -25,7 +25,7 @@ const std::string products =
 Given given(const std::string& patterns = products, const std::string& device = "ipu_mk2") {
   return {{"patterns", patterns},
           {"device", device},
-          {"link_bandwidth", "16 GB/s"},
+          {"bandwidth", "16 GB/s"},
           {"precision", "fp16"}};
 }
 
