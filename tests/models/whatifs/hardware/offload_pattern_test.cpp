@@ -23,10 +23,8 @@ const std::string products =
                      {"name": "product and ReLU", "chain": ["^aten::mm$", "^aten::relu$"]}]})";
 
 Given given(const std::string& patterns = products, const std::string& device = "ipu_mk2") {
-  return {{"patterns", patterns},
-          {"device", device},
-          {"bandwidth", "16 GB/s"},
-          {"precision", "fp16"}};
+  return {
+      {"patterns", patterns}, {"device", device}, {"bandwidth", "16 GB/s"}, {"precision", "fp16"}};
 }
 
 // Products of 8 x 1024 with 1024 x 1024, ReLU and layer norm of a million numbers.
