@@ -17,10 +17,11 @@ struct DocumentKind {
   std::string_view folder;
   std::string_view schema;
 };
-constexpr std::array<DocumentKind, 4> document_kinds = {
+constexpr std::array<DocumentKind, 5> document_kinds = {
     {{"attention", "foretrace.attention/1"},
      {"clusters", "foretrace.cluster/1"},
      {"kernel_tables", "foretrace.kernel_table/1"},
+     {"offload_patterns", "foretrace.offload_patterns/1"},
      {"power", "foretrace.power/1"}}};
 
 bool is_named(const std::vector<std::string>& names, std::string_view name) {

@@ -6,6 +6,7 @@
 
 #include "models/collectives/measured_curve.h"
 #include "models/collectives/nccl_model.h"
+#include "models/collectives/switch_aggregation.h"
 #include "models/collectives/tier_costs.h"
 
 namespace foretrace {
@@ -96,6 +97,22 @@ CollectiveTime modelled(const Cluster& cluster, const CollectiveCall& call, Boun
   return {choice.ns, Provenance::roofline, nccl::to_string(choice.algorithm)};
 }
 
+/// Measured where it was, else by the libraries' algorithms: sums are made by the accelerators, or
+/// by the switch of a node.
+CollectiveTime without_switches(const Cluster& cluster, const CollectiveCall& call, Bound bound) {
+  const auto measured = measured_time(cluster, call);
+  if (!measured.has_value()) return modelled(cluster, call, bound);
+  const double first = first_measured(cluster, call);
+  if (call.bytes >= first) return *measured;
+  // Below what was measured the model's slope counts, beginning at the first point.
+  CollectiveCall smallest = call;
+  smallest.bytes = first;
+  const double scale = measured_time(cluster, smallest)->ns / modelled(cluster, smallest, bound).ns;
+  CollectiveTime time = modelled(cluster, call, bound);
+  time.ns *= std::clamp(scale, 0.5, 2.0);
+  return time;
+}
+
 }  // namespace
 
 AllToAllRates all_to_all_rates(const Cluster& cluster, const Placement& group, bool keeps_rails,
@@ -139,17 +156,15 @@ CollectiveTime collective_time(const Cluster& cluster, const CollectiveCall& cal
   if (!cluster.tier_network.tiers.empty()) {
     return {tier_ns(cluster.tier_network, call), Provenance::roofline, "formula of its file"};
   }
-  const auto measured = measured_time(cluster, call);
-  if (!measured.has_value()) return modelled(cluster, call, bound);
-  const double first = first_measured(cluster, call);
-  if (call.bytes >= first) return *measured;
-  // Below what was measured the model's slope counts, beginning at the first point.
-  CollectiveCall smallest = call;
-  smallest.bytes = first;
-  const double scale = measured_time(cluster, smallest)->ns / modelled(cluster, smallest, bound).ns;
-  CollectiveTime time = modelled(cluster, call, bound);
-  time.ns *= std::clamp(scale, 0.5, 2.0);
-  return time;
+  const CollectiveTime time = without_switches(cluster, call, bound);
+  if (!switches_add_up(cluster, call)) return time;
+  CollectiveCall inside = call;
+  inside.group = place_alone(cluster, 1, call.group.per_node);
+  const double local = call.group.per_node > 1 ? without_switches(cluster, inside, bound).ns : 0;
+  const double summed =
+      aggregation_ns(cluster, call, at_bound(cluster.network.efficiency, bound), local);
+  if (summed >= time.ns) return time;
+  return {summed, Provenance::roofline, "aggregation in switches"};
 }
 
 }  // namespace foretrace

@@ -28,6 +28,15 @@ constexpr double most_accelerators = 1e6;
 constexpr double longest_ns = 1e12;
 constexpr double most_bandwidth = 1e18;
 
+SwitchAggregation read_aggregation(ConfigFields& inner) {
+  SwitchAggregation aggregation;
+  aggregation.trees = read_count(inner, "trees", most_accelerators);
+  aggregation.port_rate = read_positive(inner, "port_rate", ParamType::bandwidth, most_bandwidth);
+  aggregation.level_latency_ns = read_within(inner, "level_latency", ParamType::time, longest_ns);
+  aggregation.start_ns = optional_within(inner, "start", ParamType::time, longest_ns, 0);
+  return aggregation;
+}
+
 void read_network(ConfigFields& fields, Network& network) {
   const ConfigValue* object = fields.optional_object("network");
   if (object == nullptr) return;
@@ -46,6 +55,11 @@ void read_network(ConfigFields& fields, Network& network) {
   }
   if (inner.has("leaf_nodes") != inner.has("oversubscription")) {
     inner.mistake("leaf_nodes", "stands alone, expected leaf_nodes and oversubscription together");
+  }
+  if (const ConfigValue* sums = inner.optional_object("aggregation")) {
+    ConfigFields switches(*sums, inner.file(), inner.pointer_of("aggregation"));
+    network.aggregation = read_aggregation(switches);
+    inner.take(switches.finish());
   }
   fields.take(inner.finish());
 }
@@ -275,6 +289,21 @@ Result<Cluster> find_cluster(const Catalogue& catalogue, std::string_view name) 
   if (!file.ok()) return file.error();
   if (file->document.find("schema") == nullptr) return imported(catalogue, *file);
   return parse_cluster(catalogue, file->text, file->path);
+}
+
+Result<Cluster> with_aggregation(Cluster cluster, const ConfigValue& object,
+                                 const std::string& where, const std::string& pointer) {
+  ConfigFields fields(object, where, pointer);
+  cluster.network.aggregation = read_aggregation(fields);
+  if (Status status = fields.finish(); !status.ok()) return std::move(status).error();
+  if (cluster.network.nics == 0 || !cluster.tier_network.tiers.empty()) {
+    return Error{
+        ErrorCode::bad_config,
+        fmt::format("{}: {}: got switches that add up for {}, which has none between nodes, "
+                    "expected a cluster with a network of nodes",
+                    where, pointer, cluster.name)};
+  }
+  return cluster;
 }
 
 const ClusterImport* cluster_import_of(const ImportedFile& file) {

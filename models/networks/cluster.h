@@ -10,6 +10,7 @@
 
 #include "models/catalogue/catalogue.h"
 #include "models/catalogue/sources.h"
+#include "sim/core/config.h"
 #include "sim/core/result.h"
 #include "sim/graph/task.h"
 
@@ -59,6 +60,15 @@ struct MeasuredCurve {
   std::string source;
 };
 
+/// Switches between nodes that add up what comes in at their ports and send the sum back down:
+/// trees over leaves and spines.
+struct SwitchAggregation {
+  std::uint32_t trees = 0;      ///< that one sum is spread over; 0: the switches do not add up
+  double port_rate = 0;         ///< B/s that the element of one port adds up
+  double level_latency_ns = 0;  ///< of one level of switches, up and down
+  double start_ns = 0;          ///< before the first byte leaves
+};
+
 /// The network between nodes as one node sees it.
 struct Network {
   std::string kind;              ///< "infiniband", "roce", "efa", "slingshot", "ethernet"
@@ -69,6 +79,7 @@ struct Network {
   bool forwards_rails = true;    ///< messages change rails inside a node (NCCL's PXN)
   std::uint32_t leaf_nodes = 0;  ///< nodes under one leaf switch; 0: one switch for all
   double oversubscription = 1;   ///< of the links above the leaves
+  SwitchAggregation aggregation;
 };
 
 /// How a collective runs among the members of a tier.
@@ -152,6 +163,11 @@ struct Cluster {
 /// Reads JSON text; `where` stands in messages and its stem is the name.
 [[nodiscard]] Result<Cluster> parse_cluster(const Catalogue& catalogue, std::string_view text,
                                             const std::string& where);
+/// What stands at /aggregation of a scenario, in place of the file's. Errors begin with the
+/// pointer.
+[[nodiscard]] Result<Cluster> with_aggregation(Cluster cluster, const ConfigValue& object,
+                                               const std::string& where,
+                                               const std::string& pointer);
 /// Names of every cluster found, sorted.
 [[nodiscard]] std::vector<std::string> cluster_names(const Catalogue& catalogue);
 

@@ -3,8 +3,10 @@
 
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <vector>
 
+#include "models/collectives/sparse_sum.h"
 #include "models/networks/cluster.h"
 #include "models/parallelism/plan.h"
 #include "models/program/block_program.h"
@@ -35,6 +37,8 @@ struct Job {
   Pass pass = Pass::training;
   Recompute recompute = Recompute::none;
   Precisions precisions;
+  /// All-reduces of gradients between nodes move blocks that are not all zero.
+  std::optional<SparseSum> sparse_gradients{};
 
   [[nodiscard]] std::uint32_t micro_batches() const {
     const double per_rank = global_batch / plan.data;

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "models/collectives/collective_costs.h"
+#include "models/program/gradient_sum.h"
 
 namespace foretrace {
 namespace {
@@ -259,7 +260,10 @@ void RankBuilder::end() {
   const auto exchange = [&](std::string_view name, CollectiveKind kind, double bytes) {
     for (const auto& [group, weights] : {std::pair{axis_of(job_.plan, Axis::data), dense},
                                          std::pair{expert_copies(job_.plan), expert}}) {
-      if (group.size > 1 && weights > 0) chain(collective(name, kind, group, weights * bytes));
+      if (group.size <= 1 || !(weights > 0)) continue;
+      const std::uint32_t node = collective(name, kind, group, weights * bytes);
+      nodes_[node].ns = gradient_sum_ns(job_, group, {kind, weights * bytes, {}}, no_scale());
+      chain(node);
     }
   };
   if (sharding != Sharding::parameters) {

@@ -4,6 +4,7 @@
 
 #include "models/collectives/collective_costs.h"
 #include "models/program/estimate.h"
+#include "models/program/gradient_sum.h"
 #include "models/program/sharded_passes.h"
 #include "models/program/two_lanes.h"
 #include "models/workloads/layered.h"
@@ -171,8 +172,9 @@ double Parts::reduction_ns(double dense, double expert) {
   const double bytes = job_.framework->reduce_bytes;
   bucket_dense_ = dense;
   bucket_expert_ = expert;
-  bucket_ns_ = collective_ns(axis_of(plan_, Axis::data), kind, dense * bytes) +
-               collective_ns(expert_copies(plan_), kind, expert * bytes);
+  bucket_ns_ =
+      gradient_sum_ns(job_, axis_of(plan_, Axis::data), {kind, dense * bytes, {}}, scale_) +
+      gradient_sum_ns(job_, expert_copies(plan_), {kind, expert * bytes, {}}, scale_);
   return bucket_ns_;
 }
 
@@ -185,7 +187,7 @@ double Parts::gradient_ns(const GradientExchange& stated) const {
   const Exchange& exchange = stated.exchange;
   const GridAxis axis =
       stated.among_expert_copies ? expert_copies(plan_) : axis_of(plan_, exchange.axis);
-  const double ns = collective_ns(axis, exchange.kind, exchange.bytes);
+  const double ns = gradient_sum_ns(job_, axis, {exchange.kind, exchange.bytes, {}}, scale_);
   return ns > 0 ? ns + exchange.delay_ns : 0;
 }
 

@@ -216,7 +216,7 @@ TEST_CASE("law: every what-if makes a valid graph or declines, once and on top o
         "communication_scale compress_communication cortex data_loader_workers dynamic_batching "
         "gradient_buckets horizontal_fusion hypergraph_fusion input_storage kernel_table "
         "pinned_copies remove_input_stalls remove_straggler remove_synchronization "
-        "renee_classifier replicate weight_only_quantization");
+        "renee_classifier replicate sparse_aggregation weight_only_quantization");
 }
 
 TEST_CASE("law: the ends of declared ranges are accepted, too") {

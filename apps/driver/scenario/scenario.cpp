@@ -9,6 +9,7 @@
 
 #include "apps/driver/scenario/calculon_execution.h"
 #include "apps/driver/scenario/complete_scenario.h"
+#include "apps/driver/scenario/gradient_sums.h"
 #include "apps/driver/scenario/scenario_files.h"
 #include "apps/driver/scenario/vtrain_execution.h"
 #include "models/catalogue/config_files.h"
@@ -127,6 +128,7 @@ void read_cluster(ConfigFields& fields, const Names& names, ScenarioParts& parts
       fields.mistake("cluster", "got both, expected either a cluster or one accelerator");
     }
   }
+  read_aggregation(fields, parts, scenario);
   const ConfigValue* object = fields.optional_object("exec_model");
   if (object == nullptr || scenario.cluster == nullptr) return;
   const auto& stated = scenario.cluster->accelerator.exec_model;
@@ -330,6 +332,7 @@ Result<Scenario> scenario_of(const Catalogue& catalogue, const ConfigValue& docu
     read_schedule(fields, scenario.job);
     read_batch(fields, is_recorded, scenario.job);
   }
+  read_sparse_gradients(fields, scenario);
   read_jitter(fields, scenario.jitter);
   if (auto status = fields.finish(); !status) return std::move(status).error();
   return scenario;

@@ -9,8 +9,6 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
-#include <optional>
 #include <string>
 #include <vector>
 
@@ -18,8 +16,8 @@
 
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/editing/transfers/transfers.h"
+#include "models/whatifs/communication/codec_kernels.h"
 #include "models/whatifs/optimization.h"
-#include "sim/graph/links.h"
 
 namespace foretrace::compress_communication_parts {
 namespace {
@@ -85,13 +83,17 @@ struct Settings {
 
 class Compressor {
  public:
-  Compressor(const Scenario& scenario, const Settings& settings)
-      : editor_(scenario), graph_(scenario.graph), settings_(settings) {}
+  Compressor(const Scenario& scenario, const std::vector<editing::Transfer>& transfers,
+             const Settings& settings)
+      : editor_(scenario),
+        graph_(scenario.graph),
+        transfers_(transfers),
+        settings_(settings),
+        codec_(editor_, transfers) {}
 
-  Result<Change> run(const std::vector<editing::Transfer>& transfers) {
-    find_users(transfers);
-    const editing::MovingTimes moving(graph_, transfers);
-    for (const editing::Transfer& transfer : transfers) {
+  Result<Change> run() {
+    const editing::MovingTimes moving(graph_, transfers_);
+    for (const editing::Transfer& transfer : transfers_) {
       if (graph_.duration_ns(transfer.task) < settings_.at_least_ns) continue;
       if (auto status = compress(transfer, moving.of(transfer)); !status)
         return std::move(status).error();
@@ -104,47 +106,11 @@ class Compressor {
     }
     return editor_.finish(fmt::format(
         "{} transfers, {:.2f} ms -> {:.2f} ms; {} encoding and {} decoding kernels, {:.2f} ms{}",
-        compressed_, editing::to_ms(before_), editing::to_ms(after_), encoders_, decoders_,
-        editing::to_ms(codec_), waited_text()));
+        compressed_, editing::to_ms(before_), editing::to_ms(after_), codec_.encoders(),
+        codec_.decoders(), editing::to_ms(codec_.ns()), waiting_note(waited_)));
   }
 
  private:
-  /// The first kernel of another stream that waits for each transfer.
-  void find_users(const std::vector<editing::Transfer>& transfers) {
-    for (const editing::Transfer& transfer : transfers) user_[transfer.task] = none<TaskId>;
-    for (const TaskId kernel : editor_.kernels()) {
-      for (const Link& dependency : sources(graph_, kernel)) {
-        const auto found = user_.find(task_of(dependency.source));
-        if (dependency.kind == DependencyKind::event_wait && found != user_.end() &&
-            found->second == none<TaskId>) {
-          found->second = kernel;
-        }
-      }
-    }
-  }
-
-  /// The kernel that the collective waits for; none if that is not recorded.
-  [[nodiscard]] TaskId producer(TaskId arrival) const {
-    TaskId latest = none<TaskId>;
-    for (const Link& dependency : sources(graph_, arrival)) {
-      const TaskId source = task_of(dependency.source);
-      if (dependency.kind == DependencyKind::event_wait &&
-          graph_.kind(source) == TaskKind::kernel && (latest == none<TaskId> || source > latest)) {
-        latest = source;
-      }
-    }
-    return latest;
-  }
-
-  [[nodiscard]] std::string waited_text() const {
-    return waited_ == 0
-               ? std::string()
-               : fmt::format(
-                     "; {:.2f} ms of these are waiting for ranks that are not recorded, by "
-                     "the shortest transfer of the same bytes, and stay",
-                     editing::to_ms(waited_));
-  }
-
   Status compress(const editing::Transfer& transfer, std::int64_t moving) {
     const std::int64_t old = graph_.duration_ns(transfer.task);
     const std::int64_t latency = std::min(moving, settings_.latency_ns);
@@ -156,55 +122,30 @@ class Compressor {
     after_ += now;
     ++compressed_;
     if (settings_.encode_cost + settings_.decode_cost <= 0) return ok_status();
-    const std::int64_t recorded = graph_.work(transfer.task).bytes;
-    const double bytes = recorded >= 0
-                             ? static_cast<double>(recorded)
-                             : static_cast<double>(moving) * 1e-9 * settings_.link_bandwidth;
-    if (bytes <= 0 && recorded != 0) {
+    const double bytes = transferred_bytes(graph_, transfer.task, moving, settings_.link_bandwidth);
+    if (bytes <= 0 && graph_.work(transfer.task).bytes != 0) {
       return Error{ErrorCode::missing_cost,
                    "the trace does not say how many bytes the collectives move, expected "
                    "link_bandwidth (bytes then follow from the transfer's time), or encode_cost=0 "
                    "and decode_cost=0 for a codec that costs nothing"};
     }
-    return add_codec(transfer, bytes);
-  }
-
-  Status add_codec(const editing::Transfer& transfer, double bytes) {
-    const TaskId arrival =
-        transfer.met ? previous_on_lane(editor_.graph(), transfer.task) : transfer.task;
-    const TaskId from = producer(arrival);
-    if (settings_.encode_cost > 0 && from != none<TaskId> &&
-        editor_.own_call(from) != none<TaskId>) {
-      auto cost = editor_.moving_cost(bytes * settings_.encode_cost, KernelClass::elementwise);
-      if (!cost) return std::move(cost).error();
-      const TaskId encode = editor_.add(from, Place::after, {"encode for transfer", *cost, 0});
-      editor_.edit().depend(arrival, encode, DependencyKind::event_wait);
-      codec_ += cost->duration_ns;
-      ++encoders_;
+    if (settings_.encode_cost > 0) {
+      auto status = codec_.encode(transfer, bytes * settings_.encode_cost, "encode for transfer");
+      if (!status) return status;
     }
-    const TaskId to = user_.at(transfer.task);
-    if (settings_.decode_cost > 0 && to != none<TaskId> && editor_.own_call(to) != none<TaskId>) {
-      auto cost = editor_.moving_cost(bytes * settings_.decode_cost, KernelClass::elementwise);
-      if (!cost) return std::move(cost).error();
-      // It waits for the transfer, as the kernel behind it does.
-      editor_.add(to, Place::before, {"decode after transfer", *cost, 0});
-      codec_ += cost->duration_ns;
-      ++decoders_;
-    }
-    return ok_status();
+    if (!(settings_.decode_cost > 0)) return ok_status();
+    return codec_.decode(transfer, bytes * settings_.decode_cost, "decode after transfer");
   }
 
   editing::KernelEditor editor_;
   const TaskGraph& graph_;
+  const std::vector<editing::Transfer>& transfers_;
   const Settings& settings_;
-  std::map<TaskId, TaskId> user_;
+  CodecKernels codec_;
   std::int64_t before_ = 0;
   std::int64_t after_ = 0;
-  std::int64_t codec_ = 0;
   std::int64_t waited_ = 0;
   std::size_t compressed_ = 0;
-  std::size_t encoders_ = 0;
-  std::size_t decoders_ = 0;
 };
 
 Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
@@ -216,7 +157,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
                           .link_bandwidth = params.number(link_bandwidth_param),
                           .latency_ns = params.integer(latency_param),
                           .at_least_ns = params.integer(at_least_param)};
-  return Compressor(scenario, settings).run(*transfers);
+  return Compressor(scenario, *transfers, settings).run();
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {

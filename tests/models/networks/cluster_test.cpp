@@ -66,6 +66,30 @@ TEST_CASE("clusters: mistakes are told with file, place and the nearest right wo
         std::string::npos);
 }
 
+TEST_CASE("clusters: switches that add up say how fast a port is, and stand between nodes only") {
+  const std::string ports = "\"nics_per_node\": 8";
+  const auto with = [&](const std::string& sums) {
+    return error_with(ports, "\"aggregation\": {" + sums + "}, " + ports);
+  };
+  CHECK(with(R"("trees": 4)").find("/network/aggregation/port_rate: missing key") !=
+        std::string::npos);
+  CHECK(with(R"("trees": 0, "port_rate": "25 GB/s", "level_latency": "1 us")")
+            .find("/network/aggregation/trees: got 0") != std::string::npos);
+  CHECK(with(R"("tres": 4, "port_rate": "25 GB/s", "level_latency": "1 us")")
+            .find("did you mean 'trees'?") != std::string::npos);
+  const auto sums =
+      foretrace::parse_config(R"({"trees": 1, "port_rate": "1 GB/s", "level_latency": "1 us"})");
+  REQUIRE(sums.ok());
+  const auto pod = find_cluster(*foretrace::test::shipped(), "tpu_v3_multipod");
+  REQUIRE(pod.ok());
+  const auto refused = foretrace::with_aggregation(*pod, *sums, "s.json", "/aggregation");
+  REQUIRE_FALSE(refused.ok());
+  CHECK(
+      refused.error().message ==
+      "s.json: /aggregation: got switches that add up for tpu_v3_multipod, which has none between "
+      "nodes, expected a cluster with a network of nodes");
+}
+
 TEST_CASE("clusters: a sum on a torus passes the axes that its group reaches over") {
   const auto pod = find_cluster(*foretrace::test::shipped(), "tpu_v3_multipod");
   REQUIRE_MESSAGE(pod.ok(), (pod.ok() ? "" : pod.error().message));

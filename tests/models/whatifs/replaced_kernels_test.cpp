@@ -26,6 +26,7 @@ extern const OptimizationInfo horizontal_fusion;
 extern const OptimizationInfo hypergraph_fusion;
 extern const OptimizationInfo kernel_fusion;
 extern const OptimizationInfo metaflow_rules;
+extern const OptimizationInfo offload_pattern;
 extern const OptimizationInfo sparse_convolution;
 extern const OptimizationInfo whole_program_fusion;
 }  // namespace foretrace::optimizations
@@ -160,6 +161,24 @@ constexpr std::array cases = {
                   "s3:m(7000)<lm<merged_product h:ln(5000) s3:n(7000)<ln<merged_product "
                   "h:end(0)~ar0~merged_product~n",
          .on_a100 = true},
+    Case{.info = &optimizations::offload_pattern,
+         .given = "patterns=example device=ipu_mk2 bandwidth=16GB/s precision=fp16",
+         .kernels = "gemm relu gemm relu",
+         .after = "h:l0(5000) s2:ar0(1000000)<l0 "
+                  "h:launch_of_copy_in_for_offload(5000,2000) "
+                  "s:copy_in_for_offload(12048)<launch_of_copy_in_for_offload+1000<ar0 "
+                  "h:launch_of_offloaded_product_and_activation(5000) "
+                  "ipu_mk2:offloaded_product_and_activation(761)<launch_of_offloaded_product_and_"
+                  "activation+1000<copy_in_for_offload "
+                  "h:launch_of_offloaded_product_and_activation(5000) "
+                  "ipu_mk2:offloaded_product_and_activation(761)<launch_of_offloaded_product_and_"
+                  "activation+1000 "
+                  "h:launch_of_copy_out_after_offload(5000) "
+                  "s:copy_out_after_offload(260000)<launch_of_copy_out_after_offload+1000<"
+                  "offloaded_product_and_activation "
+                  "h:lm(5000) s3:m(7000)<lm<copy_out_after_offload h:ln(5000) "
+                  "s3:n(7000)<ln<copy_out_after_offload "
+                  "h:end(0)~ar0~copy_out_after_offload~offloaded_product_and_activation~n"},
     Case{.info = &optimizations::bppsa,
          .given = "select=phase=backward combine=1",
          .kernels = "gemm dgemm dgemm dgemm dgemm dgemm dgemm dgemm",

@@ -7,7 +7,7 @@
 
 namespace foretrace::test {
 
-inline constexpr std::array<std::string_view, 16> replacing_what_ifs = {
+inline constexpr std::array<std::string_view, 17> replacing_what_ifs = {
     "attention_backend",   "bppsa",
     "compiled_region",     "cortex",
     "data_movement",       "dynamic_batching",
@@ -15,6 +15,7 @@ inline constexpr std::array<std::string_view, 16> replacing_what_ifs = {
     "fused_optimizer",     "fusion_aware_checkpointing",
     "horizontal_fusion",   "hypergraph_fusion",
     "kernel_fusion",       "metaflow_rules",
-    "sparse_convolution",  "whole_program_fusion"};
+    "offload_pattern",     "sparse_convolution",
+    "whole_program_fusion"};
 
 }  // namespace foretrace::test

@@ -51,8 +51,9 @@ Status Digest::add_file(const std::string& path) {
 
 Status Evaluation::note_inputs(std::vector<std::string> files, const Catalogue& catalogue) {
   const std::string& directory = catalogue.directory();
-  for (const std::string_view folder : {"accelerators", "attention", "costs", "memories",
-                                        "clusters", "kernel_tables", "models", "frameworks"}) {
+  for (const std::string_view folder :
+       {"accelerators", "attention", "costs", "memories", "clusters", "kernel_tables",
+        "offload_patterns", "models", "frameworks"}) {
     for (const std::string& name : config_names(directory, folder)) {
       files.push_back(config_file(directory, folder, name));
     }

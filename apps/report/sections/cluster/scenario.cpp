@@ -1,5 +1,6 @@
 // A scenario instead of a trace: the step that is predicted, where it goes, and memory per stage.
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -268,6 +269,19 @@ Sections scenario_step(const ScenarioPart& part) {
                                  part.scenario.framework->product));
   if (const auto& machine = part.scenario.cluster->accelerator.exec_model; machine != nullptr) {
     section.line("machine", machine->text());
+  }
+  if (const auto& sums = part.scenario.cluster->network.aggregation; sums.trees > 0) {
+    section.line("switches",
+                 fmt::format("add up between nodes in {} tree{}, {:.4g} GB/s a port", sums.trees,
+                             sums.trees == 1 ? "" : "s", sums.port_rate * 1e-9));
+  }
+  if (const auto& sparse = job.sparse_gradients; sparse.has_value()) {
+    constexpr std::array<std::string_view, 3> adders = {"servers", "switches", "all-gathers"};
+    section.line("gradients",
+                 fmt::format("{:.4g} of the blocks of {:.0f} numbers are not zero, {:.4g} of these "
+                             "for everybody; {} add up between nodes",
+                             sparse->blocks.density, sparse->blocks.numbers, sparse->blocks.overlap,
+                             adders[static_cast<std::size_t>(sparse->method)]));
   }
   section.line("range from", range_sources(answer));
   section.line("formula", formula_text(part));

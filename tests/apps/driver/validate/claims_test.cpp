@@ -53,7 +53,7 @@ TEST_CASE("claims: without the recordings every row that needs one says so, none
     CHECK(!row.source.empty());
     CHECK(!row.published.empty());
   }
-  CHECK(from_scenarios == 8);
+  CHECK(from_scenarios == 9);
 }
 
 TEST_CASE("claims: no published gain is met by a predicted loss, and every recipe applies") {

@@ -1,0 +1,32 @@
+#include "models/program/gradient_sum.h"
+
+#include "models/collectives/sparse_costs.h"
+#include "models/costs/rates.h"
+#include "models/program/sharded_passes.h"
+
+namespace foretrace {
+namespace {
+
+double device_bytes(const CollectiveCall& call, const SparseSum& sum) {
+  if (sum.method != SparseMethod::all_gather) return call.bytes;
+  const double density = blocks_of_nodes(sum.blocks, call.group.per_node).density;
+  return call.bytes * (1 + adding_passes * (call.group.nodes - 1) * density);
+}
+
+}  // namespace
+
+double gradient_sum_ns(const Job& job, const GridAxis& axis, CollectiveCall call,
+                       const SourceScale& scale) {
+  call.group = place(*job.cluster, axis);
+  const bool is_sparse = job.sparse_gradients && call.kind == CollectiveKind::all_reduce &&
+                         call.group.nodes > 1 && call.bytes > 0;
+  if (!is_sparse) return scaled_collective_ns(*job.cluster, axis, call, scale);
+  SparseSum sum = *job.sparse_gradients;
+  sum.blocks.number_bytes = job.framework->reduce_bytes;
+  const double rate = memory_rate(job.cluster->accelerator, KernelClass::elementwise);
+  return sparse_sum_ns(*job.cluster, call, sum) *
+             scale[static_cast<std::size_t>(CostSource::network)] +
+         device_bytes(call, sum) / rate * 1e9 * scale[static_cast<std::size_t>(CostSource::memory)];
+}
+
+}  // namespace foretrace

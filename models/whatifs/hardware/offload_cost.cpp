@@ -1,0 +1,130 @@
+#include "models/whatifs/hardware/offload_cost.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "models/execution/exec_model.h"
+
+namespace foretrace {
+namespace {
+
+/// The product that a kernel computes, a convolution as its implicit one.
+struct Product {
+  GemmShape shape;
+  double input_numbers = 0;
+  bool has_weights = false;
+};
+
+std::string name_of(const editing::KernelEditor& editor, TaskId kernel) {
+  const std::string_view op = editor.operator_of(kernel);
+  return std::string(op.empty() ? std::string_view(editor.graph().name(kernel)) : op);
+}
+
+std::optional<Product> convolution_of(const editing::KernelEditor& editor, TaskId kernel) {
+  const OperatorInputs inputs = editor.inputs_of(kernel);
+  const Dims* const input = inputs.shape(0);
+  const Dims* const weight = inputs.shape(1);
+  const double flops = editor.about(kernel).amount.flops;
+  if (!(flops > 0) || input == nullptr || weight == nullptr || weight->empty()) return std::nullopt;
+  const auto outputs = static_cast<double>(weight->front());
+  const double numbers = element_count(*weight);
+  if (!(outputs > 0) || !(numbers > 0)) return std::nullopt;
+  Product product;
+  product.shape.n = outputs;
+  product.shape.k = numbers / outputs;
+  product.shape.m = flops / (2 * numbers);
+  product.input_numbers = element_count(*input);
+  product.has_weights = true;
+  return product;
+}
+
+std::optional<Product> product_of(const editing::KernelEditor& editor, TaskId kernel) {
+  const KernelDescription& about = editor.about(kernel);
+  if (about.amount.gemm) {
+    const GemmShape& shape = *about.amount.gemm;
+    const bool is_gradient = editor.graph().phase(kernel) == Phase::backward;
+    return Product{shape, shape.batch * shape.m * shape.k, shape.batch == 1 && !is_gradient};
+  }
+  const bool is_forward = editor.graph().phase(kernel) != Phase::backward;
+  if (editor.class_of(kernel) == KernelClass::convolution && is_forward) {
+    return convolution_of(editor, kernel);
+  }
+  return std::nullopt;
+}
+
+Result<OperatorWork> machine_work(const editing::KernelEditor& editor, TaskId kernel,
+                                  double number_bytes) {
+  OperatorWork work;
+  work.number_bytes = number_bytes;
+  if (const auto product = product_of(editor, kernel)) {
+    const GemmShape& shape = product->shape;
+    const double second = shape.batch * shape.k * shape.n * number_bytes;
+    work.kind = WorkKind::product;
+    work.batch = shape.batch;
+    work.m = shape.m, work.n = shape.n, work.k = shape.k;
+    work.input_reuse =
+        std::max(1.0, shape.batch * shape.m * shape.k / std::max(product->input_numbers, 1.0));
+    work.input_bytes = product->input_numbers * number_bytes + (product->has_weights ? 0 : second);
+    work.weight_bytes = product->has_weights ? second : 0;
+    work.output_bytes = shape.batch * shape.m * shape.n * number_bytes;
+    return work;
+  }
+  const WorkAmount& amount = editor.about(kernel).amount;
+  const KernelClass kind = editor.class_of(kernel);
+  const bool multiplies = kind == KernelClass::gemm || kind == KernelClass::convolution ||
+                          kind == KernelClass::attention;
+  if (multiplies || amount.numbers < 0 || amount.output < 0) {
+    return Error{ErrorCode::missing_cost,
+                 fmt::format("{}: the shapes of a product, or the numbers of an operator, are not "
+                             "recorded, expected a trace with record_shapes=True",
+                             name_of(editor, kernel))};
+  }
+  work.kind = WorkKind::vector;
+  work.numbers = amount.output;
+  work.output_bytes = std::min(amount.output, amount.numbers) * number_bytes;
+  work.input_bytes = amount.numbers * number_bytes - work.output_bytes;
+  return work;
+}
+
+Result<Cost> machine_cost(const Accelerator& device, Precision precision,
+                          const OperatorWork& work) {
+  const double peak = device.flops(precision);
+  if (work.kind == WorkKind::product && !(peak > 0)) {
+    return Error{ErrorCode::unsupported,
+                 fmt::format("{} has no units for products in {}, expected another precision",
+                             device.name, to_string(precision))};
+  }
+  const ExecDevice machine{device.memory_bandwidth * 1e-9, device.vector_fp32_flops * 1e-9,
+                           peak / 2 * 1e-9, static_cast<double>(device.memory_bytes)};
+  const double ns = device.exec_model->time(machine, {}, work).total();
+  return Cost{std::llround(std::min(ns, 1e17)), device.exec_model->machine().provenance, 0.8F,
+              1.25F};
+}
+
+}  // namespace
+
+Result<OffloadWork> offload_work(const editing::KernelEditor& editor, TaskId kernel,
+                                 const Accelerator& device, Precision precision) {
+  const KernelDescription& about = editor.about(kernel);
+  const Precision recorded =
+      about.traits.precision == Precision::unknown ? Precision::fp32 : about.traits.precision;
+  const Precision there = precision == Precision::unknown ? recorded : precision;
+  auto work = machine_work(editor, kernel, std::max(1, bytes_per_number(there)));
+  if (!work.ok()) return std::move(work).error();
+  auto cost = device.exec_model != nullptr
+                  ? machine_cost(device, there, *work)
+                  : roofline_cost(about, {&device, there, 1}, name_of(editor, kernel));
+  if (!cost.ok()) return std::move(cost).error();
+  // Numbers cross the link as they are recorded.
+  const double crossing =
+      static_cast<double>(std::max(1, bytes_per_number(recorded))) / work->number_bytes;
+  const auto product = product_of(editor, kernel);
+  const double first = product ? product->input_numbers * work->number_bytes : work->input_bytes;
+  return OffloadWork{*cost, work->input_bytes * crossing, (work->input_bytes - first) * crossing,
+                     work->output_bytes * crossing};
+}
+
+}  // namespace foretrace

@@ -1,0 +1,23 @@
+// What a recorded kernel takes on another device, by that device's own provider of costs, and what
+// it needs from outside.
+#pragma once
+
+#include "models/editing/kernels/kernel_editor.h"
+#include "models/editing/scenario.h"
+
+namespace foretrace {
+
+struct OffloadWork {
+  Cost cost;
+  double first_bytes = 0;  ///< what a chain begins with
+  double other_bytes = 0;  ///< operands that the chain before does not make
+  double output_bytes = 0;
+};
+
+/// The time by the device's execution model, or by the roofline of a GPU, in this precision
+/// (unknown: as recorded). Errors: missing_cost where the kernel's shapes are not recorded;
+/// unsupported where the device has no units for it.
+[[nodiscard]] Result<OffloadWork> offload_work(const editing::KernelEditor& editor, TaskId kernel,
+                                               const Accelerator& device, Precision precision);
+
+}  // namespace foretrace

@@ -1,0 +1,78 @@
+#include "apps/driver/scenario/gradient_sums.h"
+
+#include <string>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "apps/driver/scenario/scenario_answer.h"
+#include "models/costs/rates.h"
+#include "tests/configs.h"
+
+using foretrace::driver::parse_scenario;
+
+namespace {
+
+std::string text_with(const std::string& members, const std::string& plan = R"("data": 64)") {
+  return fmt::format(
+      R"({{"schema": "foretrace.scenario/1", "workload": {{"model": "bert_large", "sequence": 128}},
+       "cluster": "aws_p3", "framework": "nvidia_bert_2021", "precision": "fp16",
+       "parallelism": {{{}}}, "batch": {{"global": 2048, "micro": 32}}{}}})",
+      plan, members);
+}
+
+double step_ms(const std::string& members) {
+  const auto scenario = parse_scenario(*foretrace::test::shipped(), text_with(members), "s.json");
+  REQUIRE_MESSAGE(scenario.ok(), scenario.error().message);
+  const auto answer = foretrace::driver::answer_scenario(*scenario);
+  REQUIRE_MESSAGE(answer.ok(), answer.error().message);
+  return static_cast<double>(answer->analytic.step_ns) * 1e-6;
+}
+
+std::string error_of(const std::string& members, const std::string& plan = R"("data": 64)") {
+  const auto scenario =
+      parse_scenario(*foretrace::test::shipped(), text_with(members, plan), "s.json");
+  REQUIRE_FALSE(scenario.ok());
+  return scenario.error().message;
+}
+
+const std::string switches =
+    R"(, "aggregation": {"trees": 4, "port_rate": "3.125 GB/s", "level_latency": "2 us"})";
+
+}  // namespace
+
+TEST_CASE("gradient_sums: switches shorten the sum between nodes, sparse gradients both ways") {
+  const double ring = step_ms("");
+  const double trees = step_ms(switches);
+  // 336 M numbers of 2 bytes through 25 Gb/s: most of the step is the sum.
+  CHECK(ring / trees > 1.5);
+  CHECK(ring / trees < 2.2);
+  const double sparse = step_ms(switches + R"(, "sparse_gradients": {"density": 0.005,
+                                           "method": "switch"})");
+  CHECK(sparse < trees);
+  CHECK(step_ms(R"(, "sparse_gradients": {"density": 0.005})") ==
+        doctest::Approx(sparse).epsilon(0.01));
+  // Dense gradients gain nothing over switches: finding blocks, and sums in the node before.
+  const double dense = step_ms(switches + R"(, "sparse_gradients": {"density": 1,
+                                          "method": "switch"})");
+  CHECK(dense > trees);
+  CHECK(dense < 1.15 * trees);
+}
+
+TEST_CASE("gradient_sums: mistakes have their place") {
+  CHECK(error_of(R"(, "sparse_gradients": {})") ==
+        "s.json: /sparse_gradients/density: missing key, expected a number such as '0.5'");
+  CHECK(error_of(R"(, "sparse_gradients": {"density": 1.5})")
+            .find("/sparse_gradients/density: got 1.5, expected a share from 0 to 1") !=
+        std::string::npos);
+  CHECK(error_of(R"(, "sparse_gradients": {"density": 0.1, "method": "swich"})")
+            .find("did you mean 'switch'?") != std::string::npos);
+  CHECK(error_of(R"(, "sparse_gradients": {"density": 0.1, "method": "switch"})")
+            .find("/sparse_gradients/method: got 'switch' for switches that do not add up") !=
+        std::string::npos);
+  CHECK(error_of(R"(, "sparse_gradients": {"density": 0.1})",
+                 R"("data": 64, "sharding": "optimizer")")
+            .find("/sparse_gradients: got sharding") != std::string::npos);
+  CHECK(error_of(R"(, "aggregation": {"trees": 4, "level_latency": "2 us"})")
+            .find("/aggregation/port_rate: missing key") != std::string::npos);
+}
