@@ -28,6 +28,7 @@ struct ServedModel {
   double weight_bytes = 2;
   double cache_bytes = 2;  ///< of a number in the cache of keys and values
   double one_shot_ns = 0;  ///< fixed time of an all-reduce in one kernel; 0: there is none
+  std::uint32_t query_tile = 0;  ///< see ServingEngine::query_tile_on
 };
 /// Errors read "/parallelism/tensor: ...".
 [[nodiscard]] Status check_served(const ServedModel& served);
@@ -77,6 +78,7 @@ class StepCost {
   void add_exchange(const Exchange& exchange, double count, StepTime& time) const;
   void add_attention(const StepWork& work, StepTime& time) const;
   [[nodiscard]] KernelTime attend(const Operator& op) const;
+  [[nodiscard]] KernelTime attend_beside_prompts(const Operator& op) const;
 
   ServedModel served_;
   KernelTimes kernels_;
