@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <filesystem>
+#include <string>
 
 #include "models/catalogue/config_files.h"
 #include "models/networks/read_figures.h"
@@ -13,6 +14,7 @@ namespace {
 constexpr std::string_view schema = "foretrace.serving_engine/1";
 constexpr double most_tokens = 1e7;
 constexpr double most_bytes = 1e15;
+constexpr double most_queries = 4096;
 
 Result<ServingEngine> engine_from(const ConfigValue& root, const std::string& path) {
   ServingEngine engine;
@@ -38,6 +40,12 @@ Result<ServingEngine> engine_from(const ConfigValue& root, const std::string& pa
   fields.optional_boolean("cache_follows_weights", engine.cache_follows_weights);
   read_ranged(fields, "host_per_step", ParamType::time, engine.host_step_ns);
   read_ranged(fields, "one_shot_all_reduce", ParamType::time, engine.one_shot_ns);
+  if (const ConfigValue* tile = fields.optional_object("query_tile"); tile != nullptr) {
+    ConfigFields inner(*tile, path, "/query_tile");
+    engine.query_tile = optional_count(inner, "queries", most_queries, engine.query_tile);
+    inner.optional_texts("capabilities", engine.tile_capabilities);
+    fields.take(inner.finish());
+  }
   constexpr std::array<std::string_view, 4> no_figures = {"schema", "product", "framework",
                                                           "sources"};
   engine.sources = read_sources(fields, root, no_figures);
@@ -57,6 +65,14 @@ StepRules ServingEngine::rules_on(const Accelerator& accelerator) const {
     own.sequences = large_sequences;
   }
   return own;
+}
+
+std::uint32_t ServingEngine::query_tile_on(const Accelerator& accelerator) const {
+  if (!accelerator.has_cuda_capability()) return 0;
+  const std::string major = std::to_string(accelerator.compute_major);
+  const bool has_kernel = std::find(tile_capabilities.begin(), tile_capabilities.end(), major) !=
+                          tile_capabilities.end();
+  return has_kernel ? query_tile : 0;
 }
 
 Status read_step_rules(ConfigFields& fields, StepRules& rules) {

@@ -38,8 +38,14 @@ struct ServingEngine {
   /// Fixed time of an all-reduce in one kernel, in which every rank reads the buffers of all others
   /// over the links of the node; 0: the engine has none.
   Ranged one_shot_ns{0, 0, 0};
+  /// Queries of one head that a tile of attention holds, where a step of prompts and writers is one
+  /// kernel that does not pack heads; and the devices with that kernel, by the first number of
+  /// their compute capability. 0: no such kernel.
+  std::uint32_t query_tile = 0;
+  std::vector<std::string> tile_capabilities;
   FigureSources sources;
 
+  [[nodiscard]] std::uint32_t query_tile_on(const Accelerator& accelerator) const;
   [[nodiscard]] StepRules rules_on(const Accelerator& accelerator) const;
 };
 

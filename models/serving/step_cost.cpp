@@ -208,6 +208,18 @@ KernelTime StepCost::attend(const Operator& op) const {
   return kernels_.forward(small);
 }
 
+// One kernel for prompts and writers has tiles of several queries of one head: a writer fills one
+// row of it, and each head computes with the keys by itself. Without prompts the heads that share
+// keys are the rows. Keys still leave memory once: these heads run side by side.
+KernelTime StepCost::attend_beside_prompts(const Operator& op) const {
+  const KernelTime alone = attend(op);
+  if (served_.query_tile <= 1 || served_.model->latent.key_rank > 0) return alone;
+  Operator padded = op;
+  padded.attention.queries = served_.query_tile;
+  const KernelTime tile = attend(padded);
+  return tile.source == CostSource::attention && tile.ns > alone.ns ? tile : alone;
+}
+
 void StepCost::add_attention(const StepWork& work, StepTime& time) const {
   const auto book = [&time](const KernelTime& kernel, double count) {
     time.by_source[static_cast<std::size_t>(kernel.source)] += count * kernel.ns;
@@ -224,7 +236,7 @@ void StepCost::add_attention(const StepWork& work, StepTime& time) const {
       one.shape.batch = work.writers;
       one.attention.queries = 1;
       one.attention.keys = seen(work.writer_keys / work.writers);
-      book(attend(one), layer.count);
+      book(work.prompts.empty() ? attend(one) : attend_beside_prompts(one), layer.count);
     }
     for (const PromptPart& part : work.prompts) {
       // A query sees what is before the part, and of the part half on average.

@@ -26,8 +26,9 @@ struct ServedModel {
   /// Bytes of a stored weight: of experts where the model has some, else of all layers. Below the
   /// bytes of the arithmetic, weights are made whole as they are read.
   double weight_bytes = 2;
-  double cache_bytes = 2;  ///< of a number in the cache of keys and values
-  double one_shot_ns = 0;  ///< fixed time of an all-reduce in one kernel; 0: there is none
+  double cache_bytes = 2;        ///< of a number in the cache of keys and values
+  double one_shot_ns = 0;        ///< fixed time of an all-reduce in one kernel; 0: there is none
+  std::uint32_t query_tile = 0;  ///< see ServingEngine::query_tile_on
 };
 /// Errors read "/parallelism/tensor: ...".
 [[nodiscard]] Status check_served(const ServedModel& served);
@@ -77,6 +78,7 @@ class StepCost {
   void add_exchange(const Exchange& exchange, double count, StepTime& time) const;
   void add_attention(const StepWork& work, StepTime& time) const;
   [[nodiscard]] KernelTime attend(const Operator& op) const;
+  [[nodiscard]] KernelTime attend_beside_prompts(const Operator& op) const;
 
   ServedModel served_;
   KernelTimes kernels_;

@@ -288,6 +288,7 @@ Result<Serving> complete_serving(Serving serving) {
   served.cluster = serving.cluster.get();
   served.framework = serving.framework.get();
   served.one_shot_ns = serving.engine.one_shot_ns.typical;
+  served.query_tile = serving.engine.query_tile_on(serving.cluster->accelerator);
   if (const Status fine = check_served(served); !fine) return fine.error();
   serving.options.host_step_ns = serving.engine.host_step_ns.typical;
   if (serving.accelerators() > serving.cluster->accelerators()) {

@@ -24,6 +24,20 @@ TEST_CASE("operator model: constants of a table of this accelerator win, bf16 co
   CHECK_FALSE(operator_model(accelerator("h100_sxm"), OperatorKind::gemm, Precision::fp16).fitted);
 }
 
+TEST_CASE("operator model: products of boards with tables of their own take what was measured") {
+  // LLMServingSim, profiler/perf/RTX4090 and RTXPRO6000, dense.csv of Llama 3.1 8B.
+  const auto us = [](const char* name, double rows) {
+    const OperatorModel model =
+        operator_model(accelerator(name), OperatorKind::gemm, Precision::bf16);
+    CHECK(model.fitted);
+    return model_ns(model, OperatorShape{1, rows, 4096, 14336}) / 1e3;
+  };
+  CHECK(us("rtx_4090", 2048) == doctest::Approx(1459.6).epsilon(0.03));
+  CHECK(us("rtx_4090", 1) == doctest::Approx(126.8).epsilon(0.05));
+  CHECK(us("rtx_pro_6000", 2048) == doctest::Approx(646.6).epsilon(0.05));
+  CHECK(us("rtx_pro_6000", 1) == doctest::Approx(85.0).epsilon(0.05));
+}
+
 TEST_CASE("operator model: a fixed time that holds the host's is not taken for the kernel's") {
   const Accelerator a100 = accelerator("a100_sxm_80gb");
   // LLMCompass timed layer norm from the host: 40 us of every row are not the kernel's.

@@ -124,7 +124,9 @@ TEST_CASE("tables: published training steps are met as closely as the goals ask"
   CHECK(mean_error("training_scale_megascale") < 0.10);
   CHECK(mean_error("nemo_h100_training") < 0.12);
   CHECK(mean_error("torchtitan_llama31_h100.memory_gib") < 0.06);
-  CHECK(mean_error("mosaicml_mpt_fsdp") < 0.08);
+  CHECK(mean_error("mosaicml_mpt_fsdp") < 0.075);
+  CHECK(mean_error("torchtitan_llama31_h100") < 0.10);
+  CHECK(mean_error("torchtitan_async_tp_h100") < 0.09);
   CHECK(mean_error("single_gpu_models_neusight") < 0.08);
   CHECK(mean_error("four_gpu_parallel_neusight") < 0.11);
   CHECK(mean_error("moe_alltoall") < 0.25);
@@ -205,10 +207,10 @@ TEST_CASE("tables: served models write tokens nearly as fast as measured") {
     double error;
     double rank;
   };
-  // The goals are 20 % and 0.8; an RTX 4090 misses both.
+  // The goals are 20 % and 0.8; an RTX 4090 misses the second: its requests take nearly the same.
   for (const Expected one : {Expected{"serving_silicon_aggregated.tpot", 0.20, 0.8},
-                             Expected{"serving_requests_rtxpro6000_llama-3.1-8b.tpot", 0.06, 0.9},
-                             Expected{"serving_requests_rtx4090_llama-3.1-8b.tpot", 0.24, 0.4}}) {
+                             Expected{"serving_requests_rtxpro6000_llama-3.1-8b.tpot", 0.08, 0.9},
+                             Expected{"serving_requests_rtx4090_llama-3.1-8b.tpot", 0.09, 0.35}}) {
     CAPTURE(one.table);
     CHECK(mean_error(one.table) < one.error);
     CHECK(errors_of(result(one.table).points, false).rank_correlation > one.rank);
