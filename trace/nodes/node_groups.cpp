@@ -138,7 +138,7 @@ NodeGroups::NodeGroups(std::span<const RankNodes> ranks, GroupList listed, std::
 }
 
 Error NodeGroups::mistake(const RankNodes& rank, const NodeCommunication& row,
-                          const std::string& what) const {
+                          const std::string& what) {
   return Error{ErrorCode::bad_format, fmt::format("{}: {}: group '{}' {}", rank.events->info.path,
                                                   node_text(*rank.events, *rank.nodes, row.node),
                                                   rank.events->names[row.group], what)};

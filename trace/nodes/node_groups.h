@@ -61,8 +61,8 @@ class NodeGroups {
 
   [[nodiscard]] Result<std::uint32_t> list_of(const RankNodes& rank,
                                               const NodeCommunication& row) const;
-  [[nodiscard]] Error mistake(const RankNodes& rank, const NodeCommunication& row,
-                              const std::string& what) const;
+  [[nodiscard]] static Error mistake(const RankNodes& rank, const NodeCommunication& row,
+                                     const std::string& what);
 
   std::string where_;
   std::vector<std::int32_t> ranks_;

@@ -91,7 +91,7 @@ class JobOfNodes {
   using MessageKey = std::tuple<std::int32_t, std::int32_t, std::int32_t>;  // from, to, tag
 
   [[nodiscard]] const RankNodes& rank_of(const Part& part) const { return ranks_[part.rank]; }
-  [[nodiscard]] std::string where(const RankNodes& rank, NodeId node) const {
+  [[nodiscard]] static std::string where(const RankNodes& rank, NodeId node) {
     return fmt::format("{}: {}", rank.events->info.path,
                        node_text(*rank.events, *rank.nodes, node));
   }
@@ -131,9 +131,9 @@ class JobOfNodes {
       const NodeCommunication* const at = communication_of(*rank.nodes, node);
       const NodeCommunication row = at != nullptr ? *at : NodeCommunication{.node = node};
       NodeMeeting meeting{.node = node};
-      const Status status = kind == NodeKind::collective
-                                ? collective(r, row, seen, meeting)
-                                : message(r, row, kind == NodeKind::send, sent, meeting);
+      Status status = kind == NodeKind::collective
+                          ? collective(r, row, seen, meeting)
+                          : message(r, row, kind == NodeKind::send, sent, meeting);
       if (!status) return status;
       const std::tuple lane{kind == NodeKind::send,
                             kind == NodeKind::send      ? row.destination

@@ -110,7 +110,7 @@ void add_report(const trace::RankTrace& rank, NodeAnswer& answer) {
   const trace::ImportReport& report = rank.trace.report;
   const auto name = std::string(file_name_of(rank.path));
   for (const std::string& warning : report.warnings) {
-    answer.warnings.push_back(name + ": " + warning);
+    answer.warnings.push_back(fmt::format("{}: {}", name, warning));
   }
   for (const trace::Damage& damage : report.damage) {
     answer.warnings.push_back(
