@@ -96,24 +96,22 @@ std::string count_text(std::uint64_t count) {
 namespace {
 
 /// With three digits, none of them lost to an exponent.
-std::string small_rate_text(double per_second) {
+std::string three_digits(double per_second) {
   if (!(per_second > 0)) return "0";
   const int decimals = 2 - static_cast<int>(std::floor(std::log10(per_second)));
   return fmt::format("{:.{}f}", per_second, std::clamp(decimals, 0, 12));
 }
 
-constexpr double small_rate = 10;
-
 }  // namespace
 
 std::string rate_text(double per_second) {
-  return per_second < small_rate ? small_rate_text(per_second)
-                                 : count_text(static_cast<std::uint64_t>(per_second));
+  constexpr double most = 9e18;  // as a count
+  if (!(per_second >= 999.5)) return three_digits(per_second);
+  return count_text(static_cast<std::uint64_t>(std::llround(std::min(per_second, most))));
 }
 
 std::string rate_text(double per_second, int decimals) {
-  return per_second < small_rate ? small_rate_text(per_second)
-                                 : fmt::format("{:.{}f}", per_second, decimals);
+  return per_second < 10 ? three_digits(per_second) : fmt::format("{:.{}f}", per_second, decimals);
 }
 
 std::string plural(std::uint64_t count, std::string_view word) {

@@ -32,7 +32,7 @@ struct TextStyle {
 [[nodiscard]] std::string signed_percent_text(double share);
 /// 75718 -> "75,718".
 [[nodiscard]] std::string count_text(std::uint64_t count);
-/// What happens per second: 75718.3 -> "75,718", and three digits below 10: "4.17", "0.0412".
+/// What happens per second: 75718.3 -> "75,718", and three digits below 1,000: "41.7", "0.0412".
 [[nodiscard]] std::string rate_text(double per_second);
 /// The same with so many decimals from 10 on: "75718.3".
 [[nodiscard]] std::string rate_text(double per_second, int decimals);

@@ -294,7 +294,7 @@ class JobOfNodes {
     meetings_[meeting].parts.push_back({r, rows_[r].size()});
   }
 
-  [[nodiscard]] Error without_size(const RankNodes& rank, NodeId node) const {
+  [[nodiscard]] static Error without_size(const RankNodes& rank, NodeId node) {
     return Error{
         ErrorCode::bad_format,
         fmt::format("{}: got no comm_size, or one that no message has, expected bytes from "

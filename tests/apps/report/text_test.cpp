@@ -38,7 +38,8 @@ TEST_CASE("a long text loses its middle, whole characters only") {
 
 TEST_CASE("rates keep digits where they are small") {
   CHECK(rate_text(75718.3) == "75,718");
-  CHECK(rate_text(10.9) == "10");
+  CHECK(rate_text(10.94) == "10.9");
+  CHECK(rate_text(999.7) == "1,000");
   CHECK(rate_text(4.1666) == "4.17");
   CHECK(rate_text(0.0412) == "0.0412");
   CHECK(rate_text(2.5e-6) == "0.00000250");

@@ -84,18 +84,17 @@ Sections recorded_plans_best(const RecordedPlansPart& part) {
                           {"fits", "fits"}},
               .brief = std::max<std::size_t>(part.keep, 1)};
   for (const RecordedPlan& plan : answer.plans) {
-    table.add(
-        {Value::words(plan.settings), Value::time(plan.step_ns), Value::time(plan.low_ns),
-         Value::time(plan.high_ns),
-         Value::plain(plan.samples).as(fmt::format("{:g}x", plan.samples)),
-         Value::factor(plan.speedup),
-         Value::share(plan.speedup * answer.recorded_devices / answer.gpus),
-         plan.samples_per_s
-             ? Value::plain(*plan.samples_per_s).as(fmt::format("{:.4g}", *plan.samples_per_s))
-             : Value::none(),
-         plan.exposed_ns < 0 ? Value::none() : Value::time(plan.exposed_ns),
-         plan.memory_bytes ? Value::bytes(*plan.memory_bytes) : Value::none(),
-         Value::flag(plan.fits)});
+    table.add({Value::words(plan.settings), Value::time(plan.step_ns), Value::time(plan.low_ns),
+               Value::time(plan.high_ns),
+               Value::plain(plan.samples).as(fmt::format("{:g}x", plan.samples)),
+               Value::factor(plan.speedup),
+               Value::share(plan.speedup * answer.recorded_devices / answer.gpus),
+               plan.samples_per_s
+                   ? Value::plain(*plan.samples_per_s).as(rate_text(*plan.samples_per_s))
+                   : Value::none(),
+               plan.exposed_ns < 0 ? Value::none() : Value::time(plan.exposed_ns),
+               plan.memory_bytes ? Value::bytes(*plan.memory_bytes) : Value::none(),
+               Value::flag(plan.fits)});
   }
   Section section{.key = "plans", .title = "plans", .tables = {std::move(table)}};
   section.note(

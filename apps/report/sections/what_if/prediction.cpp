@@ -18,8 +18,8 @@ double speedup_of(std::int64_t before, std::int64_t after) {
 
 std::string throughput_text(const driver::Throughput& throughput) {
   const std::string ratio = factor_text(throughput.ratio);
-  return throughput.now ? fmt::format(", {:.4g} -> {:.4g} samples/s ({})", *throughput.now,
-                                      *throughput.predicted, ratio)
+  return throughput.now ? fmt::format(", {} -> {} samples/s ({})", rate_text(*throughput.now),
+                                      rate_text(*throughput.predicted), ratio)
                         : fmt::format(", samples/s {}", ratio);
 }
 
