@@ -1,6 +1,7 @@
 #include "models/collectives/sparse_sum.h"
 
 #include <cmath>
+#include <initializer_list>
 
 #include <doctest/doctest.h>
 
