@@ -89,11 +89,11 @@ constexpr std::array elementwise_rows = {
 }  // namespace
 
 WorkAmount elementwise_amount(std::string_view operator_name, const OperatorInputs& inputs) {
+  // A fusion of XLA has its results behind its operands.
+  if (operator_name.starts_with("fusion:")) return amount_with(inputs, 0);
   const auto* row = std::find_if(
       elementwise_rows.begin(), elementwise_rows.end(),
       [&](const ElementwiseRow& candidate) { return candidate.name == operator_name; });
-  // A fusion of XLA has its results behind its operands.
-  if (operator_name.starts_with("fusion:")) return amount_with(inputs, 0);
   return row == elementwise_rows.end() ? WorkAmount{} : amount_with(inputs, row->writes);
 }
 

@@ -117,6 +117,9 @@ TEST_CASE("near linear: twice as many of one thing take little more than twice a
            {"process groups", hostile::process_groups, 5'000},
            {"planes", hostile::planes, 30'000},
            {"lines and metadata", hostile::lines_and_metadata, 10'000},
+           {"called operands", hostile::called_operands, 20'000},
+           {"calls of calls", hostile::calls_of_calls, 1'000},
+           {"programs in turn", hostile::programs_in_turn, 10'000},
            {"pickled dictionary", hostile::pickle_names_one_dictionary, 4'000},
            {"pickled lists", hostile::pickle_nested_lists, 100'000}}) {
     CAPTURE(growing.name);
@@ -211,6 +214,10 @@ TEST_CASE("near linear: the traces that hurt are read, and hold what they are na
   constexpr int n = 100;
   CHECK(graph_of(hostile::silent_threads(n)).honesty.hand_overs > n);
   CHECK(graph_of(hostile::contradicted_synchronizations(n)).honesty.contradicted_edges == n);
+  CHECK(graph_of(hostile::programs_in_turn(n)).graph.size() >= n);
+  const auto called = read_source(open_memory(hostile::calls_of_calls(n), "t"), {});
+  REQUIRE_MESSAGE(called.ok(), called.error().message);
+  CHECK(called->report.dropped() == 1);
   const auto joined = graph_of(hostile::default_stream(n)).honesty;
   CHECK(joined.edges_by_origin[4] >= 4 * n);
 }

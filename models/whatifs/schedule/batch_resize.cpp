@@ -40,6 +40,7 @@ Operands operands_of(std::string_view name, const OperatorInputs& inputs) {
   if (name == "aten::addmm") return {1, 2};
   if (name == "dot_general" && !is_batched_product(name, inputs)) return {0, 1};
   if (name == "aten::linear" || name == "aten::mm") return {0, 1};
+  if (name == "conv_general_dilated") return {0, 1};
   if (name.find("convolution") != std::string_view::npos &&
       name.find("backward") == std::string_view::npos) {
     return {0, 1};
@@ -246,7 +247,7 @@ double BatchResizer::growing_share(TaskId kernel) const {
   // XLA lays out activations as it likes: queries, keys and values [3, samples, heads, ...].
   const bool is_xla = editor_.operator_of(kernel).starts_with("fusion:");
   const auto is_second = [&](const Dims& dims) {
-    return is_xla && dims.size() > 3 && dims[1] == batch_;
+    return is_xla && dims.size() > 3 && dims[1] == batch_ && !weights_.contains(dims);
   };
   for (const auto& tensors : editor_.inputs_of(kernel).tensors) {
     for (const Dims& dims : tensors) {

@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -43,6 +44,35 @@ std::string varint(std::uint64_t value) {
 }
 std::string field(std::uint64_t number, const std::string& payload) {
   return varint(number << 3U | 2U) + varint(payload.size()) + payload;
+}
+
+std::string number(std::uint64_t field_number, std::uint64_t value) {
+  return varint(field_number << 3U) + varint(value);
+}
+
+/// Of a compiled module. `fields`: those beside its name, opcode and number.
+std::string instruction(std::uint64_t id, const char* opcode, const std::string& fields) {
+  return field(2, field(1, "i") + field(2, opcode) + number(35, id) + fields);
+}
+std::string computation(std::uint64_t id, const std::string& instructions) {
+  return field(3, instructions + number(5, id));
+}
+/// A profile with programs 0, 1, ... and a stream with these events.
+std::string profile_of(const std::vector<std::string>& modules, const std::string& events) {
+  std::string plane = field(2, "/host:metadata");
+  for (std::size_t i = 0; i < modules.size(); ++i) {
+    const std::string stat = number(1, 1) + field(6, field(1, modules[i]));
+    plane += field(4, number(1, i) + field(2, field(2, fmt::format("m({})", i)) + field(5, stat)));
+  }
+  plane += field(5, number(1, 1) + field(2, field(2, "hlo_proto")));
+  std::string device = field(2, "/device:GPU:0");
+  device += field(4, number(1, 1) + field(2, field(2, "kernel")));
+  device += field(5, number(1, 2) + field(2, field(2, "program_id")));
+  return field(1, plane) + field(1, device + field(3, field(2, "Stream #1") + events));
+}
+std::string kernel_of_program(std::uint64_t at, std::uint64_t program) {
+  const std::string time = number(2, at * 2000000) + number(3, 1000000);
+  return field(4, number(1, 1) + time + field(4, number(1, 2) + number(4, program)));
 }
 
 std::string text(const std::string& value) {
@@ -200,6 +230,42 @@ std::string lines_and_metadata(int n) {
     plane += field(5, id + field(2, id + field(2, "s")));
   }
   return field(1, plane);
+}
+
+std::string called_operands(int n) {
+  const auto size = static_cast<std::size_t>(n);
+  const std::string operands = field(36, std::string(size, '\1'));
+  const std::string calls = field(38, std::string(size, '\1'));
+  return profile_of({computation(1, instruction(1, "parameter", operands)) +
+                     computation(2, instruction(1, "call", calls)) + number(6, 2)},
+                    kernel_of_program(0, 0));
+}
+
+std::string calls_of_calls(int n) {
+  std::string dims;
+  for (int i = 0; i < 16; ++i) dims += varint(std::uint64_t{1} << 47U);
+  const std::string shape = field(3, number(2, 11) + field(3, dims));
+  const std::string operands = field(36, std::string(10, '\1'));
+  std::string module = computation(1, instruction(1, "fusion", shape + operands));
+  constexpr char levels = 8;
+  for (char level = 1; level <= levels; ++level) {
+    const std::string calls = field(38, std::string(8, level));
+    module += computation(static_cast<std::uint64_t>(level) + 1, instruction(1, "call", calls));
+  }
+  for (int i = 0; i < n; ++i) {
+    module += computation(static_cast<std::uint64_t>(levels + 2 + i), instruction(1, "add", ""));
+  }
+  return profile_of({module + number(6, levels + 1)}, kernel_of_program(0, 0));
+}
+
+std::string programs_in_turn(int n) {
+  std::string events;
+  for (int i = 0; i < n; ++i) {
+    const auto at = static_cast<std::uint64_t>(i);
+    events += kernel_of_program(at, at % 2);
+  }
+  const std::string module = computation(1, instruction(1, "parameter", "")) + number(6, 1);
+  return profile_of({module, module}, events);
 }
 
 std::string pickle_names_one_dictionary(int n) {

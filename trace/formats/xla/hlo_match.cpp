@@ -12,16 +12,15 @@ namespace {
 // Instructions between two kernels of one graph that ran as nothing, or elsewhere.
 constexpr std::size_t window = 64;
 
-bool same_results(const HloProgram::Step& a, const HloProgram::Step& b) {
-  return a.work.dims == b.work.dims && a.work.types == b.work.types;
-}
+/// The program of each kernel that a graph launched; null for others.
+using GraphPrograms = std::vector<const HloProgram*>;
 
 /// One launch of a graph, along the steps of its program.
 class Walk {
  public:
-  Walk(const HloProgram& program, const std::vector<HloKernel>& kernels, std::size_t first)
-      : program_(program), steps_(program.steps()) {
-    start(kernels, first);
+  Walk(const GraphPrograms& programs, const std::vector<HloKernel>& kernels, std::size_t first)
+      : program_(*programs[first]), steps_(program_.steps()) {
+    start(programs, kernels, first);
   }
 
   const HloProgram::Step* next(const HloKernel& kernel) {
@@ -32,27 +31,30 @@ class Walk {
     if (at_ < steps_.size() && !is_rest) {
       const HloProgram::Step& step = steps_[at_];
       const bool copies = contains_any(kernel.name, {"memcpy", "Memcpy", "copyBuffer"});
-      if (copies ? step.is_copy : step.is_call) return &steps_[at_++];
+      if (copies ? step.known->is_copy : step.known->is_call) return &steps_[at_++];
     }
     // Some calls of libraries launch several kernels.
-    return at_ > 0 && steps_[at_ - 1].is_call ? &steps_[at_ - 1] : nullptr;
+    return at_ > 0 && steps_[at_ - 1].known->is_call ? &steps_[at_ - 1] : nullptr;
   }
 
  private:
   // The first generated kernel tells where the graph begins; calls before it are those right
-  // before.
-  void start(const std::vector<HloKernel>& kernels, std::size_t first) {
+  // before. Looks no further than the next walk begins, so that all walks look at a kernel once.
+  void start(const GraphPrograms& programs, const std::vector<HloKernel>& kernels,
+             std::size_t first) {
     std::size_t before = 0;
-    for (std::size_t i = first; i < kernels.size() && kernels[i].launch == kernels[first].launch;
-         ++i) {
+    for (std::size_t i = first; i < kernels.size(); ++i) {
+      if (programs[i] == nullptr) continue;
+      if (programs[i] != &program_ || kernels[i].launch != kernels[first].launch) return;
       const std::size_t known = program_.find(kernels[i].name);
       if (known == HloProgram::npos) {
-        before += kernels[i].is_set ? 0 : 1;
+        ++before;
         continue;
       }
       at_ = known;
       placed_ = true;
-      while (before > 0 && at_ > 0 && (steps_[at_ - 1].is_call || steps_[at_ - 1].is_copy)) {
+      while (before > 0 && at_ > 0 &&
+             (steps_[at_ - 1].known->is_call || steps_[at_ - 1].known->is_copy)) {
         --before;
         --at_;
       }
@@ -64,7 +66,7 @@ class Walk {
     const HloProgram::Step& named = steps_[known];
     const std::size_t end = std::min(steps_.size(), at_ + window);
     for (std::size_t i = at_; i < end; ++i) {
-      if (steps_[i].kind != named.kind || !same_results(named, steps_[i])) continue;
+      if (!steps_[i].known->is_alike(*named.known)) continue;
       at_ = i + 1;
       return &steps_[i];
     }
@@ -84,8 +86,8 @@ void HloPrograms::add(std::string_view name, std::int64_t number, HloProgram pro
   const auto [at, is_new] = by_number_.emplace(number, std::move(program));
   if (!is_new) return;
   const std::string plain(name.substr(0, name.rfind('(')));
-  const auto [named, first] = by_name_.emplace(plain, &at->second);
-  if (!first) named->second = nullptr;
+  const auto [named, first] = by_name_.emplace(plain, Named{&at->second, at->first >= 0});
+  if (!first) named->second.program = nullptr;
 }
 
 const HloProgram* HloPrograms::find(std::int64_t number, std::string_view name) const {
@@ -94,14 +96,15 @@ const HloProgram* HloPrograms::find(std::int64_t number, std::string_view name) 
     if (found != by_number_.end()) return &found->second;
   }
   const auto found = by_name_.find(name);
-  return found == by_name_.end() ? nullptr : found->second;
+  // Another number is another compilation, with other shapes.
+  const bool is_other = found != by_name_.end() && number >= 0 && found->second.has_number;
+  return found == by_name_.end() || is_other ? nullptr : found->second.program;
 }
 
 std::vector<const HloProgram::Step*> match_kernels(const HloPrograms& programs,
                                                    const std::vector<HloKernel>& kernels) {
   std::vector<const HloProgram::Step*> steps(kernels.size(), nullptr);
-  std::optional<Walk> walk;
-  std::pair<const HloProgram*, std::int64_t> walked{nullptr, 0};
+  GraphPrograms of_graph(kernels.size(), nullptr);
   for (std::size_t i = 0; i < kernels.size(); ++i) {
     const HloKernel& kernel = kernels[i];
     if (kernel.is_set) continue;
@@ -110,13 +113,19 @@ std::vector<const HloProgram::Step*> match_kernels(const HloPrograms& programs,
     const std::size_t named = program->find(kernel.operation);
     if (named != HloProgram::npos) {
       steps[i] = &program->steps()[named];
-      continue;
+    } else {
+      of_graph[i] = program;
     }
-    if (!walk || walked != std::pair(program, kernel.launch)) {
-      walk.emplace(*program, kernels, i);
-      walked = {program, kernel.launch};
+  }
+  std::optional<Walk> walk;
+  std::pair<const HloProgram*, std::int64_t> walked{nullptr, 0};
+  for (std::size_t i = 0; i < kernels.size(); ++i) {
+    if (of_graph[i] == nullptr) continue;
+    if (!walk || walked != std::pair(of_graph[i], kernels[i].launch)) {
+      walk.emplace(of_graph, kernels, i);
+      walked = {of_graph[i], kernels[i].launch};
     }
-    steps[i] = walk->next(kernel);
+    steps[i] = walk->next(kernels[i]);
   }
   return steps;
 }

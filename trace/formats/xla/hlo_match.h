@@ -17,7 +17,8 @@
 
 namespace foretrace::trace::formats {
 
-/// The modules of a profile by number, or by name where that is the only one.
+/// The modules of a profile by number, or by name where that is the only one and the kernel or the
+/// module has no number.
 class HloPrograms {
  public:
   /// `name` as the profile has it: "jit_step(15917)". `number` below 0: known by its name only.
@@ -27,8 +28,12 @@ class HloPrograms {
   [[nodiscard]] bool empty() const { return by_number_.empty(); }
 
  private:
-  std::map<std::int64_t, HloProgram> by_number_;                   // below 0: without one
-  std::map<std::string, const HloProgram*, std::less<>> by_name_;  // null: several
+  struct Named {
+    const HloProgram* program = nullptr;  // null: several
+    bool has_number = false;
+  };
+  std::map<std::int64_t, HloProgram> by_number_;  // below 0: without one
+  std::map<std::string, Named, std::less<>> by_name_;
 };
 
 /// A kernel of a stream, in the order of its start.

@@ -56,6 +56,8 @@ enum SequenceMapField : std::uint32_t { sequence_key = 1, sequence_value = 2 };
 constexpr int deepest_tuple = 8;
 constexpr std::size_t most_dims = 16;
 constexpr std::size_t most_results = 4096;
+// Many instructions may look at those of one.
+constexpr std::size_t longest_scope = 4096;
 
 class Reader {
  public:
@@ -89,6 +91,14 @@ class Reader {
   }
   void append(const WireReader& fields, std::vector<std::uint64_t>& out) const {
     if (!append_varints(*fields, out)) damage_("HLO: a list of numbers is cut off", fields->offset);
+  }
+
+  /// Positions of dimensions.
+  void append_dims(const WireReader& fields, std::vector<std::uint64_t>& out) const {
+    append(fields, out);
+    if (out.size() <= most_dims) return;
+    damage_("HLO: a list of more dimensions than a tensor has", fields->offset);
+    out.clear();
   }
 
   void computation(WireReader fields, HloModule& module) {
@@ -178,17 +188,19 @@ class Reader {
       if (fields->number == op_metadata_name) name = fields->bytes;
     }
     check(fields);
-    return name;
+    if (name.size() <= longest_scope) return name;
+    damage_("HLO: the name of a scope is too long", fields.offset());
+    return {};
   }
 
   HloDotDims dot(WireReader fields) {
     HloDotDims dims;
     while (fields.next()) {
       switch (fields->number) {
-        case dot_lhs_contracting: append(fields, dims.lhs_contracting); break;
-        case dot_rhs_contracting: append(fields, dims.rhs_contracting); break;
-        case dot_lhs_batch: append(fields, dims.lhs_batch); break;
-        case dot_rhs_batch: append(fields, dims.rhs_batch); break;
+        case dot_lhs_contracting: append_dims(fields, dims.lhs_contracting); break;
+        case dot_rhs_contracting: append_dims(fields, dims.rhs_contracting); break;
+        case dot_lhs_batch: append_dims(fields, dims.lhs_batch); break;
+        case dot_rhs_batch: append_dims(fields, dims.rhs_batch); break;
         default: break;
       }
     }
@@ -206,9 +218,9 @@ class Reader {
         case convolution_input_feature: dims.input_feature = fields->value; break;
         case convolution_output_batch: dims.output_batch = fields->value; break;
         case convolution_output_feature: dims.output_feature = fields->value; break;
-        case convolution_kernel_spatial: append(fields, dims.kernel_spatial); break;
-        case convolution_input_spatial: append(fields, dims.input_spatial); break;
-        case convolution_output_spatial: append(fields, dims.output_spatial); break;
+        case convolution_kernel_spatial: append_dims(fields, dims.kernel_spatial); break;
+        case convolution_input_spatial: append_dims(fields, dims.input_spatial); break;
+        case convolution_output_spatial: append_dims(fields, dims.output_spatial); break;
         default: break;
       }
     }
@@ -233,9 +245,12 @@ class Reader {
       }
       check(entry);
       const auto found = module.computations.find(id);
-      if (found != module.computations.end() && !ids.empty()) {
-        found->second.schedule = std::move(ids);
+      if (found == module.computations.end() || ids.empty()) continue;
+      if (ids.size() > found->second.instructions.size()) {
+        damage_("HLO: a schedule of more instructions than there are", entry.offset());
+        continue;
       }
+      found->second.schedule = std::move(ids);
     }
     check(fields);
   }

@@ -12,8 +12,8 @@ namespace foretrace::trace::formats {
 namespace {
 
 constexpr int deepest_call = 8;
-// More than any program has; calls of calls may multiply.
-constexpr std::size_t most_visited = 1 << 20;
+// XLA gives each call a computation of its own (FlattenCallGraph): all of a module runs about once.
+constexpr std::size_t most_runs = 4;
 // Fusions are small, and their roots come last.
 constexpr std::size_t most_scopes = 64;
 
@@ -52,6 +52,21 @@ bool is_in(const std::unordered_set<const HloInstruction*>& set, const HloComput
                      [&](std::uint64_t id) { return set.contains(computation.find(id)); });
 }
 
+/// An entry of a schedule is looked at with what its instruction reads and calls.
+std::size_t entry_size(const HloInstruction* instruction) {
+  return 1 +
+         (instruction == nullptr ? 0 : instruction->operands.size() + instruction->called.size());
+}
+
+std::size_t size_of(const HloModule& module) {
+  std::size_t size = 0;
+  for (const auto& [id, computation] : module.computations) {
+    size += computation.schedule.size();
+    for (const HloInstruction& one : computation.instructions) size += entry_size(&one);
+  }
+  return size;
+}
+
 }  // namespace
 
 std::string_view to_string(HloPhase phase) {
@@ -87,34 +102,31 @@ std::string_view without_number(std::string_view kernel_name) {
 
 HloProgram::HloProgram(HloModule module) : module_(std::move(module)) {
   if (const HloComputation* const entry = module_.find(module_.entry)) {
+    left_ = most_runs * size_of(module_);
     HloProducts products(module_);
     schedule(*entry, products, deepest_call);
   }
   settle_passes();
-  for (std::size_t i = 0; i < steps_.size(); ++i) {
-    by_name_.emplace(std::string(steps_[i].instruction->name), i);
-    const std::string kernel = kernel_name_of(steps_[i].instruction->name);
-    by_name_.emplace(kernel, i);
-    steps_[i].kind = without_number(kernel);
-  }
 }
 
 /// XLA moves small work between the passes: zeros of a gradient ahead of the loss, a transpose of
 /// the forward pass to where the backward pass needs it. A pass is where its products are.
 void HloProgram::settle_passes() {
   const auto last_forward = std::find_if(steps_.rbegin(), steps_.rend(), [](const Step& step) {
-    return step.is_product && step.phase == HloPhase::forward;
+    return step.known->is_product && step.phase == HloPhase::forward;
   });
-  const bool has_backward = std::any_of(steps_.begin(), steps_.end(), [](const Step& step) {
-    return step.is_product && step.phase == HloPhase::backward;
+  const auto first_backward = std::find_if(steps_.begin(), steps_.end(), [](const Step& step) {
+    return step.known->is_product && step.phase == HloPhase::backward;
   });
-  if (last_forward == steps_.rend() || !has_backward) return;
+  if (last_forward == steps_.rend() || first_backward == steps_.end()) return;
+  // Several losses, or parts of a batch in turn: no one place is between the passes.
+  if (first_backward < last_forward.base()) return;
   auto left = std::distance(last_forward, steps_.rend());  // up to the last product of the forward
   bool is_forward = true;
   for (Step& step : steps_) {
     const bool before = left-- > 0;
     if (!before && step.phase == HloPhase::backward) is_forward = false;
-    if (step.is_product) continue;
+    if (step.known->is_product) continue;
     if (before && step.phase == HloPhase::backward) step.phase = HloPhase::forward;
     if (!is_forward && step.phase == HloPhase::forward) step.phase = HloPhase::backward;
   }
@@ -138,13 +150,41 @@ std::string_view HloProgram::scope_of(const HloInstruction& instruction) const {
   return {};
 }
 
+/// Called first where the first step of the instruction will be.
+const HloProgram::Known& HloProgram::known(HloPlace place, HloProducts& products) {
+  const HloInstruction& at = *place.instruction;
+  const auto [found, is_new] = known_.try_emplace(&at);
+  Known& made = found->second;
+  if (!is_new) return made;
+  const std::string kernel = kernel_name_of(at.name);
+  by_name_.emplace(std::string(at.name), steps_.size());
+  by_name_.emplace(kernel, steps_.size());
+  const HloPlace product = products.in(place);
+  const std::string_view scope = scope_of(at);
+  const bool has_own = product.instruction != nullptr && !product.instruction->op_name.empty();
+  const HloWork work = work_of(module_, place, product, scope);
+  made.kind = text(without_number(kernel));
+  made.operator_name = text(work.operator_name);
+  made.dims = text(work.dims);
+  made.types = text(work.types);
+  made.flops = work.flops;
+  made.phase = phase_of_scope(has_own ? product.instruction->op_name : scope);
+  made.has_scope = !scope.empty();
+  made.is_product = product.instruction != nullptr;
+  made.is_call = is_library_call(at);
+  made.is_copy = is_copy(module_, at);
+  return made;
+}
+
 /// In the order of execution. What the program does beside both passes, with what the backward pass
 /// made, is the update.
 void HloProgram::schedule(const HloComputation& computation, HloProducts& products, int depth) {
   std::unordered_set<const HloInstruction*> behind;  // what depends on the backward pass
   for (const std::uint64_t id : computation.schedule) {
     const HloInstruction* const instruction = computation.find(id);
-    if (++visited_ > most_visited) return;
+    is_cut_ = is_cut_ || left_ < entry_size(instruction);
+    if (is_cut_) return;
+    left_ -= entry_size(instruction);
     if (instruction == nullptr) continue;
     const bool is_behind = is_in(behind, computation, *instruction);
     if (is_behind) behind.insert(instruction);
@@ -156,24 +196,14 @@ void HloProgram::schedule(const HloComputation& computation, HloProducts& produc
       }
       continue;
     }
-    const HloPlace place{&computation, instruction};
-    const HloPlace product = products.in(place);
-    const std::string_view scope = scope_of(*instruction);
     Step step;
-    step.instruction = instruction;
-    step.phase =
-        phase_of_scope(product.instruction == nullptr || product.instruction->op_name.empty()
-                           ? scope
-                           : product.instruction->op_name);
+    step.known = &known({&computation, instruction}, products);
+    step.phase = step.known->phase;
     if (step.phase == HloPhase::unknown && is_behind) {
-      step.phase = scope.empty() && !steps_.empty() ? steps_.back().phase : HloPhase::update;
+      step.phase = step.known->has_scope || steps_.empty() ? HloPhase::update : steps_.back().phase;
     }
     if (step.phase == HloPhase::backward) behind.insert(instruction);
-    step.is_product = product.instruction != nullptr;
-    step.is_call = is_library_call(*instruction);
-    step.is_copy = is_copy(module_, *instruction);
-    step.work = work_of(module_, place, product, scope);
-    steps_.push_back(std::move(step));
+    steps_.push_back(step);
   }
 }
 

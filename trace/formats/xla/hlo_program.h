@@ -7,6 +7,7 @@
 #include <string>
 #include <string_view>
 #include <unordered_map>
+#include <unordered_set>
 #include <utility>
 #include <vector>
 
@@ -17,8 +18,9 @@ namespace foretrace::trace::formats {
 /// The kernel of an instruction in the words that traces of PyTorch have for operators.
 struct HloWork {
   std::string operator_name;  ///< "dot_general", "fusion:reduce_sum", "copy"
-  std::string dims;           ///< as "Input Dims": of a fusion its operands, then its results
-  std::string types;          ///< as "Input type"
+  /// As "Input Dims": of a fusion its operands, then its results. Empty: not known, or too many.
+  std::string dims;
+  std::string types;  ///< as "Input type"
   double flops = -1;
 };
 
@@ -34,6 +36,7 @@ enum class HloPhase : std::uint8_t { unknown, forward, backward, update };
 [[nodiscard]] std::string_view without_number(std::string_view kernel_name);
 
 class HloProducts;
+struct HloPlace;
 
 class HloProgram {
  public:
@@ -44,29 +47,49 @@ class HloProgram {
   HloProgram& operator=(const HloProgram&) = delete;
   ~HloProgram() = default;
 
-  /// An instruction that is work.
-  struct Step {
-    const HloInstruction* instruction = nullptr;
-    std::string kind;  ///< name of its kernel, without the number behind
-    HloPhase phase = HloPhase::unknown;
+  /// An instruction that is work, however often it runs. Equal texts of a program lie in one place.
+  struct Known {
+    std::string_view kind;           ///< name of its kernel, without the number behind
+    std::string_view operator_name;  ///< this and what follows: see HloWork
+    std::string_view dims;
+    std::string_view types;
+    double flops = -1;
+    HloPhase phase = HloPhase::unknown;  ///< by its scopes alone
+    bool has_scope = false;
     bool is_product = false;  ///< it is, or contains, a matrix product or a convolution
     bool is_call = false;     ///< of a library: its kernels have the library's names
     bool is_copy = false;     ///< a fusion that only copies: it may run as a copy of memory
-    HloWork work;
+    /// The kernels that XLA generates for both are one.
+    [[nodiscard]] bool is_alike(const Known& other) const {
+      return kind.data() == other.kind.data() && dims.data() == other.dims.data() &&
+             types.data() == other.types.data();
+    }
+  };
+  /// A run of one.
+  struct Step {
+    const Known* known = nullptr;
+    HloPhase phase = HloPhase::unknown;
   };
   [[nodiscard]] const std::vector<Step>& steps() const { return steps_; }
+  /// Calls of calls make far more of the module than it has: the rest is left out.
+  [[nodiscard]] bool is_cut() const { return is_cut_; }
   /// The first step of an instruction, or of a generated kernel; npos if there is none.
   [[nodiscard]] std::size_t find(std::string_view name) const;
   static constexpr std::size_t npos = static_cast<std::size_t>(-1);
 
  private:
   void schedule(const HloComputation& computation, HloProducts& products, int depth);
+  const Known& known(HloPlace place, HloProducts& products);
+  std::string_view text(std::string_view text) { return *texts_.emplace(text).first; }
   void settle_passes();
   [[nodiscard]] std::string_view scope_of(const HloInstruction& instruction) const;
 
   HloModule module_;
   std::vector<Step> steps_;
-  std::size_t visited_ = 0;  // instructions, as often as they are called
+  std::unordered_map<const HloInstruction*, Known> known_;
+  std::unordered_set<std::string> texts_;
+  std::size_t left_ = 0;  // to be looked at: instructions, and what each refers to
+  bool is_cut_ = false;
   std::unordered_map<std::string, std::size_t> by_name_;
 };
 

@@ -14,8 +14,11 @@
 namespace foretrace::trace::formats {
 namespace {
 
-// Fusions of updates have hundreds of operands; texts that long help nobody.
+// Beyond these nothing is said: a part of the tensors would be taken for all of them.
 constexpr std::size_t most_tensors = 64;
+constexpr std::size_t most_text = 4096;
+// Those of products have some hundred bytes.
+constexpr std::size_t longest_config = std::size_t{1} << 16;
 
 using Dims = std::vector<std::int64_t>;
 
@@ -71,6 +74,7 @@ bool is_product(const HloInstruction& instruction) {
 /// The numbers of "lhs_contracting_dimensions":["1"] in the configuration of a call.
 std::vector<std::uint64_t> config_list(std::string_view config, std::string_view key) {
   std::vector<std::uint64_t> numbers;
+  if (config.size() > longest_config) return numbers;
   const std::size_t at = config.find(fmt::format("\"{}\":[", key));
   if (at == std::string_view::npos) return numbers;
   std::string_view rest = config.substr(at + key.size() + 4);
@@ -161,6 +165,7 @@ void write(HloWork& work, const std::vector<HloShape>& shapes) {
   if (shapes.empty()) return;
   work.dims += "]";
   work.types = types + "]";
+  if (work.dims.size() + work.types.size() > most_text) work.dims = work.types = "";
 }
 
 /// [samples, rows, summed] x [samples, summed, columns], the parameter of the program second: a
@@ -276,13 +281,18 @@ HloWork work_of(const HloModule& module, HloPlace place, HloPlace product, std::
                                                 : matrix_product(module, product, place);
   }
   const HloInstruction& at = *place.instruction;
-  std::vector<HloShape> shapes;
-  for (std::size_t i = 0; i < at.operands.size() && shapes.size() < most_tensors; ++i) {
-    const HloInstruction* const one = operand(*place.computation, at, i);
-    if (one != nullptr) shapes.insert(shapes.end(), one->results.begin(), one->results.end());
+  std::vector<const HloInstruction*> tensors;
+  std::size_t count = at.results.size();
+  for (std::size_t i = 0; i < at.operands.size() && count <= most_tensors; ++i) {
+    tensors.push_back(operand(*place.computation, at, i));
+    if (tensors.back() != nullptr) count += tensors.back()->results.size();
   }
-  shapes.insert(shapes.end(), at.results.begin(), at.results.end());
-  if (shapes.size() > most_tensors) shapes.resize(most_tensors);
+  tensors.push_back(&at);
+  std::vector<HloShape> shapes;
+  for (const HloInstruction* const one : tensors) {
+    if (one == nullptr || count > most_tensors) continue;
+    shapes.insert(shapes.end(), one->results.begin(), one->results.end());
+  }
   HloWork work;
   const std::string primitive = with_valid_utf8(scope.substr(scope.rfind('/') + 1));
   const std::string opcode = with_valid_utf8(at.opcode);

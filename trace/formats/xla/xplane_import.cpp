@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -168,7 +169,11 @@ void XplaneImport::read_programs(const XPlane& plane, std::string_view bytes,
     }
     if (!proto.empty()) {
       const auto offset = static_cast<std::uint64_t>(proto.data() - bytes.data());
-      programs_.add(metadata.name, number, HloProgram(read_hlo(proto, offset, damage)));
+      HloProgram program(read_hlo(proto, offset, damage));
+      if (program.is_cut()) {
+        damage("HLO: calls of calls run far more instructions than there are", offset);
+      }
+      programs_.add(metadata.name, number, std::move(program));
     }
   }
 }
@@ -271,7 +276,7 @@ void XplaneImport::add_work(const Timed& event, EventKind kind, TrackId track) {
   say("tf_op", facts.scope);
   if (event.step != nullptr && kind == EventKind::kernel) {
     say("phase", to_string(event.step->phase));
-    const HloWork& work = event.step->work;
+    const HloProgram::Known& work = *event.step->known;
     descriptor.dims = table_.names.intern(work.dims);
     descriptor.types = table_.names.intern(work.types);
     descriptor.flops = descriptor.flops < 0 ? work.flops : descriptor.flops;

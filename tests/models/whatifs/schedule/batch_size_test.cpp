@@ -377,3 +377,23 @@ TEST_CASE("batch_size: a program of XLA has its batch in what it fuses, its weig
     CHECK(ratio <= 2.0);
   }
 }
+
+TEST_CASE("batch_size: the weight of a convolution with as many channels as samples stays") {
+  ToyRun run;
+  const auto side = run.add_stream(9);
+  run.mark();
+  const auto product = run.kernel({.name = "cudnn_conv",
+                                   .duration_ns = 700000,
+                                   .operator_name = "conv_general_dilated",
+                                   .shapes = "[[8, 8, 56, 56], [64, 8, 3, 3], [8, 64, 56, 56]]"});
+  const auto beside = run.bystander(side, product, 4000);
+  const auto weight = run.kernel({.name = "wrapped_convert",
+                                  .duration_ns = 50000,
+                                  .operator_name = "fusion:convert_element_type",
+                                  .shapes = "[[64, 8, 3, 3], [64, 8, 3, 3]]"});
+  run.wait_for(weight, beside);
+  const auto a100 = toy_accelerator();
+  const auto twice = after(run.build(), batch_size, {{"factor", "2"}}, &a100);
+  CHECK(twice.duration_ns(product) > 1000000);
+  CHECK(twice.duration_ns(weight) == 50000);
+}

@@ -135,65 +135,6 @@ TEST_CASE("hlo: scopes of JAX tell the passes") {
   CHECK(formats::without_number("fusion_v2x") == "fusion_v2x");
 }
 
-TEST_CASE("hlo: small work that is moved between the passes belongs to the pass that it is in") {
-  using formats::HloInstruction;
-  using formats::HloPhase;
-  const char* const forward = "jit(f)/jvp()/op";
-  const char* const backward = "jit(f)/transpose(jvp())/op";
-  formats::HloComputation main;
-  const auto add = [&](const char* name, const char* opcode, const char* scope) {
-    HloInstruction made;
-    made.name = name;
-    made.opcode = opcode;
-    made.op_name = scope;
-    made.id = main.instructions.size() + 1;
-    main.by_id.emplace(made.id, main.instructions.size());
-    main.schedule.push_back(made.id);
-    main.instructions.push_back(made);
-  };
-  add("dot.1", "dot", forward);
-  add("zeros", "fusion", backward);  // of a gradient, ahead of the loss
-  add("dot.2", "dot", forward);
-  add("loss", "fusion", forward);
-  add("dot.3", "dot", backward);
-  add("transpose", "fusion", forward);  // made again where it is needed
-  add("dot.4", "dot", backward);
-  main.instructions.back().operands = {5};
-  add("sub", "fusion", "jit(f)/sub");
-  main.instructions.back().operands = {7};
-  formats::HloModule module;
-  module.entry = 3;
-  module.computations.emplace(3, main);
-  const formats::HloProgram program(module);
-  std::vector<HloPhase> phases;
-  for (const auto& step : program.steps()) phases.push_back(step.phase);
-  CHECK(phases == std::vector{HloPhase::forward, HloPhase::forward, HloPhase::forward,
-                              HloPhase::forward, HloPhase::backward, HloPhase::backward,
-                              HloPhase::backward, HloPhase::update});
-}
-
-TEST_CASE("hlo: calls of calls, and fusions in circles, end") {
-  formats::HloModule module;
-  module.entry = 0;
-  constexpr std::uint64_t depth = 12;
-  for (std::uint64_t level = 0; level < depth; ++level) {
-    formats::HloComputation computation;
-    for (std::uint64_t i = 0; i < 16; ++i) {
-      formats::HloInstruction made;
-      made.name = "c";
-      made.opcode = i == 0 ? "fusion" : "call";
-      made.id = i;
-      made.called = {(level + 1) % depth};
-      computation.by_id.emplace(i, computation.instructions.size());
-      computation.schedule.push_back(i);
-      computation.instructions.push_back(made);
-    }
-    module.computations.emplace(level, computation);
-  }
-  const formats::HloProgram program(std::move(module));
-  CHECK(program.find("c") == 0);
-}
-
 TEST_CASE("hlo: convolutions of the real MI300X profile have shapes and arithmetic") {
   const std::string path = FORETRACE_SHARED_DIR "/traces/jax_xla/jax_conv_mi300x.xplane.pb.gz";
   if (!std::filesystem::exists(path)) {
