@@ -15,6 +15,7 @@ namespace {
 // Shares of time, as natural logarithms of factors. Set so that nine of ten of the pairs of
 // recordings that `validate` lists lie inside; each value was also set without the pair, or the two
 // pairs of one recording, that it is reported on, which moves none of them by more than a third.
+// The profiler's is not: it comes from tables of its own.
 constexpr RangeConstant host_same = {
     "host, same machine", 0.06, "pairs S1, S3: Python and framework time of one program, twice"};
 constexpr RangeConstant host_other = {

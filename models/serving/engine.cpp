@@ -4,9 +4,13 @@
 #include <array>
 #include <filesystem>
 #include <string>
+#include <string_view>
+
+#include <fmt/format.h>
 
 #include "models/catalogue/config_files.h"
 #include "models/networks/read_figures.h"
+#include "sim/core/params.h"
 
 namespace foretrace {
 namespace {
@@ -15,6 +19,12 @@ constexpr std::string_view schema = "foretrace.serving_engine/1";
 constexpr double most_tokens = 1e7;
 constexpr double most_bytes = 1e15;
 constexpr double most_queries = 4096;
+
+/// The first number of a compute capability: "9", not "9.0".
+bool is_major_version(std::string_view text) {
+  return !text.empty() && text.size() <= 2 &&
+         std::all_of(text.begin(), text.end(), [](char c) { return c >= '0' && c <= '9'; });
+}
 
 Result<ServingEngine> engine_from(const ConfigValue& root, const std::string& path) {
   ServingEngine engine;
@@ -43,7 +53,14 @@ Result<ServingEngine> engine_from(const ConfigValue& root, const std::string& pa
   if (const ConfigValue* tile = fields.optional_object("query_tile"); tile != nullptr) {
     ConfigFields inner(*tile, path, "/query_tile");
     engine.query_tile = optional_count(inner, "queries", most_queries, engine.query_tile);
-    inner.optional_texts("capabilities", engine.tile_capabilities);
+    if (!inner.has("queries")) inner.mistake("queries", "missing key, expected a whole number");
+    inner.texts("capabilities", engine.tile_capabilities);
+    for (const std::string& major : engine.tile_capabilities) {
+      if (!is_major_version(major)) {
+        inner.mistake("capabilities", fmt::format("got {}, expected a major version such as '8'",
+                                                  in_quotes(major)));
+      }
+    }
     fields.take(inner.finish());
   }
   constexpr std::array<std::string_view, 4> no_figures = {"schema", "product", "framework",

@@ -52,9 +52,11 @@ struct Wanted {
   bool (*is_wanted)(std::string_view format);
   std::string_view without;  ///< what is said of a folder that has none
 };
-constexpr Wanted timed = {is_timed,
-                          "no trace in this folder has times of a device; give archives, "
-                          "execution traces and further folders by name"};
+constexpr Wanted timed = {
+    is_timed,
+    "no trace in this folder is of a profiler; give archives, execution traces "
+    "and further folders by name (ranks in Chakra's format: the workload of a "
+    "scenario)"};
 constexpr Wanted chakra = {is_chakra,
                            "no execution trace of Chakra in this folder (chakra_et, chakra_json); "
                            "PyTorch's own have no times until they are linked with Kineto's"};

@@ -130,7 +130,11 @@ std::string parameter_head(const ParamInfo& param) {
     head += fmt::format(" (one of {})", param.choices);
   }
   if (!param.optimistic.empty()) {
-    head += fmt::format(" (declared range {} to {})", param.optimistic, param.pessimistic);
+    const Result<double> best = parse_quantity(param.optimistic, param.type);
+    const Result<double> worst = parse_quantity(param.pessimistic, param.type);
+    const bool falls = best.ok() && worst.ok() && *best > *worst;
+    head += fmt::format(" (declared range {} to {})", falls ? param.pessimistic : param.optimistic,
+                        falls ? param.optimistic : param.pessimistic);
   }
   return head;
 }

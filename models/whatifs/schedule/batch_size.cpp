@@ -90,7 +90,7 @@ std::string note(const editing::KernelEditor& editor, const editing::BatchResize
     // Two points of Skyline's line: device time = slope x batch + offset.
     const auto batch = static_cast<double>(resizer.batch());
     const double slope = (after - before) / (batch * (factor - 1));
-    text += fmt::format("; device time = {:.4f} ms x batch + {:.2f} ms", slope * 1e-6,
+    text += fmt::format("; device time of all steps = {:.4f} ms x batch + {:.2f} ms", slope * 1e-6,
                         (before - slope * batch) * 1e-6);
   }
   return text;
@@ -100,6 +100,13 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   editing::KernelEditor editor(scenario);
   const double factor = params.number(factor_param);
   const editing::BatchResizer resizer(editor, params.integer(batch_param));
+  if (resizer.batch() > 0 && static_cast<double>(resizer.batch()) * factor < 1) {
+    return Error{ErrorCode::bad_usage,
+                 fmt::format("parameter 'factor': got {:g}, which leaves {:g} of a batch of {}, "
+                             "expected at least {:g}, one sample",
+                             factor, static_cast<double>(resizer.batch()) * factor, resizer.batch(),
+                             1 / static_cast<double>(resizer.batch()))};
+  }
   Growths growths;
   for (const TaskId kernel : editor.kernels()) {
     const Phase phase = scenario.graph.phase(kernel);

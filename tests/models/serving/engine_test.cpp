@@ -1,6 +1,7 @@
 #include "models/serving/engine.h"
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 
 #include "tests/configs.h"
 
@@ -36,4 +37,21 @@ TEST_CASE("serving engines: mistakes are told with their place") {
   REQUIRE_FALSE(engine.ok());
   CHECK(engine.error().message.find("/steps/batched_token") != std::string::npos);
   CHECK(engine.error().message.find("batched_tokens") != std::string::npos);
+
+  const auto message_of_tile = [](std::string_view tile) {
+    const auto tiled = parse_serving_engine(
+        fmt::format(R"({{"schema": "foretrace.serving_engine/1", "product": "x",
+                        "framework": "serving", "steps": {{}}, "query_tile": {},
+                        "sources": {{"steps": "made up", "query_tile": "made up"}}}})",
+                    tile),
+        "mine.json");
+    return tiled.ok() ? std::string() : tiled.error().message;
+  };
+  CHECK(message_of_tile(R"({"queries": 64, "capabilities": ["8", "12"]})").empty());
+  CHECK(message_of_tile(R"({"queries": 64, "capabilities": ["9.0"]})")
+            .find("got '9.0', expected a major version") != std::string::npos);
+  CHECK(message_of_tile(R"({"capabilities": ["9"]})").find("/query_tile/queries") !=
+        std::string::npos);
+  CHECK(message_of_tile(R"({"queries": 64})").find("/query_tile/capabilities") !=
+        std::string::npos);
 }

@@ -57,7 +57,7 @@ class EventScanner {
   };
   /// What was read of an event so far, as far as keys go; place 0 is the start of an event.
   struct Place {
-    Step likely;  // the step that was right the last time
+    Step likely;  // tried first; another takes its place when it was right more often since
     std::vector<Step> others;
   };
   class Walk;

@@ -202,7 +202,7 @@ std::string describe_binary(std::string_view prefix) {
   }
   if (prefix[0] == '\x0A' &&
       (contains(prefix.substr(0, 256), "/host:") || contains(prefix.substr(0, 256), "/device:"))) {
-    return "an XPlane protobuf (JAX, TensorFlow)";
+    return "an XPlane protobuf (JAX, TensorFlow) that is damaged where it begins";
   }
   return "binary data";
 }

@@ -74,6 +74,17 @@ TEST_CASE("batch_size: activations grow, weights and the update do not") {
   CHECK(duration_of(twice, "multi_tensor_apply_kernel") == 5000);
 }
 
+TEST_CASE("batch_size: less than one sample is refused") {
+  const auto a100 = toy_accelerator();
+  const auto graph = one_step();
+  const auto tiny = apply_to(graph, batch_size, {{"factor", "0.1"}}, &a100);
+  REQUIRE_FALSE(tiny.ok());
+  CHECK(tiny.error().code == ErrorCode::bad_usage);
+  CHECK(tiny.error().message.find("got 0.1, which leaves 0.8 of a batch of 8, expected at least "
+                                  "0.125") != std::string::npos);
+  CHECK(apply_to(graph, batch_size, {{"factor", "0.125"}}, &a100).ok());
+}
+
 TEST_CASE("batch_size: factor 1 changes nothing") {
   const auto a100 = toy_accelerator();
   const auto graph = one_step();
