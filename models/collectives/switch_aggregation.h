@@ -10,12 +10,13 @@ namespace foretrace {
 /// True for an all-reduce over nodes whose switches add up.
 [[nodiscard]] bool switches_add_up(const Cluster& cluster, const CollectiveCall& call);
 
-/// Levels of switches below the root of a group's trees: 1 under one leaf, 2 with a spine.
+/// Levels of switches that a group's trees pass: 1 under one leaf, 2 with a spine.
 [[nodiscard]] double aggregation_levels(const Cluster& cluster, const Placement& group);
 
 /// B/s at which the trees of a group take a node's buffer, and give the sum back at the same time.
-/// A tree has one port of each node and, above a leaf, one link up: what the leaf has added up
-/// passes it once, whatever the oversubscription.
+/// A tree has one port of each node and, above a leaf, one link up, which what the leaf has added
+/// up passes once. Trees are as many as ports of a node or, above a leaf, as its links up: its
+/// nodes' ports / oversubscription.
 [[nodiscard]] double aggregation_rate(const Cluster& cluster, const Placement& group,
                                       double efficiency);
 

@@ -22,7 +22,8 @@ double gradient_sum_ns(const Job& job, const GridAxis& axis, CollectiveCall call
                          call.group.nodes > 1 && call.bytes > 0;
   if (!is_sparse) return scaled_collective_ns(*job.cluster, axis, call, scale);
   SparseSum sum = *job.sparse_gradients;
-  sum.blocks.number_bytes = job.framework->reduce_bytes;
+  // Recorded exchanges do not say how long their numbers are: as usual.
+  if (job.framework->reduce_bytes > 0) sum.blocks.number_bytes = job.framework->reduce_bytes;
   const double rate = memory_rate(job.cluster->accelerator, KernelClass::elementwise);
   return sparse_sum_ns(*job.cluster, call, sum) *
              scale[static_cast<std::size_t>(CostSource::network)] +

@@ -138,7 +138,10 @@ void RankBuilder::stated_gradients(const BlockTimes& block) {
     const Exchange& exchange = stated.exchange;
     const GridAxis axis =
         stated.among_expert_copies ? expert_copies(job_.plan) : axis_of(job_.plan, exchange.axis);
+    if (axis.size <= 1 || !(exchange.bytes > 0)) continue;
     beside("reduce gradients", exchange.kind, axis, exchange.bytes);
+    nodes_.back().ns = exchange.delay_ns +
+                       gradient_sum_ns(job_, axis, {exchange.kind, exchange.bytes, {}}, no_scale());
   }
 }
 

@@ -169,6 +169,12 @@ Result<ChakraExport> export_chakra(const Scenario& scenario, const WriteExport& 
                              "file of its own",
                              scenario.path, ranks, most_ranks)};
   }
+  if (scenario.job.sparse_gradients) {
+    return Error{ErrorCode::unsupported,
+                 fmt::format("{}: /sparse_gradients: got sums of blocks, which no collective of "
+                             "these traces is, expected none",
+                             scenario.path)};
+  }
   auto exported = Export(scenario.job, write).run();
   if (!exported.ok() && exported.error().code == ErrorCode::unsupported) {
     return std::move(exported).error().with_context(scenario.path);

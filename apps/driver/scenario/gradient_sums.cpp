@@ -51,7 +51,7 @@ void read_sparse_gradients(ConfigFields& fields, Scenario& scenario) {
   sum.blocks.index_bytes = optional_within(inner, "index_bytes", ParamType::bytes, most_index_bytes,
                                            sum.blocks.index_bytes);
   sum.method = static_cast<SparseMethod>(optional_word(inner, "method", methods, 0));
-  sum.servers = optional_count(inner, "servers", most_servers, 0);
+  sum.servers = optional_within(inner, "servers", ParamType::integer, most_servers, 0);
   const Cluster* const cluster = scenario.cluster.get();
   if (sum.method == SparseMethod::network && cluster != nullptr &&
       cluster->network.aggregation.trees == 0) {

@@ -41,6 +41,7 @@ constexpr ParamInfo overlap_param = {
     .optimistic = "1",
     .pessimistic = "0"};
 constexpr ParamInfo block_param = {.name = "block",
+                                   .type = ParamType::integer,
                                    .unit = "1",
                                    .default_text = "256",
                                    .doc = "Numbers of a block; 1: single numbers, as of top-k.",
@@ -271,7 +272,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   const Settings settings{
       .blocks = {.density = params.number(density_param),
                  .overlap = params.number(overlap_param),
-                 .numbers = params.number(block_param),
+                 .numbers = static_cast<double>(params.integer(block_param)),
                  .index_bytes = static_cast<double>(params.integer(index_bytes_param))},
       .method = method_of(params.text(method_param)),
       .servers = static_cast<double>(params.integer(servers_param)),

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "models/execution/exec_model.h"
+#include "models/whatifs/hardware/operator_calls.h"
 
 namespace foretrace {
 namespace {
@@ -55,6 +56,19 @@ std::optional<Product> product_of(const editing::KernelEditor& editor, TaskId ke
   return std::nullopt;
 }
 
+Error no_work(const editing::KernelEditor& editor, TaskId kernel) {
+  if (editor.inputs_of(kernel).tensors.empty()) {
+    return {ErrorCode::missing_cost,
+            fmt::format("{}: the shapes of its inputs are not recorded, expected a trace with "
+                        "record_shapes=True",
+                        name_of(editor, kernel))};
+  }
+  return {ErrorCode::missing_cost,
+          fmt::format("{}: no formula gives the work of its {} kernels from the recorded shapes, "
+                      "expected patterns without it",
+                      name_of(editor, kernel), to_string(editor.class_of(kernel)))};
+}
+
 Result<OperatorWork> machine_work(const editing::KernelEditor& editor, TaskId kernel,
                                   double number_bytes) {
   OperatorWork work;
@@ -73,14 +87,8 @@ Result<OperatorWork> machine_work(const editing::KernelEditor& editor, TaskId ke
     return work;
   }
   const WorkAmount& amount = editor.about(kernel).amount;
-  const KernelClass kind = editor.class_of(kernel);
-  const bool multiplies = kind == KernelClass::gemm || kind == KernelClass::convolution ||
-                          kind == KernelClass::attention;
-  if (multiplies || amount.numbers < 0 || amount.output < 0) {
-    return Error{ErrorCode::missing_cost,
-                 fmt::format("{}: the shapes of a product, or the numbers of an operator, are not "
-                             "recorded, expected a trace with record_shapes=True",
-                             name_of(editor, kernel))};
+  if (multiplies(editor.class_of(kernel)) || amount.numbers < 0 || amount.output < 0) {
+    return no_work(editor, kernel);
   }
   work.kind = WorkKind::vector;
   work.numbers = amount.output;
@@ -122,8 +130,9 @@ Result<OffloadWork> offload_work(const editing::KernelEditor& editor, TaskId ker
   const double crossing =
       static_cast<double>(std::max(1, bytes_per_number(recorded))) / work->number_bytes;
   const auto product = product_of(editor, kernel);
-  const double first = product ? product->input_numbers * work->number_bytes : work->input_bytes;
-  return OffloadWork{*cost, work->input_bytes * crossing, (work->input_bytes - first) * crossing,
+  const double largest = product ? product->input_numbers : about.amount.output;
+  const double first = std::min(largest * work->number_bytes, work->input_bytes);
+  return OffloadWork{*cost, first * crossing, (work->input_bytes - first) * crossing,
                      work->output_bytes * crossing};
 }
 

@@ -9,8 +9,8 @@ namespace foretrace {
 
 struct OffloadWork {
   Cost cost;
-  double first_bytes = 0;  ///< what a chain begins with
-  double other_bytes = 0;  ///< operands that the chain before does not make
+  double first_bytes = 0;  ///< the one operand that the chain before makes
+  double other_bytes = 0;  ///< all other operands that do not lie on the device
   double output_bytes = 0;
 };
 

@@ -9,17 +9,22 @@
 #include <array>
 #include <cmath>
 #include <map>
+#include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/whatifs/hardware/offload_cost.h"
+#include "models/whatifs/hardware/operator_calls.h"
 #include "models/whatifs/hardware/operator_pattern.h"
 #include "models/whatifs/optimization.h"
+#include "sim/edit/group_place.h"
 
 namespace foretrace::offload_pattern_parts {
 namespace {
@@ -71,6 +76,13 @@ struct Match {
   double first_bytes = 0;
   double other_bytes = 0;
   double output_bytes = 0;
+};
+
+/// Matches in a row, of one step and one phase.
+struct Region {
+  std::vector<Match> matches;
+  std::vector<TaskId> kernels;
+  std::unique_ptr<GroupPlace> place;  ///< of the kernels; grows with them
 };
 
 class Offload {
@@ -125,80 +137,114 @@ class Offload {
     return found;
   }
 
-  [[nodiscard]] std::vector<std::string_view> names_of(const std::vector<TaskId>& work,
-                                                       std::size_t from) const {
+  /// Of operators in a row, of one step and one phase.
+  [[nodiscard]] std::vector<std::string_view> names_of(std::span<const OperatorCall> calls) const {
     std::vector<std::string_view> names;
-    for (std::size_t i = from; i < work.size() && names.size() < longest_chain; ++i) {
-      if (graph_.kind(work[i]) != TaskKind::kernel) break;
-      const std::string_view op = editor_.operator_of(work[i]);
-      names.push_back(op.empty() ? std::string_view(graph_.name(work[i])) : op);
+    for (const OperatorCall& call : calls.first(std::min(calls.size(), longest_chain))) {
+      if (call.name.empty() || !in_one_pass(graph_, calls.front().main, call.main)) break;
+      names.push_back(call.name);
     }
     return names;
   }
 
   /// Matches from left to right; those that follow each other are one region.
   void of_stream(const std::vector<TaskId>& work) {
-    std::vector<Match> region;
-    for (std::size_t at = 0; at < work.size();) {
-      auto match = match_at(work, at);
+    const std::vector<OperatorCall> calls = operator_calls(editor_, work);
+    Region region;
+    for (std::size_t at = 0; at < calls.size();) {
+      auto match = match_at(std::span(calls).subspan(at));
       if (!match) {
         close(region);
         ++at;
         continue;
       }
-      at += match->kernels.size();
-      std::vector<TaskId> kernels = kernels_of(region);
-      kernels.insert(kernels.end(), match->kernels.begin(), match->kernels.end());
-      if (!editor_.edit().can_be_one(kernels)) close(region);
-      if (!editor_.edit().can_be_one(match->kernels)) {
-        ++waits_;
-        continue;
-      }
-      region.push_back(*std::move(match));
+      at += match->pattern->chain.size();
+      if (extend(region, *match)) continue;
+      close(region);
+      if (extend(region, *match)) continue;
+      close(region);
+      ++waits_;
     }
     close(region);
   }
 
-  std::optional<Match> match_at(const std::vector<TaskId>& work, std::size_t at) {
-    const std::vector<std::string_view> names = names_of(work, at);
-    const OperatorPattern* const pattern = names.empty() ? nullptr : patterns_.match(names);
-    if (pattern == nullptr) return std::nullopt;
-    Match match;
-    match.pattern = pattern;
-    for (std::size_t i = 0; i < pattern->chain.size(); ++i) {
-      const TaskId kernel = work[at + i];
-      auto there = offload_work(editor_, kernel, settings_.device, settings_.precision);
-      if (!there.ok()) {
-        ++refusals_;
-        if (!refused_) refused_ = there.error();
-        return std::nullopt;
+  /// The longest match whose costs are known and between whose kernels nothing waits.
+  std::optional<Match> match_at(std::span<const OperatorCall> calls) {
+    const std::vector<std::string_view> names = names_of(calls);
+    if (names.empty()) return std::nullopt;
+    std::optional<Error> refused;
+    bool waits = false;
+    for (const OperatorPattern* pattern = patterns_.match(names); pattern != nullptr;
+         pattern = patterns_.match(names, pattern)) {
+      auto match = match_of(*pattern, calls.first(pattern->chain.size()));
+      if (!match.ok()) {
+        if (!refused) refused = match.error();
+      } else if (editor_.edit().can_be_one(match->kernels)) {
+        return *std::move(match);
+      } else {
+        waits = true;
       }
-      if (i == 0) {
+    }
+    if (waits) {
+      ++waits_;
+    } else if (refused) {
+      ++refusals_;
+      if (!refused_) refused_ = refused;
+    }
+    return std::nullopt;
+  }
+
+  Result<Match> match_of(const OperatorPattern& pattern, std::span<const OperatorCall> calls) {
+    Match match;
+    match.pattern = &pattern;
+    for (const OperatorCall& call : calls) {
+      const auto& there = work_of(call.main);
+      if (!there.ok()) return there.error();
+      if (match.kernels.empty()) {
         match.cost = there->cost;
         match.first_bytes = there->first_bytes;
       } else {
         match.cost.duration_ns += there->cost.duration_ns;
         match.cost.low = std::min(match.cost.low, there->cost.low);
         match.cost.high = std::max(match.cost.high, there->cost.high);
-        match.other_bytes += there->other_bytes;
       }
+      match.other_bytes += there->other_bytes;
       match.output_bytes = there->output_bytes;
-      match.kernels.push_back(kernel);
+      match.kernels.insert(match.kernels.end(), call.kernels.begin(), call.kernels.end());
     }
     return match;
   }
 
-  static std::vector<TaskId> kernels_of(const std::vector<Match>& region) {
-    std::vector<TaskId> kernels;
-    for (const Match& match : region) {
-      kernels.insert(kernels.end(), match.kernels.begin(), match.kernels.end());
+  const Result<OffloadWork>& work_of(TaskId kernel) {
+    const std::pair key(graph_.work_id(kernel), graph_.phase(kernel));
+    auto found = works_.find(key);
+    if (found == works_.end()) {
+      auto there = offload_work(editor_, kernel, settings_.device, settings_.precision);
+      found = works_.emplace(key, std::move(there)).first;
     }
-    return kernels;
+    return found->second;
   }
 
-  void close(std::vector<Match>& region) {
-    if (!region.empty()) offload(region);
-    region.clear();
+  /// Takes the match, unless it is of another step or phase, or a wait lies before it.
+  bool extend(Region& region, Match& match) {
+    const bool is_new = region.kernels.empty();
+    if (!is_new && !in_one_pass(graph_, region.kernels.front(), match.kernels.front())) {
+      return false;
+    }
+    if (is_new) region.place = std::make_unique<GroupPlace>(editor_.edit(), GroupPlace::Of::device);
+    for (const TaskId kernel : match.kernels) {
+      if (!region.place->add(kernel)) return false;
+    }
+    region.kernels.insert(region.kernels.end(), match.kernels.begin(), match.kernels.end());
+    region.matches.push_back(std::move(match));
+    return true;
+  }
+
+  void close(Region& region) {
+    if (!region.matches.empty()) offload(region);
+    region.matches.clear();
+    region.kernels.clear();
+    region.place.reset();
   }
 
   [[nodiscard]] NewWork new_work(std::string_view name, TaskKind kind, const Cost& cost) {
@@ -216,35 +262,36 @@ class Offload {
     return {settings_.latency_ns + std::llround(ns), Provenance::assumed, 1, 1};
   }
 
-  void offload(const std::vector<Match>& region) {
-    double in = region.front().first_bytes;
-    for (const Match& match : region) in += match.other_bytes;
-    const double out = region.back().output_bytes;
+  void offload(const Region& region) {
+    double in = region.matches.front().first_bytes;
+    for (const Match& match : region.matches) in += match.other_bytes;
+    const double out = region.matches.back().output_bytes;
     std::vector<NewWork> with = {new_work("copy in for offload", TaskKind::copy, copy_cost(in))};
-    for (const Match& match : region) {
+    for (const Match& match : region.matches) {
       with.push_back(new_work("offloaded " + match.pattern->name, TaskKind::kernel, match.cost));
     }
     with.push_back(new_work("copy out after offload", TaskKind::copy, copy_cost(out)));
-    const std::vector<TaskId> kernels = kernels_of(region);
-    const auto put = editor_.edit().replace(kernels, with);
+    const auto put = editor_.edit().replace(region.kernels, with);
     if (!put.ok()) {
-      waits_ += region.size();
+      waits_ += region.matches.size();
       return;
     }
-    move(*put, graph_.lane(kernels.front()));
-    count(region, kernels, in + out, with);
+    move(*put, region);
+    count(region, in + out, with);
   }
 
   /// The copies stay on the stream: before and behind them its order holds. What is between is the
   /// device's.
-  void move(const std::vector<Launched>& put, const Lane& from) {
-    std::vector<TaskId> there;
-    for (std::size_t i = 1; i + 1 < put.size(); ++i) there.push_back(put[i].device);
+  void move(const std::vector<Launched>& put, const Region& region) {
     Editor& edit = editor_.edit();
-    edit.spec_of(put.front().device).kind = edit.spec_of(put.back().device).kind = TaskKind::copy;
-    for (const TaskId task : there) edit.spec_of(task).lane = device_lane(from);
-    edit.depend(there.front(), put.front().device, DependencyKind::data);
-    edit.depend(put.back().device, there.back(), DependencyKind::data);
+    const LaneId lane = device_lane(graph_.lane(region.kernels.front()));
+    for (std::size_t i = 1; i + 1 < put.size(); ++i) {
+      TaskSpec& spec = edit.spec_of(put[i].device);
+      spec.lane = lane;
+      spec.layer = graph_.layer(region.matches[i - 1].kernels.front());
+    }
+    edit.depend(put[1].device, put.front().device, DependencyKind::data);
+    edit.depend(put.back().device, put[put.size() - 2].device, DependencyKind::data);
   }
 
   /// Of each rank one: its regions take turns.
@@ -262,14 +309,13 @@ class Offload {
     return found->second;
   }
 
-  void count(const std::vector<Match>& region, const std::vector<TaskId>& kernels, double bytes,
-             const std::vector<NewWork>& with) {
+  void count(const Region& region, double bytes, const std::vector<NewWork>& with) {
     ++regions_;
-    matches_ += region.size();
+    matches_ += region.matches.size();
     copied_bytes_ += bytes;
     copies_ += with.front().duration_ns + with.back().duration_ns;
-    for (const Match& match : region) there_ += match.cost.duration_ns;
-    for (const TaskId kernel : kernels) {
+    for (const Match& match : region.matches) there_ += match.cost.duration_ns;
+    for (const TaskId kernel : region.kernels) {
       before_ += graph_.duration_ns(kernel);
       flops_ += std::max(0.0, editor_.about(kernel).amount.flops);
     }
@@ -281,6 +327,7 @@ class Offload {
   const Settings& settings_;
   editing::LaunchTimes launch_;
   std::map<std::int32_t, LaneId> lanes_;
+  std::map<std::pair<WorkId, Phase>, Result<OffloadWork>> works_;
   std::optional<Error> refused_;  ///< the first
   std::size_t refusals_ = 0;
   std::size_t waits_ = 0;
@@ -319,13 +366,16 @@ constexpr std::array<std::string_view, 6> assumptions = {
     "by "
     "the device's execution model, or by the roofline of a GPU; no error of it is known, so that "
     "the range is 0.8 to 1.25.",
-    "Weights of forward products lie on the device, as does what a region passes on within it.",
+    "Weights of forward products lie on the device, as does what a region passes on within it: "
+    "the first operand of a product, the largest tensor of another operator. Other operands are "
+    "copied.",
     "Copies take latency + bytes / bandwidth and are put into the stream, which waits for the "
     "region; the device works for one region of a rank at a time.",
     "A region begins when all that any of its kernels waited for is there; what waited for one of "
     "them waits for the copy back.",
     "Each copy and each instruction is started by a call as long as a usual launch.",
-    "One kernel after the other on a stream uses what the one before made."};
+    "One operator after the other on a stream uses what the one before made; kernels in a row of "
+    "the same operator, inputs and layer are one call of it, unless a kernel comes twice."};
 constexpr std::array<std::string_view, 4> ignores = {
     "loads of weights and programs before the first step, and updated weights",
     "maps that other kernels use besides the next one on the stream",
@@ -342,9 +392,10 @@ constexpr OptimizationInfo info = {
         "Specialization (VTA), IEEE Micro, 2019; Z. Chen et al., Bring Your Own Codegen to Deep "
         "Learning Compiler, arXiv, 2021",
     .recipe =
-        "Of the patterns that the next kernels of a stream match, the longest takes them. Matches "
-        "in a row are a region: a copy in, one task per match on the device, a copy out. The "
-        "copies stand where the kernels stood; a match whose shapes are not recorded stays.",
+        "Of the patterns that the next operators of a stream match, the longest takes them whose "
+        "shapes are recorded and between whose kernels nothing waits. Matches in a row, of one "
+        "step and phase, are a region: a copy in, one task per match on the device, a copy out. "
+        "The copies stand where the kernels stood.",
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate =

@@ -70,8 +70,11 @@ Result<OperatorPatterns> OperatorPatterns::find(const Catalogue& catalogue,
   return from(**document, text);
 }
 
-const OperatorPattern* OperatorPatterns::match(std::span<const std::string_view> names) const {
-  for (const OperatorPattern& pattern : patterns_) {
+const OperatorPattern* OperatorPatterns::match(std::span<const std::string_view> names,
+                                               const OperatorPattern* behind) const {
+  const auto first =
+      behind == nullptr ? 0 : static_cast<std::size_t>(behind + 1 - patterns_.data());
+  for (const OperatorPattern& pattern : std::span(patterns_).subspan(first)) {
     if (pattern.chain.size() > names.size()) continue;
     const bool fits = std::equal(pattern.chain.begin(), pattern.chain.end(), names.begin(),
                                  [](const selecting::TextPattern& expression,

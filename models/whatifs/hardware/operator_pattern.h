@@ -15,8 +15,8 @@ namespace foretrace {
 
 inline constexpr std::size_t longest_chain = 32;
 
-/// One kernel after the other: each expression is found in the operator's name, or in the kernel's
-/// where no operator is recorded.
+/// One operator after the other: each expression is found in its name, or in the kernel's where no
+/// operator is recorded.
 struct OperatorPattern {
   std::string name;
   std::vector<selecting::TextPattern> chain;
@@ -29,7 +29,9 @@ class OperatorPatterns {
                                                      const std::string& text);
 
   /// The longest pattern that the names begin with, of equal ones the first listed; null: none.
-  [[nodiscard]] const OperatorPattern* match(std::span<const std::string_view> names) const;
+  /// Behind a match: the next one.
+  [[nodiscard]] const OperatorPattern* match(std::span<const std::string_view> names,
+                                             const OperatorPattern* behind = nullptr) const;
 
  private:
   [[nodiscard]] static Result<OperatorPatterns> from(const ConfigValue& document,

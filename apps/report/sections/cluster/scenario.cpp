@@ -238,6 +238,11 @@ Section predicted_rest(const ScenarioPart& part) {
   return section;
 }
 
+/// Only there something else than the ranks of a node adds up.
+bool gradients_leave_node(const Job& job) {
+  return place(*job.cluster, axis_of(job.plan, Axis::data)).nodes > 1;
+}
+
 }  // namespace
 
 Sections scenario_context(const ScenarioPart& part) {
@@ -270,12 +275,14 @@ Sections scenario_step(const ScenarioPart& part) {
   if (const auto& machine = part.scenario.cluster->accelerator.exec_model; machine != nullptr) {
     section.line("machine", machine->text());
   }
-  if (const auto& sums = part.scenario.cluster->network.aggregation; sums.trees > 0) {
+  const bool leaves_node = gradients_leave_node(job);
+  if (const auto& sums = part.scenario.cluster->network.aggregation;
+      sums.trees > 0 && leaves_node) {
     section.line("switches",
                  fmt::format("add up between nodes in {} tree{}, {:.4g} GB/s a port", sums.trees,
                              sums.trees == 1 ? "" : "s", sums.port_rate * 1e-9));
   }
-  if (const auto& sparse = job.sparse_gradients; sparse.has_value()) {
+  if (const auto& sparse = job.sparse_gradients; sparse.has_value() && leaves_node) {
     constexpr std::array<std::string_view, 3> adders = {"servers", "switches", "all-gathers"};
     section.line("gradients",
                  fmt::format("{:.4g} of the blocks of {:.0f} numbers are not zero, {:.4g} of these "

@@ -117,6 +117,18 @@ TEST_CASE("chakra export: an all-gather has what one rank gives, other collectiv
   for (std::size_t i = 0; i < written.size(); ++i) CHECK(written[i] == expected[i]);
 }
 
+TEST_CASE("chakra export: sums of blocks are refused, a dense size beside them would be wrong") {
+  Scenario job = scenario(R"({"data": 16})", 16);
+  job.job.sparse_gradients = foretrace::SparseSum{.blocks = {.density = 0.01}};
+  const auto result = export_chakra(
+      job, [](const std::string&, const std::string&) -> Status { return ok_status(); });
+  REQUIRE_FALSE(result.ok());
+  CHECK(result.error().code == foretrace::ErrorCode::unsupported);
+  CHECK(result.error().message ==
+        "test.json: /sparse_gradients: got sums of blocks, which no collective of these traces is, "
+        "expected none");
+}
+
 TEST_CASE("chakra export: more ranks than files make sense are refused") {
   Scenario job = scenario(R"({"tensor": 8})", 1);
   job.job.plan.data = 1024;

@@ -1,5 +1,7 @@
 #include "apps/driver/scenario/gradient_sums.h"
 
+#include <filesystem>
+#include <fstream>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -7,6 +9,9 @@
 
 #include "apps/driver/scenario/scenario_answer.h"
 #include "models/costs/rates.h"
+#include "models/program/estimate.h"
+#include "models/program/rank_program.h"
+#include "tests/apps/support/program.h"
 #include "tests/configs.h"
 
 using foretrace::driver::parse_scenario;
@@ -57,6 +62,61 @@ TEST_CASE("gradient_sums: switches shorten the sum between nodes, sparse gradien
                                           "method": "switch"})");
   CHECK(dense > trees);
   CHECK(dense < 1.15 * trees);
+}
+
+TEST_CASE("gradient_sums: no number of servers means as many as nodes, said or not") {
+  const std::string sparse = R"(, "sparse_gradients": {"density": 0.05)";
+  const double usual = step_ms(sparse + "}");
+  CHECK(step_ms(sparse + R"(, "servers": 0})") == usual);
+  CHECK(step_ms(sparse + R"(, "servers": 2})") > usual);
+  CHECK(error_of(sparse + R"(, "servers": 1.5})").find("/sparse_gradients/servers: ") !=
+        std::string::npos);
+}
+
+TEST_CASE("gradient_sums: stated exchanges of a rank's program are sums of blocks, too") {
+  const auto path = std::filesystem::temp_directory_path() / "foretrace_gradient_sums_test.txt";
+  std::ofstream(path) << "DATA\n1\na -1 1000 NONE 0 900 NONE 0 800 ALLREDUCE 134217728 500\n";
+  const auto scenario = parse_scenario(
+      *foretrace::test::shipped(),
+      fmt::format(R"({{"schema": "foretrace.scenario/1", "workload": {{"model": "{}"}},
+                   "cluster": "aws_p3", "parallelism": {{"data": 64}},
+                   "sparse_gradients": {{"density": 0.005}}}})",
+                  path.string()),
+      "s.json");
+  std::filesystem::remove(path);
+  REQUIRE_MESSAGE(scenario.ok(), scenario.error().message);
+  const foretrace::Job& job = scenario->job;
+  const auto blocks = foretrace::build_blocks(job);
+  const auto program = foretrace::rank_program(job, blocks, 0);
+  REQUIRE_MESSAGE(program.ok(), program.error().message);
+  double sum = 0;
+  double computed = 0;
+  for (const foretrace::RankNode& node : *program) {
+    (node.type == foretrace::RankNodeType::collective ? sum : computed) += node.ns;
+  }
+  // Forward, both backward passes and the sum behind them.
+  CHECK(computed == doctest::Approx(2700));
+  const auto step = static_cast<double>(foretrace::estimate(job, blocks).step_ns);
+  CHECK(sum + computed == doctest::Approx(step).epsilon(1e-4));
+}
+
+TEST_CASE("gradient_sums: who adds up between nodes is said where gradients leave one") {
+  const auto page = [](int data) {
+    const auto path = std::filesystem::temp_directory_path() / "foretrace_gradient_sums_page.json";
+    std::ofstream(path) << text_with(switches + R"(, "sparse_gradients": {"density": 0.1})",
+                                     fmt::format(R"("data": {})", data));
+    const auto ran = foretrace::test::run_program("simulate " + path.string());
+    std::filesystem::remove(path);
+    CHECK(ran.code == 0);
+    return ran.out;
+  };
+  // Nodes of eight.
+  const std::string two = page(16);
+  CHECK(two.find("switches") != std::string::npos);
+  CHECK(two.find("servers") != std::string::npos);
+  const std::string one = page(8);
+  CHECK(one.find("switches") == std::string::npos);
+  CHECK(one.find("servers") == std::string::npos);
 }
 
 TEST_CASE("gradient_sums: mistakes have their place") {

@@ -156,6 +156,14 @@ TEST_CASE("sparse_aggregation: declines without all-reduces of gradients, sizes 
   CHECK(known->notes[0].find("of 60.4 MB of gradients") != std::string::npos);
 }
 
+TEST_CASE("sparse_aggregation: a block has a whole number of numbers") {
+  const auto values =
+      foretrace::ParamValues::parse(sparse_aggregation.name, sparse_aggregation.params,
+                                    Given{{"density", "0.1"}, {"block", "1.5"}});
+  REQUIRE_FALSE(values.ok());
+  CHECK(values.error().message.find("1.5") != std::string::npos);
+}
+
 TEST_CASE("sparse_aggregation: without a density nothing is assumed") {
   const auto values =
       foretrace::ParamValues::parse(sparse_aggregation.name, sparse_aggregation.params, Given{});

@@ -1,3 +1,6 @@
+#include <algorithm>
+#include <ctime>
+
 #include "models/execution/exec_model.h"
 #include "tests/models/text_run.h"
 
@@ -79,6 +82,163 @@ TEST_CASE("offload_pattern: neighbours share their copies, the longest pattern t
     CHECK(count_of(there, "offloaded product") == products_there);
     CHECK(count_of(there, "offloaded product and ReLU") == pairs);
   }
+}
+
+namespace {
+
+const std::string everything =
+    R"({"schema": "foretrace.offload_patterns/1", "source": "a test",
+        "patterns": [{"name": "all", "chain": ["."]}]})";
+const std::string three =
+    R"({"schema": "foretrace.offload_patterns/1", "source": "a test",
+        "patterns": [{"name": "three", "chain": ["mm", "relu", "mm"]},
+                     {"name": "product", "chain": ["mm"]}]})";
+
+/// ReLUs of a million numbers of 4 bytes.
+void relu(ToyRun& run, std::int32_t step, foretrace::Phase phase = foretrace::Phase::forward) {
+  run.kernel({.duration_ns = 30'000,
+              .operator_name = "aten::relu",
+              .shapes = "[[1000000]]",
+              .phase = phase,
+              .launch_ns = 5'000,
+              .step = step});
+}
+
+std::size_t copied_mb(const foretrace::TaskGraph& graph) {
+  std::int64_t ns = 0;
+  for (std::size_t t = 0; t < graph.size(); ++t) {
+    const auto task = foretrace::make_id<foretrace::TaskId>(t);
+    if (graph.kind(task) == foretrace::TaskKind::copy) ns += graph.duration_ns(task) - 10'000;
+  }
+  return static_cast<std::size_t>(ns * 16 / 1'000'000);
+}
+
+}  // namespace
+
+TEST_CASE("offload_pattern: a region ends where a step or its phase does") {
+  ToyRun steps;
+  for (const std::int32_t step : {0, 1}) {
+    const foretrace::TaskId begin = steps.mark();
+    relu(steps, step);
+    relu(steps, step);
+    steps.builder().add_step({.rank = 0, .number = step, .begin = begin, .end = steps.mark()});
+  }
+  const auto there = after(steps.build(), offload_pattern, given(everything));
+  CHECK(count_of(there, "copy in for offload") == 2);
+  std::vector<std::int32_t> of_step;
+  for (std::size_t t = 0; t < there.size(); ++t) {
+    const auto task = foretrace::make_id<foretrace::TaskId>(t);
+    if (there.name(task) == "offloaded all") of_step.push_back(there.step(task));
+  }
+  CHECK(of_step == std::vector<std::int32_t>{0, 0, 1, 1});
+  ToyRun phases;
+  relu(phases, -1);
+  relu(phases, -1, foretrace::Phase::backward);
+  CHECK(count_of(after(phases.build(), offload_pattern, given(everything)),
+                 "copy in for offload") == 2);
+}
+
+TEST_CASE("offload_pattern: what is copied does not depend on how patterns group it") {
+  const auto run = [] {
+    ToyRun made;
+    const auto kernel = [&](const char* op, const char* shapes, const char* name) {
+      made.kernel({.name = name, .duration_ns = 30'000, .operator_name = op, .shapes = shapes});
+    };
+    kernel("aten::relu", "[[1000000]]", "vectorized_elementwise_kernel<4, float>");
+    // Two operands, of which the chain makes one.
+    kernel("aten::add", "[[1000000], [1000000]]", "vectorized_elementwise_kernel<4, float>");
+    kernel("aten::bmm", "[[4, 250, 1000], [4, 1000, 500]]", "ampere_sgemm_128x64_nn");
+    kernel("aten::bmm", "[[4, 250, 500], [4, 500, 250]]", "ampere_sgemm_128x64_nn");
+    return made.build();
+  };
+  const auto with = [](const std::string& chains) {
+    return given(R"({"schema": "foretrace.offload_patterns/1", "source": "a test", "patterns": [)" +
+                 chains + "]}");
+  };
+  const std::string one = R"({"name": "one", "chain": ["."]})";
+  const std::string two = R"({"name": "two", "chain": [".", "."]}, )";
+  const std::string four = R"({"name": "four", "chain": [".", ".", ".", "."]}, )";
+  // In: 1 M numbers, the residual's 1 M, 2 M and 0.5 M of the second operands; out 0.25 M.
+  for (const std::string& chains : {one, two + one, four + one}) {
+    CAPTURE(chains);
+    const auto there = after(run(), offload_pattern, with(chains));
+    CHECK(count_of(there, "copy in for offload") == 1);
+    CHECK(copied_mb(there) == 19);
+  }
+}
+
+TEST_CASE("offload_pattern: where the longest pattern does not go, a shorter one does") {
+  // The second product has no shapes.
+  ToyRun unknown;
+  const auto product = [](ToyRun& run, const char* shapes) {
+    run.kernel({.name = "ampere_sgemm_128x64_tn",
+                .duration_ns = 30'000,
+                .operator_name = "aten::mm",
+                .shapes = shapes});
+  };
+  product(unknown, "[[8, 1024], [1024, 1024]]");
+  relu(unknown, -1);
+  product(unknown, "");
+  const auto there = after(unknown.build(), offload_pattern, given(three));
+  CHECK(count_of(there, "offloaded three") == 0);
+  CHECK(count_of(there, "offloaded product") == 1);
+  // Another stream waits for the ReLU, and the second product for that stream.
+  const auto waits = text_run(
+      "h:l1(5000) s:gemm1(30000)<l1 h:l2(5000) s:relu1(30000)<l2 h:l3(5000) "
+      "s2:norm1(30000)<l3<relu1 h:l4(5000) s:gemm2(30000)<l4<norm1");
+  const auto around = after(waits.graph, offload_pattern, given(three));
+  CHECK(count_of(around, "offloaded three") == 0);
+  CHECK(count_of(around, "offloaded product") == 2);
+}
+
+TEST_CASE("offload_pattern: kernels of one operator count as one") {
+  ToyRun run;
+  for (std::size_t i = 0; i < 2; ++i) {
+    run.kernel({.name = "ampere_sgemm_128x64_splitK_tn",
+                .duration_ns = 30'000,
+                .operator_name = "aten::mm",
+                .shapes = "[[8, 1024], [1024, 1024]]"});
+    run.kernel({.name = "splitKreduce_kernel<32, 16, int, float>",
+                .duration_ns = 3'000,
+                .operator_name = "aten::mm",
+                .shapes = "[[8, 1024], [1024, 1024]]"});
+  }
+  relu(run, -1);
+  const auto there = after(run.build(), offload_pattern, given());
+  CHECK(count_of(there, "offloaded product") == 1);
+  CHECK(count_of(there, "offloaded product and ReLU") == 1);
+  CHECK(count_of(there, "splitKreduce_kernel<32, 16, int, float>") == 0);
+}
+
+TEST_CASE("offload_pattern: shapes that say too little are not called missing") {
+  ToyRun run;
+  run.kernel({.name = "cudnn::cnn::wgrad_alg0_engine",
+              .duration_ns = 100,
+              .operator_name = "aten::convolution_backward",
+              .shapes = "[[8, 16, 32, 32], [8, 16, 32, 32], [16, 16, 3, 3]]",
+              .phase = foretrace::Phase::backward});
+  const auto failed = apply_to(run.build(), offload_pattern, given(everything));
+  REQUIRE_FALSE(failed.ok());
+  CHECK(failed.error().message ==
+        "aten::convolution_backward: no formula gives the work of its convolution kernels from the "
+        "recorded shapes, expected patterns without it");
+}
+
+TEST_CASE("offload_pattern: twice as long a region takes about twice as long") {
+  const auto seconds = [](int kernels) {
+    ToyRun run;
+    for (int i = 0; i < kernels; ++i) relu(run, -1);
+    const auto graph = run.build();
+    const std::clock_t start = std::clock();
+    const auto change = apply_to(graph, offload_pattern, given(everything));
+    const std::clock_t end = std::clock();
+    REQUIRE_MESSAGE(change.ok(), change.error().message);
+    CHECK(change->notes[0].find("1 region of ") == 0);
+    return static_cast<double>(end - start) / CLOCKS_PER_SEC;
+  };
+  const double once = std::min(seconds(2000), seconds(2000));
+  // Eight times as many: 64 times as long, if each match looked at all before it.
+  CHECK(seconds(16'000) < 24 * once + 0.05);
 }
 
 TEST_CASE("offload_pattern: coverage is told by time and by FLOPs") {
