@@ -17,7 +17,6 @@ using foretrace::optimizations::batch_size;
 using foretrace::optimizations::sequence_length;
 using foretrace::test::after;
 using foretrace::test::apply_to;
-using foretrace::test::duration_of;
 using foretrace::test::ToyKernel;
 using foretrace::test::ToyRun;
 
