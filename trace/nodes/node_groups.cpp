@@ -102,9 +102,9 @@ NodeGroups::NodeGroups(std::span<const RankNodes> ranks, GroupList listed, std::
     return lists.try_emplace(std::move(list), static_cast<std::uint32_t>(lists.size()))
         .first->second;
   };
-  const auto ids_of = [&id_of](const GroupList& groups) {
+  const auto ids_of = [&id_of](GroupList&& groups) {
     Ids ids;
-    for (const auto& [name, list] : groups) ids.emplace(name, id_of(list));
+    for (auto& [name, list] : groups) ids.emplace(name, id_of(std::move(list)));
     return ids;
   };
   for (const RankNodes& rank : ranks) ranks_.push_back(rank.rank);

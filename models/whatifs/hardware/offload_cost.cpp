@@ -19,11 +19,6 @@ struct Product {
   bool has_weights = false;
 };
 
-std::string name_of(const editing::KernelEditor& editor, TaskId kernel) {
-  const std::string_view op = editor.operator_of(kernel);
-  return std::string(op.empty() ? std::string_view(editor.graph().name(kernel)) : op);
-}
-
 std::optional<Product> convolution_of(const editing::KernelEditor& editor, TaskId kernel) {
   const OperatorInputs inputs = editor.inputs_of(kernel);
   const Dims* const input = inputs.shape(0);
@@ -61,12 +56,12 @@ Error no_work(const editing::KernelEditor& editor, TaskId kernel) {
     return {ErrorCode::missing_cost,
             fmt::format("{}: the shapes of its inputs are not recorded, expected a trace with "
                         "record_shapes=True",
-                        name_of(editor, kernel))};
+                        operator_or_kernel(editor, kernel))};
   }
   return {ErrorCode::missing_cost,
           fmt::format("{}: no formula gives the work of its {} kernels from the recorded shapes, "
                       "expected patterns without it",
-                      name_of(editor, kernel), to_string(editor.class_of(kernel)))};
+                      operator_or_kernel(editor, kernel), to_string(editor.class_of(kernel)))};
 }
 
 Result<OperatorWork> machine_work(const editing::KernelEditor& editor, TaskId kernel,
@@ -124,7 +119,7 @@ Result<OffloadWork> offload_work(const editing::KernelEditor& editor, TaskId ker
   if (!work.ok()) return std::move(work).error();
   auto cost = device.exec_model != nullptr
                   ? machine_cost(device, there, *work)
-                  : roofline_cost(about, {&device, there, 1}, name_of(editor, kernel));
+                  : roofline_cost(about, {&device, there, 1}, operator_or_kernel(editor, kernel));
   if (!cost.ok()) return std::move(cost).error();
   // Numbers cross the link as they are recorded.
   const double crossing =

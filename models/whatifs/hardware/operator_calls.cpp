@@ -5,11 +5,6 @@
 namespace foretrace {
 namespace {
 
-std::string_view name_of(const editing::KernelEditor& editor, TaskId kernel) {
-  const std::string_view op = editor.operator_of(kernel);
-  return op.empty() ? std::string_view(editor.graph().name(kernel)) : op;
-}
-
 bool is_of_call(const editing::KernelEditor& editor, std::span<const TaskId> call, TaskId kernel) {
   const TaskGraph& graph = editor.graph();
   const Work& first = graph.work(call.front());
@@ -26,6 +21,11 @@ bool is_of_call(const editing::KernelEditor& editor, std::span<const TaskId> cal
 }
 
 }  // namespace
+
+std::string_view operator_or_kernel(const editing::KernelEditor& editor, TaskId kernel) {
+  const std::string_view op = editor.operator_of(kernel);
+  return op.empty() ? std::string_view(editor.graph().name(kernel)) : op;
+}
 
 bool multiplies(KernelClass kernel_class) {
   return kernel_class == KernelClass::gemm || kernel_class == KernelClass::convolution ||
@@ -44,7 +44,7 @@ std::vector<OperatorCall> operator_calls(const editing::KernelEditor& editor,
     OperatorCall call{.kernels = work.subspan(at, 1), .name = {}, .main = work[at]};
     const auto is_kernel = [&](std::size_t i) { return graph.kind(work[i]) == TaskKind::kernel; };
     if (is_kernel(at)) {
-      call.name = name_of(editor, work[at]);
+      call.name = operator_or_kernel(editor, work[at]);
       std::size_t end = at + 1;
       while (end < work.size() && is_kernel(end) && is_of_call(editor, call.kernels, work[end])) {
         call.kernels = work.subspan(at, ++end - at);

@@ -22,6 +22,10 @@ struct OperatorCall {
 [[nodiscard]] std::vector<OperatorCall> operator_calls(const editing::KernelEditor& editor,
                                                        std::span<const TaskId> work);
 
+/// The operator that called for a kernel, or the kernel where none is recorded.
+[[nodiscard]] std::string_view operator_or_kernel(const editing::KernelEditor& editor,
+                                                  TaskId kernel);
+
 /// Products, convolutions and fused attention.
 [[nodiscard]] bool multiplies(KernelClass kernel_class);
 
