@@ -252,8 +252,8 @@ std::string calls_of_calls(int n) {
     const std::string calls = field(38, std::string(8, level));
     module += computation(static_cast<std::uint64_t>(level) + 1, instruction(1, "call", calls));
   }
-  for (int i = 0; i < n; ++i) {
-    module += computation(static_cast<std::uint64_t>(levels + 2 + i), instruction(1, "add", ""));
+  for (std::uint64_t i = 0; i < static_cast<std::uint64_t>(n); ++i) {
+    module += computation(levels + 2 + i, instruction(1, "add", ""));
   }
   return profile_of({module + number(6, levels + 1)}, kernel_of_program(0, 0));
 }
