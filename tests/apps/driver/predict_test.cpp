@@ -63,7 +63,7 @@ TEST_CASE("a prediction is the changed graph simulated, between its declared bou
 
 Result<Change> doubt_it(const Scenario& scenario, const ParamValues& values) {
   Result<Change> change = halve_k(scenario, values);
-  change->doubts.emplace_back("no update is recorded");
+  change->doubts.push_back({"no update is recorded"});
   return change;
 }
 
