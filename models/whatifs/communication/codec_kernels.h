@@ -11,6 +11,28 @@
 
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/editing/transfers/transfers.h"
+#include "sim/core/params.h"
+
+namespace foretrace::editing {
+
+inline constexpr ParamInfo latency_param = {
+    .name = "latency",
+    .type = ParamType::time,
+    .unit = "us",
+    .default_text = "20 us",
+    .doc = "Part of a transfer that does not follow its bytes.",
+    .minimum = 0,
+    .maximum = 1e9};
+inline constexpr ParamInfo link_bandwidth_param = {
+    .name = "link_bandwidth",
+    .type = ParamType::bandwidth,
+    .unit = "GB/s",
+    .default_text = "0 GB/s",
+    .doc = "Per rank, to know the bytes where the trace has none; 0: not known.",
+    .minimum = 0,
+    .maximum = 1e15};
+
+}  // namespace foretrace::editing
 
 namespace foretrace {
 

@@ -56,21 +56,8 @@ constexpr ParamInfo decode_cost_param = {
     .doc = "Bytes of device memory that decoding moves per byte of the collective.",
     .minimum = 0,
     .maximum = 1000};
-constexpr ParamInfo latency_param = {.name = "latency",
-                                     .type = ParamType::time,
-                                     .unit = "us",
-                                     .default_text = "20 us",
-                                     .doc = "Part of a transfer that does not follow its bytes.",
-                                     .minimum = 0,
-                                     .maximum = 1e9};
-constexpr ParamInfo link_bandwidth_param = {
-    .name = "link_bandwidth",
-    .type = ParamType::bandwidth,
-    .unit = "GB/s",
-    .default_text = "0 GB/s",
-    .doc = "Per rank, to know the bytes where the trace has none; 0: not known.",
-    .minimum = 0,
-    .maximum = 1e15};
+using editing::latency_param;
+using editing::link_bandwidth_param;
 
 struct Settings {
   double ratio = 1;

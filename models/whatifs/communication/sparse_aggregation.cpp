@@ -75,21 +75,8 @@ constexpr ParamInfo workers_param = {.name = "workers",
                                      .doc = "Where the trace has no size of the group; 0: its own.",
                                      .minimum = 0,
                                      .maximum = 1e6};
-constexpr ParamInfo latency_param = {.name = "latency",
-                                     .type = ParamType::time,
-                                     .unit = "us",
-                                     .default_text = "20 us",
-                                     .doc = "Part of a transfer that does not follow its bytes.",
-                                     .minimum = 0,
-                                     .maximum = 1e9};
-constexpr ParamInfo link_bandwidth_param = {
-    .name = "link_bandwidth",
-    .type = ParamType::bandwidth,
-    .unit = "GB/s",
-    .default_text = "0 GB/s",
-    .doc = "Per rank, to know the bytes where the trace has none; 0: not known.",
-    .minimum = 0,
-    .maximum = 1e15};
+using editing::latency_param;
+using editing::link_bandwidth_param;
 
 struct Settings {
   SparseBlocks blocks;

@@ -99,8 +99,7 @@ class Offload {
     if (regions_ == 0) return nothing();
     return editor_.finish(fmt::format(
         "{} regions of {} matches go to {}: {:.2f} ms -> {:.2f} ms there and {:.2f} ms of copies "
-        "of "
-        "{:.1f} MB; coverage {:.1f} % of kernel time, {:.1f} % of the FLOPs that are known{}",
+        "of {:.1f} MB; coverage {:.1f} % of kernel time, {:.1f} % of the FLOPs that are known{}",
         regions_, matches_, settings_.device.name, editing::to_ms(before_), editing::to_ms(there_),
         editing::to_ms(copies_), copied_bytes_ * 1e-6, share(before_ns(), all_ns_),
         share(flops_, all_flops_), left_text()));
@@ -363,8 +362,8 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
 
 constexpr std::array<std::string_view, 6> assumptions = {
     "The device has an instruction for each pattern, which takes the sum of its operators' times "
-    "by "
-    "the device's execution model, or by the roofline of a GPU; no error of it is known, so that "
+    "by the device's execution model, or by the roofline of a GPU; no error of it is known, so "
+    "that "
     "the range is 0.8 to 1.25.",
     "Weights of forward products lie on the device, as does what a region passes on within it: "
     "the first operand of a product, the largest tensor of another operator. Other operands are "
@@ -378,7 +377,7 @@ constexpr std::array<std::string_view, 6> assumptions = {
     "the same operator, inputs and layer are one call of it, unless a kernel comes twice."};
 constexpr std::array<std::string_view, 4> ignores = {
     "loads of weights and programs before the first step, and updated weights",
-    "maps that other kernels use besides the next one on the stream",
+    "results that other kernels use besides the next one on the stream",
     "memory of either device, and conversions of numbers",
     "regions of several streams that pass data to each other: each copies it back"};
 constexpr std::array params = {patterns_param, device_param, bandwidth_param, latency_param,
