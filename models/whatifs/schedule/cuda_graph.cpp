@@ -77,8 +77,8 @@ constexpr ParamInfo start_latency_param = {
     .minimum = 0,
     .maximum = 1e9};
 
-// Sources: examples/traces/h200/graph.csv (CUDA 13, no profiler, by tools/graph.cu); "Constant Time
-// Launch for Straight-Line CUDA Graphs", developer.nvidia.com, 2024 (before: 2 us + 0.2 us a node).
+// Sources: examples/traces/h200/graph.csv (CUDA 13, no profiler, by tools/graph.cu) for what a
+// launch takes; 0.2 us a node is assumed, between that and what recordings of older drivers show.
 struct Settings {
   std::int64_t max_segment_ns = 0;
   std::size_t min_launches = 8;
@@ -207,8 +207,8 @@ constexpr std::array<std::string_view, 6> assumptions = {
     "region.",
     "Synchronizations, blocking copies, uploads, hand-overs between threads and step marks cut "
     "regions: backward on its own thread is a graph of its own.",
-    "A launch costs launch_base + nodes x node_cost on the host: 0.2 us per node before CUDA 12.6, "
-    "less since (0.02 us on CUDA 13), and 1.5 to 2.2 us under a profiler that records each node; "
+    "A launch costs launch_base + nodes x node_cost on the host: 0.02 us per node were measured on "
+    "CUDA 13, recordings under a profiler show 1.4 to 2.2 us; 0.2 us is assumed for older drivers; "
     "nodes start start_latency after the call begins (6 to 19 us for up to 1,024 nodes).",
     "Between nodes of a stream the device needs node_gap; recorded gaps that are shorter stay.",
     "Dependencies between streams are kept as they were."};
