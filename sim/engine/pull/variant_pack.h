@@ -9,8 +9,21 @@
 #include <type_traits>
 #include <utility>
 
+#ifdef __SANITIZE_ADDRESS__
+#define FORETRACE_ADDRESSES_CHECKED
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define FORETRACE_ADDRESSES_CHECKED
+#endif
+#endif
+
+#ifdef FORETRACE_ADDRESSES_CHECKED  // in every inlined copy: a compiler then takes minutes
+#define FORETRACE_ALWAYS_INLINE inline
+#define FORETRACE_INLINE_LAMBDA
+#else
 #define FORETRACE_ALWAYS_INLINE inline __attribute__((always_inline))
 #define FORETRACE_INLINE_LAMBDA __attribute__((always_inline))
+#endif
 
 namespace foretrace::engine {
 
