@@ -8,6 +8,7 @@
 
 #include "apps/driver/analysis.h"
 #include "apps/driver/answers/ranking.h"
+#include "sim/edit/editor.h"
 #include "tests/sim/graph/text_graph.h"
 
 namespace foretrace::driver {
@@ -59,6 +60,32 @@ TEST_CASE("a prediction is the changed graph simulated, between its declared bou
   CHECK(prediction->declared_high_ns == 85);    // 10 + 1.5 x 50
   CHECK(prediction->applied[0].tasks_changed == 1);
   CHECK(simulate_run(recording.graph())->answer.step_ns == 110);  // the recording is as it was
+}
+
+/// A cast before "n" with a time of its own; "k" keeps its time and gets a range.
+Result<Change> cast_n(const Scenario& scenario, const ParamValues& /*values*/) {
+  const TaskGraph& graph = scenario.graph;
+  const TaskId k = test::task(graph, "k");
+  const TaskId n = test::task(graph, "n");
+  Editor editor(graph);
+  const TaskId cast = editor.insert(editor.like(n), n, Place::before);
+  editor.share_waits(cast, n);
+  editor.set_duration(cast, 30);
+  Change change = editor.finish();
+  change.durations.push_back({k, graph.duration_ns(k), Provenance::measured, 0.5F, 2.0F});
+  return change;
+}
+
+TEST_CASE("a new task with a time of its own is one changed task, a mere range is none") {
+  const Recording recording = recording_of("h:a(10) s:k(100)<a h:b(10) t2:n(20)<b<k");
+  const OptimizationInfo cast = info("cast", cast_n);
+  const std::array<WhatIf, 1> stack = {{{&cast, {}}}};
+  const Result<Prediction> prediction = predict(recording, stack);
+  REQUIRE(prediction.ok());
+  CHECK(test::to_text(prediction->graph) == "h:a(10) s:k(100)<a h:b(10) t2:n(30)<b<k t2:n(20)<b<k");
+  CHECK(prediction->run.answer.step_ns == 160);  // 10 + 100 + 30 + 20
+  CHECK(prediction->declared_low_ns == 110);     // 10 + 0.5 x 100 + 30 + 20
+  CHECK(prediction->applied[0].tasks_changed == 1);
 }
 
 Result<Change> doubt_it(const Scenario& scenario, const ParamValues& values) {
