@@ -32,9 +32,10 @@ inline std::string text_of(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), std::istreambuf_iterator<char>()};
 }
 
-/// collect with the stand-in for CUPTI.
+/// collect with the stand-in for CUPTI; without the leak check of a sanitizer, which needs a thread
+/// and the locks of its allocator where a program forks or may have none.
 inline const std::string collect_command =
-    "FORETRACE_COLLECTOR='" FORETRACE_COLLECTOR_LIBRARY
+    "ASAN_OPTIONS=detect_leaks=0 FORETRACE_COLLECTOR='" FORETRACE_COLLECTOR_LIBRARY
     "' LD_LIBRARY_PATH='" FORETRACE_FAKE_CUPTI_FOLDER "' '" FORETRACE_PROGRAM "' collect";
 
 /// A folder for one run.
