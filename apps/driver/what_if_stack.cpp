@@ -97,23 +97,6 @@ bool changes_nothing(const TaskGraph& before, const Change& change, const Commit
          std::none_of(change.tensors.begin(), change.tensors.end(), resizes);
 }
 
-/// Tasks that get another time, place or order, and new ones; a time that stays and gets a range is
-/// none, and a new task with a time of its own is one.
-std::size_t tasks_changed(const TaskGraph& graph, const Change& change) {
-  std::vector<TaskId> not_again;
-  for (const DurationEdit& edit : change.durations) {
-    const bool is_new = index(edit.task) >= graph.size();
-    if (is_new ||
-        (edit.duration_ns == graph.duration_ns(edit.task) && (edit.low < 1 || edit.high > 1))) {
-      not_again.push_back(edit.task);
-    }
-  }
-  std::sort(not_again.begin(), not_again.end());
-  not_again.erase(std::unique(not_again.begin(), not_again.end()), not_again.end());
-  const std::size_t all = change.tasks_changed();
-  return all - std::min(all, not_again.size());
-}
-
 /// The point and both bounds; a bound never lies on the wrong side of the point.
 Status add_range(const DurationBounds& bounds, const RunOptions& options, Prediction& prediction) {
   prediction.declared_low_ns = prediction.declared_high_ns = prediction.run.answer.step_ns;
@@ -194,7 +177,7 @@ Status WhatIfStack::push(const WhatIf& what_if, Neutral neutral) {
     const auto to = known.accelerator(what_if.parameters.text(*info.accelerator_param));
     accelerator_ = to.ok() ? std::optional(**to) : std::nullopt;
   }
-  const std::size_t changed = tasks_changed(graph_, *change);
+  const std::size_t changed = change->tasks_changed(graph_);
   graph_ = std::move(committed->graph);
   std::vector<Doubt> doubts;
   for (const ChangeDoubt& doubt : change->doubts) {

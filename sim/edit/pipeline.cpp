@@ -118,7 +118,7 @@ Result<Stacked> stack(const TaskGraph& graph, std::span<const EditStage> stages,
     }
     StageReport report;
     report.name = stages[i].name;
-    report.tasks_changed = change->tasks_changed();
+    report.tasks_changed = change->tasks_changed(stacked.graph);
     report.tasks_after = committed->graph.size();
     report.topology_changed = change->changes_topology();
     report.overlaps = tracker.touch(*change, static_cast<std::uint32_t>(i));

@@ -141,8 +141,9 @@ struct Change {
 
   [[nodiscard]] bool changes_topology() const;
   [[nodiscard]] bool empty() const;
-  /// Tasks whose weights, place or existence change.
-  [[nodiscard]] std::size_t tasks_changed() const;
+  /// Tasks of `graph` that get another time, place or order, or go, and new ones, each once: not
+  /// those whose time stays and only gets a range.
+  [[nodiscard]] std::size_t tasks_changed(const TaskGraph& graph) const;
 };
 
 /// What became of the old ids, and the bounds of edited durations in the new ids.

@@ -59,7 +59,7 @@ void row(const std::string& name, const TaskGraph& graph, const Change& change, 
     return;
   }
   fmt::print(stderr, "{}: {} tasks, {} changed, {:.3f} -> {:.3f} ms simulated\n", name,
-             graph.size(), change.tasks_changed(), static_cast<double>(before) / 1e6,
+             graph.size(), change.tasks_changed(graph), static_cast<double>(before) / 1e6,
              static_cast<double>(timeline.span_ns) / 1e6);
   out.emplace_back(name, seconds * 1e3);
 }

@@ -20,12 +20,20 @@ bool Change::empty() const {
          policies.empty() && priorities.empty() && tensors.empty() && new_tensors.empty();
 }
 
-std::size_t Change::tasks_changed() const {
+std::size_t Change::tasks_changed(const TaskGraph& graph) const {
   std::vector<TaskId> tasks;
-  const auto collect = [&tasks](const auto& edits) {
-    for (const auto& edit : edits) tasks.push_back(edit.task);
+  const auto is_new = [&](TaskId task) { return index(task) >= graph.size(); };
+  const auto only_gets_range = [&](const DurationEdit& edit) {
+    return edit.duration_ns == graph.duration_ns(edit.task) && (edit.low < 1 || edit.high > 1);
   };
-  collect(durations);
+  const auto collect = [&](const auto& edits) {
+    for (const auto& edit : edits) {
+      if (!is_new(edit.task)) tasks.push_back(edit.task);
+    }
+  };
+  for (const DurationEdit& edit : durations) {
+    if (!is_new(edit.task) && !only_gets_range(edit)) tasks.push_back(edit.task);
+  }
   collect(segments);
   collect(lags);
   collect(removed);

@@ -52,12 +52,32 @@ TEST_CASE("commit: an empty change gives the same graph and shares everything") 
   CHECK(c.low.empty());
 }
 
+TEST_CASE("change: each changed task counts once, whatever is said of it") {
+  const TaskGraph g = graph("h:l(5,1) s:k(20)<l+2 h:m(5) s2:n(30)<m<k s2:o(9)<m");
+  const TaskId k = task(g, "k");
+  const TaskId n = task(g, "n");
+  const auto x = make_id<TaskId>(g.size());
+  Change change;
+  change.durations.push_back({k, 20, Provenance::measured, 0.5F, 2.0F});
+  CHECK(change.tasks_changed(g) == 0);  // its time stays and gets a range
+  change.moved.push_back({k, g.lane_id(n)});
+  CHECK(change.tasks_changed(g) == 1);  // yet it moves
+  change.inserted.push_back({TaskSpec{}, n, Place::before});
+  change.durations.push_back({x, 7, Provenance::assumed});
+  change.lags.push_back({x, DependencyKind::launch, 3});
+  CHECK(change.tasks_changed(g) == 2);
+  change.durations.push_back({n, 10, Provenance::scaled});
+  change.segments.push_back({task(g, "l"), 4});
+  change.lags.push_back({n, DependencyKind::launch, 3});
+  CHECK(change.tasks_changed(g) == 4);  // k, x, n and l
+}
+
 TEST_CASE("commit: durations alone share topology, segments and lags") {
   const TaskGraph g = graph("h:l(5,1) s:k(20)<l+2 s:m(10)");
   Change change;
   change.durations.push_back({task(g, "k"), 8, Provenance::scaled, 0.5F, 2.0F});
   CHECK_FALSE(change.changes_topology());
-  CHECK(change.tasks_changed() == 1);
+  CHECK(change.tasks_changed(g) == 1);
   const Committed c = committed(g, change);
   CHECK(to_text(c.graph) == "h:l(5,1) s:k(8)<l+2 s:m(10)");
   CHECK(&c.graph.topology() == &g.topology());
