@@ -70,10 +70,12 @@ Section breakdown_of_both(const ResultAnswer& answer) {
   Table table{
       .columns = {
           {"part"}, {"now_ns", "now"}, {"predicted_ns", "predicted"}, {"change", "change"}}};
-  const auto row = [](std::string_view title, std::int64_t then, std::int64_t now, Show show) {
-    return Row{.cells = {Value::words(title), Value::time(then), Value::time(now),
-                         then == 0 && now > 0 ? Value::change(0).as("new")
-                                              : Value::change(change_of(now, then))},
+  const auto text_of = [&](std::int64_t ns) { return time_text(ns, before.step_ns); };
+  const auto row = [&](std::string_view title, std::int64_t then, std::int64_t now, Show show) {
+    Value change = Value::change(then == 0 ? 0 : change_of(now, then));
+    // A percentage of what is shown as 0.0 ms tells a reader nothing.
+    if (text_of(then) == text_of(0) && text_of(now) != text_of(0)) change = change.as("new");
+    return Row{.cells = {Value::words(title), Value::time(then), Value::time(now), change},
                .show = show};
   };
   Row whole = row(step_word(before), before.step_ns, after.step_ns, Show::always);
