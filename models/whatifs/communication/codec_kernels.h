@@ -1,5 +1,5 @@
 // Kernels beside transfers: encoding on the stream that makes the data, decoding on the one that
-// uses them.
+// uses them; and the parameters of links that its users share.
 #pragma once
 
 #include <cstddef>

@@ -363,8 +363,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
 constexpr std::array<std::string_view, 6> assumptions = {
     "The device has an instruction for each pattern, which takes the sum of its operators' times "
     "by the device's execution model, or by the roofline of a GPU; no error of it is known, so "
-    "that "
-    "the range is 0.8 to 1.25.",
+    "that the range is 0.8 to 1.25.",
     "Weights of forward products lie on the device, as does what a region passes on within it: "
     "the first operand of a product, the largest tensor of another operator. Other operands are "
     "copied.",
