@@ -54,7 +54,11 @@ export function showAnswer(now, then, state, facts) {
   if (what) {
     figures.push(make('span', { class: sample <= before ? 'good' : 'bad' },
       strong(percent(sample / Math.max(1, before) - 1)), state.samples === 1 ? '' : ' per sample'));
-    figures.push(make('span', {}, strong(factor(before / Math.max(1, sample)))));
+    // Work per time; where a step then does other work, the time of a step beside it.
+    figures.push(make('span', {}, strong(factor(before / Math.max(1, sample))), ' the work per time'));
+    if (state.samples !== 1) {
+      figures.push(make('span', {}, strong(factor(after / Math.max(1, before))), ' the time of a ', unit));
+    }
     if (state.range) {
       figures.push(make('span', {}, 'between ', strong(time(state.range.low, before)), ' and ',
         strong(time(state.range.high, before))));
