@@ -70,7 +70,8 @@ class StorageReader {
     const auto cells = scheduling::table_of(data, stored_read_columns, input_.files);
     if (!cells.ok()) return data.take(cells.error());
     if (!cells->has("item")) {
-      data.take(Error{ErrorCode::bad_format, fmt::format("{}: no column 'item'", cells->where)});
+      data.take(Error{ErrorCode::bad_format,
+                      fmt::format("{}: no column 'item'", cells->place_of_columns())});
     }
     if (!cells->has("bytes") && !data.has("item_bytes")) {
       data.mistake("item_bytes", "missing, expected it or a column 'bytes'");

@@ -147,7 +147,7 @@ Result<std::size_t> place_of(const Cells& cells, std::string_view column) {
   const std::ptrdiff_t at = find(cells.columns, column);
   if (at >= 0) return static_cast<std::size_t>(at);
   const std::vector<std::string_view> known(cells.columns.begin(), cells.columns.end());
-  return wrong(cells.where,
+  return wrong(cells.place_of_columns(),
                fmt::format("no column {}{}", in_quotes(column), did_you_mean(column, known)));
 }
 
@@ -159,8 +159,8 @@ Status rename(Cells& cells, const ColumnNames& names) {
     const auto at = place_of(cells, theirs);
     if (!at) return at.error();
     if (is_new[*at]) {
-      return wrong(cells.where, fmt::format("column {} is to be both {} and {}", in_quotes(theirs),
-                                            renamed[*at], ours));
+      return wrong(cells.place_of_columns(), fmt::format("column {} is to be both {} and {}",
+                                                         in_quotes(theirs), renamed[*at], ours));
     }
     renamed[*at] = ours;
     is_new[*at] = true;
@@ -201,9 +201,11 @@ ColumnNames names_in(ConfigFields& fields, KnownColumns known) {
 
 bool Cells::has(std::string_view column) const { return find(columns, column) >= 0; }
 
+std::string Cells::place_of_columns() const { return where + (is_csv ? ": line 1" : ": /columns"); }
+
 std::string Cells::place_of_row(std::size_t row) const {
-  return lines.empty() ? fmt::format("{}: /rows/{}", where, row)
-                       : fmt::format("{}: line {}", where, lines[row]);
+  return is_csv ? fmt::format("{}: line {}", where, lines[row])
+                : fmt::format("{}: /rows/{}", where, row);
 }
 
 const std::string& CellFields::taken(std::string_view column) {
@@ -273,13 +275,14 @@ Status check_columns(const Cells& cells, KnownColumns known) {
     const auto count = std::count(cells.columns.begin(), cells.columns.end(), name);
     if (count == 0) missing.push_back(name);
     if (count > 1) {
-      return wrong(cells.where, fmt::format("column {} stands {} times", in_quotes(name), count));
+      return wrong(cells.place_of_columns(),
+                   fmt::format("column {} stands {} times", in_quotes(name), count));
     }
   }
   for (const std::string& column : cells.columns) {
     if (std::find(known.begin(), known.end(), column) != known.end()) continue;
     return wrong(
-        cells.where,
+        cells.place_of_columns(),
         fmt::format("column {} is not read, expected one of {}{}; \"ignored\" lists "
                     "columns to pass over",
                     in_quotes(column), fmt::join(known, ", "), did_you_mean(column, missing)));
@@ -292,6 +295,7 @@ Result<Cells> parse_csv(std::string_view text, const std::string& where) {
   if (text.starts_with(byte_order_mark)) text.remove_prefix(byte_order_mark.size());
   Cells cells;
   cells.where = where;
+  cells.is_csv = true;
   CsvReader reader(text);
   if (text.empty()) return wrong(where, "empty, expected names of columns in the first line");
   if (!reader.row(cells.columns)) return wrong(where, "line 1: a quote is not closed");
@@ -323,7 +327,7 @@ Result<Cells> table_of(ConfigFields& fields, KnownColumns known, std::vector<std
   auto cells = is_here ? cells_of(fields, fmt::format("{}: {}", fields.file(), pointer))
                        : read_cells(files.back());
   if (!cells) return cells;
-  for (const auto& done : {rename(*cells, names), ignore(*cells, ignored)}) {
+  for (const auto& done : {ignore(*cells, ignored), rename(*cells, names)}) {
     if (!done) return done.error();
   }
   if (Status fine = check_columns(*cells, known); !fine) return std::move(fine).error();

@@ -17,10 +17,12 @@ struct Cells {
   std::string where;  ///< file, or place in one, for messages
   std::vector<std::string> columns;
   std::vector<std::vector<std::string>> rows;
-  std::vector<std::size_t> lines{};  ///< of a CSV file, one per row; empty: rows of JSON
+  bool is_csv = false;
+  std::vector<std::size_t> lines{};  ///< of the file, one per row of CSV
 
   [[nodiscard]] bool has(std::string_view column) const;
-  /// "jobs.csv: line 7", for messages.
+  /// "jobs.csv: line 1" and "jobs.csv: line 7", for messages.
+  [[nodiscard]] std::string place_of_columns() const;
   [[nodiscard]] std::string place_of_row(std::size_t row) const;
 };
 

@@ -133,7 +133,8 @@ Status add_rates(const Cells& cells, const Cluster& cluster, Workload& workload,
                  ThroughputTable& throughput) {
   for (const std::string_view column : {"kind", "steps_per_s"}) {
     if (cells.has(column)) continue;
-    return Error{ErrorCode::bad_format, fmt::format("{}: no column '{}'", cells.where, column)};
+    return Error{ErrorCode::bad_format,
+                 fmt::format("{}: no column '{}'", cells.place_of_columns(), column)};
   }
   for (std::size_t row = 0; row < cells.rows.size(); ++row) {
     CellFields cell(cells, row);
