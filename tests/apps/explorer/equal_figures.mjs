@@ -122,7 +122,7 @@ async function checkComparison() {
   run('compare', ...words, '-o', page);
   const answer = ask('compare', ...words);
   const shown = await openPage(page);
-  walk('two runs', shown.body, { answer, compare: answer });
+  walk('two runs', shown.body, { answer, simulate: answer, compare: answer });
 }
 
 async function checkSweep() {
@@ -130,7 +130,7 @@ async function checkSweep() {
   run('report', '--sweep', join(work, 'results'), '-o', page);
   const answer = ask('sweep', '--show', join(work, 'results'), '--top', '1000000');
   const shown = await openPage(page);
-  walk('a sweep', shown.body, { answer, sweep: ask('sweep', '--show', join(work, 'results')) });
+  walk('a sweep', shown.body, { answer, simulate: answer, sweep: ask('sweep', '--show', join(work, 'results')) });
 }
 
 await { run: checkRun, scenario: checkScenario, compare: checkComparison, sweep: checkSweep }[kind]();

@@ -106,8 +106,10 @@ function wrongAt(text, source, document) {
     const strange = figuresIn(text).find((figure) => !isKnown(figure, want, []));
     return strange ? `${strange.text} is not in ${source}` : null;
   }
-  const [first, ...others] = figuresIn(text);
-  if (first === undefined) return null; // "none", "same"
+  const figures = figuresIn(text);
+  if (figures.length === 0) return null; // "none", "same"
+  const first = figures.find(({ kind }) => kind !== 'plain') ?? figures[0]; // behind values of axes, if need be
+  const others = figures.slice(figures.indexOf(first) + 1);
   if (!agrees(first, want)) return `the document has ${want} at ${source}`;
   const strange = others.find((figure) => figure.kind !== 'plain' && !isKnown(figure, document, [...wholesIn(document)]));
   return strange ? `${strange.text} beside it is not in the document` : null;

@@ -46,10 +46,9 @@ function linesOf(shown) {
 
 /** Once nothing comes any more. What a user has chosen and where the timeline stands is no part of it. */
 async function picture(shown) {
-  shown.byId('timeline').dispatchEvent({ type: 'keydown', key: 'Escape' });
-  shown.byId('timeline').dispatchEvent({ type: 'keydown', key: '0' });
   let lines = [];
   for (let i = 0; i < 40; ++i) {
+    for (const key of ['Escape', '0']) shown.byId('timeline').dispatchEvent({ type: 'keydown', key });
     await pause(200);
     const before = lines;
     lines = linesOf(shown);
