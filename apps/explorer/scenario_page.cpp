@@ -1,7 +1,6 @@
 #include "apps/explorer/scenario_page.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -14,6 +13,7 @@
 #include "apps/report/writers.h"
 #include "sim/core/hidden_text.h"
 #include "sim/core/text.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::explorer {
 namespace {
@@ -30,7 +30,7 @@ std::string sentence_html(const ScenarioInput& input) {
         "<em>{}</em> does not fit: <span class=\"to\">stage {} needs {}</span><span "
         "class=\"from\">, a "
         "device has {}.</span>",
-        model, answer.fullest_stage, report::bytes_text(std::llround(answer.fullest().total())),
+        model, answer.fullest_stage, report::bytes_text(to_whole(answer.fullest().total())),
         report::bytes_text(input.scenario.cluster->accelerator.memory_bytes));
   }
   return fmt::format(
@@ -52,7 +52,7 @@ std::string figures_html(const driver::ScenarioAnswer& answer, std::string_view 
                         report::percent_text(*figures.flops_utilization));
   }
   return html + fmt::format(" <span>memory of the fullest stage <b>{}</b></span>",
-                            report::bytes_text(std::llround(answer.fullest().total())));
+                            report::bytes_text(to_whole(answer.fullest().total())));
 }
 
 /// Lanes are named by their stages: that is what a rank is here.

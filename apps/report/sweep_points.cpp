@@ -5,6 +5,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/whole.h"
+
 namespace foretrace::report {
 namespace {
 
@@ -47,8 +49,8 @@ void add_point(const Sweep& sweep, const SelectedPoint& point, std::string& out)
     out += ',';
     if (i >= point.result.metrics.size() || std::isnan(point.result.metrics[i])) continue;
     const double value = point.result.metrics[i];
-    out += sweep.metrics[i].is_whole ? fmt::format("{}", std::llround(value))
-                                     : fmt::format("{}", value);
+    out +=
+        sweep.metrics[i].is_whole ? fmt::format("{}", to_whole(value)) : fmt::format("{}", value);
   }
   add_cell(point.result.reason, out);
   out += '\n';

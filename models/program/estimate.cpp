@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "models/schedules/execution.h"
+#include "sim/core/whole.h"
 
 namespace foretrace {
 namespace {
@@ -116,8 +117,8 @@ void combine_changes(RangedStep& range) {
   for (const auto& sides : range.change) {
     for (const double change : sides) (change < 0 ? below : above) += change * change;
   }
-  range.low_ns = std::llround(std::max(0.0, base - std::sqrt(below)));
-  range.high_ns = std::llround(base + std::sqrt(above));
+  range.low_ns = to_whole(std::max(0.0, base - std::sqrt(below)));
+  range.high_ns = to_whole(base + std::sqrt(above));
 }
 
 }  // namespace

@@ -1,7 +1,6 @@
 // A job: a model in training on a cluster under a plan; and its blocks as one rank runs them.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -16,6 +15,7 @@
 #include "models/workloads/model_spec.h"
 #include "sim/core/params.h"
 #include "sim/core/result.h"
+#include "sim/core/whole.h"
 
 namespace foretrace {
 
@@ -42,7 +42,7 @@ struct Job {
 
   [[nodiscard]] std::uint32_t micro_batches() const {
     const double per_rank = global_batch / plan.data;
-    return static_cast<std::uint32_t>(std::lround(per_rank / micro_batch));
+    return to_count(per_rank / micro_batch);
   }
   /// True if a step works on samples that have no tokens: each counts as a sequence of one.
   [[nodiscard]] bool has_samples() const { return model->layered != nullptr; }

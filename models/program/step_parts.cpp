@@ -1,6 +1,5 @@
 // Times of positions, of sends and of what a step ends with.
 #include <algorithm>
-#include <cmath>
 
 #include "models/collectives/collective_costs.h"
 #include "models/program/estimate.h"
@@ -8,6 +7,7 @@
 #include "models/program/sharded_passes.h"
 #include "models/program/two_lanes.h"
 #include "models/workloads/layered.h"
+#include "sim/core/whole.h"
 
 namespace foretrace {
 namespace {
@@ -150,9 +150,8 @@ void Parts::add_sends() {
   PipelineTimes& times = parts_.times;
   for (std::uint32_t position = 0; position < boundaries; ++position) {
     const bool beside = !job_.framework->sends_block;
-    times.send_forward.push_back(beside ? std::llround(send_forward_[position]) : 0);
-    times.send_backward.push_back(beside && job_.trains() ? std::llround(send_backward_[position])
-                                                          : 0);
+    times.send_forward.push_back(beside ? to_whole(send_forward_[position]) : 0);
+    times.send_backward.push_back(beside && job_.trains() ? to_whole(send_backward_[position]) : 0);
   }
 }
 
@@ -283,18 +282,18 @@ void Parts::stage_end(std::uint32_t stage) {
                                tied * job_.framework->reduce_bytes);
   }
   const bool collects = sharding == Sharding::optimizer || sharding == Sharding::gradients;
-  parts_.gradients.push_back(std::llround(reduction));
+  parts_.gradients.push_back(to_whole(reduction));
   const ShardedPasses::ResidentCollection residents = resident_collection(stage);
   parts_.parameters.push_back(
-      std::llround(collects ? exposed_collection(stage, dense, expert) : residents.gather));
+      to_whole(collects ? exposed_collection(stage, dense, expert) : residents.gather));
   const double share = sharding == Sharding::none ? 1 : 1.0 / plan_.shards();
   const double expert_share =
       sharding == Sharding::none ? 1 : 1.0 / std::max(1U, expert_copies(plan_).size);
   const double updated = dense * share + expert * expert_share;
   if (const double recorded = recorded_update_ns(*job_.model); recorded > 0) {
     parts_.update.push_back(
-        std::llround(updated * recorded * scale_[static_cast<std::size_t>(CostSource::recorded)] +
-                     residents.host));
+        to_whole(updated * recorded * scale_[static_cast<std::size_t>(CostSource::recorded)] +
+                 residents.host));
     return;
   }
   const double device = kernels_.move(updated * job_.framework->update_bytes, 10).ns *
@@ -302,7 +301,7 @@ void Parts::stage_end(std::uint32_t stage) {
   const double host = tensors * job_.framework->update_kernels *
                       job_.framework->host_kernel_ns.typical *
                       scale_[static_cast<std::size_t>(CostSource::host)];
-  parts_.update.push_back(std::llround(std::max(device, host) + residents.host));
+  parts_.update.push_back(to_whole(std::max(device, host) + residents.host));
 }
 
 // Stages in the middle are mostly alike.
@@ -354,12 +353,12 @@ void Parts::add_position(std::uint32_t position) {
     pass.total += send;
     pass.exposed[static_cast<std::size_t>(Axis::pipeline)] += send;
   }
-  times.forward.push_back(std::llround(parts_.forward.back().total));
-  times.backward.push_back(std::llround(parts_.backward.back().total));
+  times.forward.push_back(to_whole(parts_.forward.back().total));
+  times.backward.push_back(to_whole(parts_.backward.back().total));
   if (!job_.schedule->splits_backward) return;
   double weights = 0;
   for (const BlockRun& run : runs) weights += run.count * times_[run.block].weights.total;
-  times.weights.push_back(std::llround(weights));
+  times.weights.push_back(to_whole(weights));
 }
 
 StepParts Parts::all() {

@@ -14,6 +14,7 @@
 #include "apps/driver/scenario/scenario_answer.h"
 #include "models/mapping/stage_partition.h"
 #include "models/program/device_memory.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::driver {
 namespace {
@@ -314,7 +315,7 @@ Result<StagedPlan> StageWalk::simulated(Scenario scenario, double bound) {
   const auto answer = answer_scenario(scenario);
   if (!answer.ok()) return answer.error();
   StagedPlan plan;
-  plan.bound_ns = std::llround(bound);
+  plan.bound_ns = to_whole(bound);
   plan.step_ns = answer->step_ns;
   plan.breakdown = answer->analytic.breakdown;
   plan.memory = answer->analytic.memory;

@@ -1,10 +1,10 @@
 #include "apps/driver/scenario/scenario_answer.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "models/program/graphs/pipeline_graph.h"
 #include "models/program/graphs/unfolded_graph.h"
+#include "sim/core/whole.h"
 #include "sim/engine/event/event_driven.h"
 #include "sim/engine/pull/pull.h"
 
@@ -38,7 +38,7 @@ Status simulate_ranks(const Job& job, const JobBlocks& blocks, const Jitter& jit
   const double longer = static_cast<double>(answer.step_ns) /
                         static_cast<double>(std::max<std::int64_t>(1, answer.alike_ns));
   for (std::int64_t* end : {&answer.range.low_ns, &answer.range.high_ns}) {
-    *end = std::llround(static_cast<double>(*end) * longer);
+    *end = to_whole(static_cast<double>(*end) * longer);
   }
   return ok_status();
 }

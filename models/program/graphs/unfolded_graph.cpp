@@ -10,6 +10,7 @@
 #include "models/program/graphs/step_tasks.h"
 #include "models/schedules/execution.h"
 #include "sim/core/random.h"
+#include "sim/core/whole.h"
 
 namespace foretrace {
 namespace {
@@ -112,7 +113,7 @@ std::uint64_t Unfolding::task_count(std::size_t steps) const {
 std::int64_t Unfolding::jittered(std::uint32_t rank, std::int64_t ns) {
   double factor = speed_[rank];
   if (jitter_.passes > 0) factor += jitter_.passes * scatter(mixed_bits(jitter_.seed) + ++draws_);
-  return std::llround(static_cast<double>(ns) * std::max(0.1, factor));
+  return to_whole(static_cast<double>(ns) * std::max(0.1, factor));
 }
 
 void Unfolding::lanes() {

@@ -1,6 +1,5 @@
 // Where the step of a scenario goes.
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -8,6 +7,7 @@
 #include "apps/report/sections/cluster/step_parts.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/text.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::report::sections {
 
@@ -35,7 +35,7 @@ Section scenario_breakdown(const ScenarioPart& part) {
   Table table{.columns = {{"part"}, {"time_ns", "time"}, {"share", "share"}}};
   const auto add = [&](const std::string& name, double ns) {
     if (ns < 0.5) return;
-    table.add({Value::words(name), Value::time(std::llround(ns)),
+    table.add({Value::words(name), Value::time(to_whole(ns)),
                Value::share(ns / static_cast<double>(step))});
   };
   const auto row = [&add, factor = scale](const std::string& name, double ns) {
@@ -60,8 +60,8 @@ Section scenario_breakdown(const ScenarioPart& part) {
                   .scale_ns = step};
   if (answer.analytic.again_ns > 0) {
     section.note(fmt::format("of it recomputation {}; {} of communication run beside kernels",
-                             time_text(std::llround(answer.analytic.again_ns * scale), step),
-                             time_text(std::llround(answer.analytic.overlapped_ns * scale), step)));
+                             time_text(to_whole(answer.analytic.again_ns * scale), step),
+                             time_text(to_whole(answer.analytic.overlapped_ns * scale), step)));
   }
   return section;
 }
@@ -72,10 +72,10 @@ Section predicted_breakdown(const ScenarioPart& part) {
   const driver::ScenarioAnswer& answer = part.answer;
   const StepBreakdown& parts = answer.analytic.breakdown;
   const double scale = parts_of(part).scale;
-  const std::int64_t exposed_ns = std::llround(sum_of(parts.exposed) * scale);
-  const std::int64_t host_ns = std::llround(parts.host * scale);
+  const std::int64_t exposed_ns = to_whole(sum_of(parts.exposed) * scale);
+  const std::int64_t host_ns = to_whole(parts.host * scale);
   const std::int64_t compute_ns =
-      std::min<std::int64_t>(std::llround((parts.optimizer + sum_of(parts.computed)) * scale),
+      std::min<std::int64_t>(to_whole((parts.optimizer + sum_of(parts.computed)) * scale),
                              answer.step_ns - exposed_ns - host_ns);
   Section section{.key = "predicted_breakdown", .path = "predicted/breakdown", .show = Show::never};
   section.datum("host_bound_ns", Value::time(host_ns));
