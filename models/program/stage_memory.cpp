@@ -68,7 +68,7 @@ StageMemory trained(const Job& job, const StageSums& sums, std::uint32_t stage,
     memory.buffers =
         sums.largest * ((1 + framework.prefetch) * framework.gather_bytes + framework.reduce_bytes);
   }
-  if (plan.pipeline > 1) memory.buffers += 2 * hidden_bytes / batch_parts(job, stage);
+  if (job.plan.pipeline > 1) memory.buffers += 2 * hidden_bytes / batch_parts(job, stage);
   return memory;
 }
 

@@ -71,6 +71,7 @@ ParallelPlan stage_plan(const Job& job, std::uint32_t stage) {
   ParallelPlan plan = job.plan;
   if (!job.has_own_ranks()) return plan;
   const StageShare& share = job.stages[stage];
+  plan.pipeline = 1;  // the stages make no grid together
   plan.data = share.data;
   plan.tensor = share.tensor;
   plan.sequence = share.tensor > 1;
@@ -105,7 +106,7 @@ GridAxis boundary_axis(const Job& job, std::uint32_t stage) {
 
 GridAxis embedding_axis(const Job& job) {
   if (!job.has_own_ranks()) return axis_of(job.plan, Axis::embedding);
-  return {2, first_rank(job, job.plan.pipeline - 1)};
+  return {2, first_rank(job, job.plan.pipeline - 1), job.ranks()};
 }
 
 std::vector<std::uint32_t> even_layers(std::uint32_t layers, std::uint32_t positions) {

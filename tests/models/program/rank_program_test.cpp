@@ -193,8 +193,8 @@ TEST_CASE("rank program: shards of a part of the data group have copies, which a
   job.plan.shard_size = 4;
   const auto parts = program_of(job, 0);
   // Two copies of four shards each: tensor ranks are eight apart from shard to shard.
-  const GridAxis shards = {4, 8};
-  const GridAxis copies = {2, 32};
+  const GridAxis shards = {4, 8, job.plan.ranks()};
+  const GridAxis copies = {2, 32, job.plan.ranks()};
   double scattered = 0;
   double added = 0;
   for (const RankNode& node : parts) {
