@@ -109,9 +109,9 @@ Placement place(const Cluster& cluster, const GridAxis& axis) {
         most_in_node(axis, node, static_cast<std::uint32_t>(starts.farthest(node)));
   }
   // Ports local to the ranks of a node that communicate, divided among them.
-  const auto together = std::min<std::uint64_t>(node, starts.count() * placement.per_node);
-  const double local = std::ceil(static_cast<double>(cluster.network.nics) * together / node);
-  placement.nics = local * placement.per_node / static_cast<double>(together);
+  const auto together =
+      static_cast<double>(std::min<std::uint64_t>(node, starts.count() * placement.per_node));
+  placement.nics = std::ceil(cluster.network.nics * together / node) * placement.per_node / together;
   placement.oversubscription = above_leaves(cluster, over);
   return placement;
 }

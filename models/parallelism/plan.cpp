@@ -55,6 +55,11 @@ GridAxis expert_copies(const ParallelPlan& plan) {
   return {std::max(1U, ranks / one), one, plan.ranks()};
 }
 
+Sharding real_sharding(const ParallelPlan& plan, bool has_experts) {
+  const bool is_divided = plan.shards() > 1 || (has_experts && expert_copies(plan).size > 1);
+  return is_divided ? plan.sharding : Sharding::none;
+}
+
 Status check_plan(const ParallelPlan& plan, const TransformerSpec& spec) {
   for (const ParallelismInfo* kind : in_order()) {
     if (kind->check == nullptr) continue;

@@ -69,13 +69,15 @@ Status check_own_ranks(const Job& job, std::uint32_t stage) {
 
 ParallelPlan stage_plan(const Job& job, std::uint32_t stage) {
   ParallelPlan plan = job.plan;
-  if (!job.has_own_ranks()) return plan;
-  const StageShare& share = job.stages[stage];
-  plan.pipeline = 1;  // the stages make no grid together
-  plan.data = share.data;
-  plan.tensor = share.tensor;
-  plan.sequence = share.tensor > 1;
-  plan.sharding = share.sharding;
+  if (job.has_own_ranks()) {
+    const StageShare& share = job.stages[stage];
+    plan.pipeline = 1;  // the stages make no grid together
+    plan.data = share.data;
+    plan.tensor = share.tensor;
+    plan.sequence = share.tensor > 1;
+    plan.sharding = share.sharding;
+  }
+  plan.sharding = real_sharding(plan, job.model->experts.count > 0);
   return plan;
 }
 

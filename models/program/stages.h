@@ -30,7 +30,7 @@ struct StageShare {
   friend auto operator<=>(const StageShare&, const StageShare&) = default;
 };
 
-/// The plan of one stage: that of the job, or its own ranks.
+/// The plan of one stage: that of the job, or its own ranks; with what is divided in fact.
 [[nodiscard]] ParallelPlan stage_plan(const Job& job, std::uint32_t stage);
 [[nodiscard]] std::uint32_t stage_ranks(const Job& job, std::uint32_t stage);
 /// The first rank of a stage: ranks are numbered stage by stage.

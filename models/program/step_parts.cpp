@@ -1,5 +1,8 @@
 // Times of positions, of sends and of what a step ends with.
 #include <algorithm>
+#include <numeric>
+
+#include <fmt/format.h>
 
 #include "models/collectives/collective_costs.h"
 #include "models/program/estimate.h"
@@ -18,10 +21,25 @@ double recorded_update_ns(const TransformerSpec& model) {
   return is_known ? model.layered->recorded->update_ns : 0;
 }
 
-// Elements of a bucket of gradients: 40 million, or one million per rank
-// (Megatron-LM, param_and_grad_buffer.py).
-constexpr double bucket_elements = 40e6;
-constexpr double bucket_elements_per_rank = 1e6;
+constexpr double ns_of_a_year = 365.0 * 24 * 3600 * 1e9;
+
+// Whatever waits for what, a step takes no longer than all that its stages do one after the other.
+Status check_times(const StepParts& parts) {
+  constexpr double longest_ns = 0x1p60;
+  const auto sum = [](const std::vector<std::int64_t>& list) {
+    return std::accumulate(list.begin(), list.end(), 0.0);
+  };
+  const PipelineTimes& times = parts.times;
+  double ns = sum(times.forward) + sum(times.backward) + sum(times.weights) +
+              sum(times.send_forward) + sum(times.send_backward);
+  ns = ns * times.shape.micro_batches + sum(parts.gradients) + sum(parts.parameters) +
+       sum(parts.update);
+  if (ns < longest_ns) return ok_status();
+  return Error{ErrorCode::bad_config,
+               fmt::format("a step: got {:.2g} years of work or more, expected at most {:.0f}: a "
+                           "rate of the cluster is too small, or model or batch are too large",
+                           ns / ns_of_a_year, longest_ns / ns_of_a_year)};
+}
 
 class Parts {
  public:
@@ -31,10 +49,10 @@ class Parts {
         blocks_(blocks),
         times_(times),
         scale_(scale),
-        plan_(job.plan),
+        plan_(stage_plan(job, 0)),
         kernels_(*job.cluster, *job.framework, job.precisions) {}
 
-  [[nodiscard]] StepParts all();
+  [[nodiscard]] Result<StepParts> all();
 
  private:
   using Runs = std::vector<BlockRun>;
@@ -82,7 +100,7 @@ double Parts::collective_ns(const GridAxis& axis, CollectiveKind kind, double by
 
 // Of the tensors that every rank of the stage keeps.
 ShardedPasses::ResidentCollection Parts::resident_collection(std::uint32_t stage) const {
-  if (plan_.sharding != Sharding::parameters || plan_.shards() <= 1) return {};
+  if (plan_.sharding != Sharding::parameters) return {};
   Runs runs;
   for (std::uint32_t chunk = 0; chunk < job_.chunks; ++chunk) {
     const auto position = position_of(*job_.schedule, parts_.times.shape, stage, chunk);
@@ -222,7 +240,7 @@ double Parts::exposed_reduction(std::uint32_t stage, double dense, double expert
     });
   }
   if (!job_.framework->overlaps_gradients) return reduction_ns(dense, expert);
-  const double bucket = std::max(bucket_elements, bucket_elements_per_rank * plan_.copies());
+  const double bucket = bucket_elements(plan_);
   double waiting_dense = 0;
   double waiting_expert = 0;
   return beside_backward(stage, [&](TwoLanes& lanes, const BlockTimes* block) {
@@ -244,7 +262,7 @@ double Parts::exposed_collection(std::uint32_t stage, double dense, double exper
       collective_ns(expert_copies(plan_), CollectiveKind::all_gather, expert * bytes);
   if (!job_.framework->overlaps_parameters || !(all > 0)) return all;
   // The first bucket has nothing to hide behind, the others have the first forward pass.
-  const double bucket = std::max(bucket_elements, bucket_elements_per_rank * plan_.copies());
+  const double bucket = bucket_elements(plan_);
   const double first = all * std::min(1.0, bucket / std::max(dense + expert, 1.0));
   double window = 0;
   for (std::uint32_t chunk = 0; chunk < job_.chunks; ++chunk) {
@@ -336,7 +354,7 @@ void Parts::add_position(std::uint32_t position) {
   turn_to(stage_of(*job_.schedule, parts_.times.shape, position));
   const Runs& runs = parts_.positions[position];
   PipelineTimes& times = parts_.times;
-  const bool all_sharded = plan_.sharding == Sharding::parameters && plan_.shards() > 1;
+  const bool all_sharded = plan_.sharding == Sharding::parameters;
   const auto timed = [&](bool backward) {
     return all_sharded ? sharded().pass(runs, backward) : plain_pass(times_, runs, backward);
   };
@@ -361,7 +379,7 @@ void Parts::add_position(std::uint32_t position) {
   times.weights.push_back(to_whole(weights));
 }
 
-StepParts Parts::all() {
+Result<StepParts> Parts::all() {
   const ParallelPlan& plan = job_.plan;
   parts_.times.shape = {plan.pipeline, job_.micro_batches(), job_.chunks};
   parts_.positions = partition(blocks_.order, times_, layers_by_position(job_));
@@ -383,13 +401,14 @@ StepParts Parts::all() {
       stage_end(stage);
     }
   }
+  if (Status status = check_times(parts_); !status.ok()) return std::move(status).error();
   return std::move(parts_);
 }
 
 }  // namespace
 
-StepParts step_parts(const Job& job, const JobBlocks& blocks, const std::vector<BlockTimes>& times,
-                     const SourceScale& scale) {
+Result<StepParts> step_parts(const Job& job, const JobBlocks& blocks,
+                             const std::vector<BlockTimes>& times, const SourceScale& scale) {
   return Parts(job, blocks, times, scale).all();
 }
 

@@ -47,7 +47,7 @@ const PlanEstimates::Known& PlanEstimates::known(const Job& job) {
   return *(last_ = &known_.emplace(key, std::move(one)).first->second);
 }
 
-Estimate PlanEstimates::of(const Job& job) {
+Result<Estimate> PlanEstimates::of(const Job& job) {
   const Known& parts = known(job);
   return estimate(job, parts.blocks, parts.times, no_scale());
 }

@@ -37,16 +37,18 @@ class ScenarioJob final : public Predictor::Source {
     if (!there.ok()) return std::move(there).error();
     const Job& job = there->job;
     const JobBlocks blocks = build_blocks(job);
-    const Estimate estimated = estimate(job, blocks);
-    const RangedStep range = ranged_step(job, blocks);
+    const auto estimated = estimate(job, blocks);
+    if (!estimated.ok()) return estimated.error();
+    const auto range = ranged_step(job, blocks);
+    if (!range.ok()) return range.error();
     double most = 0;
-    for (const StageMemory& stage : estimated.memory) most = std::max(most, stage.total());
+    for (const StageMemory& stage : estimated->memory) most = std::max(most, stage.total());
     StepPrediction answer;
-    answer.step_ns = range.step_ns;
-    answer.low_ns = range.low_ns;
-    answer.high_ns = range.high_ns;
+    answer.step_ns = range->step_ns;
+    answer.low_ns = range->low_ns;
+    answer.high_ns = range->high_ns;
     answer.memory_bytes = to_whole(most);
-    answer.fits = fits_device(job, estimated.memory);
+    answer.fits = fits_device(job, estimated->memory);
     return answer;
   }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -42,11 +43,11 @@ std::uint32_t meetings(const std::vector<Action>& actions) {
 
 class Unfolding {
  public:
-  Unfolding(const Job& job, const JobBlocks& blocks, const Jitter& jitter)
+  Unfolding(const Job& job, const JobBlocks& blocks, StepParts parts, const Jitter& jitter)
       : job_(job),
         blocks_(blocks),
         jitter_(jitter),
-        parts_(step_parts(job, blocks, time_blocks(job, blocks, no_scale()), no_scale())),
+        parts_(std::move(parts)),
         shape_(parts_.times.shape),
         tensor_(job.plan.tensor),
         copies_(job.plan.copies()) {}
@@ -275,7 +276,9 @@ Result<TaskGraph> Unfolding::build() {
 
 Result<TaskGraph> unfolded_graph(const Job& job, const JobBlocks& blocks, const Jitter& jitter) {
   if (Status alike = check_stages_alike(job); !alike.ok()) return std::move(alike).error();
-  return Unfolding(job, blocks, jitter).build();
+  auto parts = step_parts(job, blocks, time_blocks(job, blocks, no_scale()), no_scale());
+  if (!parts.ok()) return std::move(parts).error();
+  return Unfolding(job, blocks, *std::move(parts), jitter).build();
 }
 
 }  // namespace foretrace

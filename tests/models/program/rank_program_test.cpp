@@ -94,7 +94,7 @@ TEST_CASE("rank program: without a pipeline its computation and collectives add 
     longest = std::max(longest, ends.back());
   }
   // Kernels beside a collective are slower in the estimate; here they are as fast as alone.
-  const double step = static_cast<double>(estimate(job, blocks).step_ns);
+  const double step = static_cast<double>(estimate(job, blocks)->step_ns);
   CHECK(longest < step);
   CHECK(longest > 0.95 * step);
 }
@@ -166,7 +166,7 @@ TEST_CASE("rank program: sharded parameters come early and the update waits for 
     return *std::max_element(ends.begin(), ends.end());
   };
   // Kernels beside collectives are as fast as alone here.
-  const auto step = static_cast<double>(estimate(job, build_blocks(job)).step_ns);
+  const auto step = static_cast<double>(estimate(job, build_blocks(job))->step_ns);
   CHECK(longest_way(program) < 1.02 * step);
   CHECK(longest_way(program) > 0.85 * step);
   // On links that hardly move nothing hides the collectives: the step is at least their sum.

@@ -49,7 +49,9 @@ Result<TablePoint> step_point(const TruthRow& row, std::size_t i, TableInputs& i
   }
   auto scenario = training_scenario(run, inputs);
   if (!scenario.ok()) return std::move(scenario).error();
-  TablePoint point = time_point(i, "step_s", predict_row(*scenario), *measured);
+  const auto prediction = predict_row(*scenario);
+  if (!prediction.ok()) return prediction.error();
+  TablePoint point = time_point(i, "step_s", *prediction, *measured);
   point.group = fmt::format("{}, {}", row.text("model"), row.text("precision"));
   return point;
 }
@@ -72,7 +74,9 @@ Result<TablePoint> bridge_point(const TruthRow& row, std::size_t i, TableInputs&
   if (row.number_or("fsdp", 0) > 0) run.sharding = Sharding::parameters;
   auto scenario = training_scenario(run, inputs);
   if (!scenario.ok()) return std::move(scenario).error();
-  return rate_point(i, "tokens_per_s_per_gpu", predict_row(*scenario),
+  const auto prediction = predict_row(*scenario);
+  if (!prediction.ok()) return prediction.error();
+  return rate_point(i, "tokens_per_s_per_gpu", *prediction,
                     scenario->job.tokens_per_step() / run.gpus, *measured);
 }
 
