@@ -1,0 +1,74 @@
+// Laws of modelled jobs, on random ones.
+#include <map>
+#include <set>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "models/program/estimate.h"
+#include "tests/laws/support/random_job.h"
+
+namespace foretrace {
+namespace {
+
+TEST_CASE("jobs: a number gives the same job whatever was drawn before") {
+  test::RandomJobs jobs;
+  test::RandomJobs others;
+  static_cast<void>(others.draw(5));
+  for (const std::uint64_t number : {1U, 2U, 3U}) {
+    CHECK(jobs.draw(number).text == others.draw(number).text);
+  }
+  CHECK(jobs.draw(4).text != jobs.draw(5).text);
+}
+
+// Counts what jobs have; a kind that no job has would be a law that looks at nothing.
+TEST_CASE("jobs: every kind of job is drawn") {
+  test::RandomJobs jobs;
+  std::map<std::string, int> seen;
+  for (std::uint64_t number = 0; number < test::law_jobs(400); ++number) {
+    const test::RandomJob drawn = jobs.draw(number);
+    const Job& job = drawn.scenario.job;
+    const ParallelPlan& plan = job.plan;
+    const auto count = [&seen](const std::string& kind, bool has) { seen[kind] += has ? 1 : 0; };
+    count("data", plan.data > 1);
+    count("tensor", plan.tensor > 1);
+    count("pipeline", plan.pipeline > 1);
+    count("context", plan.context > 1);
+    count("expert", plan.expert > 1);
+    count("whole experts", plan.tensor > 1 && plan.expert > 1 && plan.expert_tensor == 1);
+    count("divided experts", plan.expert_tensor > 1);
+    count("sequence", plan.sequence);
+    count("shard size", plan.shard_size > 0);
+    count("unbalanced context", plan.context > 1 && !plan.balances_context);
+    count("chunks", job.chunks > 1);
+    count("uneven stages", !job.stages.empty() && !job.has_own_ranks());
+    count("own ranks", job.has_own_ranks());
+    count("layered", job.model->layered != nullptr);
+    count("grouped keys", job.model->kv_heads < job.model->heads);
+    count("window", job.model->window > 0);
+    count("tied", job.model->ties_embeddings);
+    count("latent", job.model->latent.key_rank > 0);
+    count("sparse", job.sparse_gradients.has_value());
+    count("sums in switches", job.cluster->network.aggregation.trees > 0);
+    count("tiers", !job.cluster->tier_network.tiers.empty());
+    count("changed links", job.cluster->name.starts_with("changed"));
+    count("exec model", job.cluster->accelerator.exec_model != nullptr);
+    count("8 bit", job.precisions.layers_in_8_bit);
+    for (int kind = 0; kind < 4; ++kind) {
+      count("sharding " + std::to_string(kind), static_cast<int>(plan.sharding) == kind);
+      count("recompute " + std::to_string(kind), static_cast<int>(job.recompute) == kind);
+    }
+    for (int kind = 0; kind < 3; ++kind) {
+      count("context " + std::to_string(kind),
+            plan.context > 1 && static_cast<int>(plan.context_kind) == kind);
+      count("pass " + std::to_string(kind), static_cast<int>(job.pass) == kind);
+    }
+    for (const ScheduleInfo* schedule : schedules::all()) {
+      count(std::string(schedule->name), job.schedule == schedule && plan.pipeline > 1);
+    }
+  }
+  for (const auto& [kind, times] : seen) CHECK_MESSAGE(times >= 2, kind << ": " << times);
+}
+
+}  // namespace
+}  // namespace foretrace
