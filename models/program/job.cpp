@@ -401,6 +401,7 @@ std::vector<BlockTimes> time_blocks(const Job& job, const JobBlocks& blocks,
     time.kept_bytes = program.kept_bytes;
     time.working_bytes = program.working_bytes;
     time.input_bytes = program.input_bytes;
+    time.window = program.window;
     times.push_back(time);
   }
   return times;

@@ -113,6 +113,7 @@ struct BlockTimes {
   double kept_bytes = 0;
   double working_bytes = 0;
   double input_bytes = 0;
+  double window = 0;  ///< see BlockProgram
 };
 [[nodiscard]] std::vector<BlockTimes> time_blocks(const Job& job, const JobBlocks& blocks,
                                                   const SourceScale& scale);

@@ -36,7 +36,7 @@ Section scenario_breakdown(const ScenarioPart& part) {
   const auto add = [&](const std::string& name, double ns) {
     if (ns < 0.5) return;
     table.add({Value::words(name), Value::time(to_whole(ns)),
-               Value::share(ns / static_cast<double>(step))});
+               Value::part(ns / static_cast<double>(step))});
   };
   const auto row = [&add, factor = scale](const std::string& name, double ns) {
     add(name, ns * factor);
