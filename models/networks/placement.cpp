@@ -87,6 +87,27 @@ std::array<std::uint32_t, most_tiers> ranks_by_tier(const TierNetwork& network,
   return ranks;
 }
 
+/// The same of ascending ranks: how many members of a tier lie in one of the next tier at most.
+std::array<std::uint32_t, most_tiers> listed_by_tier(const TierNetwork& network,
+                                                     std::span<const std::int32_t> ranks) {
+  std::array<std::uint32_t, most_tiers> most{1, 1, 1, 1, 1};
+  std::int64_t below = 1;
+  for (std::size_t i = 0; i < network.tiers.size() && i < most_tiers; ++i) {
+    const std::int64_t here = below * std::max(network.tiers[i].size, 1U);
+    std::uint32_t members = 1;
+    for (std::size_t r = 1; r < ranks.size(); ++r) {
+      if (ranks[r] / here != ranks[r - 1] / here) {
+        members = 1;
+      } else if (ranks[r] / below != ranks[r - 1] / below) {
+        ++members;
+      }
+      most[i] = std::max(most[i], members);
+    }
+    below = here;
+  }
+  return most;
+}
+
 }  // namespace
 
 Placement place(const Cluster& cluster, const GridAxis& axis) {
@@ -111,7 +132,8 @@ Placement place(const Cluster& cluster, const GridAxis& axis) {
   // Ports local to the ranks of a node that communicate, divided among them.
   const auto together =
       static_cast<double>(std::min<std::uint64_t>(node, starts.count() * placement.per_node));
-  placement.nics = std::ceil(cluster.network.nics * together / node) * placement.per_node / together;
+  placement.nics =
+      std::ceil(cluster.network.nics * together / node) * placement.per_node / together;
   placement.oversubscription = above_leaves(cluster, over);
   return placement;
 }
@@ -128,7 +150,10 @@ Placement place_ranks(const Cluster& cluster, std::span<const std::int32_t> rank
   const auto count = static_cast<std::uint32_t>(ranks.size());
   const auto extent = static_cast<std::uint32_t>(ranks.back() - ranks.front());
   Placement placement = place(cluster, {count, std::max(1U, extent / (count - 1))});
-  // An axis has as few nodes as can be.
+  if (!cluster.tier_network.tiers.empty()) {
+    placement.tier_ranks = listed_by_tier(cluster.tier_network, ranks);
+  }
+  // Others along the axis may lie on more nodes.
   if (is_even && placement.nodes == nodes) return placement;
   placement.nodes = nodes;
   placement.per_node = (count + nodes - 1) / nodes;
@@ -137,7 +162,7 @@ Placement place_ranks(const Cluster& cluster, std::span<const std::int32_t> rank
   if (nodes == 1) return placement;
   placement.nics = static_cast<double>(cluster.network.nics) * placement.per_node / node;
   placement.oversubscription = above_leaves(
-      cluster, static_cast<std::uint32_t>(ranks.back() / node - ranks.front() / node + 1));
+      cluster, static_cast<std::uint64_t>(ranks.back() / node - ranks.front() / node + 1));
   return placement;
 }
 

@@ -182,7 +182,7 @@ void RankBuilder::message(RankNodeType type, std::uint32_t position, std::uint32
   node.name = fmt::format("{} {}", sends ? "send" : "receive", forward ? "activation" : "gradient");
   node.bytes = blocks_.hidden_bytes / (parts ? plan_.tensor : 1);
   node.stage = stage;
-  const Placement pair = place(*job_.cluster, axis_of(plan_, Axis::pipeline));
+  const Placement pair = pair_placement(job_, stage_, stage);
   node.ns = collective_time(*job_.cluster, {CollectiveKind::send, node.bytes, pair}).ns;
   // Both ends name the position that forward data comes from.
   const std::uint32_t edge = std::min(position, other);

@@ -37,8 +37,10 @@ struct StageShare {
 [[nodiscard]] std::uint32_t first_rank(const Job& job, std::uint32_t stage);
 /// Ranks that divide a micro-batch of the pipeline on this stage; 1 where it is one of a rank.
 [[nodiscard]] std::uint32_t batch_parts(const Job& job, std::uint32_t stage);
-/// From a stage to the next one.
+/// From a stage to the next one, where stages have ranks of their own.
 [[nodiscard]] GridAxis boundary_axis(const Job& job, std::uint32_t stage);
+/// A rank of one stage and its counterpart on another one: the pair that lies farthest apart.
+[[nodiscard]] Placement pair_placement(const Job& job, std::uint32_t from, std::uint32_t to);
 /// From the first stage to the last one, which share a table.
 [[nodiscard]] GridAxis embedding_axis(const Job& job);
 

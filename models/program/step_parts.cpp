@@ -60,7 +60,9 @@ class Parts {
   [[nodiscard]] ShardedPasses sharded() const { return {job_, plan_, times_, scale_, kernels_}; }
   [[nodiscard]] ShardedPasses::ResidentCollection resident_collection(std::uint32_t stage) const;
   void turn_to(std::uint32_t stage);
-  [[nodiscard]] bool sends_are_alike() const;
+  [[nodiscard]] bool passes_are_alike() const;
+  [[nodiscard]] bool is_sent_as_before(std::uint32_t position) const;
+  [[nodiscard]] bool is_passed_as_before(std::uint32_t position) const;
   [[nodiscard]] double passed_bytes(std::uint32_t position) const;
   [[nodiscard]] double send_ns(std::uint32_t position, bool forward) const;
   void add_sends();
@@ -116,7 +118,17 @@ void Parts::turn_to(std::uint32_t stage) {
 }
 
 // Layers of a transformer pass on the same numbers.
-bool Parts::sends_are_alike() const { return !job_.has_own_ranks() && !job_.has_samples(); }
+bool Parts::passes_are_alike() const { return !job_.has_own_ranks() && !job_.has_samples(); }
+
+bool Parts::is_sent_as_before(std::uint32_t position) const {
+  if (!passes_are_alike()) return false;
+  const auto pair = [this](std::uint32_t from) {
+    const ScheduleShape& shape = parts_.times.shape;
+    return pair_placement(job_, stage_of(*job_.schedule, shape, from),
+                          stage_of(*job_.schedule, shape, from + 1));
+  };
+  return pair(position) == pair(position - 1);
+}
 
 // What enters the position, of one micro-batch and all ranks that divide it.
 double Parts::passed_bytes(std::uint32_t position) const {
@@ -143,8 +155,9 @@ double Parts::send_ns(std::uint32_t position, bool forward) const {
   const double bytes = passed_bytes(position + 1);
   const std::uint32_t at_once =
       std::min(batch_parts(job_, from) * pieces(near), batch_parts(job_, to) * pieces(far));
+  const Placement pair = pair_placement(job_, from, to);
   double ns =
-      collective_ns(boundary_axis(job_, std::min(from, to)), CollectiveKind::send, bytes / at_once);
+      placed_collective_ns(*job_.cluster, {CollectiveKind::send, bytes / at_once, pair}, scale_);
   const ParallelPlan& receiver = forward ? far : near;
   if (pieces(receiver) > 1 && !receiver.sequence) {
     ns += collective_ns(axis_of(receiver, Axis::tensor), CollectiveKind::all_gather,
@@ -156,11 +169,11 @@ double Parts::send_ns(std::uint32_t position, bool forward) const {
 void Parts::add_sends() {
   const auto boundaries = static_cast<std::uint32_t>(parts_.positions.size()) - 1;
   if (boundaries == 0) return;
-  if (sends_are_alike()) {
-    send_forward_.assign(boundaries, send_ns(0, true));
-    send_backward_ = send_forward_;
-  } else {
-    for (std::uint32_t position = 0; position < boundaries; ++position) {
+  for (std::uint32_t position = 0; position < boundaries; ++position) {
+    if (position > 0 && is_sent_as_before(position)) {
+      send_forward_.push_back(send_forward_.back());
+      send_backward_.push_back(send_backward_.back());
+    } else {
       send_forward_.push_back(send_ns(position, true));
       send_backward_.push_back(send_ns(position, false));
     }
@@ -350,6 +363,12 @@ void Parts::repeat_position() {
   if (job_.schedule->splits_backward) times.weights.push_back(times.weights.back());
 }
 
+bool Parts::is_passed_as_before(std::uint32_t position) const {
+  return passes_are_alike() && parts_.positions[position] == parts_.positions[position - 1] &&
+         blocked_ns(position, true) == blocked_ns(position - 1, true) &&
+         blocked_ns(position, false) == blocked_ns(position - 1, false);
+}
+
 void Parts::add_position(std::uint32_t position) {
   turn_to(stage_of(*job_.schedule, parts_.times.shape, position));
   const Runs& runs = parts_.positions[position];
@@ -388,7 +407,7 @@ Result<StepParts> Parts::all() {
   parts_.backward.reserve(positions);
   add_sends();
   for (std::uint32_t i = 0; i < positions; ++i) {
-    if (i > 0 && sends_are_alike() && parts_.positions[i] == parts_.positions[i - 1]) {
+    if (i > 0 && is_passed_as_before(i)) {
       repeat_position();
     } else {
       add_position(i);

@@ -25,7 +25,11 @@ double extreme(test::Draws& draws) {
 /// Any rate of the machine may be next to 0 or beyond all bounds.
 Cluster extreme_cluster(Cluster cluster, test::Draws& draws) {
   Accelerator& accelerator = cluster.accelerator;
-  for (double& flops : accelerator.peak_flops) flops *= extreme(draws);
+  for (std::size_t i = 0; i < accelerator.peak_flops.size(); ++i) {
+    const double factor = extreme(draws);
+    accelerator.peak_flops[i] *= factor;
+    accelerator.sustained_flops[i] *= factor;
+  }
   accelerator.vector_fp32_flops *= extreme(draws);
   accelerator.memory_bandwidth *= extreme(draws);
   cluster.link_bandwidth *= extreme(draws);

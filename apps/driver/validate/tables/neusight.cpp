@@ -138,7 +138,7 @@ Result<TablePoint> single_point(const TruthTable& table, std::size_t i, TableInp
     prediction->low_s *= *share;
     prediction->high_s *= *share;
   }
-  TablePoint point = time_point(i, "e2e_ms", prediction, *measured * 1e-3);
+  TablePoint point = time_point(i, "e2e_ms", *prediction, *measured * 1e-3);
   point.group = row.text("device");
   return point;
 }
