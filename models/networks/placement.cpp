@@ -138,6 +138,20 @@ Placement place(const Cluster& cluster, const GridAxis& axis) {
   return placement;
 }
 
+bool groups_lie_alike(const Cluster& cluster, const GridAxis& axis) {
+  const std::uint64_t apart = Starts(axis).apart;
+  const auto is_even = [apart](std::uint64_t unit) {
+    return unit % apart == 0 || apart % unit == 0;
+  };
+  bool all = is_even(std::max(cluster.node_accelerators, 1U));
+  std::uint64_t unit = 1;
+  for (const Tier& tier : cluster.tier_network.tiers) {
+    unit *= std::max(tier.size, 1U);
+    all = all && is_even(unit);
+  }
+  return all;
+}
+
 Placement place_ranks(const Cluster& cluster, std::span<const std::int32_t> ranks) {
   if (ranks.size() < 2) return {};
   const auto node = static_cast<std::int32_t>(std::max(cluster.node_accelerators, 1U));

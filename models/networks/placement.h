@@ -36,6 +36,9 @@ struct GridAxis {
 /// communicate at the same time, so that each has its share of the nodes' network.
 [[nodiscard]] Placement place(const Cluster& cluster, const GridAxis& axis);
 
+/// True if groups of the axis lie alike however many ranks the grid has.
+[[nodiscard]] bool groups_lie_alike(const Cluster& cluster, const GridAxis& axis);
+
 /// Ranks at any distance from each other, ascending; groups like this one communicate at the same
 /// time.
 [[nodiscard]] Placement place_ranks(const Cluster& cluster, std::span<const std::int32_t> ranks);

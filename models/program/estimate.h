@@ -23,6 +23,7 @@ struct StageMemory {
   [[nodiscard]] double total() const {
     return weights + gradients + optimizer + activations + working + buffers;
   }
+  friend bool operator==(const StageMemory&, const StageMemory&) = default;
 };
 
 /// Where the time of a step goes on the slowest stage, in ns; sums to the step.
@@ -33,6 +34,7 @@ struct StepBreakdown {
   double optimizer = 0;
   double host = 0;  ///< the device waits for launches
   [[nodiscard]] double total() const;
+  friend bool operator==(const StepBreakdown&, const StepBreakdown&) = default;
 };
 
 struct Estimate {
@@ -44,6 +46,7 @@ struct Estimate {
   double overlapped_ns = 0;         ///< collectives beside kernels
   std::vector<StageMemory> memory;  ///< per stage
   PipelineTimes times;
+  friend bool operator==(const Estimate&, const Estimate&) = default;
 };
 
 /// Times of positions, of sends and of the end of a step.

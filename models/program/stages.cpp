@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <map>
-#include <tuple>
 
 #include <fmt/format.h>
 
@@ -185,16 +184,14 @@ Status check_stages_alike(const Job& job) {
 }
 
 JobBlocks lower_stages(const Job& job) {
-  using Kind = std::tuple<std::uint32_t, std::uint32_t, Recompute>;
   JobBlocks all;
-  std::map<Kind, std::uint32_t> first_block;
+  std::map<Job, std::uint32_t> first_block;
   std::vector<std::uint32_t> base;  // of each stage: where the blocks of its kind begin
   std::vector<BlockRun> order;
   for (std::uint32_t stage = 0; stage < job.plan.pipeline; ++stage) {
     const Job own = stage_job(job, stage);
-    const Kind kind{own.plan.data, own.plan.tensor, own.recompute};
     const auto [found, is_new] =
-        first_block.emplace(kind, static_cast<std::uint32_t>(all.blocks.size()));
+        first_block.emplace(job_of_blocks(own), static_cast<std::uint32_t>(all.blocks.size()));
     base.push_back(found->second);
     if (!is_new) continue;
     JobBlocks lowered = lower_blocks(own);

@@ -1,11 +1,17 @@
 // Laws of modelled jobs, on random ones.
 #include <map>
-#include <set>
 #include <string>
+#include <tuple>
+#include <type_traits>
+#include <utility>
+#include <vector>
 
 #include <doctest/doctest.h>
 
+#include "apps/driver/plan/plan_estimates.h"
+#include "apps/driver/scenario/job_figures.h"
 #include "models/program/estimate.h"
+#include "models/program/job_members.h"
 #include "tests/laws/support/random_job.h"
 
 namespace foretrace {
@@ -68,6 +74,46 @@ TEST_CASE("jobs: every kind of job is drawn") {
     }
   }
   for (const auto& [kind, times] : seen) CHECK_MESSAGE(times >= 2, kind << ": " << times);
+}
+
+// Of two valid jobs: the first one with one member of the second at a time, where that is valid.
+// So a cache that forgets a member of jobs is asked for both of its values.
+std::vector<Job> mixed(const Job& first, const Job& second) {
+  std::vector<Job> jobs = {first};
+  const auto from = members_of(second);
+  const auto mix = [&]<std::size_t Member>(std::integral_constant<std::size_t, Member> /*at*/) {
+    Job job = first;
+    std::get<Member>(members_of(job)) = std::get<Member>(from);
+    if (job != first && check_job(job).ok()) jobs.push_back(std::move(job));
+  };
+  [&]<std::size_t... Members>(std::index_sequence<Members...> /*members*/) {
+    (mix(std::integral_constant<std::size_t, Members>{}), ...);
+  }
+  (std::make_index_sequence<std::tuple_size_v<decltype(members_of(second))>>());
+  return jobs;
+}
+
+TEST_CASE("jobs: what blocks are shared by does not decide about them") {
+  test::RandomJobs jobs;
+  for (std::uint64_t number = 0; number < test::law_jobs(300); ++number) {
+    const test::RandomJob drawn = jobs.draw(number);
+    const Job& job = drawn.scenario.job;
+    CHECK_MESSAGE(lower_blocks(job) == lower_blocks(job_of_blocks(job)), number);
+  }
+}
+
+TEST_CASE("jobs: what is kept of others changes no estimate, and no amount") {
+  test::RandomJobs jobs;
+  driver::PlanEstimates estimates;
+  driver::ScenarioCompletion completion;
+  for (std::uint64_t number = 0; number < test::law_jobs(60); ++number) {
+    const test::RandomJob first = jobs.draw(2 * number);
+    const test::RandomJob second = jobs.draw(2 * number + 1);
+    for (const Job& job : mixed(first.scenario.job, second.scenario.job)) {
+      CHECK_MESSAGE(estimates.of(job) == estimate(job, build_blocks(job)), number);
+      CHECK_MESSAGE(completion.amounts(job) == driver::amounts_of(job), number);
+    }
+  }
 }
 
 }  // namespace

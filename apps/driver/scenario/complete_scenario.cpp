@@ -47,13 +47,12 @@ Status ScenarioCompletion::complete(Scenario& scenario) {
     job.plan.expert_tensor = usual_expert_tensor(job.plan, *job.model);
   }
   if (Status status = check_job(job); !status.ok()) return status;
-  return check_amounts(job, amounts_for(scenario.model.get(), job));
+  return check_amounts(job, amounts(job));
 }
 
-const ModelAmounts& ScenarioCompletion::amounts_for(const ModelSpec* model, const Job& job) {
-  const AmountsKey key{model, job.framework, job.pass, job.length, job.keys};
+const ModelAmounts& ScenarioCompletion::amounts(const Job& job) {
   if (amounts_.size() >= most_amounts) amounts_.clear();
-  const auto [found, is_new] = amounts_.try_emplace(key);
+  const auto [found, is_new] = amounts_.try_emplace(job_of_amounts(job));
   if (is_new) found->second = amounts_of(job);
   return found->second;
 }

@@ -81,9 +81,23 @@ double peak_flops(const Job& job) {
   return job.cluster->accelerator.flops(precision);
 }
 
-double model_flops(const Job& job) {
-  return flops_of(whole_model(job)) * job.global_batch * (job.trains() ? 3 : 1);
+Job job_of_amounts(Job job) {
+  job.cluster = nullptr;
+  job.schedule = nullptr;
+  job.plan = {};
+  job.stages.clear();
+  job.chunks = 1;
+  job.global_batch = job.micro_batch = 1;
+  job.recompute = Recompute::none;
+  job.sparse_gradients.reset();
+  return job;
 }
+
+double model_flops(const Job& job, const ModelAmounts& amounts) {
+  return amounts.flops * job.global_batch * (job.trains() ? 3 : 1);
+}
+
+double model_flops(const Job& job) { return model_flops(job, amounts_of(job)); }
 
 double model_parameters(const Job& job) { return weights_of(whole_model(job)); }
 
