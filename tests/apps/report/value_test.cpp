@@ -1,5 +1,6 @@
 #include "apps/report/value.h"
 
+#include <initializer_list>
 #include <limits>
 #include <stdexcept>
 

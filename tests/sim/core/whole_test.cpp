@@ -1,5 +1,6 @@
 #include "sim/core/whole.h"
 
+#include <initializer_list>
 #include <limits>
 
 #include <doctest/doctest.h>
