@@ -1,7 +1,6 @@
 #include "apps/explorer/scenario_page.h"
 
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <utility>
 
@@ -16,6 +15,7 @@
 #include "apps/report/writers.h"
 #include "sim/core/hidden_text.h"
 #include "sim/core/text.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::explorer {
 namespace {
@@ -30,7 +30,7 @@ std::string fullest_html(const ScenarioInput& input, std::string_view tag = "spa
   const auto stage = static_cast<std::uint32_t>(answer.fullest_stage);
   return figure_html(fmt::format("/predicted/memory/{}~10/allocated_peak_bytes",
                                  first_rank(input.scenario.job, stage)),
-                     report::bytes_text(std::llround(answer.fullest().total())), tag);
+                     report::bytes_text(to_whole(answer.fullest().total())), tag);
 }
 
 std::string sentence_html(const ScenarioInput& input) {

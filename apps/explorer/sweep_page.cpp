@@ -15,6 +15,7 @@
 #include "apps/report/writers.h"
 #include "sim/core/hidden_text.h"
 #include "sim/core/text.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::explorer {
 namespace {
@@ -41,8 +42,8 @@ std::string_view unit_text(MetricUnit unit) {
 
 std::string figure_text(double value, MetricUnit unit) {
   switch (unit) {
-    case MetricUnit::time: return report::time_text(std::llround(value));
-    case MetricUnit::bytes: return report::bytes_text(std::llround(value));
+    case MetricUnit::time: return report::time_text(to_whole(value));
+    case MetricUnit::bytes: return report::bytes_text(to_whole(value));
     case MetricUnit::share: return report::percent_text(value);
     default: return fmt::format("{:.4g}", value);
   }

@@ -31,7 +31,8 @@ enum class Unit : std::uint8_t {
 
 struct Member;
 
-/// One value. Documents get it as it is; pages get it with its unit, or in its own words.
+/// One value. A figure is finite, or it is none: tests stop where something else is made of one.
+/// Documents get it as it is; pages get it with its unit, or in its own words.
 struct Value {
   using Numbers = std::vector<std::int64_t>;
   using List = std::vector<Value>;
@@ -73,6 +74,8 @@ struct Value {
   /// Null below 0: ids and sizes that were not recorded.
   [[nodiscard]] static Value known(std::int64_t number);
   [[nodiscard]] static Value share(double share);
+  /// A share that cannot be less than nothing or more than the whole.
+  [[nodiscard]] static Value part(double share);
   [[nodiscard]] static Value change(double change);
   [[nodiscard]] static Value factor(double factor);
   /// Null below 0.

@@ -52,7 +52,7 @@ class Search {
       if (question_.gpus % tensor == 0) try_tensor(tensor);
     }
     if (answer_.tried == 0) return no_plan();
-    rank();
+    if (Status status = rank(); !status.ok()) return std::move(status).error();
     return std::move(answer_);
   }
 
@@ -170,7 +170,12 @@ class Search {
         if (sharding != Sharding::none && job.plan.copies() == 1) continue;
         if (sharding == Sharding::parameters && job.plan.pipeline > 1) continue;
         job.plan.sharding = sharding;
-        consider(job, estimates_.of(job));
+        const auto found = estimates_.of(job);
+        if (found.ok()) {
+          consider(job, *found);
+        } else {
+          note(found.error());
+        }
       }
       job.plan.sharding = Sharding::none;
     }
@@ -196,7 +201,7 @@ class Search {
 
   void note(const Error& error) { last_ = error.message; }
 
-  void rank() {
+  Status rank() {
     std::vector<PlanChoice> all;
     for (auto& [grid, choice] : fitting_) all.push_back(*choice);
     std::stable_sort(all.begin(), all.end(), [](const PlanChoice& a, const PlanChoice& b) {
@@ -205,7 +210,7 @@ class Search {
     for (PlanChoice& choice : all) finish(choice);
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (i < question_.keep) {
-        add_range(all[i]);
+        if (Status status = add_range(all[i]); !status.ok()) return status;
         answer_.best.push_back(all[i]);
       } else {
         answer_.losing.push_back({all[i], true, why_slower(all.front(), all[i])});
@@ -219,16 +224,19 @@ class Search {
                       choice->fullest_stage, choice->memory_bytes / 0x1p30, memory_ / 0x1p30);
       answer_.losing.push_back({*choice, false, std::move(why)});
     }
+    return ok_status();
   }
 
   static void finish(PlanChoice& choice) {
     choice.figures = job_figures(choice.job, choice.step_ns, model_flops(choice.job));
   }
 
-  static void add_range(PlanChoice& choice) {
-    const RangedStep range = ranged_step(choice.job, build_blocks(choice.job));
-    choice.low_ns = range.low_ns;
-    choice.high_ns = range.high_ns;
+  static Status add_range(PlanChoice& choice) {
+    const auto range = ranged_step(choice.job, build_blocks(choice.job));
+    if (!range.ok()) return range.error();
+    choice.low_ns = range->low_ns;
+    choice.high_ns = range->high_ns;
+    return ok_status();
   }
 
   /// The parts of the step that grow most against the best plan.

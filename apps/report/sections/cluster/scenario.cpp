@@ -13,6 +13,7 @@
 #include "apps/report/sections/parts.h"
 #include "apps/report/text.h"
 #include "models/execution/exec_model.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::report::sections {
 namespace {
@@ -82,8 +83,8 @@ std::string too_small_text(const ScenarioAnswer& answer) {
   for (const DeviceMemory& memory : answer.memories) {
     if (memory.fits()) continue;
     text += fmt::format("{}needs {} of {}, the device has {}", text.empty() ? "" : ", ",
-                        bytes_text(std::llround(memory.need)), memory.name,
-                        bytes_text(std::llround(memory.has)));
+                        bytes_text(to_whole(memory.need)), memory.name,
+                        bytes_text(to_whole(memory.has)));
   }
   return fmt::format("does not fit: {}; {} per step if it did", text, time_text(answer.step_ns));
 }
@@ -93,7 +94,7 @@ std::string scenario_headline(const ScenarioPart& part) {
   if (!answer.fits && answer.memories.size() > 1) return too_small_text(answer);
   if (!answer.fits) {
     return fmt::format("does not fit: stage {} needs {}, a device has {}; {} per step if it did",
-                       answer.fullest_stage, bytes_text(std::llround(answer.fullest().total())),
+                       answer.fullest_stage, bytes_text(to_whole(answer.fullest().total())),
                        bytes_text(part.scenario.cluster->accelerator.memory_bytes),
                        time_text(answer.step_ns));
   }
@@ -168,7 +169,7 @@ Section stage_memory(const ScenarioPart& part) {
                           {.key = "working_bytes", .title = "working", .narrow = Narrow::left_out},
                           {.key = "buffers_bytes", .title = "buffers", .narrow = Narrow::left_out},
                           {"total_bytes", "all"}}};
-  const auto bytes = [](double value) { return Value::bytes(std::llround(value)); };
+  const auto bytes = [](double value) { return Value::bytes(to_whole(value)); };
   for (std::size_t i = 0; i < stages.size(); ++i) {
     const StageMemory& m = stages[i];
     const bool is_middle = stages.size() > most_stages && i >= first_stages &&
@@ -184,17 +185,16 @@ Section stage_memory(const ScenarioPart& part) {
   if (answer.fullest().total() == 0) section.show = Show::never;
   if (!answer.fits && answer.memories.size() == 1) {
     section.notes.push_back(
-        {.text =
-             fmt::format("out of memory: stage {} needs {}, a device has {}", answer.fullest_stage,
-                         bytes_text(std::llround(answer.fullest().total())),
-                         bytes_text(part.scenario.job.cluster->accelerator.memory_bytes)),
+        {.text = fmt::format("out of memory: stage {} needs {}, a device has {}",
+                             answer.fullest_stage, bytes_text(to_whole(answer.fullest().total())),
+                             bytes_text(part.scenario.job.cluster->accelerator.memory_bytes)),
          .warns = true});
   }
   return section;
 }
 
 Value memory_of_stages(const ScenarioAnswer& answer, const Job& job) {
-  const auto bytes = [](double value) { return Value::bytes(std::llround(value)); };
+  const auto bytes = [](double value) { return Value::bytes(to_whole(value)); };
   Value::Object stages;
   for (std::size_t stage = 0; stage < answer.analytic.memory.size(); ++stage) {
     const StageMemory& m = answer.analytic.memory[stage];
@@ -241,7 +241,7 @@ Section predicted_rest(const ScenarioPart& part) {
   const double all = sum_of(answer.analytic.by_provenance);
   Section section{.key = "predicted_rest", .path = "predicted", .show = Show::never};
   section.datum("communication_overlapped_ns",
-                Value::time(std::llround(answer.analytic.overlapped_ns * parts_of(part).scale)));
+                Value::time(to_whole(answer.analytic.overlapped_ns * parts_of(part).scale)));
   section.datum("free", Value::object({{"communication_transfer_ns", Value::none()},
                                        {"communication_waiting_ns", Value::none()}}));
   section.datum("provenance", by_name<Provenance>(answer.analytic.by_provenance, [all](double ns) {
@@ -331,7 +331,7 @@ Sections scenario_memory(const ScenarioPart& part) {
 Sections scenario_facts(const ScenarioPart& part) {
   const Job& job = part.scenario.job;
   const ScenarioAnswer& answer = part.answer;
-  const auto ns = [](double value) { return Value::time(std::llround(value)); };
+  const auto ns = [](double value) { return Value::time(to_whole(value)); };
   const auto [parts, scale, slower] = parts_of(part);
   Value::Object exposed;
   for (std::size_t i = 0; i < axis_count; ++i) {

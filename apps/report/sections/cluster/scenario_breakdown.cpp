@@ -1,6 +1,5 @@
 // Where the step of a scenario goes.
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -8,6 +7,7 @@
 #include "apps/report/sections/cluster/step_parts.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/text.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::report::sections {
 
@@ -39,8 +39,8 @@ Section scenario_breakdown(const ScenarioPart& part) {
   Table table{.key = "parts", .columns = {{"part"}, {"time_ns", "time"}, {"share", "share"}}};
   const auto row = [&](const std::string& name, double ns) {
     if (ns < 0.5) return;
-    table.add({Value::words(name), Value::time(std::llround(ns)),
-               Value::share(ns / static_cast<double>(step))});
+    table.add({Value::words(name), Value::time(to_whole(ns)),
+               Value::part(ns / static_cast<double>(step))});
   };
   row("matrix products", parts.computed[static_cast<std::size_t>(CostSource::product)]);
   row("attention", parts.computed[static_cast<std::size_t>(CostSource::attention)]);
@@ -62,8 +62,8 @@ Section scenario_breakdown(const ScenarioPart& part) {
                   .scale_ns = step};
   if (answer.analytic.again_ns > 0) {
     section.note(fmt::format("of it recomputation {}; {} of communication run beside kernels",
-                             time_text(std::llround(answer.analytic.again_ns * scale), step),
-                             time_text(std::llround(answer.analytic.overlapped_ns * scale), step)));
+                             time_text(to_whole(answer.analytic.again_ns * scale), step),
+                             time_text(to_whole(answer.analytic.overlapped_ns * scale), step)));
   }
   return section;
 }
@@ -73,11 +73,11 @@ Section scenario_breakdown(const ScenarioPart& part) {
 Section predicted_breakdown(const ScenarioPart& part) {
   const driver::ScenarioAnswer& answer = part.answer;
   const auto [parts, scale, slower] = parts_of(part);
-  const std::int64_t waiting_ns = std::llround(slower);
-  const std::int64_t exposed_ns = std::llround(sum_of(parts.exposed));
-  const std::int64_t host_ns = std::llround(parts.host);
+  const std::int64_t waiting_ns = to_whole(slower);
+  const std::int64_t exposed_ns = to_whole(sum_of(parts.exposed));
+  const std::int64_t host_ns = to_whole(parts.host);
   const std::int64_t compute_ns =
-      std::min<std::int64_t>(std::llround(parts.optimizer + sum_of(parts.computed)),
+      std::min<std::int64_t>(to_whole(parts.optimizer + sum_of(parts.computed)),
                              answer.step_ns - exposed_ns - host_ns - waiting_ns);
   Section section{.key = "predicted_breakdown", .path = "predicted/breakdown", .show = Show::never};
   section.datum("host_bound_ns", Value::time(host_ns));

@@ -1,11 +1,11 @@
 // A served model under load: how long requests wait and take, and what bounds them.
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
 #include "apps/report/pages.h"
 #include "apps/report/text.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::report::sections {
 namespace {
@@ -20,7 +20,7 @@ Value latency_value(double seconds) {
                            : seconds >= 1   ? fmt::format("{:.2f} s", seconds)
                            : seconds >= 0.1 ? fmt::format("{:.0f} ms", seconds * 1e3)
                                             : fmt::format("{:.1f} ms", seconds * 1e3);
-  return Value::time(std::llround(seconds * 1e9)).as(text);
+  return Value::time(to_whole(seconds * 1e9)).as(text);
 }
 
 std::string latency_text(double seconds) { return latency_value(seconds).shown; }
@@ -129,7 +129,7 @@ void add_remarks_of(const ServedAnswer& served, Section& section) {
 }
 
 Value::Object range_members(double low, double typical, double high) {
-  const auto ns = [](double seconds) { return Value::time(std::llround(seconds * 1e9)); };
+  const auto ns = [](double seconds) { return Value::time(to_whole(seconds * 1e9)); };
   return {{"mean_ns", ns(typical)}, {"low_ns", ns(low)}, {"high_ns", ns(high)}};
 }
 

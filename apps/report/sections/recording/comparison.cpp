@@ -9,6 +9,7 @@
 #include "apps/report/pages.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::report::sections {
 namespace {
@@ -46,9 +47,9 @@ namespace {
 
 /// "117 x 435.3 us": so many operations, and how long each.
 std::string calls_text(double calls, std::int64_t busy_ns) {
-  const auto count = static_cast<std::uint64_t>(std::llround(calls));
+  const auto count = static_cast<std::uint64_t>(to_whole(calls));
   if (count == 0) return "none";
-  const std::int64_t each = std::llround(static_cast<double>(busy_ns) / calls);
+  const std::int64_t each = to_whole(static_cast<double>(busy_ns) / calls);
   return fmt::format("{} x {}", count_text(count), time_text(each));
 }
 
