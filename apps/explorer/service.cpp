@@ -40,7 +40,7 @@ std::string text_of(const driver::WhatIf& what_if) {
       if (own != texts.end()) spec.parameters.push_back(*own);
     }
   }
-  return driver::text_of(spec);
+  return text_of(spec);
 }
 
 std::vector<std::string> texts_of(const std::vector<driver::WhatIf>& stack) {
