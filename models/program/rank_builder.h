@@ -43,6 +43,8 @@ class RankBuilder {
   void pass(const ScheduleStep& step);
   void blocks(const std::vector<BlockRun>& runs, bool backward, bool is_last);
   void block(std::uint32_t index, bool backward);
+  [[nodiscard]] static bool is_in_pieces(const std::vector<Action>& actions, std::size_t at);
+  void in_pieces(const Action& pieces, const Action& product);
   void action(const Action& action);
   void compute(std::string_view name, double ns);
   std::uint32_t collective(std::string_view name, CollectiveKind kind, const GridAxis& group,

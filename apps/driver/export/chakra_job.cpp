@@ -115,7 +115,7 @@ class Export {
                    whole(node.collective == CollectiveKind::all_gather
                              ? node.bytes / std::max<double>(1, node.group.size)
                              : node.bytes));
-        add_text(out, "pg_name", fmt::format("{}", group_of(node.group, rank)));
+        add_text(out, "pg_name", fmt::format("{}", group_of(node, rank)));
         add_number(out, "pg_size", chakra::int64_value, node.group.size);
         break;
       case RankNodeType::send:
@@ -133,15 +133,16 @@ class Export {
     return out.delimited();
   }
 
-  std::uint32_t group_of(const GridAxis& group, std::uint32_t rank) {
-    const std::tuple key{group.size, group.stride, first_of_group(group, rank)};
+  std::uint32_t group_of(const RankNode& node, std::uint32_t rank) {
+    const GridAxis& group = node.group;
+    const std::tuple key{group.size, group.stride, first_of_group(group, rank), node.travels};
     return groups_.emplace(key, static_cast<std::uint32_t>(groups_.size() + 1)).first->second;
   }
 
   Status write_groups() {
     std::vector<std::string> lines(groups_.size());
     for (const auto& [key, number] : groups_) {
-      const auto& [size, stride, first] = key;
+      const auto& [size, stride, first, travels] = key;
       std::vector<std::uint32_t> members;
       for (std::uint32_t i = 0; i < size; ++i) members.push_back(first + i * stride);
       lines[number - 1] = fmt::format("  \"{}\": [{}]", number, fmt::join(members, ", "));
@@ -153,7 +154,8 @@ class Export {
 
   const Job& job_;
   const WriteExport& write_;
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t> groups_;
+  using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, bool>;
+  std::map<Key, std::uint32_t> groups_;
   ChakraExport result_;
 };
 
