@@ -62,7 +62,6 @@ class RankBuilder {
   void reduce_gradients(const Amounts& elements, bool is_beside);
   void gradients_of(const BlockTimes& block);
   void early_parameters();
-  void wait_for_early_parameters();
   void late_parameters(const StageWeights& own);
   void end();
 
@@ -89,11 +88,8 @@ class RankBuilder {
   std::vector<std::uint32_t> started_;  // collectives that run beside it
   // The last collective of parameters or gradients.
   std::optional<std::uint32_t> traveled_;
-  Amounts waiting_;  // gradients that wait for their bucket, in elements
-  // Parameters that come beside the first forward passes.
-  std::optional<std::uint32_t> early_;
-  double early_exposed_ = 0;
-  double late_share_ = 1;  // of those that come at the end of the step
+  Amounts waiting_;        // gradients that wait for their bucket, in elements
+  double late_share_ = 1;  // of the parameters that come at the end of the step
 };
 
 }  // namespace foretrace

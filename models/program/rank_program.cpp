@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "models/collectives/collective_costs.h"
+#include "models/program/passed_bytes.h"
 #include "models/program/rank_builder.h"
 
 namespace foretrace {
@@ -208,14 +209,15 @@ void RankBuilder::message(RankNodeType type, std::uint32_t position, std::uint32
   RankNode node;
   node.type = type;
   node.name = fmt::format("{} {}", sends ? "send" : "receive", forward ? "activation" : "gradient");
-  node.bytes = blocks_.hidden_bytes / (parts ? plan_.tensor : 1);
+  // Both ends name the position that forward data comes from.
+  const std::uint32_t edge = std::min(position, other);
+  const double whole = passed_bytes(job_, blocks_, times_, parts_.positions[edge + 1],
+                                    stage_of(*job_.schedule, shape, edge + 1));
+  node.bytes = whole / (parts ? plan_.tensor : 1);
   node.stage = stage;
   const Placement pair = pair_placement(job_, stage_, stage);
   node.ns = collective_time(*job_.cluster, {CollectiveKind::send, node.bytes, pair}).ns;
-  // Both ends name the position that forward data comes from.
-  const std::uint32_t edge = std::min(position, other);
   node.message = ((edge * shape.micro_batches) + micro_batch) * 2 + (forward ? 0 : 1);
-  const double whole = blocks_.hidden_bytes;
   const std::uint32_t made = add(std::move(node));
   if (!sends || job_.framework->sends_block) chain(made);
   if (sends || !parts || plan_.sequence) return;
@@ -244,9 +246,6 @@ void RankBuilder::pass(const ScheduleStep& step) {
     message(RankNodeType::send, position, step.micro_batch, !backward);
   } else {
     compute("wait for a message", blocked);  // at the ends what they receive
-  }
-  if (!backward && step.micro_batch == 0 && step.chunk + 1 == shape.chunks) {
-    wait_for_early_parameters();
   }
 }
 

@@ -1,5 +1,7 @@
 #include "apps/driver/export/chakra_job.h"
 
+#include <algorithm>
+#include <array>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -7,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "models/networks/placement.h"
 #include "models/program/rank_program.h"
 #include "sim/core/whole.h"
 #include "trace/formats/chakra/chakra_fields.h"
@@ -56,6 +59,32 @@ void add_text(WireMessage& node, std::string_view name, std::string_view value) 
 
 std::uint64_t whole(double value) { return static_cast<std::uint64_t>(to_whole(value)); }
 
+std::vector<std::string> differences_of(const Job& job) {
+  std::vector<std::string> differences;
+  const ParallelPlan& plan = job.plan;
+  const auto lies_alike = [&job](const GridAxis& axis) {
+    return axis.size == 1 || job.ranks() <= job.cluster->node_accelerators ||
+           groups_lie_alike(*job.cluster, axis);
+  };
+  const std::array axes = {axis_of(plan, Axis::tensor),
+                           axis_of(plan, Axis::context),
+                           axis_of(plan, Axis::expert),
+                           axis_of(plan, Axis::data),
+                           shard_axis(plan),
+                           replica_axis(plan),
+                           expert_copies(plan)};
+  if (!std::all_of(axes.begin(), axes.end(), lies_alike)) {
+    differences.emplace_back(
+        "shorter: groups do not divide nodes evenly, and a scenario takes for each the time of the "
+        "one that reaches over most nodes");
+  }
+  if (job.framework->forwards_tokens && plan.expert > 1) {
+    differences.emplace_back(
+        "longer: tokens that are forwarded inside nodes cross the network once per expert here");
+  }
+  return differences;
+}
+
 class Export {
  public:
   Export(const Job& job, const WriteExport& write) : job_(job), write_(write) {}
@@ -74,6 +103,7 @@ class Export {
     }
     if (Status status = write_groups(); !status.ok()) return std::move(status).error();
     result_.ranks = job_.plan.ranks();
+    result_.differences = differences_of(job_);
     result_.groups = static_cast<std::uint32_t>(groups_.size());
     return result_;
   }
