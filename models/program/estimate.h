@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/program/job.h"
+#include "models/schedules/execution.h"
 #include "models/schedules/schedule.h"
 
 namespace foretrace {
@@ -67,7 +68,8 @@ struct StepParts {
                                 const SourceScale& scale = no_scale());
 /// The same with times that are known.
 [[nodiscard]] Estimate estimate(const Job& job, const JobBlocks& blocks,
-                                const std::vector<BlockTimes>& times, const SourceScale& scale);
+                                const std::vector<BlockTimes>& times, const SourceScale& scale,
+                                Passes passes = Passes::by_formula);
 
 /// The step and how far it may be off: each source at its ends in turn, combined as independent
 /// errors.
@@ -79,6 +81,8 @@ struct RangedStep {
   std::array<std::array<double, 2>, cost_source_count> change{};
 };
 [[nodiscard]] RangedStep ranged_step(const Job& job, const JobBlocks& blocks);
+/// The same range around a step that is known better than by the formula: it grows with the step.
+[[nodiscard]] RangedStep around(RangedStep range, std::int64_t step_ns);
 /// As if nothing were wrong with this source: for comparing runs that it is the same in.
 [[nodiscard]] RangedStep without(RangedStep range, CostSource source);
 

@@ -1,8 +1,5 @@
 #include "apps/driver/scenario/scenario_answer.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "models/program/graphs/pipeline_graph.h"
 #include "models/program/graphs/unfolded_graph.h"
 #include "sim/engine/event/event_driven.h"
@@ -26,8 +23,7 @@ Status simulate_stages(const Job& job, const JobBlocks& blocks, ScenarioAnswer& 
   return ok_status();
 }
 
-/// Every rank for itself instead. The range was one of ranks that are alike: it grows with the
-/// step.
+/// Every rank for itself instead.
 Status simulate_ranks(const Job& job, const JobBlocks& blocks, const Jitter& jitter,
                       ScenarioAnswer& answer) {
   auto graph = unfolded_graph(job, blocks, jitter);
@@ -35,11 +31,6 @@ Status simulate_ranks(const Job& job, const JobBlocks& blocks, const Jitter& jit
   answer.graph = *std::move(graph);
   answer.timeline = simulate(answer.graph);
   answer.step_ns = answer.timeline.span_ns;
-  const double longer = static_cast<double>(answer.step_ns) /
-                        static_cast<double>(std::max<std::int64_t>(1, answer.alike_ns));
-  for (std::int64_t* end : {&answer.range.low_ns, &answer.range.high_ns}) {
-    *end = std::llround(static_cast<double>(*end) * longer);
-  }
   return ok_status();
 }
 
@@ -50,7 +41,6 @@ Result<ScenarioAnswer> answer_scenario(const Scenario& scenario) {
   ScenarioAnswer answer;
   const JobBlocks blocks = build_blocks(job);
   answer.analytic = estimate(job, blocks);
-  answer.range = ranged_step(job, blocks);
   if (Status status = simulate_stages(job, blocks, answer); !status.ok()) {
     return std::move(status).error();
   }
@@ -59,6 +49,7 @@ Result<ScenarioAnswer> answer_scenario(const Scenario& scenario) {
       return std::move(status).error().with_context(scenario.path + ": /jitter");
     }
   }
+  answer.range = around(ranged_step(job, blocks), answer.step_ns);
 
   answer.parameters = model_parameters(job);
   answer.model_flops = model_flops(job);
