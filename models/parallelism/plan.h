@@ -70,6 +70,8 @@ struct ParallelPlan {
 [[nodiscard]] GridAxis replica_axis(const ParallelPlan& plan);
 /// The copies of an expert.
 [[nodiscard]] GridAxis expert_copies(const ParallelPlan& plan);
+/// What the plan divides in fact: nothing where a single rank would hold all parts.
+[[nodiscard]] Sharding real_sharding(const ParallelPlan& plan, bool has_experts);
 
 /// One kind of parallelism: a file of this folder.
 struct ParallelismInfo {

@@ -88,6 +88,7 @@ struct BlockProgram {
   double kept_bytes = 0;     ///< per micro-batch in flight
   double working_bytes = 0;  ///< while one block is computed or recomputed: what else is alive
   double input_bytes = 0;
+  double window = 0;  ///< keys of a sequence that attention looks at; 0: all
   friend bool operator==(const BlockProgram&, const BlockProgram&) = default;
 };
 

@@ -60,16 +60,20 @@ struct StepParts {
   std::vector<std::int64_t> update;      ///< per stage: the optimizer
   std::vector<std::vector<BlockRun>> positions;
 };
-[[nodiscard]] StepParts step_parts(const Job& job, const JobBlocks& blocks,
-                                   const std::vector<BlockTimes>& times, const SourceScale& scale);
+/// Error: a step takes longer than whole numbers hold, as where a rate is next to 0.
+[[nodiscard]] Result<StepParts> step_parts(const Job& job, const JobBlocks& blocks,
+                                           const std::vector<BlockTimes>& times,
+                                           const SourceScale& scale);
 
-/// `blocks` are of this job, or of one that differs in what they do not depend on.
-[[nodiscard]] Estimate estimate(const Job& job, const JobBlocks& blocks,
-                                const SourceScale& scale = no_scale());
+/// `blocks` are of this job, or of one that differs in what they do not depend on. Error: time or
+/// memory is more than whole numbers hold.
+[[nodiscard]] Result<Estimate> estimate(const Job& job, const JobBlocks& blocks,
+                                        const SourceScale& scale = no_scale());
 /// The same with times that are known.
-[[nodiscard]] Estimate estimate(const Job& job, const JobBlocks& blocks,
-                                const std::vector<BlockTimes>& times, const SourceScale& scale,
-                                Passes passes = Passes::by_formula);
+[[nodiscard]] Result<Estimate> estimate(const Job& job, const JobBlocks& blocks,
+                                        const std::vector<BlockTimes>& times,
+                                        const SourceScale& scale,
+                                        Passes passes = Passes::by_formula);
 
 /// The step and how far it may be off: each source at its ends in turn, combined as independent
 /// errors.
@@ -80,7 +84,8 @@ struct RangedStep {
   /// Per source: change of the step if the source is at its low and its high end.
   std::array<std::array<double, 2>, cost_source_count> change{};
 };
-[[nodiscard]] RangedStep ranged_step(const Job& job, const JobBlocks& blocks);
+/// Error: as of estimate(), also at an end.
+[[nodiscard]] Result<RangedStep> ranged_step(const Job& job, const JobBlocks& blocks);
 /// The same range around a step that is known better than by the formula: it grows with the step.
 [[nodiscard]] RangedStep around(RangedStep range, std::int64_t step_ns);
 /// As if nothing were wrong with this source: for comparing runs that it is the same in.

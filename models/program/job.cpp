@@ -1,6 +1,7 @@
 #include "models/program/job.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -369,8 +370,15 @@ Job job_of_blocks(Job job) {
   // Each of these stages has its blocks.
   if (job.has_own_ranks()) return job;
   job.stages.clear();
-  job.plan.pipeline = 1;
   job.plan.sharding = Sharding::none;
+  // Where groups lie differently the size of the grid decides which of them there are.
+  constexpr std::array axes = {Axis::tensor, Axis::context, Axis::expert};
+  if (!std::all_of(axes.begin(), axes.end(), [&job](Axis axis) {
+        return groups_lie_alike(*job.cluster, axis_of(job.plan, axis));
+      })) {
+    return job;
+  }
+  job.plan.pipeline = 1;
   // The collectives of a recording may be those of its data group.
   if (!job.model->is_recorded()) job.plan.data = 1;
   return job;
@@ -426,6 +434,7 @@ std::vector<BlockTimes> time_blocks(const Job& job, const JobBlocks& blocks,
     time.kept_bytes = program.kept_bytes;
     time.working_bytes = program.working_bytes;
     time.input_bytes = program.input_bytes;
+    time.window = program.window;
     times.push_back(time);
   }
   return times;

@@ -1,7 +1,6 @@
 // A job: a model in training on a cluster under a plan; and its blocks as one rank runs them.
 #pragma once
 
-#include <cmath>
 #include <compare>
 #include <cstdint>
 #include <optional>
@@ -17,6 +16,7 @@
 #include "models/workloads/model_spec.h"
 #include "sim/core/params.h"
 #include "sim/core/result.h"
+#include "sim/core/whole.h"
 
 namespace foretrace {
 
@@ -43,7 +43,7 @@ struct Job {
 
   [[nodiscard]] std::uint32_t micro_batches() const {
     const double per_rank = global_batch / plan.data;
-    return static_cast<std::uint32_t>(std::lround(per_rank / micro_batch));
+    return to_count(per_rank / micro_batch);
   }
   /// True if a step works on samples that have no tokens: each counts as a sequence of one.
   [[nodiscard]] bool has_samples() const { return model->layered != nullptr; }
@@ -122,6 +122,7 @@ struct BlockTimes {
   double kept_bytes = 0;
   double working_bytes = 0;
   double input_bytes = 0;
+  double window = 0;  ///< see BlockProgram
   friend bool operator==(const BlockTimes&, const BlockTimes&) = default;
 };
 [[nodiscard]] std::vector<BlockTimes> time_blocks(const Job& job, const JobBlocks& blocks,

@@ -56,9 +56,10 @@ void check_written(const PlanChoice& choice, const test::RandomJob& drawn, test:
 
 // Of a plan that may be shown without its range.
 void check_listed(const PlanChoice& choice) {
-  const Estimate alone = estimate(choice.job, build_blocks(choice.job));
-  CHECK(choice.formula_ns == alone.step_ns);
-  CHECK(choice.memory_bytes == alone.memory[driver::fullest_stage(alone.memory)].total());
+  const auto alone = estimate(choice.job, build_blocks(choice.job));
+  REQUIRE(alone.ok());
+  CHECK(choice.formula_ns == alone->step_ns);
+  CHECK(choice.memory_bytes == alone->memory[driver::fullest_stage(alone->memory)].total());
 }
 
 TEST_CASE("jobs: a plan takes the step and the memory that its own scenario is simulated to take") {

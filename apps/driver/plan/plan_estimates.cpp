@@ -31,7 +31,7 @@ PlanEstimates::Found PlanEstimates::found(const Job& job) {
   return last_ = {&known.blocks, &times->second};
 }
 
-Estimate PlanEstimates::of(const Job& job, Passes passes) {
+Result<Estimate> PlanEstimates::of(const Job& job, Passes passes) {
   const Found parts = found(job);
   return estimate(job, *parts.blocks, *parts.times, no_scale(), passes);
 }

@@ -53,7 +53,7 @@ class Search {
       if (question_.gpus % tensor == 0) try_tensor(tensor);
     }
     if (answer_.tried == 0) return no_plan();
-    rank();
+    if (Status status = rank(); !status.ok()) return std::move(status).error();
     return std::move(answer_);
   }
 
@@ -173,7 +173,12 @@ class Search {
         if (sharding != Sharding::none && job.plan.copies() == 1) continue;
         if (sharding == Sharding::parameters && job.plan.pipeline > 1) continue;
         job.plan.sharding = sharding;
-        consider(job, estimates_.of(job));
+        const auto found = estimates_.of(job);
+        if (found.ok()) {
+          consider(job, *found);
+        } else {
+          note(found.error());
+        }
       }
       job.plan.sharding = Sharding::none;
     }
@@ -220,7 +225,9 @@ class Search {
 
   PlanChoice simulated(const Candidate& candidate) {
     ++answer_.simulated;
-    const Estimate estimate = estimates_.of(candidate.job, Passes::by_steps);
+    const Result<Estimate> found = estimates_.of(candidate.job, Passes::by_steps);
+    FORETRACE_CHECK(found.ok());  // what the formula took is as large
+    const Estimate& estimate = *found;
     PlanChoice choice;
     choice.job = candidate.job;
     choice.recompute = candidate.job.recompute;
@@ -236,13 +243,13 @@ class Search {
 
   void note(const Error& error) { last_ = error.message; }
 
-  void rank() {
+  Status rank() {
     std::stable_sort(
         fitting_.begin(), fitting_.end(),
         [](const PlanChoice& a, const PlanChoice& b) { return a.step_ns < b.step_ns; });
     for (std::size_t i = 0; i < fitting_.size(); ++i) {
       if (i < question_.keep) {
-        add_range(fitting_[i]);
+        if (Status status = add_range(fitting_[i]); !status.ok()) return status;
         answer_.best.push_back(fitting_[i]);
       } else {
         answer_.losing.push_back({fitting_[i], true, why_slower(fitting_.front(), fitting_[i])});
@@ -254,13 +261,16 @@ class Search {
                       choice.fullest_stage, choice.memory_bytes / 0x1p30, memory_ / 0x1p30);
       answer_.losing.push_back({choice, false, std::move(why)});
     }
+    return ok_status();
   }
 
-  static void add_range(PlanChoice& choice) {
-    const RangedStep range =
-        around(ranged_step(choice.job, build_blocks(choice.job)), choice.step_ns);
+  static Status add_range(PlanChoice& choice) {
+    const auto found = ranged_step(choice.job, build_blocks(choice.job));
+    if (!found.ok()) return found.error();
+    const RangedStep range = around(*found, choice.step_ns);
     choice.low_ns = range.low_ns;
     choice.high_ns = range.high_ns;
+    return ok_status();
   }
 
   /// The parts of the step that grow most against the best plan.

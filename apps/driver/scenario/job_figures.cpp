@@ -19,11 +19,14 @@ double flops_of(const Workload& workload) {
   double flops = 0;
   for (const BlockRun& run : workload.order) {
     for (const Operator& op : workload.blocks[run.block].operators) {
+      const AttentionPart& part = op.attention;
       if (op.type == OperatorType::product) flops += run.count * op.shape.flops();
-      if (op.type == OperatorType::batch_product) flops += run.count * op.shape.flops();
+      if (op.type == OperatorType::batch_product) {
+        const double seen = part.keys > 0 ? part.keys_seen() / part.keys : 1;
+        flops += run.count * op.shape.flops() * seen;
+      }
       if (op.type == OperatorType::attention) {
-        const AttentionPart& part = op.attention;
-        flops += run.count * 2 * op.shape.batch * part.heads * part.queries * part.keys *
+        flops += run.count * 2 * op.shape.batch * part.heads * part.queries * part.keys_seen() *
                  (part.head_size + part.value_size);
       }
     }

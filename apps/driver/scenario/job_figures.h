@@ -14,7 +14,7 @@
 namespace foretrace::driver {
 
 /// Floating-point operations of a step that the model needs: products forward and backward, and
-/// attention as if it saw all pairs, as papers count them.
+/// attention of the pairs that masks and windows leave. Papers that count all pairs find more.
 [[nodiscard]] double model_flops(const Job& job);
 /// Dense FLOPs per second of one accelerator, in the precision of the job's products.
 [[nodiscard]] double peak_flops(const Job& job);

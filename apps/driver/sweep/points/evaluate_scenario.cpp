@@ -40,11 +40,16 @@ class ScenarioEvaluator final : public PointEvaluator {
     const auto scenario = points_.at(point.where);
     if (!scenario.ok()) return scenario.error();
     const Job& job = (*scenario)->job;
-    const Estimate answer = estimates_.of(job);
+    const auto answer = estimates_.of(job);
+    if (!answer.ok()) return answer.error();
     RangedStep range;
-    if (has_range_) range = ranged_step(job, build_blocks(job));
+    if (has_range_) {
+      const auto ends = ranged_step(job, build_blocks(job));
+      if (!ends.ok()) return ends.error();
+      range = *ends;
+    }
     for (const MetricInfo& metric : sweep_.metrics) {
-      point.metrics.push_back(metric_of(metric.name, job, answer, range));
+      point.metrics.push_back(metric_of(metric.name, job, *answer, range));
     }
     return ok_status();
   }
