@@ -1,4 +1,5 @@
-# No path of one machine and no mark of unfinished work in the tree: cmake -DROOT=... -P words.cmake
+# No path of one machine and no mark of unfinished work in the tree, and one conversion of real
+# numbers to whole ones in the sources: cmake -DROOT=... -P words.cmake
 cmake_minimum_required(VERSION 3.25)
 
 # Put together, so that this file does not find itself.
@@ -32,6 +33,9 @@ foreach(file IN LISTS files)
   look("${machine}" "path of one machine")
   if(NOT file MATCHES "\\.(md|json)$")
     look("${unfinished}" "mark of unfinished work")
+  endif()
+  if(file MATCHES "^(sim|trace|models|apps)/" AND NOT file STREQUAL "sim/core/whole.h")
+    look("std::ll?round[(]" "a conversion of its own, expected to_whole() or to_count() of sim/core/whole.h")
   endif()
 endforeach()
 

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "apps/report/csv_cell.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::report {
 namespace {
@@ -38,8 +39,8 @@ void add_point(const Sweep& sweep, const SelectedPoint& point, Cell cell, std::s
     out += ',';
     if (i >= point.result.metrics.size() || std::isnan(point.result.metrics[i])) continue;
     const double value = point.result.metrics[i];
-    out += sweep.metrics[i].is_whole ? fmt::format("{}", std::llround(value))
-                                     : fmt::format("{}", value);
+    out +=
+        sweep.metrics[i].is_whole ? fmt::format("{}", to_whole(value)) : fmt::format("{}", value);
   }
   out += "," + cell(point.result.reason) + "\n";
 }

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <random>
 #include <string_view>
 #include <unordered_map>
@@ -16,6 +15,7 @@
 #include "sim/core/parallel.h"
 #include "sim/core/params.h"
 #include "sim/core/random.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::driver {
 namespace {
@@ -45,7 +45,7 @@ class StorageReader {
     read_caches();
     read_loader();
     input_.pipeline.step_ns =
-        std::llround(read_within(fields_, "step", ParamType::time, longest_read_ns));
+        to_whole(read_within(fields_, "step", ParamType::time, longest_read_ns));
     if (const Status fine = fields_.finish(); !fine) return fine.error();
     return std::move(input_);
   }
@@ -128,7 +128,7 @@ class StorageReader {
     if (object == nullptr) return;
     ConfigFields inner(*object, where_, fmt::format("/{}", key));
     tier.latency_ns =
-        std::llround(optional_within(inner, "latency", ParamType::time, longest_read_ns, 0));
+        to_whole(optional_within(inner, "latency", ParamType::time, longest_read_ns, 0));
     tier.bytes_per_s = read_positive(inner, "bandwidth", ParamType::bandwidth, 1e16);
     // So that the times of all reads together can be counted.
     double largest = 0;
@@ -193,7 +193,7 @@ class StorageReader {
     input_.pipeline.workers = optional_count(inner, "workers", 1024, 1);
     input_.pipeline.prefetch = optional_count(inner, "prefetch", 1024, 2);
     input_.pipeline.decode_ns =
-        std::llround(optional_within(inner, "decode", ParamType::time, longest_read_ns, 0));
+        to_whole(optional_within(inner, "decode", ParamType::time, longest_read_ns, 0));
     fields_.take(inner.finish());
   }
 

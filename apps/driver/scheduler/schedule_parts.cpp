@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <functional>
 #include <string_view>
 #include <utility>
@@ -14,6 +13,7 @@
 #include "apps/driver/scheduler/sources/cells.h"
 #include "apps/driver/scheduler/sources/job_table.h"
 #include "sim/core/params.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::scheduling {
 namespace {
@@ -116,7 +116,7 @@ Status read_cluster(const Section& section, Cluster& cluster) {
     double memory = 0;
     node.optional_quantity("cpus", ParamType::number, cpus);
     node.optional_quantity("memory", ParamType::bytes, memory);
-    read.cpu_milli = std::llround(std::clamp(cpus, 0.0, 1e9) * 1000);
+    read.cpu_milli = to_whole(std::clamp(cpus, 0.0, 1e9) * 1000);
     read.memory_mib = static_cast<std::int64_t>(std::clamp(memory, 0.0, 1e18) / (1 << 20));
     const std::int64_t count = whole_number(node, "count", 1, {0, most_nodes});
     fields.take(node.finish());

@@ -1,7 +1,6 @@
 // Reads foretrace.serving/1: the model, what serves it, and the requests.
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -13,6 +12,7 @@
 #include "models/networks/read_figures.h"
 #include "sim/core/config.h"
 #include "sim/core/params.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::driver {
 namespace {
@@ -132,7 +132,7 @@ void Reader::read_copies() {
   ConfigFields inner = inside("transfer", *object);
   options.transfer_bytes_per_s = read_positive(inner, "bandwidth", ParamType::bandwidth, 1e16);
   options.transfer_latency_ns =
-      std::llround(optional_within(inner, "latency", ParamType::time, longest_time_ns, 0));
+      to_whole(optional_within(inner, "latency", ParamType::time, longest_time_ns, 0));
   fields_.take(inner.finish());
 }
 
@@ -148,7 +148,7 @@ void Reader::read_limits() {
   if (object == nullptr) return;
   ConfigFields inner = inside("limits", *object);
   const auto limit = [&inner](std::string_view key) {
-    return std::llround(optional_within(inner, key, ParamType::time, longest_time_ns, 0));
+    return to_whole(optional_within(inner, key, ParamType::time, longest_time_ns, 0));
   };
   serving_.limits = {limit("first_token"), limit("token")};
   fields_.take(inner.finish());
@@ -214,13 +214,13 @@ void Reader::read_generated(const ConfigValue& object) {
   const auto drawn = [&](double usual) {
     const double value =
         spread > 0 ? random.uniform(usual * (1 - spread), usual * (1 + spread)) : usual;
-    return std::max<std::int64_t>(1, std::llround(value));
+    return std::max<std::int64_t>(1, to_whole(value));
   };
   double now_s = 0;
   for (std::uint32_t i = 0; i < count; ++i) {
     ServingRequest request;
     if (rate > 0 && i > 0) now_s += random.exponential(1 / rate);
-    request.arrival_ns = std::llround(std::min(now_s, longest_s) * 1e9);
+    request.arrival_ns = to_whole(std::min(now_s, longest_s) * 1e9);
     request.input_tokens = drawn(input);
     request.output_tokens = drawn(output);
     if (groups > 0) {

@@ -14,6 +14,7 @@
 #include "models/catalogue/config_files.h"
 #include "sim/core/params.h"
 #include "sim/core/text.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::scheduling {
 namespace {
@@ -253,7 +254,7 @@ std::int64_t CellFields::whole_number(std::string_view column, std::int64_t othe
 std::int64_t CellFields::time(std::string_view column, std::int64_t otherwise) {
   if (!given(column)) return otherwise;
   constexpr double century_s = 3.2e9;
-  return std::llround(number(column, 0, 0, century_s) * 1e9);
+  return to_whole(number(column, 0, 0, century_s) * 1e9);
 }
 
 Status CellFields::finish() const {

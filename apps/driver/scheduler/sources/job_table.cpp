@@ -1,7 +1,6 @@
 #include "apps/driver/scheduler/sources/job_table.h"
 
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -9,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/params.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::scheduling {
 namespace {
@@ -67,12 +67,12 @@ void read_request(CellFields& cell, const Cluster& cluster, Job& job) {
   Request& request = job.request;
   request.gpus = static_cast<std::int32_t>(cell.whole_number("gpus", 1, 0, most_gpus));
   const double share = cell.number("gpu_share", 1, 0.001, 1);
-  request.milli = static_cast<std::int32_t>(std::llround(share * whole));
+  request.milli = static_cast<std::int32_t>(to_whole(share * whole));
   if (request.milli < whole && request.gpus != 1) {
     cell.mistake("gpu_share", "a share goes with one accelerator only");
   }
-  request.cpu_milli = std::llround(cell.number("cpus", 0, 0, 1e6) * 1000);
-  request.memory_mib = std::llround(cell.number("memory_mib", 0, 0, 1e12));
+  request.cpu_milli = to_whole(cell.number("cpus", 0, 0, 1e6) * 1000);
+  request.memory_mib = to_whole(cell.number("memory_mib", 0, 0, 1e12));
   request.kinds = kinds_in(cell.text("kinds"), cluster, cell);
   job.least_gpus = static_cast<std::int32_t>(cell.whole_number("least_gpus", 0, 0, most_gpus));
   job.most_gpus = static_cast<std::int32_t>(cell.whole_number("most_gpus", 0, 0, most_gpus));

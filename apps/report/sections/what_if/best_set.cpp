@@ -1,5 +1,4 @@
 // The what-ifs that together give most, and what each of them adds.
-#include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,6 +7,7 @@
 #include "apps/report/sections/parts.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::report::sections {
 namespace {
@@ -21,7 +21,7 @@ using driver::WhatIfChoice;
 // On the short page; --details shows all.
 constexpr std::size_t brief_front_rows = 5;
 
-std::int64_t sample_time(const ChosenSet& set) { return std::llround(set.time_per_sample()); }
+std::int64_t sample_time(const ChosenSet& set) { return to_whole(set.time_per_sample()); }
 
 std::string choice_text(const WhatIfChoice& choice) {
   return fmt::format("{}", fmt::join(choice.texts, " with "));
