@@ -9,6 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "models/catalogue/imported_file.h"
+#include "models/catalogue/same_device.h"
 #include "models/costs/cost_table.h"
 
 namespace foretrace::driver {
@@ -97,6 +98,12 @@ bool changes_nothing(const TaskGraph& before, const Change& change, const Commit
          std::none_of(change.tensors.begin(), change.tensors.end(), resizes);
 }
 
+/// In front of the note that is always shown.
+void say_nothing_changes(Change& change) {
+  if (change.notes.empty()) change.notes.emplace_back("every task stays as it is");
+  change.notes.front().insert(0, "changes nothing: ");
+}
+
 /// The point and both bounds; a bound never lies on the wrong side of the point.
 Status add_range(const DurationBounds& bounds, const RunOptions& options, Prediction& prediction) {
   prediction.declared_low_ns = prediction.declared_high_ns = prediction.run.answer.step_ns;
@@ -160,12 +167,12 @@ Status WhatIfStack::push(const WhatIf& what_if, Neutral neutral) {
   if (!committed.ok()) {
     return Error(committed.error()).with_context(info.name);
   }
-  if (neutral == Neutral::refuse && changes_nothing(graph_, *change, *committed)) {
-    return Error{
-        ErrorCode::no_match,
-        fmt::format("{}: changes nothing: {}", info.name,
-                    change->notes.empty() ? std::string("every task stays as it is")
-                                          : fmt::format("{}", fmt::join(change->notes, "; ")))};
+  if (changes_nothing(graph_, *change, *committed)) {
+    say_nothing_changes(*change);
+    if (neutral == Neutral::refuse) {
+      return Error{ErrorCode::no_match,
+                   fmt::format("{}: {}", info.name, fmt::join(change->notes, "; "))};
+    }
   }
   bounds_.follow(*committed);
   follow_origin(*committed, graph_.size(), origin_);
@@ -175,7 +182,11 @@ Status WhatIfStack::push(const WhatIf& what_if, Neutral neutral) {
   if (info.accelerator_param != nullptr) {
     // What follows in the stack runs on the new device.
     const auto to = known.accelerator(what_if.parameters.text(*info.accelerator_param));
-    accelerator_ = to.ok() ? std::optional(**to) : std::nullopt;
+    if (!to.ok()) {
+      accelerator_ = std::nullopt;
+    } else if (!accelerator_ || !is_same_device(*accelerator_, **to)) {
+      accelerator_ = **to;  // else it keeps the memory that its driver reported
+    }
   }
   const std::size_t changed = change->tasks_changed(graph_);
   graph_ = std::move(committed->graph);

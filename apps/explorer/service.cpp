@@ -154,7 +154,6 @@ Response Service::point(const Question& question, const Stack& stack) {
 
 Response Service::rest(const Question& question, const Stack& stack) {
   driver::RunOptions options = options_;
-  options.keeps_neutral = true;
   Result<driver::Prediction> prediction =
       driver::predict(input_.recording, stack, options, &input_.replay);
   if (!prediction.ok()) return declined(prediction.error());
