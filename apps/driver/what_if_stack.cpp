@@ -81,8 +81,8 @@ Status read_files_of(const WhatIf& what_if, CataloguePtr& known) {
   return ok_status();
 }
 
-/// Whether the next graph is the same one. What moves, comes or goes is a change; so is another
-/// device, samples in other groups, and a tensor of another size.
+/// Whether the next graph is the same one. What moves, comes or goes is a change; so is a tensor of
+/// another size.
 bool changes_nothing(const TaskGraph& before, const Change& change, const Committed& after) {
   if (!after.new_id.empty() || before.shared_topology() != after.graph.shared_topology() ||
       !change.policies.empty() || !change.priorities.empty() || !change.new_tensors.empty()) {
@@ -96,6 +96,21 @@ bool changes_nothing(const TaskGraph& before, const Change& change, const Commit
   return *was.duration_ns == *is.duration_ns && *was.segment_ns == *is.segment_ns &&
          *was.lag_ns == *is.lag_ns && *was.overflow_lag_ns == *is.overflow_lag_ns &&
          std::none_of(change.tensors.begin(), change.tensors.end(), resizes);
+}
+
+/// What the run is on with the what-if, and with all that follows in the stack. The device that it
+/// was on keeps the memory that its driver reported.
+std::optional<Accelerator> device_after(const WhatIf& what_if, const Catalogue& known,
+                                        const std::optional<Accelerator>& before) {
+  const ParamInfo* const named = what_if.optimization->accelerator_param;
+  if (named == nullptr) return before;
+  const auto to = known.accelerator(what_if.parameters.text(*named));
+  if (!to.ok()) return std::nullopt;
+  return before && is_same_device(*before, **to) ? before : std::optional(**to);
+}
+
+bool is_one_device(const std::optional<Accelerator>& a, const std::optional<Accelerator>& b) {
+  return a && b ? is_same_device(*a, *b) : a.has_value() == b.has_value();
 }
 
 /// In front of the note that is always shown.
@@ -167,7 +182,8 @@ Status WhatIfStack::push(const WhatIf& what_if, Neutral neutral) {
   if (!committed.ok()) {
     return Error(committed.error()).with_context(info.name);
   }
-  if (changes_nothing(graph_, *change, *committed)) {
+  std::optional<Accelerator> on = device_after(what_if, known, accelerator_);
+  if (is_one_device(on, accelerator_) && changes_nothing(graph_, *change, *committed)) {
     say_nothing_changes(*change);
     if (neutral == Neutral::refuse) {
       return Error{ErrorCode::no_match,
@@ -179,15 +195,7 @@ Status WhatIfStack::push(const WhatIf& what_if, Neutral neutral) {
   if (change->samples) {
     samples_ = samples_.value_or(1) * *change->samples;
   }
-  if (info.accelerator_param != nullptr) {
-    // What follows in the stack runs on the new device.
-    const auto to = known.accelerator(what_if.parameters.text(*info.accelerator_param));
-    if (!to.ok()) {
-      accelerator_ = std::nullopt;
-    } else if (!accelerator_ || !is_same_device(*accelerator_, **to)) {
-      accelerator_ = **to;  // else it keeps the memory that its driver reported
-    }
-  }
+  accelerator_ = std::move(on);
   const std::size_t changed = change->tasks_changed(graph_);
   graph_ = std::move(committed->graph);
   std::vector<Doubt> doubts;

@@ -153,9 +153,8 @@ Response Service::point(const Question& question, const Stack& stack) {
 }
 
 Response Service::rest(const Question& question, const Stack& stack) {
-  driver::RunOptions options = options_;
   Result<driver::Prediction> prediction =
-      driver::predict(input_.recording, stack, options, &input_.replay);
+      driver::predict(input_.recording, stack, options_, &input_.replay);
   if (!prediction.ok()) return declined(prediction.error());
   if (newest_.is_superseded(question)) return superseded();
   driver::add_facts(input_.recording, input_.replay.run, *prediction);

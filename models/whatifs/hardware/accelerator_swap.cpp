@@ -14,7 +14,6 @@
 
 #include <fmt/format.h>
 
-#include "models/catalogue/same_device.h"
 #include "models/costs/cost_book.h"
 #include "models/editing/kernels/kernel_names.h"
 #include "models/editing/kernels/recorded_accelerator.h"
@@ -90,7 +89,7 @@ class Swap {
       : graph_(graph),
         from_(from),
         to_(to),
-        is_same_(is_same_device(from, to)),
+        is_same_(are_same(Setting{&from}, Setting{&to})),
         kernels_(describe_works(graph, &from)),
         editor_(graph) {}
 
