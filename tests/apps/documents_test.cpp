@@ -220,7 +220,7 @@ TEST_CASE("scaling by 1 is the run as it was recorded, and says so") {
 
 TEST_CASE("scaling what is not there is no answer: exit code 1 and the reason") {
   const Ran ran = run_program(std::string("whatif ") + demo_trace +
-                              " --apply scale:select=name~nowhere,factor=1 --json");
+                              " --apply \"scale:select='name~nowhere',factor=1\" --json");
   CHECK(ran.code == 1);
   CHECK(ran.err.find("no task matches ") != std::string::npos);
 }
