@@ -162,7 +162,7 @@ Response Service::rest(const Question& question, const Stack& stack) {
   const Result<Card> why = why_card(input_, variant);
   if (!why.ok()) return declined(why.error());
   if (newest_.is_superseded(question)) return superseded();
-  const Result<Card> rests_on = rests_on_card(input_, variant, options);
+  const Result<Card> rests_on = rests_on_card(input_, variant, options_);
   if (!rests_on.ok()) return declined(rests_on.error());
   json cards = json::array();
   for (const Card* const card : {&*why, &*rests_on}) {
