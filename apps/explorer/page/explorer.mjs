@@ -327,6 +327,7 @@ export class Explorer {
 
   /** The view as part of the address: a link restores it. */
   save() {
+    if (location.hash !== this.hash) return; // a link that is not followed yet
     const { variant, factors } = this.state;
     const parts = new URLSearchParams();
     if (this.server) {
@@ -338,6 +339,7 @@ export class Explorer {
     for (const name of ['device', 'host']) if (factors[name] !== 1) parts.set(name, String(factors[name]));
     if (factors.names.size > 0) parts.set('kernels', [...factors.names].map((each) => each.join(':')).join(' '));
     history.replaceState(null, '', `#${parts}`);
+    this.hash = location.hash;
   }
 
   restoreStack(parts, asked) {
@@ -352,6 +354,7 @@ export class Explorer {
   }
 
   restore() {
+    this.hash = location.hash;
     const parts = new URLSearchParams(location.hash.slice(1));
     const asked = parts.has('apply') ? parts.get('apply') : this.facts.shown;
     this.state.variant = asked && this.page.variant(asked) ? asked : null;
