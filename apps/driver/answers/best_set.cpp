@@ -136,8 +136,9 @@ class BestSetSearch {
                   .samples = changed.samples().value_or(1),
                   .live_bytes = {},
                   .needed_bytes = {}};
-    if (!choices_are_none)
-      set.speedup = answer_.now.time_per_sample() / std::max(1.0, set.time_per_sample());
+    if (!choices_are_none) {
+      set.speedup = speedup_of(answer_.now.step_ns, set.step_ns, set.samples / answer_.now.samples);
+    }
     const auto need = memory_.need(changed.graph(), run->timeline);
     if (!need) return set;
     set.live_bytes = need->live_bytes;

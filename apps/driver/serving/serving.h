@@ -2,6 +2,7 @@
 // comes of it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
@@ -45,6 +46,10 @@ struct Serving {
     return served.tensor * (options.replicas + options.prompt_replicas);
   }
 };
+
+/// Of a table of requests.
+inline constexpr std::array<std::string_view, 5> request_columns = {
+    "arrival_s", "input_tokens", "output_tokens", "prefix", "prefix_tokens"};
 
 /// Errors name file, JSON pointer, what was got and what is expected.
 [[nodiscard]] Result<Serving> read_serving(const Catalogue& catalogue, const std::string& path);

@@ -15,14 +15,15 @@ const escaped = (key) => key.replaceAll('~', '~0').replaceAll('/', '~1');
 const largest = (peaks) => peaks.reduce((most, each) => (most === null || each.bytes > most.bytes ? each : most), null);
 
 /**
- * A run as the views show it: {at, step, stepAt, parts: [{key, name, ns, at}], peak: {bytes, at} or null, provenance}.
+ * A run as the views show it: {at, step, stepAt, parts: [{key, name, ns, at}], peak: {bytes, at} or null, provenance}; of a
+ * prediction in a document also its speedup and timeRatio.
  * `at`: the place of the run in the document, or simulatedHere.
  */
 export function sideOfDocument(answer, at) {
   const run = answer[at.slice(1)];
   const peaks = Object.entries(run.memory ?? {}).map(([device, { allocated_peak_bytes: bytes }]) =>
     ({ bytes, at: `${at}/memory/${escaped(device)}/allocated_peak_bytes` }));
-  return { at, step: run.step_ns, stepAt: `${at}/step_ns`, peak: largest(peaks),
+  return { at, speedup: answer.speedup, timeRatio: answer.time_ratio, step: run.step_ns, stepAt: `${at}/step_ns`, peak: largest(peaks),
     parts: partsOfStep.map(([key, name, words]) => ({ key, name: words, ns: run.breakdown[name], at: `${at}/breakdown/${name}` })),
     provenance: Object.entries(run.provenance ?? {}).map(([name, share]) => ({ name, share, at: `${at}/provenance/${name}` })) };
 }

@@ -38,17 +38,23 @@ function restsOn(then, state) {
     [`${i > 0 ? ', ' : ''}${name} `, strongAt(at, percent(share).replace('+', ''))]))];
 }
 
-/** Change and range, beside the sentence. */
-function figuresOf(now, then, what, state) {
+/** Change and range, beside the sentence; `unit`: a run or a step. */
+function figuresOf(now, then, what, state, unit) {
   const figures = [];
   const { samples } = state; // of a step of more or fewer samples, what the same work takes
   const sample = then.step / samples;
   const per = samples === 1 ? '' : ` per ${then.at}/throughput/samples`;
   if (what) {
+    const answers = isOfDocument(then); // then its ratios are those of the document
     figures.push(make('span', { class: sample <= now.step ? 'good' : 'bad' },
-      strongAt(isOfDocument(then) ? `${then.stepAt}${per} to ${now.stepAt}` : simulatedHere, percent(sample / Math.max(1, now.step) - 1)),
+      strongAt(answers ? `${then.stepAt}${per} to ${now.stepAt}` : simulatedHere, percent(sample / Math.max(1, now.step) - 1)),
       samples === 1 ? '' : ' per sample'));
-    figures.push(strongAt(isOfDocument(then) ? `${now.stepAt} over ${then.stepAt}${per}` : simulatedHere, factor(now.step / Math.max(1, sample))));
+    // Work per time; where a step then does other work, the time of a step beside it.
+    const ratio = (at, value) => strongAt(answers ? at : simulatedHere, factor(value));
+    figures.push(make('span', {}, ratio('/speedup', then.speedup ?? now.step / Math.max(1, sample)), ' the work per time'));
+    if (samples !== 1) {
+      figures.push(make('span', {}, ratio('/time_ratio', then.timeRatio ?? then.step / Math.max(1, now.step)), ' the time of a ', unit));
+    }
     if (state.range) {
       figures.push(make('span', {}, 'between ', strongAt(`${then.at}/low_ns`, time(state.range.low, now.step)), ' and ',
         strongAt(`${then.at}/high_ns`, time(state.range.high, now.step))));
@@ -79,7 +85,7 @@ export function showAnswer(now, then, state, facts, run) {
         ...(state.samples === 1 ? [] : [', for ', figureAt(isOfDocument(then) ? `${then.at}/throughput/samples` : simulatedHere,
           factor(state.samples)), ' the samples']), '.'));
   }
-  replace('figures', ...figuresOf(now, then, what, state));
+  replace('figures', ...figuresOf(now, then, what, state, unit));
   showRange(now, then, what, state, names);
   showBreakdown(now, then, what, { ...names, idle: facts.idle });
 }
