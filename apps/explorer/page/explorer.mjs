@@ -55,8 +55,9 @@ export class Explorer {
     // of a plan the file says more than this page knows
     this.opening = before ? { sentence: [...byId('sentence').childNodes], figures: [...byId('figures').childNodes] } : null;
     this.now = await this.sideOf(null, asRecorded(), before ? before[0].toUpperCase() + before.slice(1) : 'As recorded');
-    this.before = answer ? sideOfDocument(answer, before ? '/predicted' : '/baseline') : sideOfRun(this.now);
+    this.before = answer ? sideOfDocument(answer, before ? '/predicted' : '/baseline') : sideOfRun(this.now, '/baseline');
     this.now.note = noteOf(this.now, this.before.step, this.facts);
+    if (this.facts.stages) replace('where', 'on the slowest stage');
     if (!this.now.lanes.some((lane) => lane.kind === 'host_thread')) this.whatIfs.leaveOut('host');
     this.restore();
     this.timeline.readTheme();

@@ -146,6 +146,13 @@ foretrace_page_browser("page: answers keys, links and readers in Firefox too" in
 # Roles, names, contrast in light and dark, the tabulator, paper: every kind of page.
 foretrace_page_browser("page: can be read, reached and printed by everyone" audit.mjs "${CHROMIUM}"
   ${CMAKE_CURRENT_BINARY_DIR}/page_audit)
+# Every figure, as Chromium shows it.
+if(CHROMIUM AND NOT no_sockets)
+  add_test(NAME "page: every figure in Chromium is that of the document" WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+    COMMAND ${NODE} --experimental-websocket tests/apps/explorer/equal_figures.mjs --browser=${CHROMIUM} $<TARGET_FILE:foretrace_cli>
+      ${CMAKE_CURRENT_BINARY_DIR}/figures_in_chromium run ${demo})
+  set_tests_properties("page: every figure in Chromium is that of the document" PROPERTIES LABELS page TIMEOUT 400)
+endif()
 # The page of `serve` with its engine behind it.
 foretrace_page_browser("page: asks its server, and goes on without it" served.mjs "${CHROMIUM}"
   examples/traces/demo_generated_cnn_memory.json.gz)
