@@ -2,7 +2,7 @@
 // equal_figures.mjs [--browser=CHROMIUM] FORETRACE WORK run|scenario|compare|sweep ARGUMENTS...
 // The page is run by Node, or by a browser.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
+import { existsSync, mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Browser } from './browser.mjs';
 import { openPage, parse, pause } from './dom.mjs';
@@ -90,7 +90,7 @@ function turned(value) {
   return out;
 }
 function whyOf(trace, apply, known) {
-  const asked = turned(ask('whatif', ...trace, ...apply.flatMap((each) => ['--apply', each]), ...trace.flatMap((each) => ['--check', each])));
+  const asked = turned(ask('whatif', ...trace, ...apply.flatMap((each) => ['--apply', each]), ...trace.filter(existsSync).flatMap((each) => ['--check', each])));
   return { ...asked, before_ns: known.baseline.step_ns, after_ns: known.predicted.step_ns, change_ns: known.predicted.step_ns - known.baseline.step_ns,
     low_ns: known.predicted.low_ns, high_ns: known.predicted.high_ns };
 }

@@ -3,7 +3,7 @@
 // states.mjs FORETRACE WORK SEED MOVES report ARGUMENTS...
 import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
+import { basename, join } from 'node:path';
 import { openPage, pause } from './dom.mjs';
 import { walkFigures } from './figures.mjs';
 
@@ -85,16 +85,17 @@ function move(shown) {
 /** Under sliders, too: the command in the page answers what the page shows. */
 function checkCommand(shown, hash) {
   if (shown.byId('command').hidden) return false;
-  const quoted = shown.byId('command').textContent.split(' --apply ').slice(1);
-  const apply = quoted.map((text) => (text.startsWith("'") ? text.slice(1, -1).replaceAll("'\\''", "'") : text));
-  const trace = words.slice(1).filter((word, i, all) => word !== '--apply' && all[i - 1] !== '--apply');
-  if (apply.length === 0 || words.includes('--scenario')) return false;
-  const answer = JSON.parse(execFileSync(foretrace, ['whatif', ...trace, ...apply.flatMap((each) => ['--apply', each]), '--json'],
+  const text = shown.byId('command').textContent;
+  if (!text.includes('--apply') || words.includes('--scenario')) return false;
+  const file = (name) => words.find((word) => basename(word) === name) ?? name; // a page knows no folders
+  const command = text.match(/(?:[^\s']|'(?:[^']|'\\'')*')+/g).slice(1)
+    .map((word) => file(word.startsWith("'") ? word.slice(1, -1).replaceAll("'\\''", "'") : word));
+  const answer = JSON.parse(execFileSync(foretrace, [...command, '--json'],
     { encoding: 'utf8', maxBuffer: 1 << 28, stdio: ['ignore', 'pipe', 'ignore'] }));
   for (const id of ['sentence', 'figures', 'range', 'bars', 'uses']) {
     const found = walkFigures(shown.byId(id), { answer }, true);
     figures += found.compared;
-    for (const text of found.strange) fail(`${hash}, against ${apply}: ${text}`);
+    for (const text of found.strange) fail(`${hash}, against ${text}: ${text}`);
   }
   return true;
 }
