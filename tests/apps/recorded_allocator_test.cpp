@@ -47,14 +47,15 @@ TEST_CASE("one snapshot tells what the allocator reserves under four settings, w
        {std::pair{"default", ""}, std::pair{"expandable", " --allocator expandable_segments:True"},
         std::pair{"split_64", " --allocator max_split_size_mb:64"},
         std::pair{"power_4", " --allocator roundup_power2_divisions:4"}}) {
-    CAPTURE(setting);
+    const std::string name = setting;
+    CAPTURE(name);
     const Ran ran = run_program("inspect '" + recordings +
                                 "/train.default.snapshot.pickle.gz' --memory --json" + option);
     REQUIRE(ran.code == 0);
     const auto document = nlohmann::json::parse(ran.out);
     const auto& device = document["traces"][0]["device_memory"]["devices"][0];
     CHECK(device["reserved"]["expected_bytes"].get<double>() ==
-          doctest::Approx(measured.at(setting)).epsilon(0.02));
+          doctest::Approx(measured.at(name)).epsilon(0.02));
   }
 }
 
