@@ -44,10 +44,9 @@ void analytic(const driver::Scenario& scenario, Ratios& out) {
 class Shared {
  public:
   const JobBlocks& blocks(const Job& job) {
-    const std::tuple key{job.plan.tensor, job.micro_batch, job.recompute};
-    const auto found = blocks_.find(key);
-    return found != blocks_.end() ? found->second
-                                  : blocks_.emplace(key, lower_blocks(job)).first->second;
+    const auto [found, is_new] = blocks_.try_emplace(job_of_blocks(job));
+    if (is_new) found->second = lower_blocks(job);
+    return found->second;
   }
   const PipelineTopology* topology(const Job& job, const ScheduleShape& shape) {
     const std::tuple key{shape.stages, shape.micro_batches, shape.chunks};
@@ -58,14 +57,14 @@ class Shared {
   }
 
  private:
-  std::map<std::tuple<std::uint32_t, double, Recompute>, JobBlocks> blocks_;
+  std::map<Job, JobBlocks> blocks_;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, PipelineTopology> topologies_;
 };
 
 bool simulate(const Job& job, Shared& shared) {
   const JobBlocks& blocks = shared.blocks(job);
   const StepParts parts =
-      step_parts(job, blocks, time_blocks(job, blocks, settled_scale(job, blocks)), no_scale());
+      *step_parts(job, blocks, time_blocks(job, blocks, settled_scale(job, blocks)), no_scale());
   const PipelineTopology* topology = shared.topology(job, parts.times.shape);
   if (topology == nullptr) return false;
   const TaskGraph graph = pipeline_graph(*topology, parts);

@@ -1,8 +1,5 @@
 #include "apps/driver/scenario/scenario_answer.h"
 
-#include <algorithm>
-#include <cmath>
-
 #include "models/program/graphs/pipeline_graph.h"
 #include "models/program/graphs/unfolded_graph.h"
 #include "sim/engine/event/event_driven.h"
@@ -14,20 +11,20 @@ namespace {
 
 /// Stages of ranks that are alike.
 Status simulate_stages(const Job& job, const JobBlocks& blocks, ScenarioAnswer& answer) {
-  const StepParts parts = step_parts(job, blocks, time_blocks(job, blocks, no_scale()), no_scale());
+  const auto parts = step_parts(job, blocks, time_blocks(job, blocks, no_scale()), no_scale());
+  if (!parts.ok()) return parts.error();
   std::vector<std::uint32_t> ranks;
   for (std::uint32_t s = 0; s < job.plan.pipeline; ++s) ranks.push_back(stage_ranks(job, s));
   const auto topology =
-      pipeline_topology(*job.schedule, parts.times.shape, !job.framework->sends_block, ranks);
+      pipeline_topology(*job.schedule, parts->times.shape, !job.framework->sends_block, ranks);
   if (!topology.ok()) return topology.error();
-  answer.graph = pipeline_graph(*topology, parts);
+  answer.graph = pipeline_graph(*topology, *parts);
   simulate_event_driven(answer.graph.topology(), answer.graph.weights(), answer.timeline);
   answer.step_ns = answer.alike_ns = answer.timeline.span_ns;
   return ok_status();
 }
 
-/// Every rank for itself instead. The range was one of ranks that are alike: it grows with the
-/// step.
+/// Every rank for itself instead.
 Status simulate_ranks(const Job& job, const JobBlocks& blocks, const Jitter& jitter,
                       ScenarioAnswer& answer) {
   auto graph = unfolded_graph(job, blocks, jitter);
@@ -35,11 +32,6 @@ Status simulate_ranks(const Job& job, const JobBlocks& blocks, const Jitter& jit
   answer.graph = *std::move(graph);
   answer.timeline = simulate(answer.graph);
   answer.step_ns = answer.timeline.span_ns;
-  const double longer = static_cast<double>(answer.step_ns) /
-                        static_cast<double>(std::max<std::int64_t>(1, answer.alike_ns));
-  for (std::int64_t* end : {&answer.range.low_ns, &answer.range.high_ns}) {
-    *end = std::llround(static_cast<double>(*end) * longer);
-  }
   return ok_status();
 }
 
@@ -49,8 +41,9 @@ Result<ScenarioAnswer> answer_scenario(const Scenario& scenario) {
   const Job& job = scenario.job;
   ScenarioAnswer answer;
   const JobBlocks blocks = build_blocks(job);
-  answer.analytic = estimate(job, blocks);
-  answer.range = ranged_step(job, blocks);
+  auto analytic = estimate(job, blocks);
+  if (!analytic.ok()) return std::move(analytic).error().with_context(scenario.path);
+  answer.analytic = *std::move(analytic);
   if (Status status = simulate_stages(job, blocks, answer); !status.ok()) {
     return std::move(status).error();
   }
@@ -59,6 +52,9 @@ Result<ScenarioAnswer> answer_scenario(const Scenario& scenario) {
       return std::move(status).error().with_context(scenario.path + ": /jitter");
     }
   }
+  const auto range = ranged_step(job, blocks);
+  if (!range.ok()) return Error(range.error()).with_context(scenario.path);
+  answer.range = around(*range, answer.step_ns);
 
   answer.parameters = model_parameters(job);
   answer.model_flops = model_flops(job);

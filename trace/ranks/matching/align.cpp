@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/statistics.h"
+#include "sim/core/whole.h"
 #include "trace/ranks/matching/constants.h"
 #include "trace/ranks/matching/slope.h"
 
@@ -35,7 +36,7 @@ Differences differences_of(const CollectiveView& a, const CollectiveView& b, con
 
 void take_out(double drift, std::int64_t from, Differences& differences) {
   for (std::size_t i = 0; i < differences.at.size(); ++i) {
-    differences.value[i] -= std::llround(drift * static_cast<double>(differences.at[i] - from));
+    differences.value[i] -= to_whole(drift * static_cast<double>(differences.at[i] - from));
   }
 }
 
@@ -150,7 +151,7 @@ double overlapping_share(const CollectiveView& a, const CollectiveView& b,
     const RankCollective& y = b.rows[j];
     const std::int64_t moved =
         alignment.offset_ns +
-        std::llround(alignment.drift * static_cast<double>(y.end_ns - alignment.drift_from_ns));
+        to_whole(alignment.drift * static_cast<double>(y.end_ns - alignment.drift_from_ns));
     good += std::max(x.start_ns, y.start_ns + moved) <=
                     std::min(x.end_ns, y.end_ns + moved) + ranks::interval_slack_ns
                 ? 1
@@ -197,13 +198,15 @@ std::optional<Candidate> on_one_time_base(const CollectiveView& a, const Collect
 }  // namespace
 
 bool may_be_same(const RankCollective& a, const RankCollective& b) {
+  // What one rank sends another one receives.
+  const bool one_way = a.kind == CollectiveKind::send || a.kind == CollectiveKind::receive;
   const bool swapped = (a.kind == CollectiveKind::send && b.kind == CollectiveKind::receive) ||
                        (a.kind == CollectiveKind::receive && b.kind == CollectiveKind::send);
   // What only the kernel's name tells is compared with the other kernel's name.
   const bool by_kernel =
       a.evidence <= KindEvidence::kernel_name || b.evidence <= KindEvidence::kernel_name;
   const bool kinds_agree =
-      by_kernel ? a.kernel_kind == b.kernel_kind : (a.kind == b.kind || swapped);
+      by_kernel ? a.kernel_kind == b.kernel_kind : (one_way ? swapped : a.kind == b.kind);
   if (!kinds_agree) {
     return false;
   }

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <map>
 #include <string>
 #include <string_view>
@@ -16,6 +15,7 @@
 #include "apps/driver/scheduler/model/random.h"
 #include "apps/driver/scheduler/simulation/fill.h"
 #include "sim/core/parallel.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::scheduling::fgd {
 namespace {
@@ -178,7 +178,7 @@ Result<TruthScore> score_fgd(const Truth& table, const Truth& nodes, const Truth
       continue;
     }
     const auto seeds = static_cast<std::size_t>(
-        std::clamp<std::int64_t>(std::llround(table.number(row, "seeds").value_or(1)), 1, 100));
+        std::clamp<std::int64_t>(to_whole(table.number(row, "seeds").value_or(1)), 1, 100));
     std::vector<Result<std::vector<double>>> curves(seeds, std::vector<double>{});
     for_each_index(seeds, [&](std::size_t i) {
       curves[i] = curve(cluster, workload, policy, first_seed + i, percents);

@@ -1,7 +1,6 @@
 #include "apps/driver/validate/studies/pollux.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <numeric>
 #include <string>
@@ -13,6 +12,7 @@
 
 #include "apps/driver/scheduler/components.h"
 #include "apps/driver/scheduler/simulation/run.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::scheduling::pollux {
 namespace {
@@ -100,7 +100,7 @@ void add_jobs(const Truth& table, const std::string& name, const Recipes& recipe
     }
     Job job;
     job.name = table.text(row, "job");
-    job.arrival_ns = std::llround(table.number(row, "arrival_s").value_or(0) * 1e9);
+    job.arrival_ns = to_whole(table.number(row, "arrival_s").value_or(0) * 1e9);
     job.type = type->second;
     job.request.gpus = static_cast<std::int32_t>(std::get<1>(recipe));
     job.phases = recipes.epochs.at(recipe);

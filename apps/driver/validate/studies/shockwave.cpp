@@ -15,6 +15,7 @@
 #include "apps/driver/scheduler/components.h"
 #include "apps/driver/scheduler/simulation/metrics.h"
 #include "apps/driver/scheduler/simulation/run.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::scheduling::shockwave {
 namespace {
@@ -107,11 +108,11 @@ Status read_trace(const ShockwaveInputs& inputs, Trace& trace) {
     }
     Job job;
     job.name = jobs.text(row, "job");
-    job.arrival_ns = std::llround(jobs.number(row, "arrival_s").value_or(0) * 1e9);
+    job.arrival_ns = to_whole(jobs.number(row, "arrival_s").value_or(0) * 1e9);
     job.type = type->second;
     job.request.gpus = static_cast<std::int32_t>(std::get<2>(key));
     job.phases = {jobs.number(row, "total_steps").value_or(0)};
-    job.isolated_ns = std::llround(jobs.number(row, "isolated_s").value_or(0) * 1e9);
+    job.isolated_ns = to_whole(jobs.number(row, "isolated_s").value_or(0) * 1e9);
     set_batch_plan(*inputs.rules, jobs.text(row, "mode"), types, job, trace.workload);
     trace.workload.jobs.push_back(std::move(job));
     trace.rows.push_back(row);

@@ -2,7 +2,6 @@
 // of it.
 #pragma once
 
-#include <cmath>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -12,6 +11,7 @@
 
 #include "sim/core/config.h"
 #include "sim/core/result.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::scheduling {
 
@@ -29,7 +29,7 @@ class Truth {
   [[nodiscard]] std::optional<double> number(std::size_t row, std::string_view column) const;
   /// To the nearest; 0 where number() gives none.
   [[nodiscard]] std::int64_t whole_number(std::size_t row, std::string_view column) const {
-    return std::llround(number(row, column).value_or(0));
+    return to_whole(number(row, column).value_or(0));
   }
   /// Empty: no such column, or the cell is null. Numbers as written.
   [[nodiscard]] std::string text(std::size_t row, std::string_view column) const;

@@ -85,8 +85,10 @@ Result<TablePoint> point_of(const TruthRow& row, std::size_t i, const Column& co
   run.ignores_memory = true;
   auto scenario = training_scenario(run, inputs);
   if (!scenario.ok()) return std::move(scenario).error();
-  TablePoint point = rate_point(i, std::string(column.throughput), predict_row(*scenario),
-                                run.global_batch, *measured);
+  const auto prediction = predict_row(*scenario);
+  if (!prediction.ok()) return prediction.error();
+  TablePoint point =
+      rate_point(i, std::string(column.throughput), *prediction, run.global_batch, *measured);
   point.group = images ? fmt::format("{}, {}, images", gpu, *precision)
                        : fmt::format("{}, {}, {:.0f} tokens", gpu, *precision, longest);
   return point;

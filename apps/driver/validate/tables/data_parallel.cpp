@@ -61,7 +61,9 @@ Result<TablePoint> pollux_point(const TruthRow& row, std::size_t i, TableInputs&
   scenario->cluster = *cluster;
   const auto complete = complete_scenario(*std::move(scenario));
   if (!complete.ok()) return complete.error();
-  TablePoint point = time_point(i, "step_s", predict_row(*complete), *measured);
+  const auto prediction = predict_row(*complete);
+  if (!prediction.ok()) return prediction.error();
+  TablePoint point = time_point(i, "step_s", *prediction, *measured);
   point.group = fmt::format("{}, {}", app,
                             run.gpus <= 1            ? "one device"
                             : (*cluster)->nodes <= 1 ? "one node"

@@ -34,8 +34,10 @@ Result<TablePoint> mosaic_point(const TruthRow& row, std::size_t i, TableInputs&
     return Error{ErrorCode::bad_format, "no number in column tokens_per_s"};
   auto scenario = training_scenario(run, inputs);
   if (!scenario.ok()) return std::move(scenario).error();
-  TablePoint point = rate_point(i, "tokens_per_s", predict_row(*scenario),
-                                scenario->job.tokens_per_step(), *measured);
+  const auto prediction = predict_row(*scenario);
+  if (!prediction.ok()) return prediction.error();
+  TablePoint point =
+      rate_point(i, "tokens_per_s", *prediction, scenario->job.tokens_per_step(), *measured);
   point.group = row.text("section");
   return point;
 }
@@ -82,13 +84,17 @@ void titan_points(const TruthRow& row, std::size_t i, TableInputs& inputs, Table
     times.skipped.push_back({i, scenario.error().message});
     return;
   }
-  const RowPrediction prediction = predict_row(*scenario);
+  const auto prediction = predict_row(*scenario);
+  if (!prediction.ok()) {
+    times.skipped.push_back({i, prediction.error().message});
+    return;
+  }
   if (const auto measured = row.number("tokens_per_s_per_gpu")) {
-    times.points.push_back(rate_point(i, "tokens_per_s_per_gpu", prediction,
+    times.points.push_back(rate_point(i, "tokens_per_s_per_gpu", *prediction,
                                       scenario->job.tokens_per_step() / run.gpus, *measured));
   }
   if (const auto measured = row.number("memory_gib")) {
-    const double bytes = prediction.memory_bytes / gib;
+    const double bytes = prediction->memory_bytes / gib;
     memory.points.push_back({i, "memory_gib", bytes, 0.92 * bytes, 1.1 * bytes, *measured});
   }
 }
@@ -115,7 +121,12 @@ void async_points(const TruthRow& row, std::size_t i, TableInputs& inputs, Table
       times.skipped.push_back({i, scenario.ok() ? "no number" : scenario.error().message});
       continue;
     }
-    times.points.push_back(rate_point(i, std::string(column.name), predict_row(*scenario),
+    const auto prediction = predict_row(*scenario);
+    if (!prediction.ok()) {
+      times.skipped.push_back({i, prediction.error().message});
+      continue;
+    }
+    times.points.push_back(rate_point(i, std::string(column.name), *prediction,
                                       scenario->job.tokens_per_step() / run.gpus, *measured));
   }
 }

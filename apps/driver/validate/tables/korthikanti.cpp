@@ -89,8 +89,12 @@ void iterations(const TruthTable& table, std::size_t i, TableInputs& inputs, Tab
       result.skipped.push_back({i, scenario.error().message});
       continue;
     }
-    result.points.push_back(
-        time_point(i, std::string(column.name), predict_row(*scenario), *measured));
+    const auto prediction = predict_row(*scenario);
+    if (!prediction.ok()) {
+      result.skipped.push_back({i, prediction.error().message});
+      continue;
+    }
+    result.points.push_back(time_point(i, std::string(column.name), *prediction, *measured));
   }
 }
 

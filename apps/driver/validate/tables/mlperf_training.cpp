@@ -61,7 +61,9 @@ Result<std::pair<LoggedRun, RowPrediction>> step_of(const TruthRow& row, TableIn
   if (!run.ok()) return std::move(run).error();
   const auto scenario = training_scenario(run->row, inputs);
   if (!scenario.ok()) return scenario.error();
-  return std::pair{*std::move(run), predict_row(*scenario)};
+  const auto prediction = predict_row(*scenario);
+  if (!prediction.ok()) return prediction.error();
+  return std::pair{*std::move(run), *prediction};
 }
 
 /// An epoch has as many steps as its samples fill, the last one in part.

@@ -49,7 +49,9 @@ Result<TablePoint> step_point(const TruthRow& row, std::size_t i, TableInputs& i
   }
   auto scenario = training_scenario(run, inputs);
   if (!scenario.ok()) return std::move(scenario).error();
-  TablePoint point = time_point(i, "step_s", predict_row(*scenario), *measured);
+  const auto prediction = predict_row(*scenario);
+  if (!prediction.ok()) return prediction.error();
+  TablePoint point = time_point(i, "step_s", *prediction, *measured);
   point.group = fmt::format("{}, {}", row.text("model"), row.text("precision"));
   return point;
 }
@@ -72,7 +74,9 @@ Result<TablePoint> bridge_point(const TruthRow& row, std::size_t i, TableInputs&
   if (row.number_or("fsdp", 0) > 0) run.sharding = Sharding::parameters;
   auto scenario = training_scenario(run, inputs);
   if (!scenario.ok()) return std::move(scenario).error();
-  return rate_point(i, "tokens_per_s_per_gpu", predict_row(*scenario),
+  const auto prediction = predict_row(*scenario);
+  if (!prediction.ok()) return prediction.error();
+  return rate_point(i, "tokens_per_s_per_gpu", *prediction,
                     scenario->job.tokens_per_step() / run.gpus, *measured);
 }
 
@@ -90,12 +94,16 @@ void nemo_points(const TruthRow& row, std::size_t i, TableInputs& inputs, TableR
     result.skipped.push_back({i, scenario.error().message});
     return;
   }
-  const RowPrediction prediction = predict_row(*scenario);
+  const auto prediction = predict_row(*scenario);
+  if (!prediction.ok()) {
+    result.skipped.push_back({i, prediction.error().message});
+    return;
+  }
   for (const std::string_view column :
        {"tokens_per_s_gpu_a", "tokens_per_s_gpu_b", "tokens_per_s_gpu_c"}) {
     const auto measured = row.number(column);
     if (!measured.has_value()) continue;
-    result.points.push_back(rate_point(i, std::string(column), prediction,
+    result.points.push_back(rate_point(i, std::string(column), *prediction,
                                        scenario->job.tokens_per_step() / run.gpus, *measured));
   }
 }
@@ -115,8 +123,10 @@ Result<TablePoint> long_point(const TruthRow& row, std::size_t i, TableInputs& i
   }
   auto scenario = training_scenario(run, inputs);
   if (!scenario.ok()) return std::move(scenario).error();
-  return rate_point(i, "tokens_per_s_gpu", predict_row(*scenario),
-                    scenario->job.tokens_per_step() / run.gpus, *measured);
+  const auto prediction = predict_row(*scenario);
+  if (!prediction.ok()) return prediction.error();
+  return rate_point(i, "tokens_per_s_gpu", *prediction, scenario->job.tokens_per_step() / run.gpus,
+                    *measured);
 }
 
 Result<TablePoint> megascale_point(const TruthRow& row, std::size_t i, TableInputs& inputs) {
@@ -142,7 +152,9 @@ Result<TablePoint> megascale_point(const TruthRow& row, std::size_t i, TableInpu
   if (!measured.has_value()) return Error{ErrorCode::bad_format, "no number in column iteration_s"};
   auto scenario = training_scenario(run, inputs);
   if (!scenario.ok()) return std::move(scenario).error();
-  return time_point(i, "iteration_s", predict_row(*scenario), *measured);
+  const auto prediction = predict_row(*scenario);
+  if (!prediction.ok()) return prediction.error();
+  return time_point(i, "iteration_s", *prediction, *measured);
 }
 
 Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inputs) {

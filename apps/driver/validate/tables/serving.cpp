@@ -5,13 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cmath>
 #include <memory>
 
 #include <fmt/format.h>
 
 #include "apps/driver/validate/studies/truth.h"
 #include "apps/driver/validate/tables/row_prediction.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::driver::table_readers::serving_parts {
 namespace {
@@ -93,9 +93,9 @@ Result<Serving> serving_of_requests(const TruthTable& table, TableInputs& inputs
   for (std::size_t i = 0; i < table.size(); ++i) {
     const TruthRow row = table.row(i);
     ServingRequest request;
-    request.arrival_ns = std::llround(row.number_or("queued_s", 0) * 1e9);
-    request.input_tokens = std::llround(row.number_or("input_tokens", 1));
-    request.output_tokens = std::llround(row.number_or("output_tokens", 1));
+    request.arrival_ns = to_whole(row.number_or("queued_s", 0) * 1e9);
+    request.input_tokens = to_whole(row.number_or("input_tokens", 1));
+    request.output_tokens = to_whole(row.number_or("output_tokens", 1));
     serving.requests.push_back(request);
   }
   return complete_serving(std::move(serving));
@@ -218,8 +218,8 @@ Result<Serving> serving_of_row(const TruthRow& row, TableInputs& inputs) {
       return Error{ErrorCode::unsupported, fmt::format("{} above 1", column)};
     }
   }
-  serving.served.tensor = static_cast<std::uint32_t>(std::llround(row.number_or("tp", 1)));
-  serving.served.experts = static_cast<std::uint32_t>(std::llround(row.number_or("moe_ep", 1)));
+  serving.served.tensor = to_count(row.number_or("tp", 1));
+  serving.served.experts = to_count(row.number_or("moe_ep", 1));
   const auto input = needed(row, "isl");
   if (!input.ok()) return input.error();
   const auto output = needed(row, "osl");
@@ -227,9 +227,9 @@ Result<Serving> serving_of_row(const TruthRow& row, TableInputs& inputs) {
   const auto in_flight = needed(row, "concurrency");
   if (!in_flight.ok()) return in_flight.error();
   ServingRequest request;
-  request.input_tokens = std::llround(*input);
-  request.output_tokens = std::llround(*output);
-  serving.options.in_flight = static_cast<std::uint32_t>(std::llround(*in_flight));
+  request.input_tokens = to_whole(*input);
+  request.output_tokens = to_whole(*output);
+  serving.options.in_flight = to_count(*in_flight);
   serving.requests.assign(std::size_t{rounds} * serving.options.in_flight, request);
   surround_closed_loop(serving);
   StepRules& rules = serving.options.rules;

@@ -54,7 +54,12 @@ Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inpu
           {i, scenario.ok() ? "no number in column iter_ms" : scenario.error().message});
       continue;
     }
-    TablePoint point = time_point(i, "iter_ms", predict_row(*scenario), *measured * 1e-3);
+    const auto prediction = predict_row(*scenario);
+    if (!prediction.ok()) {
+      result.skipped.push_back({i, prediction.error().message});
+      continue;
+    }
+    TablePoint point = time_point(i, "iter_ms", *prediction, *measured * 1e-3);
     // The rows of one node are linear in micro-batches and layers within a group: one measurement.
     point.group = fmt::format("hidden {}, tensor {}, micro-batch {}", row.text("hidden"),
                               row.text("tp"), row.text("micro_batch"));

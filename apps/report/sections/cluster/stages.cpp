@@ -1,7 +1,6 @@
 // Plans whose stages have layers and ranks of their own: the best, its stages, and what stages that
 // are alike would do.
 #include <array>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -10,6 +9,7 @@
 #include "apps/report/pages.h"
 #include "apps/report/sections/cluster/utilization.h"
 #include "apps/report/text.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::report::sections {
 namespace {
@@ -20,14 +20,6 @@ using driver::StagedPlan;
 constexpr std::array<std::string_view, 4> shardings = {"none", "optimizer", "gradients",
                                                        "parameters"};
 
-std::string batch_text(const StagesPart& part) {
-  if (part.scenario.model->transformer.layered != nullptr) {
-    return fmt::format("{:.0f} samples", part.answer.global_batch);
-  }
-  return fmt::format("{:.0f} sequences of {:.0f} tokens", part.answer.global_batch,
-                     part.scenario.job.length);
-}
-
 std::string stages_count(const StagedPlan& plan) {
   const std::size_t count = plan.scenario.job.stages.size();
   return count == 1 ? "one stage" : fmt::format("{} stages of own layers and ranks", count);
@@ -36,14 +28,16 @@ std::string stages_count(const StagedPlan& plan) {
 std::string stages_headline(const StagesPart& part) {
   const StageAnswer& answer = part.answer;
   if (answer.best.empty()) {
-    return fmt::format("nothing fits: no stages of {} on {} devices have room in {} per device",
-                       part.scenario.model->name, answer.gpus,
-                       bytes_text(part.scenario.cluster->accelerator.memory_bytes));
+    return fmt::format(
+        "nothing fits: no stages of {} for {} on {} devices have room in {} per device",
+        part.scenario.model->name, batch_text(part.scenario, answer.global_batch), answer.gpus,
+        bytes_text(part.scenario.cluster->accelerator.memory_bytes));
   }
   const StagedPlan& best = answer.best.front();
-  std::string text = fmt::format("{} per step{} with {}, micro-batch {}", time_text(best.step_ns),
-                                 utilization_text(best.figures), stages_count(best),
-                                 best.scenario.job.micro_batch);
+  std::string text =
+      fmt::format("{} per step of {}{} with {}, micro-batch {}", time_text(best.step_ns),
+                  batch_text(part.scenario, answer.global_batch), utilization_text(best.figures),
+                  stages_count(best), best.scenario.job.micro_batch);
   if (!answer.even) return text + "; no plan of stages that are alike fits";
   if (best.step_ns == answer.even->step_ns) {
     return text + "; as fast as the best plan of stages that are alike";
@@ -75,7 +69,7 @@ Value stage_list(const StagedPlan& plan) {
           Value::words(to_string(is_own ? job.stages[stage].recompute : job.recompute))},
          {"first_rank", Value::plain(first_rank(job, stage))},
          {"pass_ns", Value::time(plan.stage_ns[stage])},
-         {"memory_bytes", Value::bytes(std::llround(plan.memory[stage].total()))}}));
+         {"memory_bytes", Value::bytes(to_whole(plan.memory[stage].total()))}}));
   }
   return Value::list(std::move(list));
 }
@@ -89,8 +83,8 @@ std::vector<Value> plan_cells(const StagedPlan& plan) {
       Value::time(plan.step_ns),
       plan.bound_ns > 0 ? Value::time(plan.bound_ns) : Value::none(),
       utilization_value(plan.figures),
-      Value::bytes(std::llround(plan.memory[plan.fullest].total())),
-      Value::time(std::llround(plan.breakdown.bubble)),
+      Value::bytes(to_whole(plan.memory[plan.fullest].total())),
+      Value::time(to_whole(plan.breakdown.bubble)),
       stage_list(plan)};
 }
 
@@ -118,7 +112,8 @@ Sections stages_context(const StagesPart& part) {
                    .as(fmt::format("{}: {}", scenario.cluster->name, scenario.cluster->machine)));
   section.fact("framework", "framework", Value::words(scenario.framework->name));
   section.fact("devices", "devices", Value::plain(answer.gpus));
-  section.fact("global_batch", "batch", Value::plain(answer.global_batch).as(batch_text(part)));
+  section.fact("global_batch", "batch",
+               Value::plain(answer.global_batch).as(batch_text(scenario, answer.global_batch)));
   section.fact(
       "partitions", "tried",
       Value::count(answer.partitions)
@@ -154,7 +149,7 @@ Sections stages_of_best(const StagesPart& part) {
                Value::plain(share.tensor),
                Value::words(shardings[static_cast<std::size_t>(share.sharding)]),
                Value::words(to_string(share.recompute)), Value::time(best.stage_ns[stage]),
-               Value::bytes(std::llround(best.memory[stage].total()))});
+               Value::bytes(to_whole(best.memory[stage].total()))});
   }
   section.tables.push_back(std::move(table));
   return {std::move(section)};
