@@ -224,7 +224,7 @@ export class Explorer {
     if (!changed && this.opening) for (const id of ['sentence', 'figures']) replace(id, ...this.opening[id]);
     this.choose(this.chosenAgain());
     this.timeline.drawNow();
-    this.showCards(isPlain ? variant : null);
+    this.showCards(isPlain ? variant : null, keep);
     if (variant !== this.explained) replace('how', ...(variant ? this.howTo(variant) : []));
     this.explained = variant;
     this.afterwards(keep);
@@ -249,14 +249,16 @@ export class Explorer {
       ...[...(variant ? variant.apply : []), ...scales].flatMap((text) => ['--apply', text])];
   }
 
-  /** The cards of a what-if, and of no other. */
-  async showCards(variant) {
+  /** The cards of a what-if, and of no other; after a switch they come a moment behind the answer. */
+  async showCards(variant, waits) {
     const key = variant && `${variant.name} ${variant.cards === undefined ? '' : this.ranged}`;
     const opens = this.cardsOf === undefined && variant?.name === this.facts.shown && variant?.cards === undefined;
     if (opens) this.cardsOf = key; // they stand in the file
     if (this.cardsOf === key) return;
     this.cardsOf = key;
     replace('cards');
+    if (waits) await new Promise((done) => { setTimeout(done, restAfter); });
+    if (this.cardsOf !== key) return;
     const html = variant ? await this.page.cards(variant.name) : '';
     if (this.cardsOf === key) replace('cards', markup(html));
   }

@@ -43,7 +43,7 @@ async function opened() {
     const inputs = () => root.querySelectorAll('#what-ifs input').filter((input) => input.dataset.carried === 'yes');
     return { body: () => body, close() {},
       switches: () => inputs().map((input) => ({ name: input.value, on: input.checked, title: input.closest('label').querySelector('.name').textContent })),
-      async switch(name) { inputs().find((input) => input.value === name).click(); await pause(250); },
+      async switch(name) { inputs().find((input) => input.value === name).click(); await pause(500); },
       texts: () => byId('timeline').querySelector('canvas').texts };
   }
   const real = await Browser.start(browser);
