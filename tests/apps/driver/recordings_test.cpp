@@ -83,7 +83,7 @@ TEST_CASE("recordings: stages of a pipeline wait for each other, and no clock mo
 TEST_CASE("recordings: a network without time saves a pipeline a millisecond at most") {
   const json found = document_of("whatif " + stages + " --apply communication_scale:factor=0");
   const double before = found["baseline"]["step_ns"].get<double>() / 1e6;
-  const double after = found["prediction"]["step_ns"].get<double>() / 1e6;
+  const double after = found["predicted"]["step_ns"].get<double>() / 1e6;
   CHECK(before == doctest::Approx(69.99).epsilon(0.001));
   CHECK(before - after < 1.1);
 }
@@ -91,8 +91,8 @@ TEST_CASE("recordings: a network without time saves a pipeline a millisecond at 
 TEST_CASE("recordings: no step is below what one stream does in it") {
   const json found = document_of("whatif " + folder +
                                  "two_streams_12steps.json.gz --apply remove_synchronization");
-  CHECK(found["prediction"]["step_ns"].get<double>() >= 24e6);
-  CHECK(found["prediction"]["step_ns"].get<double>() <= 24.3e6);
+  CHECK(found["predicted"]["step_ns"].get<double>() >= 24e6);
+  CHECK(found["predicted"]["step_ns"].get<double>() <= 24.3e6);
 }
 
 TEST_CASE("recordings: runs of a CPU alone compare by what the host does") {
@@ -168,11 +168,11 @@ TEST_CASE("recordings: a snapshot says the same with and without the question fo
       FAIL_CHECK(violation);
     }
   }
-  CHECK(asked["traces"][0]["device_memory"][0]["reserved"]["expected_bytes"] == 20 * gib);
+  CHECK(asked["traces"][0]["device_memory"]["devices"][0]["reserved"]["expected_bytes"] ==
+        20 * gib);
   const test::Ran said = test::run_program("inspect --memory " + folder + "nohist_frag.pickle");
   CHECK(said.out.find("20.0 GiB reserved") != std::string::npos);
-  CHECK(said.out.find("10.0 GiB free in them, in 10 pieces of at most 1.0 GiB") !=
-        std::string::npos);
+  CHECK(said.out.find("10.0 GiB free in them") != std::string::npos);
 }
 
 TEST_CASE("recordings: a request that failed is told with who asked, who holds and why") {
