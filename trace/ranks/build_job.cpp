@@ -219,17 +219,32 @@ class JobBuilder {
     return last;
   }
 
+  /// Empty if its collectives are told apart.
+  static std::string warning_of(const JobCommunicator& communicator) {
+    if (communicator.members.size() > 1 && !communicator.refused.empty()) {
+      return fmt::format("{}: ranks cannot be aligned ({}); their collectives keep recorded times",
+                         communicator.name, communicator.refused);
+    }
+    return communicator.all_present()
+               ? std::string()
+               : fmt::format("{}: {} of {} ranks are here; their collectives keep recorded times",
+                             communicator.name, communicator.members.size(), communicator.size);
+  }
+
   void warn() {
+    constexpr std::size_t most_groups = 8;  // of a part of a pipeline every neighbour is missing
+    std::size_t more = 0;
     for (const JobCommunicator& communicator : job_.matching.communicators) {
-      if (communicator.members.size() > 1 && !communicator.refused.empty()) {
-        job_.built.warnings.push_back(
-            fmt::format("{}: ranks cannot be aligned ({}); their collectives keep recorded times",
-                        communicator.name, communicator.refused));
-      } else if (!communicator.all_present()) {
-        job_.built.warnings.push_back(
-            fmt::format("{}: {} of {} ranks are here; their collectives keep recorded times",
-                        communicator.name, communicator.members.size(), communicator.size));
+      std::string warning = warning_of(communicator);
+      if (!warning.empty() && job_.built.warnings.size() < most_groups) {
+        job_.built.warnings.push_back(std::move(warning));
+      } else if (!warning.empty()) {
+        ++more;
       }
+    }
+    if (more > 0) {
+      job_.built.warnings.push_back(
+          fmt::format("groups not listed that keep recorded times for such reasons: {}", more));
     }
     if (conflicts_ > 0) {
       job_.built.warnings.push_back(

@@ -19,11 +19,11 @@ namespace {
 constexpr std::array<std::string_view, 27> order = {
     // collect
     "threads",
-    "lost_kernels",
     "pre_window",
     "device_clock",
     "overlong",
     "beside",
+    "lost_kernels",
     "blocking_copies",
     // connect
     "hidden_sync",

@@ -197,8 +197,9 @@ int plan_trace(const Options& options) {
   });
   if (!answer.ok()) return app::failure(answer.error());
   const bool fits = !answer->plans.empty() && answer->plans.front().fits;
-  return app::answer(report::recorded_plans_page({*recording, *answer, options.top}),
-                     options.common, fits ? app::exit_done : app::exit_answer_is_no);
+  return app::answer(
+      report::recorded_plans_page({*recording, *answer, options.top, replay->doubts}),
+      options.common, fits ? app::exit_done : app::exit_answer_is_no);
 }
 
 /// The best plan as a scenario that says it.

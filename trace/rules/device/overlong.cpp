@@ -55,8 +55,8 @@ void cut_overlong(Assembly& assembly) {
     }
   }
   if (cut > 0) {
-    assembly.honesty.flags.push_back(
-        fmt::format("{} kernels recorded to overlap later ones of their stream", cut));
+    assembly.honesty.flags.push_back(fmt::format(
+        "{} kernel{} recorded to overlap later ones of their stream", cut, cut == 1 ? "" : "s"));
   }
 }
 

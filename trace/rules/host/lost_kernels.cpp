@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <limits>
+#include <map>
 #include <string_view>
 #include <tuple>
 #include <unordered_set>
@@ -53,35 +55,70 @@ std::vector<std::tuple<TrackId, std::int64_t, std::size_t>> calls_of(const Event
   return calls;
 }
 
-void count_lost(Assembly& assembly) {
-  const EventTable& events = assembly.events;
-  std::unordered_set<std::size_t> with_work;
-  for (const HostCall& call : assembly.calls) {
-    if (call.op_count > 0) {
-      with_work.insert(index(call.event));
+/// Which launches have their work in the recording, and until when work was recorded: what a host
+/// that runs ahead launches at last runs behind the window.
+struct RecordedWork {
+  std::unordered_set<std::size_t> launches;     // events
+  std::map<TrackId, std::int64_t> last_launch;  // start, by thread
+  std::int64_t end_ns = std::numeric_limits<std::int64_t>::min();
+
+  explicit RecordedWork(const Assembly& assembly) {
+    for (const HostCall& call : assembly.calls) {
+      if (call.op_count > 0) {
+        launches.insert(index(call.event));
+        const TrackId track = assembly.events.track[index(call.event)];
+        std::int64_t& last = last_launch.try_emplace(track, call.start_ns).first->second;
+        last = std::max(last, call.start_ns);
+      }
+    }
+    for (const DeviceOp& op : assembly.ops) {
+      end_ns = std::max(end_ns, op.end_ns);
     }
   }
+  [[nodiscard]] bool may_be_behind(TrackId track, std::int64_t start_ns) const {
+    const auto last = last_launch.find(track);
+    return start_ns <= end_ns && (last == last_launch.end() || start_ns > last->second);
+  }
+};
+
+void count_lost(Assembly& assembly) {
+  const EventTable& events = assembly.events;
+  const RecordedWork work(assembly);
   std::vector<Call> by_name;
   std::size_t launches = 0;
   std::size_t lost = 0;
   bool captures = false;
+  bool is_lost = false;  // the launch before: neither it nor one inside it has work
+  std::int64_t until_ns = 0;
   TrackId thread = none<TrackId>;
   for (const auto& [track, start, event] : calls_of(events, by_name)) {
     const Call call = by_name[index(events.name[event])];
+    const bool is_same_thread = track == thread;
     captures =
-        call == Call::begin_capture || (captures && track == thread && call != Call::end_capture);
+        call == Call::begin_capture || (captures && is_same_thread && call != Call::end_capture);
     thread = track;
-    if (call == Call::launch && !captures) {
-      ++launches;
-      lost += with_work.contains(event) ? 0 : 1;
+    const bool has_work = work.launches.contains(event);
+    if (call != Call::launch || captures || (!has_work && work.may_be_behind(track, start))) {
+      continue;
     }
+    if (is_same_thread && start < until_ns) {  // the driver's call inside the runtime's
+      lost -= has_work && is_lost ? 1 : 0;
+      is_lost = is_lost && !has_work;
+      continue;
+    }
+    ++launches;
+    is_lost = !has_work;
+    lost += is_lost ? 1 : 0;
+    until_ns = events.end_ns(make_id<EventId>(event));
   }
-  const bool any_work = !with_work.empty();
-  if (any_work && lost > most_by_chance &&
-      static_cast<double>(lost) > noteworthy_share * static_cast<double>(launches)) {
-    assembly.honesty.flags.push_back(
-        fmt::format("{} of {} launches have no kernel record", lost, launches));
+  if (lost <= most_by_chance ||
+      static_cast<double>(lost) <= noteworthy_share * static_cast<double>(launches)) {
+    return;
   }
+  assembly.honesty.flags.push_back(
+      work.launches.empty()
+          ? fmt::format("none of {} launches has a kernel record", launches)
+          : fmt::format("{} of {} launches have no kernel record", lost, launches));
 }
 
 constexpr Rule info = {.name = "lost_kernels",

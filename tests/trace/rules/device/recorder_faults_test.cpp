@@ -142,6 +142,21 @@ TEST_CASE("lost kernels: launches whose kernels were not recorded are counted, n
     if (captured) t.call(host, "cudaStreamEndCapture", 720, 5);
     return t.table();
   };
+  // What runs behind the window was launched while the device was still at work.
+  TableBuilder ahead;
+  for (int i = 0; i < 40; ++i) {
+    const EventId call = ahead.call(ahead.thread(1), "cudaLaunchKernel", 10 * i, 5);
+    if (i < 20) ahead.work(call, ahead.stream(7), 20 + 100 * i, 99);
+  }
+  CHECK_FALSE(has_flag(build(ahead.table()), "no kernel record"));
+  // A call of the driver inside one of the runtime is the same launch.
+  TableBuilder nested;
+  for (int i = 0; i < 40; ++i) {
+    nested.call(nested.thread(1), "cudaLaunchKernel", 20 * i, 9);
+    nested.work(nested.call(nested.thread(1), "cuLaunchKernel", 20 * i + 2, 5), nested.stream(7),
+                20 * i + 12, 5);
+  }
+  CHECK_FALSE(has_flag(build(nested.table()), "no kernel record"));
   CHECK(has_flag(build(with_lost(false)), "20 of 60 launches have no kernel record"));
   CHECK_FALSE(has_flag(build(with_lost(true)), "no kernel record"));
   CHECK_FALSE(has_flag(build(with_lost(false), {"lost_kernels"}), "no kernel record"));
