@@ -37,7 +37,7 @@ Status check_times(const StepParts& parts) {
        sum(parts.update);
   if (ns < longest_ns) return ok_status();
   return Error{ErrorCode::bad_config,
-               fmt::format("a step: got {:.2g} years of work or more, expected at most {:.0f}: a "
+               fmt::format("a step: got {:.3g} years of work or more, expected at most {:.0f}: a "
                            "rate of the cluster is too small, or model or batch are too large",
                            ns / ns_of_a_year, longest_ns / ns_of_a_year)};
 }
