@@ -18,7 +18,7 @@ macro(look pattern why)
 endmacro()
 
 set(files CMakeLists.txt CMakePresets.json Makefile)
-foreach(file README.md CONTRIBUTING.md)
+foreach(file README.md CONTRIBUTING.md CHANGELOG.md .github/SECURITY.md)
   if(EXISTS ${ROOT}/${file})
     list(APPEND files ${file})
   endif()

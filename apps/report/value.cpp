@@ -75,6 +75,12 @@ Value Value::as(std::string text) const {
   return value;
 }
 
+Value Value::from(std::string pointers) const {
+  Value value = *this;
+  value.source = std::move(pointers);
+  return value;
+}
+
 Value Value::none(std::string text) { return {Unit::none, {}, std::move(text)}; }
 Value Value::words(std::string_view text) { return {Unit::words, std::string(text)}; }
 Value Value::known_words(std::string_view text) { return text.empty() ? none() : words(text); }

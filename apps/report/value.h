@@ -42,9 +42,15 @@ struct Value {
   std::variant<std::monostate, bool, std::int64_t, double, std::string, Numbers, List, Object>
       held;             // without {}, for which clang 14 has to know Member here
   std::string shown{};  ///< what pages write instead; empty: the value with its unit
+  /// Of a value without a key: where its document has it, as a JSON pointer, or what it follows
+  /// from:
+  /// "/part of /whole", "/after to /before" (relative), "/after less /before".
+  std::string source{};
 
   /// The same value, in other words on pages.
   [[nodiscard]] Value as(std::string text) const;
+  /// The same value, which the document has there or leaves to be worked out from there.
+  [[nodiscard]] Value from(std::string pointers) const;
   [[nodiscard]] bool is_known() const { return unit != Unit::none; }
 
   /// Null; pages show `text`.

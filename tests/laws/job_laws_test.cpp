@@ -1,4 +1,5 @@
 // Laws of modelled jobs, on random ones.
+#include <algorithm>
 #include <map>
 #include <string>
 #include <tuple>
@@ -93,6 +94,33 @@ std::vector<Job> mixed(const Job& first, const Job& second) {
   return jobs;
 }
 
+// Which members of two jobs differ, in the order of members_of().
+template <std::size_t... Members>
+std::vector<bool> differing(const Job& first, const Job& second,
+                            std::index_sequence<Members...> /*members*/) {
+  const auto of_first = members_of(first);
+  const auto of_second = members_of(second);
+  return {(std::get<Members>(of_first) != std::get<Members>(of_second))...};
+}
+
+TEST_CASE("jobs: every member of a job is drawn, but those that no scenario states") {
+  using Members = decltype(members_of(std::declval<const Job&>()));
+  constexpr auto members = std::make_index_sequence<std::tuple_size_v<Members>>();
+  test::RandomJobs jobs;
+  const test::RandomJob first = jobs.draw(0);
+  std::vector<int> differ(members.size());
+  for (std::uint64_t number = 1; number < 200; ++number) {
+    const test::RandomJob drawn = jobs.draw(number);
+    const auto here = differing(first.scenario.job, drawn.scenario.job, members);
+    for (std::size_t i = 0; i < here.size(); ++i) differ[i] += here[i] ? 1 : 0;
+  }
+  // The framework's: tensor_pieces and async_tensor_backward.
+  CHECK(std::count(differ.begin(), differ.end(), 0) == 2);
+  const Job& job = first.scenario.job;
+  CHECK(job.plan.tensor_pieces == ParallelPlan{}.tensor_pieces);
+  CHECK(job.plan.async_tensor_backward == ParallelPlan{}.async_tensor_backward);
+}
+
 TEST_CASE("jobs: what blocks are shared by does not decide about them") {
   test::RandomJobs jobs;
   for (std::uint64_t number = 0; number < test::law_jobs(300); ++number) {
@@ -116,6 +144,18 @@ TEST_CASE("jobs: what is kept of others changes no estimate, and no amount") {
       if (kept.ok()) CHECK_MESSAGE(*kept == *fresh, number);
       CHECK_MESSAGE(completion.amounts(job) == driver::amounts_of(job), number);
     }
+  }
+}
+
+TEST_CASE("jobs: a job that is written as a scenario is read as the same job") {
+  test::RandomJobs jobs;
+  for (std::uint64_t number = 0; number < test::law_jobs(400); ++number) {
+    const test::RandomJob drawn = jobs.draw(number);
+    const Job& job = drawn.scenario.job;
+    const std::string text = driver::scenario_text(job, drawn.names);
+    const auto read = jobs.parsed(text);
+    CHECK_MESSAGE(read.ok(), number << ": " << text << (read.ok() ? "" : read.error().message));
+    if (read.ok()) CHECK_MESSAGE(read->job == job, number << ": " << text);
   }
 }
 

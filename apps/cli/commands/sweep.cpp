@@ -233,7 +233,7 @@ std::function<int()> setup(app::Arguments& cli) {
       {"foretrace sweep results --show --pareto",
        "the combinations that are best in time or in memory"},
       {"foretrace sweep results --show --csv --where \"speedup > 2\"",
-       "every combination that at least halves the step, as CSV"}};
+       "every combination that more than doubles the work per time, as CSV"}};
   cli.add_examples(examples);
   return [options] { return run(*options); };
 }

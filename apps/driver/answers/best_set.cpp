@@ -71,7 +71,7 @@ class BestSetSearch {
     }
     WhatIfStack changed(recording_, options_.checks);
     for (const WhatIf& what_if : in_order(stack_)) {
-      if (Status pushed = changed.push(what_if); !pushed.ok()) return pushed;
+      if (Status pushed = changed.push(what_if, Neutral::keep); !pushed.ok()) return pushed;
     }
     answer_.target = question_.target;
     const std::optional<Accelerator>& device = changed.accelerator();
@@ -136,8 +136,9 @@ class BestSetSearch {
                   .samples = changed.samples().value_or(1),
                   .live_bytes = {},
                   .needed_bytes = {}};
-    if (!choices_are_none)
-      set.speedup = answer_.now.time_per_sample() / std::max(1.0, set.time_per_sample());
+    if (!choices_are_none) {
+      set.speedup = speedup_of(answer_.now.step_ns, set.step_ns, set.samples / answer_.now.samples);
+    }
     const auto need = memory_.need(changed.graph(), run->timeline);
     if (!need) return set;
     set.live_bytes = need->live_bytes;
@@ -160,7 +161,7 @@ class BestSetSearch {
     paths.reserve(missing.size());
     for (const Members& set : missing) paths.push_back(numbered.path_of(set));
     std::vector<std::optional<ChosenSet>> found(missing.size());
-    for_each_stack(recording_, numbered.steps(), paths,
+    for_each_stack(recording_, {numbered.steps(), stack_.size()}, paths,
                    [&](std::size_t i, const WhatIfStack* changed) {
                      if (changed != nullptr) found[i] = measured(*changed, missing[i]);
                      progress_->one_more();

@@ -115,8 +115,7 @@ class PairSearch {
     row.first = two.first->optimization;
     row.second = two.second->optimization;
     row.step_ns = run->answer.step_ns;
-    row.speedup =
-        static_cast<double>(before) / static_cast<double>(std::max<std::int64_t>(1, row.step_ns));
+    row.speedup = speedup_of(before, row.step_ns, stack.samples().value_or(1));
     row.added_ns = two.first->step_ns + two.second->step_ns - before;
     row.memory = memory_.need(stack.graph(), run->timeline);
     if (row.memory) {

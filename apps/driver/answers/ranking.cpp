@@ -67,8 +67,10 @@ Tried try_alone(const OptimizationInfo& info, const Baseline& baseline, Keeper& 
     return Unranked{info.name, Unranked::Cause::needs_parameter,
                     "needs a parameter, see foretrace explain"};
   }
+  RunOptions options = baseline.options;
+  options.neutral = Neutral::refuse;
   Result<Prediction> prediction =
-      predict(baseline.recording, {&*what_if, 1}, baseline.options, &baseline.replay);
+      predict(baseline.recording, {&*what_if, 1}, options, &baseline.replay);
   if (!prediction.ok()) {
     const Error& error = prediction.error();
     return Unranked{
@@ -93,7 +95,7 @@ Tried try_alone(const OptimizationInfo& info, const Baseline& baseline, Keeper& 
                    step,
                    prediction->low_ns,
                    prediction->high_ns,
-                   before * samples / std::max(1.0, static_cast<double>(step)),
+                   speedup_of(baseline.replay.run.answer.step_ns, step, samples),
                    samples,
                    scatter > 0 && std::abs(gain) <= scatter,
                    need,

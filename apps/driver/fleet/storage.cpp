@@ -27,6 +27,11 @@ constexpr double most_reads_of_all = 1e8;  // through all caches: seconds
 constexpr double most_stored_bytes = 1e18;
 constexpr double longest_read_ns = 1e11;
 
+std::uint64_t seed_in(ConfigFields& fields) {
+  return static_cast<std::uint64_t>(
+      optional_within(fields, "seed", ParamType::integer, largest_seed, 0));
+}
+
 class StorageReader {
  public:
   StorageReader(const ConfigValue& root, const std::string& where)
@@ -51,7 +56,7 @@ class StorageReader {
     if (object == nullptr) return;
     ConfigFields data(*object, where_, "/data");
     if (data.has("file") || data.has("rows")) {
-      read_table(*object, data);
+      read_table(data);
     } else {
       draw_order(data);
     }
@@ -60,14 +65,13 @@ class StorageReader {
   }
 
   // A table of reads in their order: item, and bytes where items differ.
-  void read_table(const ConfigValue& object, ConfigFields& data) {
+  void read_table(ConfigFields& data) {
     const double usual = optional_within(data, "item_bytes", ParamType::bytes, 1e12, 0);
-    const auto cells = scheduling::table_of(object, data, input_.files);
+    const auto cells = scheduling::table_of(data, stored_read_columns, input_.files);
     if (!cells.ok()) return data.take(cells.error());
-    constexpr std::array<std::string_view, 2> known = {"item", "bytes"};
-    data.take(scheduling::check_columns(*cells, known));
     if (!cells->has("item")) {
-      data.take(Error{ErrorCode::bad_format, fmt::format("{}: no column 'item'", cells->where)});
+      data.take(Error{ErrorCode::bad_format,
+                      fmt::format("{}: no column 'item'", cells->place_of_columns())});
     }
     if (!cells->has("bytes") && !data.has("item_bytes")) {
       data.mistake("item_bytes", "missing, expected it or a column 'bytes'");
@@ -80,6 +84,7 @@ class StorageReader {
     std::unordered_map<std::string, std::pair<std::uint32_t, double>> items;
     for (std::size_t row = 0; row < cells->rows.size(); ++row) {
       scheduling::CellFields cell(*cells, row);
+      if (!cell.given("item")) cell.mistake("item", "missing, expected a name");
       const double bytes = cell.number("bytes", usual, 0, 1e12);
       const auto number = static_cast<std::uint32_t>(items.size());
       const auto [found, is_new] = items.try_emplace(cell.text("item"), number, bytes);
@@ -97,8 +102,7 @@ class StorageReader {
     const double bytes = read_positive(data, "item_bytes", ParamType::bytes, 1e12);
     const std::uint32_t epochs = optional_count(data, "epochs", most_reads, 2);
     const bool is_shuffled = optional_word(data, "order", order_words, 0) == 0;
-    std::mt19937_64 random(static_cast<std::uint64_t>(
-        optional_within(data, "seed", ParamType::integer, largest_seed, 0)));
+    std::mt19937_64 random(is_shuffled ? seed_in(data) : 0);
     if (static_cast<double>(items) * epochs > most_reads) {
       return data.mistake("items", fmt::format("got {} in {} epochs, expected at most {:g} reads",
                                                items, epochs, most_reads));
@@ -151,8 +155,7 @@ class StorageReader {
     } else if (options.admission == storage::Admission::oracle) {
       options.probability = optional_within(inner, "accuracy", ParamType::number, 1, 1);
     }
-    options.seed = static_cast<std::uint64_t>(
-        optional_within(inner, "seed", ParamType::integer, largest_seed, 0));
+    if (options.admission != storage::Admission::always) options.seed = seed_in(inner);
     cache.take(inner.finish());
   }
 

@@ -52,10 +52,10 @@ ServingFigures figures_of(const Serving& serving, const Service& service) {
     figures.output_tokens_per_s = tokens / span;
     figures.requests_per_s = done / span;
   }
-  figures.first_token_s = scheduling::spread_of(std::move(first));
-  figures.token_s = scheduling::spread_of(std::move(token));
-  figures.latency_s = scheduling::spread_of(std::move(latency));
-  figures.waiting_s = scheduling::spread_of(std::move(waiting));
+  figures.first_token_s = distribution_of(std::move(first));
+  figures.token_s = distribution_of(std::move(token));
+  figures.latency_s = distribution_of(std::move(latency));
+  figures.waiting_s = distribution_of(std::move(waiting));
   return figures;
 }
 

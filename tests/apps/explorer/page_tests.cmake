@@ -51,6 +51,58 @@ if(NODE)
       ${CMAKE_CURRENT_BINARY_DIR}/page_equality ${FORETRACE_SHARED_DATA}/traces)
 endif()
 
+# NAME of the test, then how it is made: run, scenario, compare or sweep, and the arguments.
+function(foretrace_page_figures name)
+  set(words "")
+  foreach(word IN LISTS ARGN)
+    if(word MATCHES "^traces/")
+      if(NOT EXISTS ${FORETRACE_SHARED_DATA}/${word})
+        message(STATUS "no test of the page on ${word}, which is not there")
+        return()
+      endif()
+      set(word ${FORETRACE_SHARED_DATA}/${word})
+    endif()
+    list(APPEND words ${word})
+  endforeach()
+  string(MAKE_C_IDENTIFIER ${name} stem)
+  set(test "page: every figure of ${name} is that of the document")
+  if(NODE)
+    add_test(NAME "${test}" WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} COMMAND ${NODE} tests/apps/explorer/equal_figures.mjs
+      $<TARGET_FILE:foretrace_cli> ${CMAKE_CURRENT_BINARY_DIR}/figures_${stem} ${words})
+  else()
+    add_test(NAME "${test}" COMMAND ${CMAKE_COMMAND} -E echo "SKIPPED: no node")
+  endif()
+  set_tests_properties("${test}" PROPERTIES LABELS page TIMEOUT 300 SKIP_REGULAR_EXPRESSION "SKIPPED: ")
+endfunction()
+foretrace_page_figures("the demo" run examples/traces/demo_generated_cnn.json.gz)
+foretrace_page_figures("the demo with its memory" run examples/traces/demo_generated_cnn_memory.json.gz --apply activation_checkpointing)
+foretrace_page_figures("a stack of what-ifs" run examples/traces/demo_generated_cnn.json.gz --apply mixed_precision --apply batch_size:factor=2)
+foretrace_page_figures("one step" run examples/traces/demo_generated_cnn.json.gz --step 3)
+foretrace_page_figures("a job of four ranks" run tests/fixtures/job)
+foretrace_page_figures("a plan" scenario configs/scenarios/gpt3_175b_selene.json)
+foretrace_page_figures("a pipeline" scenario examples/09_report/pipeline.json)
+foretrace_page_figures("two runs" compare examples/traces/demo_generated_cnn.json.gz examples/traces/demo_generated_cnn_memory.json.gz)
+foretrace_page_figures("a sweep" sweep examples/sweeps/gpt3_512.json)
+foretrace_page_figures("ResNet-50 training" run traces/kineto_resnet50/workers0_v100.json.gz)
+
+# What is shown follows from what is switched on, in whatever order: SEED and MOVES, then the page.
+function(foretrace_page_states name)
+  set(test "page: shows ${name} as it is freshly opened")
+  string(MAKE_C_IDENTIFIER ${name} stem)
+  if(NODE)
+    add_test(NAME "${test}" WORKING_DIRECTORY ${PROJECT_SOURCE_DIR} COMMAND ${NODE} tests/apps/explorer/states.mjs
+      $<TARGET_FILE:foretrace_cli> ${CMAKE_CURRENT_BINARY_DIR}/states_${stem} ${ARGN})
+  else()
+    add_test(NAME "${test}" COMMAND ${CMAKE_COMMAND} -E echo "SKIPPED: no node")
+  endif()
+  set_tests_properties("${test}" PROPERTIES LABELS page TIMEOUT 300 SKIP_REGULAR_EXPRESSION "SKIPPED: ")
+endfunction()
+foretrace_page_states("the demo" 1 20 report examples/traces/demo_generated_cnn_memory.json.gz)
+foretrace_page_states("a stack of what-ifs" 2 10 report examples/traces/demo_generated_cnn.json.gz --apply mixed_precision --apply fused_optimizer)
+foretrace_page_states("one step" 5 8 report examples/traces/demo_generated_cnn.json.gz --step 3)
+foretrace_page_states("a job of four ranks" 3 15 report tests/fixtures/job)
+foretrace_page_states("a pipeline" 4 15 report --scenario examples/09_report/pipeline.json)
+
 # A real browser has clocks of its own: these run where they are asked for, cmake -DFORETRACE_BROWSER_TESTS=ON.
 option(FORETRACE_BROWSER_TESTS "Test pages in Chromium too" OFF)
 if(NOT FORETRACE_BROWSER_TESTS)
@@ -96,6 +148,13 @@ foretrace_page_browser("page: answers keys, links and readers in Firefox too" in
 # Roles, names, contrast in light and dark, the tabulator, paper: every kind of page.
 foretrace_page_browser("page: can be read, reached and printed by everyone" audit.mjs "${CHROMIUM}"
   ${CMAKE_CURRENT_BINARY_DIR}/page_audit)
+# Every figure, as Chromium shows it.
+if(CHROMIUM AND NOT no_sockets)
+  add_test(NAME "page: every figure in Chromium is that of the document" WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+    COMMAND ${NODE} --experimental-websocket tests/apps/explorer/equal_figures.mjs --browser=${CHROMIUM} $<TARGET_FILE:foretrace_cli>
+      ${CMAKE_CURRENT_BINARY_DIR}/figures_in_chromium run ${demo})
+  set_tests_properties("page: every figure in Chromium is that of the document" PROPERTIES LABELS page TIMEOUT 400)
+endif()
 # The page of `serve` with its engine behind it.
 foretrace_page_browser("page: asks its server, and goes on without it" served.mjs "${CHROMIUM}"
   examples/traces/demo_generated_cnn_memory.json.gz)

@@ -1,7 +1,7 @@
 #include "apps/driver/scheduler/sources/job_table.h"
 
 #include <algorithm>
-#include <array>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -16,15 +16,34 @@ namespace {
 constexpr double most_steps = 1e18;
 constexpr std::int64_t most_gpus = 1'000'000;
 
-JobType type_of(const CellFields& cell) {
+/// By its name, or by model and batch.
+JobType type_of(CellFields& cell) {
   JobType type;
-  type.model = cell.text("model");
-  const std::string batch = cell.text("batch");
   type.name = cell.text("type");
-  if (type.name.empty()) {
-    type.name = batch.empty() ? type.model : fmt::format("{} (batch {})", type.model, batch);
-  }
+  if (!type.name.empty()) return type;
+  type.model = cell.text("model");
+  if (type.model.empty()) return type;  // a batch of nothing
+  const std::string batch = cell.text("batch");
+  type.name = batch.empty() ? type.model : fmt::format("{} (batch {})", type.model, batch);
   return type;
+}
+
+/// One that a job on so many accelerators may have: another is never asked for.
+std::string placement_of(CellFields& cell, std::int32_t gpus) {
+  std::string text = cell.text("placement");
+  std::vector<std::int32_t> per_node;
+  for (const char c : text) {
+    const bool is_digit = c >= '0' && c <= '9';
+    const bool is_letter = c >= 'a' && c <= 'z';
+    per_node.push_back(is_digit ? c - '0' : is_letter ? 10 + c - 'a' : 0);
+  }
+  const bool is_all = std::accumulate(per_node.begin(), per_node.end(), std::int64_t{0}) == gpus;
+  if (!text.empty() && (!is_all || placement_name(per_node) != text)) {
+    cell.mistake("placement", fmt::format("got {}, expected how many of the {} accelerators each "
+                                          "node has, most first, such as '42' of 6",
+                                          in_quotes(text), gpus));
+  }
+  return text;
 }
 
 // "V100|P100".
@@ -133,28 +152,28 @@ Status add_rates(const Cells& cells, const Cluster& cluster, Workload& workload,
                  ThroughputTable& throughput) {
   for (const std::string_view column : {"kind", "steps_per_s"}) {
     if (cells.has(column)) continue;
-    return Error{ErrorCode::bad_format, fmt::format("{}: no column '{}'", cells.where, column)};
+    return Error{ErrorCode::bad_format,
+                 fmt::format("{}: no column '{}'", cells.place_of_columns(), column)};
   }
-  constexpr std::array<std::string_view, 9> known = {
-      "kind",       "steps_per_s",      "type", "model", "batch", "gpus", "placement",
-      "other_type", "other_steps_per_s"};
-  if (Status fine = check_columns(cells, known); !fine) return fine;
   for (std::size_t row = 0; row < cells.rows.size(); ++row) {
     CellFields cell(cells, row);
     const JobType type = type_of(cell);
     if (type.name.empty()) cell.mistake("type", "expected a type, or a model");
     Where where;
     where.gpus = static_cast<std::int32_t>(cell.whole_number("gpus", 1, 1, most_gpus));
-    where.placement = cell.text("placement");
     const double rate = cell.number("steps_per_s", 0, 0, most_steps);
-    const double other_rate = cell.number("other_steps_per_s", 0, 0, most_steps);
-    if (const Status fine = cell.finish(); !fine) return fine.error();
+    const std::string other_type = cell.text("other_type");
+    const bool is_pair = !other_type.empty();
+    if (!is_pair) where.placement = placement_of(cell, where.gpus);
+    const double other_rate = is_pair ? cell.number("other_steps_per_s", 0, 0, most_steps) : 0;
+    if (!cell.given("kind")) cell.mistake("kind", "missing, expected a kind of accelerator");
     const auto kind = kind_called(cluster, cell.text("kind"));
+    if (const Status fine = cell.finish(); !fine) return fine.error();
     if (!kind) continue;
     where.kind = *kind;
     const TypeId id = type_called(workload, type);
-    if (cell.given("other_type")) {
-      const TypeId other = type_called(workload, {.name = cell.text("other_type"), .model = ""});
+    if (is_pair) {
+      const TypeId other = type_called(workload, {.name = other_type, .model = ""});
       throughput.set_together(id, other, where, {rate, other_rate});
     } else {
       throughput.set(id, where, rate);
@@ -165,11 +184,6 @@ Status add_rates(const Cells& cells, const Cluster& cluster, Workload& workload,
 
 Status add_jobs(const Cells& cells, const Cluster& cluster, Workload& workload,
                 ThroughputTable& throughput) {
-  constexpr std::array<std::string_view, 20> known = {
-      "name",       "arrival_s", "gpus",       "gpu_share",  "cpus",  "memory_mib", "kinds",
-      "least_gpus", "most_gpus", "duration_s", "steps",      "type",  "model",      "batch",
-      "weight",     "tenant",    "deadline_s", "isolated_s", "group", "after"};
-  if (Status fine = check_columns(cells, known); !fine) return fine;
   for (std::size_t row = 0; row < cells.rows.size(); ++row) {
     CellFields cell(cells, row);
     Job job;

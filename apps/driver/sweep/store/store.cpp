@@ -14,7 +14,10 @@
 namespace foretrace::sweeping {
 namespace {
 
-constexpr std::string_view store_schema = "foretrace.sweep_store/1";
+constexpr std::string_view store_schema = "foretrace.sweep_store/2";
+/// Of programs that took the columns for those that they would have made: theirs are read, and they
+/// refuse ours.
+constexpr std::string_view older_store_schema = "foretrace.sweep_store/1";
 
 /// Pages of 4 KiB; a commit is safe from the end of the process at once, from a loss of power
 /// once the log is moved into the file.
@@ -40,6 +43,16 @@ std::string points_table(const Sweep& sweep) {
     sql += fmt::format(", {} {}", metric.name, metric.is_whole ? "INTEGER" : "REAL");
   }
   return sql + "); ";
+}
+
+/// Rows with their reasons, columns as PointResult has them, whatever their order in the file.
+std::string rows_query(const Sweep& sweep) {
+  std::string sql = "SELECT points.id, points.reason";
+  for (const Axis& axis : sweep.axes()) sql += fmt::format(", points.at_{}", axis.name);
+  for (const MetricInfo& metric : sweep.metrics) sql += fmt::format(", points.{}", metric.name);
+  return sql +
+         ", reasons.text FROM points LEFT JOIN reasons ON points.reason = reasons.reason "
+         "ORDER BY points.id";
 }
 
 /// Every point with the values of its axes and its reason in words. An axis may be called as a word
@@ -206,6 +219,14 @@ Status put_aside(const std::string& path, Database& database) {
 
 }  // namespace
 
+Result<Sweep> stored_sweep(const Store& store) {
+  const auto facts = store.facts();
+  if (!facts.ok()) return facts.error();
+  const auto metrics = store.metrics();
+  if (!metrics.ok()) return metrics.error();
+  return parse_stored_sweep(facts->sweep, facts->path, facts->folder, *metrics);
+}
+
 std::string store_file(const std::string& folder) {
   return (std::filesystem::path(folder) / "sweep.db").string();
 }
@@ -285,7 +306,7 @@ Result<StoreFacts> Store::facts() const {
     if (!*row) break;
     const std::string name = select->text(0);
     std::string value = select->text(1);
-    if (name == "schema") is_ours = value == store_schema;
+    if (name == "schema") is_ours = value == store_schema || value == older_store_schema;
     const std::pair<std::string_view, std::string*> members[] = {{"sweep", &facts.sweep},
                                                                  {"path", &facts.path},
                                                                  {"folder", &facts.folder},
@@ -297,6 +318,20 @@ Result<StoreFacts> Store::facts() const {
   }
   if (!is_ours) return something_else();
   return facts;
+}
+
+Result<std::vector<std::string>> Store::metrics() const {
+  auto select = database_->prepare("SELECT name FROM pragma_table_info('points') ORDER BY cid");
+  if (!select.ok()) return std::move(select).error();
+  std::vector<std::string> names;
+  while (true) {
+    const auto row = select->step();
+    if (!row.ok()) return row.error();
+    if (!*row) return names;
+    std::string name = select->text(0);
+    const bool is_axis = name.starts_with("at_");
+    if (!is_axis && name != "id" && name != "reason") names.push_back(std::move(name));
+  }
 }
 
 Status Store::reset(const Sweep& sweep, const StoreFacts& facts,
@@ -327,9 +362,7 @@ Status Store::add(std::span<const PointResult> rows) {
 
 Status Store::for_each(const Sweep& sweep,
                        const std::function<Status(const PointResult&)>& visit) const {
-  auto select = database_->prepare(
-      "SELECT points.*, reasons.text FROM points LEFT JOIN reasons ON points.reason = "
-      "reasons.reason ORDER BY id");
+  auto select = database_->prepare(rows_query(sweep));
   if (!select.ok()) return select.error();
   const std::size_t axes = sweep.axes().size();
   const std::size_t metrics = sweep.metrics.size();

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/scheduler/simulation/metrics.h"
 #include "apps/report/pages.h"
 #include "apps/report/text.h"
+#include "sim/core/distribution.h"
 #include "sim/core/whole.h"
 
 namespace foretrace::report::sections {
@@ -70,7 +70,7 @@ Sections federated_policies(const FederatedAnswer& answer) {
     if (std::pair(figures.given_up, figures.end_ns) < std::pair(so_far.given_up, so_far.end_ns)) {
       best = i;
     }
-    const scheduling::Spread rounds = scheduling::spread_of(figures.round_s);
+    const Distribution rounds = distribution_of(figures.round_s);
     table.add({Value::words(answer.run.policies[i].name),
                seconds_of(static_cast<double>(figures.end_ns) * 1e-9), seconds_of(rounds.mean),
                seconds_of(rounds.p99), Value::plain(figures.asked), Value::plain(figures.merged),

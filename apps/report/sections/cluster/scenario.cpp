@@ -60,8 +60,8 @@ Result<std::optional<Energy>> energy_in(const ScenarioPart& part) {
   const auto power = board_power(*part.known, part.scenario.cluster->accelerator.name);
   if (!power.ok()) return power.error();
   if (!power->has_value()) return std::optional<Energy>{};
-  const StepBreakdown& parts = part.answer.analytic.breakdown;
-  const double filled = (sum_of(parts.computed) + parts.optimizer) * parts_of(part).scale;
+  const StepBreakdown parts = parts_of(part).parts;
+  const double filled = sum_of(parts.computed) + parts.optimizer;
   return std::optional(energy_of(**power, part.answer.step_ns, filled));
 }
 
@@ -122,6 +122,19 @@ std::string range_sources(const ScenarioAnswer& answer) {
   std::string text;
   for (const auto& [size, source] : sources) text += (text.empty() ? "" : "; ") + source;
   return text;
+}
+
+/// The same for documents, each as shares of the step.
+Value range_shares(const ScenarioAnswer& answer) {
+  const auto step = static_cast<double>(std::max<std::int64_t>(1, answer.range.step_ns));
+  Value::Object sources;
+  for (std::size_t i = 0; i < cost_source_count; ++i) {
+    const auto& [low, high] = answer.range.change[i];
+    sources.push_back({std::string(to_string(static_cast<CostSource>(i))),
+                       Value::object({{"low", Value::change(std::min(low, high) / step)},
+                                      {"high", Value::change(std::max(low, high) / step)}})});
+  }
+  return Value::object(std::move(sources));
 }
 
 std::string formula_text(const ScenarioPart& part) {
@@ -319,10 +332,10 @@ Sections scenario_facts(const ScenarioPart& part) {
   const Job& job = part.scenario.job;
   const ScenarioAnswer& answer = part.answer;
   const auto ns = [](double value) { return Value::time(to_whole(value)); };
+  const auto [parts, scale, slower] = parts_of(part);
   Value::Object exposed;
   for (std::size_t i = 0; i < axis_count; ++i) {
-    exposed.push_back(
-        {std::string(to_string(static_cast<Axis>(i))), ns(answer.analytic.breakdown.exposed[i])});
+    exposed.push_back({std::string(to_string(static_cast<Axis>(i))), ns(parts.exposed[i])});
   }
   Section section{.key = "scenario", .path = "scenario", .show = Show::never};
   section.datum("model", Value::words(part.scenario.model->name));
@@ -352,11 +365,14 @@ Sections scenario_facts(const ScenarioPart& part) {
     section.datum(fmt::format("joules_per_{}", job.has_samples() ? "sample" : "token"),
                   Value::plain((*energy)->joules * job.ranks() / counted_per_step(part)));
   }
-  section.datum("bubble_ns", ns(answer.analytic.breakdown.bubble));
-  section.datum("optimizer_ns", ns(answer.analytic.breakdown.optimizer));
-  section.datum("recompute_ns", ns(answer.analytic.again_ns));
+  section.datum("bubble_ns", ns(parts.bubble));
+  section.datum("optimizer_ns", ns(parts.optimizer));
+  section.datum("recompute_ns", ns(answer.analytic.again_ns * scale));
   section.datum("exposed_ns", Value::object(std::move(exposed)));
+  section.datum("range_shares", range_shares(answer));
   section.datum("fits", Value::flag(answer.fits));
+  section.datum("device_memory_bytes",
+                Value::bytes(part.scenario.cluster->accelerator.memory_bytes));
   return {std::move(section)};
 }
 

@@ -204,7 +204,7 @@ std::string_view status_text(JobStatus status) {
   return "?";
 }
 
-Value::Object spread_members(const scheduling::Spread& spread) {
+Value::Object spread_members(const Distribution& spread) {
   return {{"mean", seconds_value(spread.mean)},
           {"median", seconds_value(spread.median)},
           {"p90", seconds_value(spread.p90)},
@@ -231,7 +231,7 @@ Value::Object metrics_members(const Schedule& schedule, const Metrics& metrics) 
   }
   Value::Object completion = spread_members(metrics.completion_s);
   completion.push_back({"geometric_mean", seconds_value(metrics.geometric_mean_completion_s)});
-  const scheduling::Spread& fairness = metrics.fairness;
+  const Distribution& fairness = metrics.fairness;
   return {{"ended", Value::count(metrics.jobs)},
           {"dropped", Value::count(metrics.dropped)},
           {"unfinished", Value::count(metrics.unfinished)},

@@ -13,7 +13,6 @@ namespace {
 using driver::Serving;
 using driver::ServingAnswer;
 using driver::ServingFigures;
-using scheduling::Spread;
 
 Value latency_value(double seconds) {
   const std::string text = seconds >= 600   ? fmt::format("{:.1f} min", seconds / 60)
@@ -59,7 +58,8 @@ void add_latencies(const ServingFigures& figures, Section& section) {
                           {"p90_ns", "90 %"},
                           {"p99_ns", "99 %"},
                           {"most_ns", "longest"}}};
-  const auto row = [&table](std::string_view key, std::string_view title, const Spread& spread) {
+  const auto row = [&table](std::string_view key, std::string_view title,
+                            const Distribution& spread) {
     table.add({Value::words(key).as(std::string(title)), latency_value(spread.mean),
                latency_value(spread.median), latency_value(spread.p90), latency_value(spread.p99),
                latency_value(spread.most)});

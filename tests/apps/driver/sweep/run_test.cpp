@@ -75,7 +75,7 @@ TEST_CASE("sweep: a point of a trace is what whatif answers") {
   REQUIRE(asked.code == 0);
   const auto step = static_cast<std::int64_t>(rows.points[4].result.metrics[0]);
   CHECK(asked.out.find("\"step_ns\": " + std::to_string(step)) != std::string::npos);
-  const auto low = static_cast<std::int64_t>(rows.points[4].result.metrics[2]);
+  const auto low = static_cast<std::int64_t>(rows.points[4].result.metrics[3]);
   CHECK(asked.out.find("\"low_ns\": " + std::to_string(low)) != std::string::npos);
 }
 
@@ -213,12 +213,14 @@ TEST_CASE("sweep: speedups are over the same step and engine") {
   const Sweep sweep = sweep_of(text);
   std::size_t speedup = 0;
   while (sweep.metrics[speedup].name != "speedup") ++speedup;
+  REQUIRE(sweep.metrics[speedup + 1].name == "time_ratio");
   const Rows rows = rows_of(folder);
   REQUIRE(rows.points.size() == 6);
   for (const SelectedPoint& point : rows.points) {
     CHECK(point.result.reason == "");
-    REQUIRE(point.result.metrics.size() > speedup);
+    REQUIRE(point.result.metrics.size() > speedup + 1);
     CHECK(point.result.metrics[speedup] == 1);
+    CHECK(point.result.metrics[speedup + 1] == 1);
   }
 }
 
