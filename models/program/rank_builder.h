@@ -83,9 +83,10 @@ class RankBuilder {
   std::uint32_t stage_;
   ParallelPlan plan_;
   std::vector<RankNode> nodes_;
-  std::vector<double> ends_;            // of each node, as if nobody else were waited for
-  std::vector<std::uint32_t> last_;     // what the next node of the chain waits for
-  std::vector<std::uint32_t> started_;  // collectives that run beside it
+  std::vector<double> ends_;               // of each node, as if nobody else were waited for
+  std::vector<std::uint32_t> last_;        // what the next node of the chain waits for
+  std::vector<std::uint32_t> started_;     // collectives that run beside it
+  std::optional<std::uint32_t> received_;  // the last message
   // The last collective of parameters or gradients.
   std::optional<std::uint32_t> traveled_;
   Amounts waiting_;        // gradients that wait for their bucket, in elements

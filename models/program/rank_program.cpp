@@ -219,11 +219,23 @@ void RankBuilder::message(RankNodeType type, std::uint32_t position, std::uint32
   node.ns = collective_time(*job_.cluster, {CollectiveKind::send, node.bytes, pair}).ns;
   node.message = ((edge * shape.micro_batches) + micro_batch) * 2 + (forward ? 0 : 1);
   const std::uint32_t made = add(std::move(node));
-  if (!sends || job_.framework->sends_block) chain(made);
-  if (sends || !parts || plan_.sequence) return;
-  // Each tensor rank got a piece.
-  chain(collective("put pieces together", CollectiveKind::all_gather, axis_of(plan_, Axis::tensor),
-                   whole));
+  if (job_.framework->sends_block) chain(made);
+  if (sends) return;
+  // Beside the passes before: what comes waits for what came, and the next pass for it.
+  std::uint32_t there = made;
+  if (!job_.framework->sends_block && received_.has_value()) nodes_[made].after = {*received_};
+  if (parts && !plan_.sequence) {  // each tensor rank got a piece
+    there = collective("put pieces together", CollectiveKind::all_gather,
+                       axis_of(plan_, Axis::tensor), whole);
+    nodes_[there].after = {made};
+    nodes_[there].travels = true;
+  }
+  received_ = there;
+  if (job_.framework->sends_block) {
+    chain(there);
+  } else {
+    last_.push_back(there);
+  }
 }
 
 void RankBuilder::pass(const ScheduleStep& step) {
