@@ -61,10 +61,10 @@ TEST_CASE("plan: the best plan is what simulating its job from scratch gives") {
     const Job& job = choice.job;
     CAPTURE(driver::plan_text(job));
     CHECK(job.plan.ranks() == 16);
-    const Estimate fresh = *estimate(job, build_blocks(job));
-    // Times settle the clock by a factor instead of action by action: rounding differs.
-    CHECK(static_cast<double>(fresh.step_ns) ==
-          doctest::Approx(static_cast<double>(choice.step_ns)).epsilon(1e-9));
+    const JobBlocks blocks = build_blocks(job);
+    CHECK(estimate(job, blocks)->step_ns == choice.formula_ns);
+    const auto times = time_blocks(job, blocks, no_scale());
+    CHECK(estimate(job, blocks, times, no_scale(), Passes::by_steps)->step_ns == choice.step_ns);
     CHECK(choice.low_ns <= choice.step_ns);
     CHECK(choice.high_ns >= choice.step_ns);
     CHECK(choice.memory_bytes <= static_cast<double>(scenario.cluster->accelerator.memory_bytes));
@@ -79,6 +79,26 @@ TEST_CASE("plan: strict fp32 stays below its peak, though fused attention uses T
   REQUIRE_FALSE(answer->best.empty());
   CHECK(answer->best.front().figures.flops_utilization.value() > 0.4);
   CHECK(answer->best.front().figures.flops_utilization < 0.9);
+}
+
+TEST_CASE("plan: a slow network is simulated before plans are ranked") {
+  driver::Scenario scenario = scenario_of("gpt2_xl", "aws_p3");
+  scenario.job.precisions = *driver::precisions_of("fp16");
+  scenario.job.length = scenario.job.keys = 128;
+  const auto answer = search_plans({scenario, 16, 16, 3});
+  REQUIRE(answer.ok());
+  REQUIRE_FALSE(answer->best.empty());
+  // By a formula without the sends of chunks, two stages of 24 chunks would win, which take 899 ms:
+  // two of one chunk take 710 ms.
+  const driver::PlanChoice& best = answer->best.front();
+  CHECK(best.step_ns < 720'000'000);
+  CHECK(best.job.chunks == 1);
+  for (const driver::PlanChoice& choice : answer->best) {
+    CHECK(choice.formula_ns <= choice.step_ns);
+    CHECK(choice.low_ns < choice.step_ns);
+    CHECK(choice.high_ns > choice.step_ns);
+  }
+  CHECK(answer->simulated < answer->tried / 2);
 }
 
 TEST_CASE("plan: every other grid is listed once, slower than the best or too large") {
