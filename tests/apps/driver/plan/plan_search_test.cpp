@@ -83,22 +83,24 @@ TEST_CASE("plan: strict fp32 stays below its peak, though fused attention uses T
 
 TEST_CASE("plan: a slow network is simulated before plans are ranked") {
   driver::Scenario scenario = scenario_of("gpt2_xl", "aws_p3");
-  scenario.job.precisions = *driver::precisions_of("fp16");
+  scenario.job.precisions = *driver::precisions_of("fp32");
   scenario.job.length = scenario.job.keys = 128;
-  const auto answer = search_plans({scenario, 16, 16, 3});
+  const auto answer = search_plans({scenario, 16, 16, 20});
   REQUIRE(answer.ok());
-  REQUIRE_FALSE(answer->best.empty());
-  // By a formula without the sends of chunks, two stages of 24 chunks would win, which take 899 ms:
-  // two of one chunk take 710 ms.
-  const driver::PlanChoice& best = answer->best.front();
-  CHECK(best.step_ns < 720'000'000);
-  CHECK(best.job.chunks == 1);
+  CHECK(answer->simulated < answer->tried / 2);
+  bool has_two_stages = false;
   for (const driver::PlanChoice& choice : answer->best) {
     CHECK(choice.formula_ns <= choice.step_ns);
     CHECK(choice.low_ns < choice.step_ns);
     CHECK(choice.high_ns > choice.step_ns);
+    if (choice.job.plan.pipeline != 2 || choice.job.plan.tensor != 1) continue;
+    // 24 chunks per stage take 899 ms, of which a formula that forgets their sends says 655; one
+    // chunk per stage takes 710 ms.
+    has_two_stages = true;
+    CHECK(choice.job.chunks < 24);
+    CHECK(choice.step_ns < 715'000'000);
   }
-  CHECK(answer->simulated < answer->tried / 2);
+  CHECK(has_two_stages);
 }
 
 TEST_CASE("plan: every other grid is listed once, slower than the best or too large") {
