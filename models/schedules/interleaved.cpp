@@ -87,6 +87,8 @@ class Paths {
   }
   /// By this stage.
   [[nodiscard]] std::int64_t longest(std::uint32_t stage) const;
+  /// By what this stage sends.
+  [[nodiscard]] std::int64_t longest_sends(std::uint32_t stage) const;
 
  private:
   /// Of one way through the chunks of a stage: to the first position that the path takes there, in
@@ -178,11 +180,38 @@ std::int64_t Paths::longest(std::uint32_t stage) const {
   return times_.shape.micro_batches * both + std::max(by_rings, by_trips);
 }
 
+// A stage sends one message after the other each way: the first micro-batch comes to the stage, all
+// messages of its chunks follow each other instead of one of each, and the last one goes on. The
+// messages between the first and the last one are part of a round trip.
+std::int64_t Paths::longest_sends(std::uint32_t stage) const {
+  const std::size_t last = down_.size() - 1;
+  const std::int64_t there = down_[last] + times_.forward[last];
+  const std::int64_t back = up_[last] + times_.backward[last];
+  std::int64_t forward = 0;
+  std::int64_t backward = 0;
+  for (std::size_t q = stage; q <= last; q += stages_) {
+    forward += at(times_.send_forward, q);
+    if (q > 0) backward += at(times_.send_backward, q - 1);
+  }
+  const std::int64_t m = times_.shape.micro_batches;
+  // The first and the last boundary that the stage sends over, seen from the side that sends.
+  const std::size_t first_down = stage;
+  const std::size_t last_down = stage + std::size_t{chunks_ - 1} * stages_ < last
+                                    ? stage + std::size_t{chunks_ - 1} * stages_
+                                    : last - stages_;
+  const std::size_t first_up = stage + std::size_t{chunks_ - 1} * stages_;
+  const std::size_t last_up = stage > 0 ? stage : stages_;
+  const std::int64_t missed_down =
+      down_[last_down + 1] - down_[first_down] - times_.forward[first_down];
+  const std::int64_t missed_up = up_[first_up] - up_[last_up - 1] - times_.backward[last_up - 1];
+  return there + back + std::max(m * forward - missed_down, m * backward - missed_up);
+}
+
 Executed formula(const PipelineTimes& times) {
   const Paths paths(times);
   std::int64_t longest = 0;
   for (std::uint32_t stage = 0; stage < times.shape.stages; ++stage) {
-    longest = std::max(longest, paths.longest(stage));
+    longest = std::max({longest, paths.longest(stage), paths.longest_sends(stage)});
   }
   return done_upwards(times, longest);
 }

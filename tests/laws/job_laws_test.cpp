@@ -74,7 +74,9 @@ TEST_CASE("jobs: every kind of job is drawn") {
       count(std::string(schedule->name), job.schedule == schedule && plan.pipeline > 1);
     }
   }
-  for (const auto& [kind, times] : seen) CHECK_MESSAGE(times >= 2, kind << ": " << times);
+  for (const auto& kind : seen) {
+    CHECK_MESSAGE(kind.second >= 2, kind.first << ": " << kind.second);
+  }
 }
 
 // Of two valid jobs: the first one with one member of the second at a time, where that is valid.

@@ -59,6 +59,7 @@ void check_listed(const PlanChoice& choice) {
   const auto alone = estimate(choice.job, build_blocks(choice.job));
   REQUIRE(alone.ok());
   CHECK(choice.formula_ns == alone->step_ns);
+  CHECK(choice.formula_ns <= choice.step_ns);
   CHECK(choice.memory_bytes == alone->memory[driver::fullest_stage(alone->memory)].total());
 }
 
