@@ -9,7 +9,7 @@ namespace foretrace {
 
 /// Farthest from 0 that a whole number lies: 2^62 ns are 146 years, 2^62 bytes four times a
 /// million terabytes. Two of them can still be added up.
-inline constexpr std::int64_t most_whole = std::int64_t{1} << 62;
+inline constexpr std::int64_t most_whole = (std::int64_t{1} << 62) - 1;
 
 /// True if the number is finite and stands for itself as a whole one.
 [[nodiscard]] inline bool fits_whole(double value) { return value > -0x1p62 && value < 0x1p62; }
