@@ -7,6 +7,7 @@
 #include "models/collectives/collective_costs.h"
 #include "models/program/estimate.h"
 #include "models/program/gradient_sum.h"
+#include "models/program/passed_bytes.h"
 #include "models/program/sharded_passes.h"
 #include "models/program/two_lanes.h"
 #include "models/workloads/layered.h"
@@ -63,7 +64,6 @@ class Parts {
   [[nodiscard]] bool passes_are_alike() const;
   [[nodiscard]] bool is_sent_as_before(std::uint32_t position) const;
   [[nodiscard]] bool is_passed_as_before(std::uint32_t position) const;
-  [[nodiscard]] double passed_bytes(std::uint32_t position) const;
   [[nodiscard]] double send_ns(std::uint32_t position, bool forward) const;
   void add_sends();
   [[nodiscard]] double blocked_ns(std::uint32_t position, bool forward) const;
@@ -130,15 +130,6 @@ bool Parts::is_sent_as_before(std::uint32_t position) const {
   return pair(position) == pair(position - 1);
 }
 
-// What enters the position, of one micro-batch and all ranks that divide it.
-double Parts::passed_bytes(std::uint32_t position) const {
-  const Runs& runs = parts_.positions[position];
-  if (!job_.has_samples() || runs.empty()) return blocks_.hidden_bytes;
-  const double bytes = times_[runs.front().block].input_bytes;
-  const std::uint32_t stage = stage_of(*job_.schedule, parts_.times.shape, position);
-  return bytes > 0 ? bytes * batch_parts(job_, stage) : blocks_.hidden_bytes;
-}
-
 // From a position to the next, or back. The side with fewer ranks decides how many pieces go at
 // once; where tensor ranks got a piece each, they put them together.
 double Parts::send_ns(std::uint32_t position, bool forward) const {
@@ -152,7 +143,7 @@ double Parts::send_ns(std::uint32_t position, bool forward) const {
     const bool parts = plan.tensor > 1 && (plan.sequence || job_.framework->scatters_sends);
     return parts ? plan.tensor : 1U;
   };
-  const double bytes = passed_bytes(position + 1);
+  const double bytes = passed_bytes(job_, blocks_, times_, parts_.positions[position + 1], to);
   const std::uint32_t at_once =
       std::min(batch_parts(job_, from) * pieces(near), batch_parts(job_, to) * pieces(far));
   const Placement pair = pair_placement(job_, from, to);

@@ -4,6 +4,8 @@
 #include <cstddef>
 #include <utility>
 
+#include "sim/core/text.h"
+
 namespace foretrace::trace {
 namespace {
 
@@ -19,7 +21,27 @@ constexpr double named_share = 0.8;
 
 using Stretch = std::pair<std::int64_t, std::int64_t>;
 
-/// Stretches between launches and device work, by begin.
+/// What creates the context of a process and its first memory is over before anything is launched.
+/// A call that waits, or copies, may do so for work of before.
+bool may_be_creation(const EventTable& events, std::size_t i) {
+  return events.kind[i] == EventKind::runtime && events.duration_ns[i] >= shortest_ns &&
+         !contains_any(events.name_of(make_id<EventId>(i)),
+                       {"Synchronize", "Wait", "Query", "Memcpy", "Launch"});
+}
+
+/// The longest call of that kind before a time; empty if there is none.
+Stretch creation_before(const EventTable& events, std::int64_t time_ns) {
+  Stretch longest{time_ns, time_ns};
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const std::int64_t end = std::min(time_ns, events.end_ns(make_id<EventId>(i)));
+    if (may_be_creation(events, i) && end - events.start_ns[i] > longest.second - longest.first) {
+      longest = {events.start_ns[i], end};
+    }
+  }
+  return longest;
+}
+
+/// Stretches between launches and device work, by begin, and before them what creates a context.
 std::vector<Stretch> quiet_stretches(const EventTable& events) {
   std::vector<Stretch> busy;
   std::vector<std::uint32_t> launched;
@@ -40,6 +62,10 @@ std::vector<Stretch> quiet_stretches(const EventTable& events) {
   std::sort(busy.begin(), busy.end());
   std::vector<Stretch> quiet;
   std::int64_t reached = busy.empty() ? 0 : busy.front().first;
+  if (const Stretch creation = creation_before(events, reached);
+      !busy.empty() && creation.second - creation.first >= shortest_ns) {
+    quiet.push_back(creation);
+  }
   for (const auto& [from, to] : busy) {
     if (from - reached >= shortest_ns) {
       quiet.emplace_back(reached, from);

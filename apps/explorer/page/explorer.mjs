@@ -55,8 +55,9 @@ export class Explorer {
     // of a plan the file says more than this page knows
     this.opening = before ? { sentence: [...byId('sentence').childNodes], figures: [...byId('figures').childNodes] } : null;
     this.now = await this.sideOf(null, asRecorded(), before ? before[0].toUpperCase() + before.slice(1) : 'As recorded');
-    this.before = answer ? sideOfDocument(answer, before ? '/predicted' : '/baseline') : sideOfRun(this.now);
+    this.before = answer ? sideOfDocument(answer, before ? '/predicted' : '/baseline') : sideOfRun(this.now, '/baseline');
     this.now.note = noteOf(this.now, this.before.step, this.facts);
+    if (this.facts.stages) replace('where', 'on the slowest stage');
     if (!this.now.lanes.some((lane) => lane.kind === 'host_thread')) this.whatIfs.leaveOut('host');
     this.restore();
     this.timeline.readTheme();
@@ -327,6 +328,7 @@ export class Explorer {
 
   /** The view as part of the address: a link restores it. */
   save() {
+    if (location.hash !== this.hash) return; // a link that is not followed yet
     const { variant, factors } = this.state;
     const parts = new URLSearchParams();
     if (this.server) {
@@ -338,6 +340,7 @@ export class Explorer {
     for (const name of ['device', 'host']) if (factors[name] !== 1) parts.set(name, String(factors[name]));
     if (factors.names.size > 0) parts.set('kernels', [...factors.names].map((each) => each.join(':')).join(' '));
     history.replaceState(null, '', `#${parts}`);
+    this.hash = location.hash;
   }
 
   restoreStack(parts, asked) {
@@ -352,6 +355,7 @@ export class Explorer {
   }
 
   restore() {
+    this.hash = location.hash;
     const parts = new URLSearchParams(location.hash.slice(1));
     const asked = parts.has('apply') ? parts.get('apply') : this.facts.shown;
     this.state.variant = asked && this.page.variant(asked) ? asked : null;

@@ -1,0 +1,100 @@
+// Launches whose kernels were not recorded: a profiler's buffer was full, or it gave up in between.
+// Calls that only add to a device graph under capture launch nothing.
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+#include <tuple>
+#include <unordered_set>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "sim/core/text.h"
+#include "trace/rules/assembly/assembly.h"
+#include "trace/rules/assembly/rule.h"
+
+namespace foretrace::trace::rules::lost_kernels_parts {
+namespace {
+
+/// A few launches at the end of a window have their kernels behind it.
+constexpr std::size_t most_by_chance = 10;
+constexpr double noteworthy_share = 0.1;
+
+enum class Call : std::uint8_t { other, launch, begin_capture, end_capture };
+
+Call call_of(std::string_view name) {
+  if (contains(name, "StreamBeginCapture")) return Call::begin_capture;
+  if (contains(name, "StreamEndCapture")) return Call::end_capture;
+  return contains(name, "LaunchKernel") ? Call::launch : Call::other;
+}
+
+/// (thread, start, event) of the calls that matter.
+std::vector<std::tuple<TrackId, std::int64_t, std::size_t>> calls_of(const EventTable& events,
+                                                                     std::vector<Call>& by_name) {
+  std::vector<bool> known(events.names.size(), false);
+  by_name.assign(events.names.size(), Call::other);
+  std::vector<std::tuple<TrackId, std::int64_t, std::size_t>> calls;
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    if (events.kind[i] != EventKind::runtime) {
+      continue;
+    }
+    const std::size_t name = index(events.name[i]);
+    if (!known[name]) {
+      by_name[name] = call_of(events.names[events.name[i]]);
+      known[name] = true;
+    }
+    if (by_name[name] != Call::other) {
+      calls.emplace_back(events.track[i], events.start_ns[i], i);
+    }
+  }
+  std::sort(calls.begin(), calls.end());
+  return calls;
+}
+
+void count_lost(Assembly& assembly) {
+  const EventTable& events = assembly.events;
+  std::unordered_set<std::size_t> with_work;
+  for (const HostCall& call : assembly.calls) {
+    if (call.op_count > 0) {
+      with_work.insert(index(call.event));
+    }
+  }
+  std::vector<Call> by_name;
+  std::size_t launches = 0;
+  std::size_t lost = 0;
+  bool captures = false;
+  TrackId thread = none<TrackId>;
+  for (const auto& [track, start, event] : calls_of(events, by_name)) {
+    const Call call = by_name[index(events.name[event])];
+    captures =
+        call == Call::begin_capture || (captures && track == thread && call != Call::end_capture);
+    thread = track;
+    if (call == Call::launch && !captures) {
+      ++launches;
+      lost += with_work.contains(event) ? 0 : 1;
+    }
+  }
+  const bool any_work = !with_work.empty();
+  if (any_work && lost > most_by_chance &&
+      static_cast<double>(lost) > noteworthy_share * static_cast<double>(launches)) {
+    assembly.honesty.flags.push_back(
+        fmt::format("{} of {} launches have no kernel record", lost, launches));
+  }
+}
+
+constexpr Rule info = {.name = "lost_kernels",
+                       .doc =
+                           "counts launches whose kernels were not recorded, those under graph "
+                           "capture left out",
+                       .stage = Stage::collect,
+                       .apply = count_lost};
+
+}  // namespace
+}  // namespace foretrace::trace::rules::lost_kernels_parts
+
+namespace foretrace::trace::rules {
+extern const Rule lost_kernels;
+constinit const Rule lost_kernels = lost_kernels_parts::info;
+}  // namespace foretrace::trace::rules
