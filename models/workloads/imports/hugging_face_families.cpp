@@ -2,6 +2,7 @@
 
 #include <array>
 #include <cstddef>
+#include <optional>
 
 namespace foretrace {
 namespace {
@@ -143,18 +144,24 @@ constexpr std::array families = {
     other("marian", two_stacks),
 };
 
-bool fits(std::string_view pattern, std::string_view type) {
-  if (!pattern.ends_with('*')) return pattern == type;
-  pattern.remove_suffix(1);
-  return type.starts_with(pattern);
+// Letters that fit; the row that fits more letters says more.
+std::optional<std::size_t> letters_that_fit(std::string_view pattern, std::string_view type) {
+  const bool is_whole = !pattern.ends_with('*');
+  if (!is_whole) pattern.remove_suffix(1);
+  if (is_whole ? pattern != type : !type.starts_with(pattern)) return std::nullopt;
+  return pattern.size() + (is_whole ? 1 : 0);
 }
 
 }  // namespace
 
 const ModelFamily& family_of(std::string_view model_type) {
   const ModelFamily* best = &usual;
+  std::size_t most = 0;
   for (const ModelFamily& family : families) {
-    if (fits(family.type, model_type) && family.type.size() > best->type.size()) best = &family;
+    const auto letters = letters_that_fit(family.type, model_type);
+    if (!letters || *letters <= most) continue;
+    best = &family;
+    most = *letters;
   }
   return *best;
 }
