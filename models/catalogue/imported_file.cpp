@@ -1,6 +1,7 @@
 #include "models/catalogue/imported_file.h"
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <cmath>
 #include <utility>
@@ -8,9 +9,39 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/core/config_json.h"
 #include "sim/core/params.h"
 
 namespace foretrace {
+namespace {
+
+// Lists of layers that are not quantized are objects of thousands.
+constexpr std::size_t most_imported_keys = 16384;
+
+/// Python writes numbers that JSON has not: they become null, which says as much.
+std::string without_python_numbers(std::string_view text) {
+  constexpr std::array<std::string_view, 3> words = {"-Infinity", "Infinity", "NaN"};
+  std::string json;
+  json.reserve(text.size());
+  bool in_string = false;
+  for (std::size_t i = 0; i < text.size();) {
+    const auto word =
+        in_string ? words.end() : std::find_if(words.begin(), words.end(), [&](auto each) {
+          return text.substr(i).starts_with(each);
+        });
+    if (word != words.end()) {
+      json += "null";
+      i += word->size();
+      continue;
+    }
+    if (in_string && text[i] == '\\' && i + 1 < text.size()) json += text[i++];
+    if (text[i] == '"') in_string = !in_string;
+    json += text[i++];
+  }
+  return json;
+}
+
+}  // namespace
 
 bool ImportedFile::has(std::span<const std::string_view> members) const {
   if (document.kind != ConfigValue::Kind::object) return false;
@@ -26,7 +57,7 @@ Result<ImportedFile> imported_text(std::string text, const std::string& path) {
   if (first == std::string::npos || (file.text[first] != '{' && file.text[first] != '/')) {
     return file;
   }
-  auto document = parse_config(file.text);
+  auto document = parse_config_of(most_imported_keys, without_python_numbers(file.text));
   if (!document.ok()) return std::move(document).error().with_context(path);
   file.document = *std::move(document);
   return file;

@@ -175,6 +175,9 @@ Result<NodeAnswer> answer_nodes(const NodeScenario& scenario) {
   answer.transfer_ns = job->transfer_ns;
   answer.recorded_transfer_ns = job->recorded_transfer_ns;
   answer.warnings.insert(answer.warnings.end(), job->warnings.begin(), job->warnings.end());
+  for (const std::string& note : scenario.cluster.notes) {
+    answer.warnings.push_back(fmt::format("{}: {}", scenario.cluster.name, note));
+  }
   answer.exchanges = prices.rows();
   auto run = simulate_run(answer.graph);
   if (!run.ok()) return std::move(run).error();

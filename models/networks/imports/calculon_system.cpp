@@ -9,6 +9,7 @@
 // Read there by calculon/system.py, processor.py, memory.py and network.py
 // (github.com/calculon-ai/calculon). A collective of n ranks takes latency + scalar (1 + offset /
 // n) bytes / (bandwidth x efficiency); the nearest network that has room for the group carries it.
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <filesystem>
@@ -17,12 +18,16 @@
 
 #include "models/networks/cluster_import.h"
 #include "sim/core/params.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::cluster_imports::calculon_system_parts {
 namespace {
 
-constexpr double most_rate = 1e9;  // TFLOP/s, GB/s, GiB: more than any machine has
+constexpr double most_rate = 1e9;  // TFLOP/s, GB/s: more than any machine has
 constexpr double most_size = 1e6;
+// Studies without a limit of memory write 80000000000 GiB; an EiB is none either.
+constexpr double most_memory_gib = 1e12;
+constexpr double most_memory_bytes = 0x1p60;
 constexpr std::array<std::string_view, 5> members = {"matrix", "vector", "mem1", "mem2",
                                                      "networks"};
 struct Datatype {
@@ -104,7 +109,7 @@ Memory read_memory(Members& root, std::string_view key) {
   const ConfigValue* const object = root.object(key);
   if (object == nullptr) return read;
   Members memory(*object, root.file(), root.pointer_of(key));
-  read.bytes = memory.number("GiB", 0, most_rate) * 1024 * 1024 * 1024;
+  read.bytes = std::min(memory.number("GiB", 0, most_memory_gib) * 0x1p30, most_memory_bytes);
   read.rate = memory.number("GBps", 1e-6, most_rate) * 1e9;
   read.share = largest_share(memory, "MB_efficiency");
   root.take(memory.finish());
@@ -210,7 +215,7 @@ Result<Cluster> read(const Catalogue& /*catalogue*/, const ImportedFile& file) {
   read_units(root, "vector", accelerator);
   const Memory near = read_memory(root, "mem1");
   accelerator.memory_bandwidth = near.rate;
-  accelerator.memory_bytes = static_cast<std::int64_t>(near.bytes);
+  accelerator.memory_bytes = to_whole(near.bytes);
   for (OperatorFit& fit : accelerator.fits) fit.bandwidth_share = near.share;
   accelerator.host_link_bandwidth = read_memory(root, "mem2").rate;
   cluster.host_link_bandwidth = accelerator.host_link_bandwidth;
@@ -222,6 +227,7 @@ Result<Cluster> read(const Catalogue& /*catalogue*/, const ImportedFile& file) {
       "other kernels follow our own operator models",
       "processing_mode, processor_usage and must_be_filled are not taken: what overlaps and what "
       "it slows is a matter of the framework"};
+  if (near.bytes >= most_memory_bytes) cluster.notes.emplace_back("memory has no limit");
   return cluster;
 }
 

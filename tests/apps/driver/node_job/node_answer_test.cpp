@@ -1,6 +1,7 @@
 // Execution traces of ranks as the workload of a scenario.
 #include "apps/driver/node_job/node_answer.h"
 
+#include <algorithm>
 #include <filesystem>
 #include <fstream>
 #include <string>
@@ -112,6 +113,19 @@ TEST_CASE("chakra workload: another cluster changes communication and nothing el
   CHECK(fast.exchanges[0].count == 2);
   CHECK(fast.busiest_rank == 1);
   CHECK(fast.run.answer.step_ns == 18'500'000 + fast.exchanges[0].ns);
+}
+
+TEST_CASE("chakra workload: what was not taken of the machine's file is told as for a model") {
+  const auto answer =
+      answered(R"("workload": {"chakra": ")" FORETRACE_SOURCE_DIR
+               R"(/examples/12_scenarios/two_ranks"}, "cluster": ")" FORETRACE_SOURCE_DIR
+               R"(/tests/fixtures/scenarios/behind_a_switch/hgx.json")");
+  REQUIRE_MESSAGE(answer.ok(), answer.error().message);
+  const auto& warnings = answer->warnings;
+  CHECK(std::any_of(warnings.begin(), warnings.end(), [](const std::string& warning) {
+    return warning.find("not taken of the system") != std::string::npos &&
+           warning.find("active-chunks-per-dimension") != std::string::npos;
+  }));
 }
 
 TEST_CASE("chakra workload: mistakes of the file are told with their place") {

@@ -120,3 +120,12 @@ TEST_CASE("calculon system: a wrong member is one line with its place and what i
             .find("/matrix: got no datatype, expected one of float8, float16") !=
         std::string::npos);
 }
+
+TEST_CASE("calculon system: memory without limit is read, and said") {
+  std::string text = small;
+  text.replace(text.find("\"GiB\": 32"), 9, "\"GiB\": 80000000000");
+  const auto cluster = read(text);
+  REQUIRE_MESSAGE(cluster.ok(), cluster.error().message);
+  CHECK(cluster->accelerator.memory_bytes == std::int64_t{1} << 60);
+  CHECK(cluster->notes.back() == "memory has no limit");
+}
