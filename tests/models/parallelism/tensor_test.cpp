@@ -104,7 +104,8 @@ TEST_CASE("tensor: sizes that do not divide are refused") {
   const auto status = check_plan(plan, gpt_22b());
   REQUIRE_FALSE(status.ok());
   CHECK(status.error().message == "tensor: got 7, expected a divisor of the 64 heads");
+  // Positions that one rank has are not divided.
   plan.tensor = 1;
   plan.sequence = true;
-  CHECK_FALSE(check_plan(plan, gpt_22b()).ok());
+  CHECK(check_plan(plan, gpt_22b()).ok());
 }
