@@ -235,6 +235,14 @@ TaskTimes heft(const TaskProblem& problem) {
 
 TaskTimes improve(const TaskProblem& problem, const MoveSearch& search) {
   TaskTimes best = evaluate(problem, heft(problem).device);
+  // Where links are dear, moves of one task do not lead from many devices to one.
+  for (std::size_t device = 0; device < problem.devices; ++device) {
+    const bool takes_all = std::all_of(problem.time.begin(), problem.time.end(),
+                                       [device](const auto& times) { return times[device] >= 0; });
+    if (!takes_all) continue;
+    TaskTimes alone = evaluate(problem, std::vector<std::size_t>(problem.tasks(), device));
+    if (alone.makespan < best.makespan) best = std::move(alone);
+  }
   std::mt19937_64 random(search.seed);
   const auto below = [&random](std::size_t count) {
     return static_cast<std::size_t>(random() % std::max<std::size_t>(1, count));

@@ -190,6 +190,16 @@ Result<Cluster> imported(const Catalogue& catalogue, const ImportedFile& file) {
 
 /// A file of another simulator with those that belong to it; what stands beside it here has the
 /// last word.
+void read_price(ConfigFields& fields, double& price) {
+  constexpr double most_price = 1e6;  // of an accelerator and hour
+  fields.optional_quantity("price_per_hour", ParamType::number, price);
+  if (price >= 0 && price <= most_price) return;
+  fields.take(Error{ErrorCode::bad_config,
+                    fmt::format("{}: {}: got {:g}, expected 0 to {:g}", fields.file(),
+                                fields.pointer_of("price_per_hour"), price, most_price)});
+  price = 0;
+}
+
 Result<Cluster> with_import(const Catalogue& catalogue, const ConfigValue& root,
                             const std::string& path) {
   ConfigFields fields(root, path);
@@ -204,7 +214,7 @@ Result<Cluster> with_import(const Catalogue& catalogue, const ConfigValue& root,
   Cluster own;
   fields.text("machine", own.machine);
   if (fields.has("accelerator")) read_accelerator_name(fields, catalogue, own.accelerator);
-  fields.optional_quantity("price_per_hour", ParamType::number, own.price_per_hour);
+  read_price(fields, own.price_per_hour);
   if (Status status = fields.finish(); !status.ok()) return std::move(status).error();
   auto file = read_imported_file(file_named_in(path, name));
   if (!file.ok()) return std::move(file).error().with_context(path + ": /import/file");
@@ -238,7 +248,7 @@ Result<Cluster> cluster_from(const Catalogue& catalogue, const ConfigValue& root
   read_node(fields, cluster);
   read_network(fields, cluster.network);
   read_curves(fields, cluster.curves);
-  fields.optional_quantity("price_per_hour", ParamType::number, cluster.price_per_hour);
+  read_price(fields, cluster.price_per_hour);
   fields.optional_boolean("usual", cluster.is_usual);
   constexpr std::array<std::string_view, 7> no_figures = {
       "schema", "machine", "accelerator", "generation", "usual", "curves", "sources"};

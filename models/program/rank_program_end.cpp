@@ -68,7 +68,9 @@ void RankBuilder::gradients_of(const BlockTimes& block) {
         stated.among_expert_copies ? expert_copies(plan_) : axis_of(plan_, exchange.axis);
     if (axis.size <= 1 || !(exchange.bytes > 0)) continue;
     beside("reduce gradients", exchange.kind, axis, exchange.bytes);
-    nodes_.back().ns += exchange.delay_ns;
+    // Also where gradients are sparse, or switches add them up.
+    nodes_.back().ns = exchange.delay_ns +
+                       gradient_sum_ns(job_, axis, {exchange.kind, exchange.bytes, {}}, no_scale());
   }
   if (shards_parameters() || !job_.framework->overlaps_gradients || states_gradients()) return;
   waiting_.dense += block.dense_weights;

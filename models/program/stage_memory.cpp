@@ -52,29 +52,38 @@ double in_flight(const Job& job, std::uint32_t stage) {
   return static_cast<double>(most_in_flight(*job.schedule, shape, stage)) / job.chunks;
 }
 
+// What a rank holds of every kind of state: all of it, or its share from this sharding on.
+double held_bytes(const ParallelPlan& plan, const StageSums& sums, double bytes, Sharding from) {
+  if (plan.sharding < from) return bytes * (sums.dense + sums.expert);
+  const double expert_shards = std::max(1U, expert_copies(plan).size);
+  return bytes * (sums.dense / plan.shards() + sums.expert / expert_shards);
+}
+
+// Weights as they are held; room for what is collected and for what goes from stage to stage.
+StageMemory with_weights(const Job& job, const StageSums& sums, std::uint32_t stage,
+                         double hidden_bytes) {
+  const Framework& framework = job.framework[0];
+  const ParallelPlan plan = stage_plan(job, stage);
+  StageMemory memory;
+  memory.weights = held_bytes(plan, sums, framework.weight_bytes, Sharding::parameters);
+  memory.working = sums.working;
+  if (plan.sharding == Sharding::parameters) {
+    // The block that runs and the next one collected, gradients of one block before they leave.
+    const double reduced = job.trains() ? framework.reduce_bytes : 0;
+    memory.buffers = sums.largest * ((1 + framework.prefetch) * framework.gather_bytes + reduced);
+  }
+  if (job.plan.pipeline > 1) memory.buffers += 2 * hidden_bytes / batch_parts(job, stage);
+  return memory;
+}
+
 StageMemory trained(const Job& job, const StageSums& sums, std::uint32_t stage,
                     double hidden_bytes) {
   const Framework& framework = job.framework[0];
   const ParallelPlan plan = stage_plan(job, stage);
-  const double shards = plan.shards();
-  const double expert_shards = std::max(1U, expert_copies(plan).size);
-  const auto held = [&](double bytes, Sharding from) {
-    const bool divided = plan.sharding >= from;
-    return bytes *
-           (divided ? sums.dense / shards + sums.expert / expert_shards : sums.dense + sums.expert);
-  };
-  StageMemory memory;
-  memory.weights = held(framework.weight_bytes, Sharding::parameters);
-  memory.gradients = held(framework.gradient_bytes, Sharding::gradients);
-  memory.optimizer = held(framework.state_bytes, Sharding::optimizer);
+  StageMemory memory = with_weights(job, sums, stage, hidden_bytes);
+  memory.gradients = held_bytes(plan, sums, framework.gradient_bytes, Sharding::gradients);
+  memory.optimizer = held_bytes(plan, sums, framework.state_bytes, Sharding::optimizer);
   memory.activations = sums.kept * in_flight(job, stage);
-  memory.working = sums.working;
-  if (plan.sharding == Sharding::parameters) {
-    // The block that runs and the next one collected, gradients of one block before they leave.
-    memory.buffers =
-        sums.largest * ((1 + framework.prefetch) * framework.gather_bytes + framework.reduce_bytes);
-  }
-  if (job.plan.pipeline > 1) memory.buffers += 2 * hidden_bytes / batch_parts(job, stage);
   return memory;
 }
 
@@ -103,10 +112,8 @@ std::vector<StageMemory> stage_memory(const Job& job, const std::vector<BlockTim
       stages.push_back(trained(job, sums, stage, hidden_bytes));
       continue;
     }
-    StageMemory memory;
-    memory.weights = job.framework->weight_bytes * (sums.dense + sums.expert);
+    StageMemory memory = with_weights(job, sums, stage, hidden_bytes);
     memory.activations = job.has_samples() ? 0 : cached_bytes(job, sums.positions);
-    memory.working = sums.working;
     stages.push_back(memory);
   }
   return stages;

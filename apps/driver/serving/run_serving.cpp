@@ -9,13 +9,6 @@
 namespace foretrace::driver {
 namespace {
 
-/// Requests that figures are about: first and one behind the last.
-std::pair<std::size_t, std::size_t> counted(const Serving& serving) {
-  const std::size_t first = std::min(serving.first_counted, serving.requests.size());
-  const std::size_t count = std::min(serving.counted, serving.requests.size() - first);
-  return {first, first + count};
-}
-
 double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
 
 ServingFigures figures_of(const Serving& serving, const Service& service) {
@@ -26,7 +19,7 @@ ServingFigures figures_of(const Serving& serving, const Service& service) {
   double tokens = 0;
   std::int64_t begin_ns = INT64_MAX;
   std::int64_t end_ns = 0;
-  const auto [from, to] = counted(serving);
+  const auto [from, to] = serving.counted_range();
   for (std::size_t i = from; i < to; ++i) {
     const ServedRequest& served = service.requests[i];
     if (served.end_ns < 0) continue;
@@ -61,7 +54,7 @@ ServingFigures figures_of(const Serving& serving, const Service& service) {
 
 void count(const Serving& serving, ServingAnswer& answer) {
   const ServiceLimits& limits = serving.limits;
-  const auto [from, to] = counted(serving);
+  const auto [from, to] = serving.counted_range();
   for (std::size_t i = from; i < to; ++i) {
     const ServedRequest& served = answer.service.requests[i];
     if (served.end_ns < 0) {

@@ -2,11 +2,13 @@
 // comes of it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "models/serving/engine.h"
@@ -44,6 +46,11 @@ struct Serving {
 
   [[nodiscard]] std::uint32_t accelerators() const {
     return served.tensor * (options.replicas + options.prompt_replicas);
+  }
+  /// First of the requests that figures are about, and one behind the last.
+  [[nodiscard]] std::pair<std::size_t, std::size_t> counted_range() const {
+    const std::size_t first = std::min(first_counted, requests.size());
+    return {first, first + std::min(counted, requests.size() - first)};
   }
 };
 

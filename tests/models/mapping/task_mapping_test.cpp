@@ -87,6 +87,22 @@ TEST_CASE("task mapping: what takes longer is never shorter than its chain, on r
   }
 }
 
+TEST_CASE("task mapping: no search ends above one device that takes all tasks") {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    CAPTURE(seed);
+    TaskProblem problem = random_problem(200 + seed, 5, 3);
+    for (auto& edge : problem.edges) edge.bytes *= 50;  // dear links
+    const double found = improve(problem, {.evaluations = 0, .seed = seed}).makespan;
+    for (std::size_t device = 0; device < problem.devices; ++device) {
+      const bool takes_all = std::all_of(problem.time.begin(), problem.time.end(),
+                                         [&](const auto& times) { return times[device] >= 0; });
+      if (!takes_all) continue;
+      const std::vector<std::size_t> alone(problem.tasks(), device);
+      CHECK(found <= evaluate(problem, alone).makespan);
+    }
+  }
+}
+
 TEST_CASE("task mapping: moves find the best of all mappings of a few tasks") {
   int best_found = 0;
   for (std::uint64_t seed = 0; seed < 10; ++seed) {

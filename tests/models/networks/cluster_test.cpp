@@ -52,6 +52,11 @@ TEST_CASE("clusters: every file reads, and says where its figures are from") {
   }
 }
 
+TEST_CASE("clusters: a price that no accelerator has is refused") {
+  CHECK(error_with("\"price_per_hour\": 2.0", "\"price_per_hour\": 1e308") ==
+        "selene.json: /price_per_hour: got 1e+308, expected 0 to 1e+06");
+}
+
 TEST_CASE("clusters: mistakes are told with file, place and the nearest right word") {
   CHECK(error_with("\"nvswitch\"", "\"nvswich\"") ==
         "selene.json: /node/links: got 'nvswich' (did you mean 'nvswitch'?), expected one of "

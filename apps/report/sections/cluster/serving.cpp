@@ -1,5 +1,6 @@
 // A served model under load: how long requests wait and take, and what bounds them.
 #include <algorithm>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -106,8 +107,10 @@ void add_remarks_of(const ServedAnswer& served, Section& section) {
                answer.refused > 0 ? Show::always : Show::never);
   // Others extend their positions; files of theirs state a usual length.
   const TransformerSpec& spec = serving.model->transformer;
-  const auto beyond = static_cast<std::uint64_t>(std::count_if(
-      serving.requests.begin(), serving.requests.end(), [&spec](const ServingRequest& one) {
+  const auto [from, to] = serving.counted_range();
+  const auto counted = std::span(serving.requests).subspan(from, to - from);
+  const auto beyond = static_cast<std::uint64_t>(
+      std::count_if(counted.begin(), counted.end(), [&spec](const ServingRequest& one) {
         return spec.position == PositionKind::learned &&
                static_cast<double>(one.input_tokens + one.output_tokens) > spec.positions;
       }));

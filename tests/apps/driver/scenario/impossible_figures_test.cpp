@@ -129,4 +129,21 @@ TEST_CASE("impossible figures: what masks and windows hide is neither computed n
   CHECK(token.fullest().activations == doctest::Approx(18.0 * (131072 + 128) * 256));
 }
 
+TEST_CASE("inference: sharded weights take the room that they take in training") {
+  const auto weights_of = [](const std::string& pass, const std::string& sharding) {
+    const auto scenario = driver::parse_scenario(
+        *test::shipped(),
+        R"({"schema": "foretrace.scenario/1", "workload": {"model": "llama3_70b", "pass": ")" +
+            pass + R"(", "sequence": 2048}, "cluster": "dgx_h100", "framework": "torchtitan",
+            "precision": "bf16", "parallelism": {"data": 8, "sharding": ")" +
+            sharding + R"("}, "batch": {"global": 8, "micro": 1}})",
+        "s.json");
+    REQUIRE_MESSAGE(scenario.ok(), scenario.error().message);
+    return answer_of(*scenario).fullest().weights;
+  };
+  const double whole = weights_of("prefill", "none");
+  CHECK(weights_of("prefill", "parameters") == doctest::Approx(whole / 8));
+  CHECK(weights_of("prefill", "parameters") == weights_of("training", "parameters"));
+}
+
 }  // namespace foretrace
