@@ -32,22 +32,25 @@ constexpr std::array<std::pair<std::string_view, std::string_view>, 6> aliases =
 constexpr std::uint64_t first_seed = 42;
 // Demand goes on until this share of capacity was asked for.
 constexpr double most_demand = 1.3;
+constexpr double most_seeds = 100;
 
-Cluster read_cluster(const Truth& nodes) {
+// Milli-cores and MiB of a node, or asked for by a pod.
+constexpr double most_milli = 1e9;
+
+Result<Cluster> read_cluster(const TruthTable& nodes) {
   Cluster cluster;
   std::map<std::string, KindId> kinds;
-  for (std::size_t row = 0; row < nodes.rows(); ++row) {
-    const std::string model = nodes.text(row, "gpu_model");
+  const Status read = read_rows(nodes, [&](std::size_t /*row*/, RowNumbers& numbers) {
+    const std::string model = numbers.text("gpu_model");
     if (!kinds.contains(model)) kinds[model] = cluster.kinds.push_back({.name = model});
+    const double count = numbers.count("count", most_jobs);
     const Node node{.kind = kinds[model],
-                    .gpus = static_cast<std::int32_t>(std::min<std::int64_t>(
-                        nodes.whole_number(row, "gpus"), most_gpus_per_node)),
-                    .cpu_milli = nodes.whole_number(row, "cpu_milli"),
-                    .memory_mib = nodes.whole_number(row, "mem_MiB")};
-    for (std::int64_t i = 0; i < nodes.whole_number(row, "count"); ++i) {
-      cluster.nodes.push_back(node);
-    }
-  }
+                    .gpus = static_cast<std::int32_t>(numbers.count("gpus", most_gpus_per_node)),
+                    .cpu_milli = std::llround(numbers.count("cpu_milli", most_milli)),
+                    .memory_mib = std::llround(numbers.count("mem_MiB", most_milli))};
+    for (double i = 0; i < count; ++i) cluster.nodes.push_back(node);
+  });
+  if (!read) return read.error();
   return cluster;
 }
 
@@ -66,19 +69,20 @@ std::vector<KindId> kinds_in(const Cluster& cluster, const std::string& spec) {
   return kinds;
 }
 
-std::vector<Request> read_requests(const Truth& pods, const Cluster& cluster) {
+Result<std::vector<Request>> read_requests(const TruthTable& pods, const Cluster& cluster) {
   std::vector<Request> requests;
-  for (std::size_t row = 0; row < pods.rows(); ++row) {
-    Request request{.gpus = static_cast<std::int32_t>(pods.whole_number(row, "num_gpu")),
-                    .milli = static_cast<std::int32_t>(pods.whole_number(row, "gpu_milli")),
-                    .cpu_milli = pods.whole_number(row, "cpu_milli"),
-                    .memory_mib = pods.whole_number(row, "mem_MiB"),
-                    .kinds = kinds_in(cluster, pods.text(row, "gpu_spec"))};
+  const Status read = read_rows(pods, [&](std::size_t /*row*/, RowNumbers& numbers) {
+    Request request{
+        .gpus = static_cast<std::int32_t>(numbers.count("num_gpu", most_gpus_per_node, 0)),
+        .milli = static_cast<std::int32_t>(numbers.count("gpu_milli", whole, 0)),
+        .cpu_milli = std::llround(numbers.count("cpu_milli", most_milli, 0)),
+        .memory_mib = std::llround(numbers.count("mem_MiB", most_milli, 0)),
+        .kinds = kinds_in(cluster, numbers.text("gpu_spec"))};
     if (request.gpus != 1 || request.milli <= 0) request.milli = whole;
-    const std::int64_t count = pods.whole_number(row, "count");
-    requests.insert(requests.end(), static_cast<std::size_t>(std::max<std::int64_t>(0, count)),
-                    request);
-  }
+    const double count = numbers.count("count", most_jobs);
+    requests.insert(requests.end(), static_cast<std::size_t>(count), request);
+  });
+  if (!read) return read.error();
   return requests;
 }
 
@@ -135,10 +139,10 @@ struct Level {
 };
 
 // alloc80, alloc90, ...
-std::vector<Level> levels_of(const Truth& table) {
+std::vector<Level> levels_of(const TruthTable& table) {
   constexpr std::string_view prefix = "alloc";
   std::vector<Level> levels;
-  for (const std::string& column : table.columns()) {
+  for (const std::string& column : table.columns) {
     if (!column.starts_with(prefix)) continue;
     double percent = 0;
     const auto read =
@@ -150,16 +154,20 @@ std::vector<Level> levels_of(const Truth& table) {
 
 }  // namespace
 
-Result<TruthScore> score_fgd(const Truth& table, const Truth& nodes, const Truth& pods) {
+Result<TruthScore> score_fgd(const TruthTable& table, const TruthTable& nodes,
+                             const TruthTable& pods) {
   for (const Status& fine :
-       {table.needs({"policy"}),
-        nodes.needs({"count", "cpu_milli", "mem_MiB", "gpus", "gpu_model"}),
-        pods.needs({"count", "cpu_milli", "mem_MiB", "num_gpu", "gpu_milli", "gpu_spec"})}) {
+       {needs(table, {"policy"}),
+        needs(nodes, {"count", "cpu_milli", "mem_MiB", "gpus", "gpu_model"}),
+        needs(pods, {"count", "cpu_milli", "mem_MiB", "num_gpu", "gpu_milli", "gpu_spec"})}) {
     if (!fine) return fine.error();
   }
-  const Cluster cluster = read_cluster(nodes);
+  const auto cluster = read_cluster(nodes);
+  if (!cluster) return cluster.error();
+  const auto requests = read_requests(pods, *cluster);
+  if (!requests) return requests.error();
   Workload workload;
-  for (const Request& request : read_requests(pods, cluster)) {
+  for (const Request& request : *requests) {
     Job job;
     job.request = request;
     workload.jobs.push_back(std::move(job));
@@ -169,19 +177,23 @@ Result<TruthScore> score_fgd(const Truth& table, const Truth& nodes, const Truth
   percents.reserve(levels.size());
   for (const Level& level : levels) percents.push_back(level.percent);
   TruthScore score;
-  for (std::size_t row = 0; row < table.rows(); ++row) {
-    const std::string_view policy = placement_of(table.text(row, "policy"));
+  for (std::size_t row = 0; row < table.size(); ++row) {
+    RowNumbers numbers(table.row(row));
+    const std::string published = numbers.text("policy");
+    const std::string_view policy = placement_of(published);
     if (policy.empty() || workload.jobs.empty()) {
       score.skipped.push_back(
-          {row, "policy",
-           fmt::format("policy {} is not known", in_quotes(table.text(row, "policy")))});
+          {row, "policy", fmt::format("policy {} is not known", in_quotes(published))});
       continue;
     }
-    const auto seeds = static_cast<std::size_t>(
-        std::clamp<std::int64_t>(std::llround(table.number(row, "seeds").value_or(1)), 1, 100));
+    const auto seeds = static_cast<std::size_t>(numbers.count_or("seeds", 1, most_seeds));
+    if (!numbers.status()) {
+      score.skipped.push_back({row, "seeds", numbers.status().error().message});
+      continue;
+    }
     std::vector<Result<std::vector<double>>> curves(seeds, std::vector<double>{});
     for_each_index(seeds, [&](std::size_t i) {
-      curves[i] = curve(cluster, workload, policy, first_seed + i, percents);
+      curves[i] = curve(*cluster, workload, policy, first_seed + i, percents);
     });
     for (std::size_t l = 0; l < levels.size(); ++l) {
       double sum = 0;
@@ -189,11 +201,7 @@ Result<TruthScore> score_fgd(const Truth& table, const Truth& nodes, const Truth
         if (!one) return one.error();
         sum += (*one)[l];
       }
-      const auto measured = table.number(row, levels[l].column);
-      if (measured) {
-        score.points.push_back(
-            {row, levels[l].column, sum / static_cast<double>(seeds), *measured});
-      }
+      score.add(table, row, levels[l].column, sum / static_cast<double>(seeds));
     }
   }
   return score;

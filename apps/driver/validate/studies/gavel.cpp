@@ -22,6 +22,7 @@ namespace foretrace::scheduling::gavel {
 namespace {
 
 constexpr std::int64_t second_ns = 1'000'000'000;
+constexpr double most_rate_per_h = 1e4;
 
 struct Alias {
   std::string_view published;
@@ -77,8 +78,8 @@ struct Setting {
 };
 
 // "36 V100 + 36 P100 + 36 K80, simulated, round 360 s".
-void read_cluster(const Truth& table, Cluster& cluster) {
-  std::string text = table.fixed("cluster");
+Status read_cluster(const TruthTable& table, Cluster& cluster) {
+  std::string text = table.fixed_row().text("cluster");
   std::transform(text.begin(), text.end(), text.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   for (const std::string_view name : kinds) {
@@ -89,23 +90,29 @@ void read_cluster(const Truth& table, Cluster& cluster) {
     if (at == std::string::npos) continue;
     const std::int64_t count =
         first_number(std::string_view(text).substr(from, at - from)).value_or(0);
+    if (static_cast<double>(count) > most_jobs) {
+      return Error{ErrorCode::bad_format,
+                   fmt::format("{}: /fixed/cluster: got {} {}, expected at most {}", table.path,
+                               count, name, most_jobs)};
+    }
     for (std::int64_t i = 0; i < count; ++i) cluster.nodes.push_back({.kind = kind, .gpus = 1});
   }
+  return ok_status();
 }
 
 using RateKey = std::tuple<std::string, std::string, std::int64_t>;  // kind, model, batch
 using Rates = std::map<RateKey, std::map<std::int64_t, double>>;     // workers -> steps per second
 
-Rates read_rates(const std::vector<const Truth*>& tables) {
+Result<Rates> read_rates(const std::vector<const TruthTable*>& tables) {
   Rates rates;
-  for (const Truth* table : tables) {
-    for (std::size_t row = 0; row < table->rows(); ++row) {
-      const auto workers = static_cast<std::int64_t>(table->number(row, "workers").value_or(1));
-      const auto batch =
-          static_cast<std::int64_t>(table->number(row, "batch_per_worker").value_or(-1));
-      const RateKey key{table->text(row, "gpu"), table->text(row, "model"), batch};
-      rates[key][workers] = table->number(row, "steps_per_s").value_or(0);
-    }
+  for (const TruthTable* table : tables) {
+    const Status read = read_rows(*table, [&](std::size_t /*row*/, RowNumbers& numbers) {
+      const auto workers = std::llround(numbers.count_or("workers", 1, most_jobs));
+      const auto batch = std::llround(numbers.count_or("batch_per_worker", -1, most_batch));
+      const RateKey key{numbers.text("gpu"), numbers.text("model"), batch};
+      rates[key][workers] = numbers.measured("steps_per_s");
+    });
+    if (!read) return read.error();
   }
   return rates;
 }
@@ -219,12 +226,13 @@ Result<Answer> answer(const Setting& setting, const Experiment& experiment) {
                 .makespan_h = metrics.makespan_s / 3600};
 }
 
-std::vector<Experiment> experiments_of(const Truth& table, TruthScore& score) {
+std::vector<Experiment> experiments_of(const TruthTable& table, TruthScore& score) {
   std::map<std::tuple<std::string, std::string, double, std::int64_t>, std::size_t> known;
   std::vector<Experiment> experiments;
-  for (std::size_t row = 0; row < table.rows(); ++row) {
-    const std::string metric = table.text(row, "metric");
-    const std::string policy = table.text(row, "policy");
+  for (std::size_t row = 0; row < table.size(); ++row) {
+    RowNumbers numbers(table.row(row));
+    const std::string metric = numbers.text("metric");
+    const std::string policy = numbers.text("policy");
     const Alias* alias = alias_of(policy);
     const bool known_metric = metric.starts_with("mean JCT") || metric.starts_with("makespan");
     if (alias == nullptr || !known_metric) {
@@ -234,12 +242,16 @@ std::vector<Experiment> experiments_of(const Truth& table, TruthScore& score) {
                             : fmt::format("the metric {} is not known", in_quotes(metric))});
       continue;
     }
-    const double rate = table.number(row, "rate_jobs_per_h").value_or(0);
-    const auto jobs = static_cast<std::int64_t>(table.number(row, "jobs").value_or(0));
+    const double rate = numbers.number_or("rate_jobs_per_h", 0, 1e-3, most_rate_per_h);
+    const auto jobs = std::llround(numbers.count_or("jobs", 0, most_jobs));
+    if (!numbers.status()) {
+      score.skipped.push_back({row, "value", numbers.status().error().message});
+      continue;
+    }
     const auto [at, is_new] =
-        known.try_emplace({table.text(row, "trace"), policy, rate, jobs}, experiments.size());
+        known.try_emplace({numbers.text("trace"), policy, rate, jobs}, experiments.size());
     if (is_new) {
-      experiments.push_back({.trace = table.text(row, "trace"),
+      experiments.push_back({.trace = numbers.text("trace"),
                              .alias = alias,
                              .rate_per_h = rate,
                              .jobs = jobs,
@@ -252,15 +264,18 @@ std::vector<Experiment> experiments_of(const Truth& table, TruthScore& score) {
 
 }  // namespace
 
-Result<TruthScore> score_gavel_curves(const Truth& table, const std::vector<const Truth*>& rates) {
+Result<TruthScore> score_gavel_curves(const TruthTable& table,
+                                      const std::vector<const TruthTable*>& rates) {
   if (const Status fine =
-          table.needs({"trace", "metric", "policy", "rate_jobs_per_h", "jobs", "value"});
+          needs(table, {"trace", "metric", "policy", "rate_jobs_per_h", "jobs", "value"});
       !fine) {
     return fine.error();
   }
   Setting setting;
-  read_cluster(table, setting.cluster);
-  set_types(read_rates(rates), setting);
+  if (const Status fine = read_cluster(table, setting.cluster); !fine) return fine.error();
+  const auto known = read_rates(rates);
+  if (!known) return known.error();
+  set_types(*known, setting);
   set_generator(setting.generator);
   TruthScore score;
   const std::vector<Experiment> experiments = experiments_of(table, score);
@@ -273,12 +288,9 @@ Result<TruthScore> score_gavel_curves(const Truth& table, const std::vector<cons
         score.skipped.push_back({row, "value", answers[i].error().message});
         continue;
       }
-      const bool is_makespan = table.text(row, "metric").starts_with("makespan");
-      const auto measured = table.number(row, "value");
-      if (!measured) continue;
-      score.points.push_back({row, "value",
-                              is_makespan ? answers[i]->makespan_h : answers[i]->mean_completion_h,
-                              *measured});
+      const bool is_makespan = table.row(row).text("metric").starts_with("makespan");
+      score.add(table, row, "value",
+                is_makespan ? answers[i]->makespan_h : answers[i]->mean_completion_h);
     }
   }
   return score;

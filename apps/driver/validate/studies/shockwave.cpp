@@ -54,18 +54,23 @@ struct Trace {
 
 using TypeKey = std::tuple<std::string, std::int64_t, std::int64_t>;  // model, batch, accelerators
 
-std::map<TypeKey, TypeId> read_rates(const Truth& rates, Trace& trace) {
+TypeKey key_of(RowNumbers& numbers) {
+  return {numbers.text("model"), std::llround(numbers.count("batch", most_batch)),
+          std::llround(numbers.count("gpus", most_jobs))};
+}
+
+Result<std::map<TypeKey, TypeId>> read_rates(const TruthTable& rates, Trace& trace) {
   std::map<TypeKey, TypeId> types;
-  for (std::size_t row = 0; row < rates.rows(); ++row) {
-    const TypeKey key{rates.text(row, "model"), rates.whole_number(row, "batch"),
-                      rates.whole_number(row, "gpus")};
+  const Status read = read_rows(rates, [&](std::size_t /*row*/, RowNumbers& numbers) {
+    const TypeKey key = key_of(numbers);
     const auto& [model, batch, gpus] = key;
     const TypeId type = trace.workload.types.push_back(
         {.name = fmt::format("{} (batch {})", model, batch), .model = model, .batch = batch});
     types[key] = type;
     trace.throughput.set(type, {.kind = KindId{}, .gpus = static_cast<std::int32_t>(gpus)},
-                         rates.number(row, "steps_per_s").value_or(0));
-  }
+                         numbers.measured("steps_per_s"));
+  });
+  if (!read) return read.error();
   return types;
 }
 
@@ -82,48 +87,59 @@ void set_batch_plan(const BatchRules& rules, std::string_view mode,
   workload.batch_plans.push_back(std::move(*plan));
 }
 
+Error no_rate(const TruthTable& jobs, std::size_t row, const TypeKey& key,
+              const TruthTable& rates) {
+  return {ErrorCode::missing_cost,
+          fmt::format("{}: /rows/{}: no rate of {} at batch {} on {} GPUs in {}", jobs.path, row,
+                      std::get<0>(key), std::get<1>(key), std::get<2>(key), rates.path)};
+}
+
 Status read_trace(const ShockwaveInputs& inputs, Trace& trace) {
-  const Truth& jobs = *inputs.jobs;
+  const TruthTable& jobs = *inputs.jobs;
   for (const Status& fine :
-       {jobs.needs({"job", "model", "batch", "total_steps", "gpus", "mode", "arrival_s"}),
-        inputs.rates->needs({"model", "batch", "gpus", "steps_per_s"})}) {
+       {needs(jobs, {"job", "model", "batch", "total_steps", "gpus", "mode", "arrival_s"}),
+        needs(*inputs.rates, {"model", "batch", "gpus", "steps_per_s"})}) {
     if (!fine) return fine.error();
   }
   // "32 V100 (16 GB in the config), TACC, homogeneous; ...": only the number counts.
   trace.cluster.kinds.push_back({.name = "GPU"});
-  for (std::int64_t i = first_number(jobs.fixed("cluster")).value_or(0); i > 0; --i) {
-    trace.cluster.nodes.push_back({.gpus = 1});
-  }
-  const std::map<TypeKey, TypeId> types = read_rates(*inputs.rates, trace);
-  for (std::size_t row = 0; row < jobs.rows(); ++row) {
-    const TypeKey key{jobs.text(row, "model"), jobs.whole_number(row, "batch"),
-                      jobs.whole_number(row, "gpus")};
-    const auto type = types.find(key);
-    if (type == types.end()) {
-      return Error{
-          ErrorCode::missing_cost,
-          fmt::format("{}: /rows/{}: no rate of {} at batch {} on {} GPUs in {}", jobs.path(), row,
-                      std::get<0>(key), std::get<1>(key), std::get<2>(key), inputs.rates->path())};
-    }
+  const auto gpus = first_number_of(jobs, "cluster", most_jobs);
+  if (!gpus) return gpus.error();
+  for (std::int64_t i = 0; i < *gpus; ++i) trace.cluster.nodes.push_back({.gpus = 1});
+  const auto types = read_rates(*inputs.rates, trace);
+  if (!types) return types.error();
+  Status known = ok_status();
+  const Status read = read_rows(jobs, [&](std::size_t row, RowNumbers& numbers) {
+    const TypeKey key = key_of(numbers);
     Job job;
-    job.name = jobs.text(row, "job");
-    job.arrival_ns = std::llround(jobs.number(row, "arrival_s").value_or(0) * 1e9);
-    job.type = type->second;
+    job.name = numbers.text("job");
+    job.arrival_ns = std::llround(numbers.number("arrival_s", 0, most_seconds) * 1e9);
     job.request.gpus = static_cast<std::int32_t>(std::get<2>(key));
-    job.phases = {jobs.number(row, "total_steps").value_or(0)};
-    job.isolated_ns = std::llround(jobs.number(row, "isolated_s").value_or(0) * 1e9);
-    set_batch_plan(*inputs.rules, jobs.text(row, "mode"), types, job, trace.workload);
+    job.phases = {numbers.count("total_steps", most_steps)};
+    job.isolated_ns = std::llround(numbers.number_or("isolated_s", 0, 0, most_seconds) * 1e9);
+    const auto type = types->find(key);
+    if (type == types->end()) {
+      if (known.ok()) known = no_rate(jobs, row, key, *inputs.rates);
+      return;
+    }
+    job.type = type->second;
+    set_batch_plan(*inputs.rules, numbers.text("mode"), *types, job, trace.workload);
     trace.workload.jobs.push_back(std::move(job));
     trace.rows.push_back(row);
-  }
-  std::stable_sort(trace.rows.begin(), trace.rows.end(), [&](std::size_t a, std::size_t b) {
-    return jobs.number(a, "arrival_s") < jobs.number(b, "arrival_s");
   });
+  if (!read) return read.error();
+  if (!known) return known.error();
+  std::vector<double> arrivals;
+  for (const Job& job : trace.workload.jobs.values()) {
+    arrivals.push_back(static_cast<double>(job.arrival_ns));
+  }
+  std::stable_sort(trace.rows.begin(), trace.rows.end(),
+                   [&](std::size_t a, std::size_t b) { return arrivals[a] < arrivals[b]; });
   sort_by_arrival(trace.workload);
   return ok_status();
 }
 
-Result<Outcome> run_policy(const Trace& trace, const Alias& alias, const Truth& table) {
+Result<Outcome> run_policy(const Trace& trace, const Alias& alias, const TruthTable& table) {
   auto policy = make_policy(alias.scheduler, alias.parameters);
   if (!policy) return policy.error();
   auto placement =
@@ -132,7 +148,7 @@ Result<Outcome> run_policy(const Trace& trace, const Alias& alias, const Truth& 
   // A job that did not run in the last round loses 20 s, unless its lease ends 5 s early or more.
   const RunOptions options{
       .clock = Clock::leases,
-      .period_ns = first_number(table.fixed("round_s")).value_or(120) * second_ns,
+      .period_ns = first_number(table.fixed_row().text("round_s")).value_or(120) * second_ns,
       .restart_ns = 20 * second_ns,
       .restart_slack_ns = 5 * second_ns,
       .restarts_in_first_round = false,
@@ -193,14 +209,14 @@ std::map<std::string_view, double> figures_of(const Trace& trace, const Outcome&
 
 }  // namespace
 
-Result<TruthScore> score_shockwave_results(const Truth& table, const ShockwaveInputs& inputs) {
-  if (const Status fine = table.needs({"policy"}); !fine) return fine.error();
+Result<TruthScore> score_shockwave_results(const TruthTable& table, const ShockwaveInputs& inputs) {
+  if (const Status fine = needs(table, {"policy"}); !fine) return fine.error();
   Trace trace;
   if (const Status fine = read_trace(inputs, trace); !fine) return fine.error();
   std::map<std::string, std::map<std::string_view, double>> done;
   TruthScore score;
-  for (std::size_t row = 0; row < table.rows(); ++row) {
-    const std::string name = table.text(row, "policy");
+  for (std::size_t row = 0; row < table.size(); ++row) {
+    const std::string name = table.row(row).text("policy");
     const Alias* alias = alias_of(name);
     if (alias == nullptr || alias->scheduler.empty()) {
       score.skipped.push_back(
@@ -214,8 +230,7 @@ Result<TruthScore> score_shockwave_results(const Truth& table, const ShockwaveIn
       done[name] = figures_of(trace, *outcome);
     }
     for (const auto& [column, predicted] : done.at(name)) {
-      const auto measured = table.number(row, column);
-      if (measured) score.points.push_back({row, std::string(column), predicted, *measured});
+      score.add(table, row, std::string(column), predicted);
     }
   }
   return score;

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "apps/driver/scheduler/sources/batch_rules.h"
-#include "apps/driver/validate/studies/truth.h"
+#include "apps/driver/validate/studies/score.h"
 #include "sim/core/result.h"
 
 namespace foretrace::scheduling::shockwave {
@@ -11,14 +11,14 @@ namespace foretrace::scheduling::shockwave {
 /// What the runs need: the jobs (sched_shockwave_jct), rates (sched_shockwave_throughput) and the
 /// rules of batch sizes.
 struct ShockwaveInputs {
-  const Truth* jobs = nullptr;
-  const Truth* rates = nullptr;
+  const TruthTable* jobs = nullptr;
+  const TruthTable* rates = nullptr;
   const BatchRules* rules = nullptr;
 };
 
 /// Per policy: columns policy, kind and figures of the whole run. Rows of the real cluster are
 /// predicted by the same run.
-[[nodiscard]] Result<TruthScore> score_shockwave_results(const Truth& table,
+[[nodiscard]] Result<TruthScore> score_shockwave_results(const TruthTable& table,
                                                          const ShockwaveInputs& inputs);
 
 }  // namespace foretrace::scheduling::shockwave

@@ -49,20 +49,26 @@ Result<std::string> precision_called(const std::string& name) {
   return Error{ErrorCode::not_found, fmt::format("no precision '{}'", name)};
 }
 
-/// "128|256": the first or the second number.
-double part_of(const std::string& text, std::size_t which) {
+/// "128|256": the first or the second number; 0 where a row leaves it out.
+Result<double> part_of(const TruthRow& row, std::size_t which) {
+  constexpr std::string_view called = "micro_batch_base|fast";
+  if (row.find(called) == nullptr) return 0.0;
+  const std::string text = row.text(called);
   const auto bar = text.find('|');
   const std::string part = which == 0                 ? text.substr(0, bar)
                            : bar == std::string::npos ? text
                                                       : text.substr(bar + 1);
   const auto number = parse_quantity(part, ParamType::number);
-  return number.ok() ? *number : 0;
+  if (number.ok() && *number >= 1 && *number <= most_sequences) return *number;
+  return Error{ErrorCode::bad_format, fmt::format("{}: got {}, expected a number from 1 to {}",
+                                                  called, in_quotes(text), most_sequences)};
 }
 
 Result<TablePoint> point_of(const TruthRow& row, std::size_t i, const Column& column,
                             TableInputs& inputs) {
-  const auto measured = needed(row, column.throughput);
+  const auto measured = measured_in(row, column.throughput);
   if (!measured.ok()) return measured.error();
+  RowNumbers numbers(row);
   const auto precision = precision_called(row.text(column.precision));
   if (!precision.ok()) return precision.error();
   TrainingRow run;
@@ -70,10 +76,13 @@ Result<TablePoint> point_of(const TruthRow& row, std::size_t i, const Column& co
   const std::string gpu = row.text("gpu");
   run.cluster = gpu.find("V100") != std::string::npos ? "dgx1_v100" : cluster_of(gpu);
   run.precision = *precision;
-  run.gpus = number_in(row, "gpus", 1);
-  const double longest = number_in(row, "seq_len", 0);
+  run.gpus = numbers.count("gpus", most_ranks);
+  const double longest = numbers.count_or("seq_len", 0, most_tokens);
   run.length = tokens_of(longest);
-  run.micro_batch = part_of(row.text("micro_batch_base|fast"), column.batch);
+  if (!numbers.status().ok()) return numbers.status().error();
+  const auto micro_batch = part_of(row, column.batch);
+  if (!micro_batch.ok()) return micro_batch.error();
+  run.micro_batch = *micro_batch;
   // Without a length images: they are not accumulated.
   const bool images = !(run.length > 0);
   run.framework = images ? "nvidia_resnet_2021" : "nvidia_bert_2021";

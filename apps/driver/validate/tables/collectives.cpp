@@ -2,15 +2,21 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <initializer_list>
 #include <optional>
 
 #include <fmt/format.h>
 
+#include "apps/driver/validate/studies/row_numbers.h"
 #include "apps/driver/validate/tables/tables.h"
 #include "models/collectives/collective_costs.h"
 
 namespace foretrace::driver::table_readers::collectives_parts {
 namespace {
+
+constexpr double most_bytes = 1e15;
+constexpr double most_nodes = 1e5;
+constexpr double most_of_node = 1024;  // racks with one link domain have 72
 
 struct Measured {
   std::string cluster;
@@ -77,11 +83,13 @@ Result<Measured> multinode(const TruthRow& row) {
   Measured measured;
   measured.cluster = machine_of(row);
   measured.call.kind = kind_of(row.text("collective"));
-  measured.call.bytes = row.number_or("bytes", 0);
-  measured.us = row.number_or("time_us", 0);
+  RowNumbers numbers(row);
+  measured.call.bytes = numbers.number("bytes", 1, most_bytes);
+  measured.us = numbers.measured("time_us");
   measured.column = "time_us";
-  auto nodes = static_cast<std::uint32_t>(row.number_or("nodes", 1));
-  auto per_node = static_cast<std::uint32_t>(row.number_or("gpus_per_node", 8));
+  auto nodes = static_cast<std::uint32_t>(numbers.count("nodes", most_nodes));
+  auto per_node = static_cast<std::uint32_t>(numbers.count("gpus_per_node", most_of_node));
+  if (!numbers.status().ok()) return numbers.status().error();
   // A rack of one NVLink domain is one node to NCCL.
   if (measured.cluster == "gb200_nvl72") {
     per_node *= nodes;
@@ -97,17 +105,24 @@ Result<Measured> simple(const TruthTable& table, const TruthRow& row) {
   Measured measured;
   measured.call.kind =
       table.id.starts_with("send_recv") ? CollectiveKind::send : CollectiveKind::all_reduce;
-  const double ranks =
-      row.number_or("gpus", row.number_or("workers", number_of(table.fixed("gpus")).value_or(0)));
-  const double node = table.id == "allreduce_azure_a100" ? 8 : ranks;
-  const double per_node = std::min(ranks, row.number_or("devices_per_node", node));
-  measured.call.bytes = row.number_or("bytes", row.number_or("size", 0));
-  for (const std::string_view column : {"us", "out_of_place_us", "us_out_of_place"}) {
-    if (const auto us = row.number(column)) {
-      measured.us = *us;
-      measured.column = column;
-      break;
+  RowNumbers numbers(row);
+  RowNumbers fixed(table.fixed_row());
+  const auto there = [&row](std::initializer_list<std::string_view> columns) {
+    for (const std::string_view column : columns) {
+      if (row.find(column) != nullptr) return column;
     }
+    return *columns.begin();
+  };
+  const std::string_view counted = there({"gpus", "workers"});
+  const double ranks = row.find(counted) != nullptr ? numbers.count(counted, most_ranks)
+                                                    : fixed.count("gpus", most_ranks);
+  const double node = table.id == "allreduce_azure_a100" ? 8 : ranks;
+  const double per_node = std::min(ranks, numbers.count_or("devices_per_node", node, most_of_node));
+  measured.call.bytes = numbers.number(there({"bytes", "size"}), 1, most_bytes);
+  measured.column = there({"us", "out_of_place_us", "us_out_of_place"});
+  measured.us = numbers.measured(measured.column);
+  for (const RowNumbers* read : {&fixed, &numbers}) {
+    if (!read->status().ok()) return read->status().error();
   }
   measured.cluster = table.id.find("llmcompass") != std::string::npos ? "a100_x4"
                      : table.id.find("vtrain") != std::string::npos   ? "vtrain_a100"
@@ -115,7 +130,6 @@ Result<Measured> simple(const TruthTable& table, const TruthRow& row) {
                      : table.id.find("vidur") != std::string::npos    ? "vidur_dgx_a100"
                      : table.id == "allreduce_azure_a100"             ? "azure_ndv4"
                                                                       : "";
-  if (!(ranks >= 1) || !(per_node >= 1)) return Error{ErrorCode::bad_format, "no number of ranks"};
   measured.call.group.per_node = static_cast<std::uint32_t>(per_node);
   measured.call.group.nodes = static_cast<std::uint32_t>(std::ceil(ranks / per_node));
   return measured;
@@ -129,7 +143,6 @@ std::optional<std::string> add_row(const TruthTable& table, std::size_t i, Table
   Measured measured = std::move(*found);
   if (measured.cluster.empty()) return "no description of this machine";
   if (measured.call.kind == CollectiveKind::none) return "unknown collective";
-  if (!(measured.us > 0) || !(measured.call.bytes > 0)) return "no size or no time";
   const auto cluster = inputs.cluster(measured.cluster);
   if (!cluster.ok()) return cluster.error().message;
   measured.call.group =

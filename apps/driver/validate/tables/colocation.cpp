@@ -16,17 +16,36 @@ namespace {
 
 using Times = std::map<double, double>;  ///< seconds of a step alone, by batch size
 
+/// One of the two jobs of a row.
+struct SharingJob {
+  std::string model;
+  double batch = 0;   ///< 0: the table does not say it
+  double alone = 0;   ///< steps/s
+  double shared = 0;  ///< 0: the pair was not run
+};
+using Pair = std::array<SharingJob, 2>;
+
+Result<Pair> pair_of(const TruthRow& row) {
+  RowNumbers numbers(row);
+  Pair pair;
+  for (std::size_t job = 0; job < pair.size(); ++job) {
+    const char letter = job == 0 ? 'a' : 'b';
+    pair[job].model = row.text(fmt::format("model_{}", letter));
+    pair[job].batch = numbers.count_or(fmt::format("batch_{}", letter), 0, most_sequences);
+    pair[job].alone = numbers.measured(fmt::format("alone_{}", letter));
+    pair[job].shared = numbers.number(fmt::format("shared_{}", letter), 0, most_measured);
+  }
+  if (!numbers.status().ok()) return numbers.status().error();
+  return pair;
+}
+
 /// What every model takes alone: of all rows.
 std::map<std::string, Times> times_alone(const TruthTable& table) {
   std::map<std::string, Times> times;
   for (std::size_t i = 0; i < table.size(); ++i) {
-    const TruthRow row = table.row(i);
-    for (const char job : {'a', 'b'}) {
-      const double rate = row.number_or(fmt::format("alone_{}", job), 0);
-      if (!(rate > 0)) continue;
-      times[row.text(fmt::format("model_{}", job))]
-           [row.number_or(fmt::format("batch_{}", job), 0)] = 1 / rate;
-    }
+    const auto pair = pair_of(table.row(i));
+    if (!pair.ok()) continue;
+    for (const SharingJob& job : *pair) times[job.model][job.batch] = 1 / job.alone;
   }
   return times;
 }
@@ -69,29 +88,30 @@ Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& /*in
   result.unit = "steps/s";
   Ranks ranks;
   for (std::size_t i = 0; i < table.size(); ++i) {
-    const TruthRow row = table.row(i);
-    std::array<DeviceUse, 2> use;
-    std::array<double, 2> alone = {row.number_or("alone_a", 0), row.number_or("alone_b", 0)};
-    std::array<double, 2> shared = {row.number_or("shared_a", 0), row.number_or("shared_b", 0)};
-    if (!(alone[0] > 0 && alone[1] > 0 && shared[0] > 0 && shared[1] > 0)) {
+    const auto pair = pair_of(table.row(i));
+    if (!pair.ok()) {
+      result.skipped.push_back({i, pair.error().message});
+      continue;
+    }
+    if (!((*pair)[0].shared > 0 && (*pair)[1].shared > 0)) {
       result.skipped.push_back({i, "the pair was not run, or does not fit in memory"});
       continue;
     }
+    std::array<DeviceUse, 2> use;
     for (std::size_t job = 0; job < 2; ++job) {
-      const char letter = job == 0 ? 'a' : 'b';
-      use[job].busy = busy_share(times.at(row.text(fmt::format("model_{}", letter))),
-                                 row.number_or(fmt::format("batch_{}", letter), 0));
+      use[job].busy = busy_share(times.at((*pair)[job].model), (*pair)[job].batch);
     }
     const std::array<double, 2> speed = shared_speeds(Sharing::mps, use);
     for (std::size_t job = 0; job < 2; ++job) {
-      const double rate = alone[job] * speed[job];
+      const auto& [model, batch, alone, shared] = (*pair)[job];
+      const double rate = alone * speed[job];
       result.points.push_back(
-          {i, job == 0 ? "shared_a" : "shared_b", rate, rate, rate, shared[job], ""});
-      ranks.predicted.push_back(alone[job] * speed[job]);
-      ranks.alike.push_back(alone[job]);
-      ranks.measured.push_back(shared[job]);
+          {i, job == 0 ? "shared_a" : "shared_b", rate, rate, rate, shared, ""});
+      ranks.predicted.push_back(rate);
+      ranks.alike.push_back(alone);
+      ranks.measured.push_back(shared);
       ranks.predicted_share.push_back(speed[job]);
-      ranks.measured_share.push_back(shared[job] / alone[job]);
+      ranks.measured_share.push_back(shared / alone);
     }
   }
   result.notes.push_back(ranks_note(ranks));

@@ -23,21 +23,18 @@ constexpr std::array applications = {Application{"bert", "bert-base-uncased SQuA
                                      Application{"ncf", "ncf", 1}};
 
 /// GPUs are spread evenly; of an uneven placement the widest spread decides.
-Result<std::shared_ptr<const Cluster>> nodes_of(const TruthRow& row, double gpus,
-                                                TableInputs& inputs) {
+Result<std::shared_ptr<const Cluster>> nodes_of(double nodes, double gpus, TableInputs& inputs) {
   const auto shipped = inputs.cluster("aws_g4dn");
   if (!shipped.ok()) return shipped.error();
-  const double nodes = number_in(row, "nodes", 1);
   Cluster cluster = **shipped;
-  const double fullest = std::ceil(gpus / std::max(nodes, 1.0));
-  cluster.nodes = static_cast<std::uint32_t>(std::clamp(nodes, 1.0, 1e5));
-  cluster.node_accelerators = static_cast<std::uint32_t>(std::clamp(fullest, 1.0, 1e5));
+  cluster.nodes = static_cast<std::uint32_t>(nodes);
+  cluster.node_accelerators = static_cast<std::uint32_t>(std::ceil(gpus / nodes));
   return std::make_shared<const Cluster>(std::move(cluster));
 }
 
 Result<TablePoint> pollux_point(const TruthRow& row, std::size_t i, TableInputs& inputs) {
-  const auto measured = needed(row, "step_s");
-  if (!measured.ok()) return measured.error();
+  RowNumbers numbers(row);
+  const double measured = numbers.measured("step_s");
   const std::string app = row.text("app");
   const auto* const found = std::find_if(applications.begin(), applications.end(),
                                          [&](const Application& one) { return one.called == app; });
@@ -49,19 +46,21 @@ Result<TablePoint> pollux_point(const TruthRow& row, std::size_t i, TableInputs&
   run.cluster = "aws_g4dn";
   run.framework = "adaptdl_2021";
   run.precision = "fp32";
-  run.gpus = number_in(row, "gpus", 1);
+  run.gpus = numbers.count("gpus", most_ranks);
   run.length = found->length;
-  run.micro_batch = number_in(row, "local_batch", 1);
+  run.micro_batch = numbers.count("local_batch", most_sequences);
   run.global_batch = run.micro_batch * run.gpus;
   run.ignores_memory = true;
-  const auto cluster = nodes_of(row, run.gpus, inputs);
+  const double nodes = numbers.count("nodes", run.gpus);
+  if (!numbers.status().ok()) return numbers.status().error();
+  const auto cluster = nodes_of(nodes, run.gpus, inputs);
   if (!cluster.ok()) return cluster.error();
   auto scenario = training_scenario(run, inputs);
   if (!scenario.ok()) return std::move(scenario).error();
   scenario->cluster = *cluster;
   const auto complete = complete_scenario(*std::move(scenario));
   if (!complete.ok()) return complete.error();
-  TablePoint point = time_point(i, "step_s", predict_row(*complete), *measured);
+  TablePoint point = time_point(i, "step_s", predict_row(*complete), measured);
   point.group = fmt::format("{}, {}", app,
                             run.gpus <= 1            ? "one device"
                             : (*cluster)->nodes <= 1 ? "one node"

@@ -23,6 +23,7 @@ constexpr double standard_top_k = 8;
 constexpr double standard_experts = 256;
 constexpr double standard_hidden = 7168;
 constexpr double standard_nodes = 4;
+constexpr double most_experts = 1e5;
 
 std::string machine_of(std::string_view machine, std::string_view gpu) {
   if (machine.find("p5en") != std::string_view::npos) return "aws_p5en";
@@ -48,14 +49,10 @@ bool carries_8_bits(std::string_view operation) {
   return operation.find("ombine") == std::string_view::npos;
 }
 
-double fixed_number(const TruthTable& table, std::string_view key, double standard) {
-  return number_of(table.fixed(key)).value_or(standard);
-}
-
-void fill(const TruthTable& table, Run& run) {
-  run.hidden = fixed_number(table, "hidden", standard_hidden);
-  run.exchange.top_k = fixed_number(table, "topk", standard_top_k);
-  run.exchange.experts = fixed_number(table, "experts", standard_experts);
+void fill(RowNumbers& fixed, Run& run) {
+  run.hidden = fixed.count_or("hidden", standard_hidden, most_width);
+  run.exchange.experts = fixed.count_or("experts", standard_experts, most_experts);
+  run.exchange.top_k = fixed.count_or("topk", standard_top_k, run.exchange.experts);
   run.exchange.token_bytes = run.hidden * (run.in_8_bit ? 1 + scale_bytes : 2);
 }
 
@@ -64,13 +61,9 @@ Result<TablePoint> point_of(Run run, std::size_t i, TableInputs& inputs, double 
   const auto cluster = inputs.cluster(run.cluster);
   if (!cluster.ok()) return cluster.error();
   const double nodes = std::ceil(run.ranks / node_size);
-  if (!(run.ranks >= 2) || run.ranks != std::floor(run.ranks) || std::fmod(run.ranks, nodes) != 0 ||
-      nodes > (*cluster)->nodes) {
+  if (std::fmod(run.ranks, nodes) != 0 || nodes > (*cluster)->nodes) {
     return Error{ErrorCode::bad_format,
                  fmt::format("got {} ranks, expected whole nodes", run.ranks)};
-  }
-  if (!(run.exchange.tokens > 0) || !(measured > 0)) {
-    return Error{ErrorCode::bad_format, "no number of tokens or no figure"};
   }
   run.exchange.group = place_alone(**cluster, static_cast<std::uint32_t>(nodes),
                                    static_cast<std::uint32_t>(run.ranks / nodes));
@@ -104,50 +97,71 @@ Result<TablePoint> moe_point(const TruthTable& table, std::size_t i, TableInputs
   Run run;
   run.cluster = machine_of(row.text("machine"), row.text("gpu"));
   if (run.cluster.empty()) return Error{ErrorCode::not_found, "no description of this machine"};
-  run.ranks = row.number_or("ep", 0);
+  RowNumbers numbers(row);
+  RowNumbers fixed(table.fixed_row());
+  run.ranks = numbers.count("ep", most_ranks, 2);
   run.in_8_bit = carries_8_bits(row.text("operation"));
   run.exchange.style = style_of(row);
   // "Low-latency kernels with pure RDMA": DeepEP's description until it took NVLink inside nodes.
   run.exchange.by_network = row.text("network") == "DeepEP";
-  run.exchange.tokens = row.number_or("tokens", 0);
+  run.exchange.tokens = numbers.count("tokens", most_tokens);
   if (run.exchange.style == ExchangeStyle::forwarded) run.exchange.node_limit = standard_nodes;
-  fill(table, run);
-  const auto us = row.number("us");
-  run.column = us.has_value() ? "us" : "GBps";
-  auto point = point_of(run, i, inputs, us.value_or(row.number_or("GBps", 0)));
+  fill(fixed, run);
+  run.column = row.find("us") != nullptr ? "us" : "GBps";
+  const double measured = numbers.measured(run.column);
+  for (const RowNumbers* read : {&fixed, &numbers}) {
+    if (!read->status().ok()) return read->status().error();
+  }
+  auto point = point_of(run, i, inputs, measured);
   if (point.ok()) point->group = row.text("library") + ", " + row.text("kernel");
   return point;
 }
 
 /// "EP 8x2": ranks per node x nodes.
-double ranks_of(const std::string& topology) {
+Result<double> ranks_of(const std::string& topology) {
   const auto space = topology.find(' ');
   const auto times = topology.find('x');
-  if (space == std::string::npos || times == std::string::npos || times < space) return 0;
+  const Error mistake{
+      ErrorCode::bad_format,
+      fmt::format("topology: got {}, expected one like 'EP 8x2'", in_quotes(topology))};
+  if (space == std::string::npos || times == std::string::npos || times < space) return mistake;
   const auto left =
       parse_quantity(topology.substr(space + 1, times - space - 1), ParamType::number);
   const auto right = parse_quantity(topology.substr(times + 1), ParamType::number);
-  return left.ok() && right.ok() ? *left * *right : 0;
+  if (!left.ok() || !right.ok()) return mistake;
+  const double ranks = *left * *right;
+  if (*left >= 1 && *right >= 1 && ranks >= 2 && ranks <= most_ranks &&
+      ranks == std::floor(ranks)) {
+    return ranks;
+  }
+  return mistake;
+}
+
+Result<TablePoint> rate_of(const TruthTable& table, std::size_t i, std::string_view column,
+                           TableInputs& inputs) {
+  const TruthRow row = table.row(i);
+  RowNumbers fixed(table.fixed_row());
+  Run run;
+  run.cluster = machine_of(row.text("machine"), row.text("arch"));
+  if (run.cluster.empty()) return Error{ErrorCode::not_found, "no description of this machine"};
+  run.column = column;
+  const auto ranks = ranks_of(row.text("topology"));
+  if (!ranks.ok()) return ranks.error();
+  run.ranks = *ranks;
+  run.in_8_bit = column.starts_with("dispatch");
+  run.exchange.tokens = fixed.count("tokens_per_batch", most_tokens);
+  run.exchange.node_limit = standard_nodes;
+  fill(fixed, run);
+  if (!fixed.status().ok()) return fixed.status().error();
+  const auto measured = measured_in(row, column);
+  if (!measured.ok()) return measured.error();
+  return point_of(run, i, inputs, *measured);
 }
 
 void add_rates(const TruthTable& table, std::size_t i, TableInputs& inputs, TableResult& result) {
-  const TruthRow row = table.row(i);
   for (const std::string_view column : {"dispatch_GBps", "combine_GBps"}) {
-    const auto measured = row.number(column);
-    if (!measured.has_value()) continue;
-    Run run;
-    run.cluster = machine_of(row.text("machine"), row.text("arch"));
-    run.column = column;
-    run.ranks = ranks_of(row.text("topology"));
-    run.in_8_bit = column.starts_with("dispatch");
-    run.exchange.tokens = fixed_number(table, "tokens_per_batch", 0);
-    run.exchange.node_limit = standard_nodes;
-    fill(table, run);
-    if (run.cluster.empty()) {
-      result.skipped.push_back({i, "no description of this machine"});
-    } else {
-      result.add(i, point_of(run, i, inputs, *measured));
-    }
+    if (table.row(i).find(column) == nullptr) continue;
+    result.add(i, rate_of(table, i, column, inputs));
   }
 }
 

@@ -11,6 +11,7 @@ namespace {
 constexpr double gib = 1024.0 * 1024 * 1024;
 
 Result<TablePoint> mosaic_point(const TruthRow& row, std::size_t i, TableInputs& inputs) {
+  RowNumbers numbers(row);
   TrainingRow run;
   run.model = "mpt-" + row.text("model");
   const std::string gpu = row.text("gpu");
@@ -19,41 +20,40 @@ Result<TablePoint> mosaic_point(const TruthRow& row, std::size_t i, TableInputs&
                                         : "mosaic_a100";
   run.framework = "llm_foundry_2023";
   run.precision = row.text("precision").find("fp8") != std::string::npos ? "fp8" : "bf16";
-  run.gpus = number_in(row, "gpus", 1);
-  run.length = number_in(row, "seq_len", 2048);
-  run.micro_batch = number_in(row, "micro_batch", 1);
-  run.global_batch = number_in(row, "global_batch", 1);
+  run.gpus = numbers.count("gpus", most_ranks);
+  run.length = numbers.count("seq_len", most_tokens);
+  run.micro_batch = numbers.count("micro_batch", most_sequences);
+  run.global_batch = numbers.count("global_batch", most_sequences);
   const std::string sharding = row.text("sharding");
   run.sharding = sharding == "FULL_SHARD"      ? Sharding::parameters
                  : sharding == "SHARD_GRAD_OP" ? Sharding::gradients
                                                : Sharding::none;
   run.recomputes = {row.text("activation_ckpt") == "true" ? Recompute::full : Recompute::none};
   run.ignores_memory = true;
-  const auto measured = row.number("tokens_per_s");
-  if (!measured.has_value())
-    return Error{ErrorCode::bad_format, "no number in column tokens_per_s"};
+  const double measured = numbers.measured("tokens_per_s");
+  if (!numbers.status().ok()) return numbers.status().error();
   auto scenario = training_scenario(run, inputs);
   if (!scenario.ok()) return std::move(scenario).error();
   TablePoint point = rate_point(i, "tokens_per_s", predict_row(*scenario),
-                                scenario->job.tokens_per_step(), *measured);
+                                scenario->job.tokens_per_step(), measured);
   point.group = row.text("section");
   return point;
 }
 
-TrainingRow titan_row(const TruthRow& row) {
+TrainingRow titan_row(const TruthRow& row, RowNumbers& numbers) {
   TrainingRow run;
   run.model = row.text("model");
   run.cluster = "torchtitan_h100";
-  run.gpus = number_in(row, "gpus", 1);
-  run.tensor = number_in(row, "tp", 1);
-  run.pipeline = number_in(row, "pp", 1);
-  run.context = number_in(row, "cp", 1);
-  run.length = number_in(row, "seq_len", 8192);
+  run.gpus = numbers.count("gpus", most_ranks);
+  run.tensor = numbers.count_or("tp", 1, most_ranks);
+  run.pipeline = numbers.count_or("pp", 1, most_layers);
+  run.context = numbers.count_or("cp", 1, most_ranks);
+  run.length = numbers.count_or("seq_len", 8192, most_tokens);
   run.sequence = true;
   run.sharding = Sharding::parameters;
-  run.micro_batch = number_in(row, "local_batch", 1);
+  run.micro_batch = numbers.count_or("local_batch", 1, most_sequences);
   const double data = run.gpus / (run.tensor * run.pipeline * run.context);
-  run.global_batch = number_in(row, "global_batch", run.micro_batch * data);
+  run.global_batch = numbers.count_or("global_batch", run.micro_batch * data, most_sequences);
   run.recomputes = {row.text("activation_ckpt") == "full"        ? Recompute::full
                     : row.text("activation_ckpt") == "selective" ? Recompute::operators
                                                                  : Recompute::none};
@@ -71,25 +71,27 @@ void cut_batch(const TruthRow& row, TrainingRow& run) {
 
 void titan_points(const TruthRow& row, std::size_t i, TableInputs& inputs, TableResult& times,
                   TableResult& memory) {
-  TrainingRow run = titan_row(row);
+  RowNumbers numbers(row);
+  TrainingRow run = titan_row(row, numbers);
   cut_batch(row, run);
-  run.framework = row.number_or("async_tp", 0) > 0  ? "torchtitan_async_tp"
-                  : row.number_or("compile", 0) > 0 ? "torchtitan"
-                                                    : "torchtitan_eager";
-  if (row.number_or("float8", 0) > 0) run.precision = "fp8";
+  const bool async = numbers.flag("async_tp");
+  const bool compiled = numbers.flag("compile");
+  run.framework = async ? "torchtitan_async_tp" : compiled ? "torchtitan" : "torchtitan_eager";
+  if (numbers.flag("float8")) run.precision = "fp8";
+  const auto rate = numbers.optional_measured("tokens_per_s_per_gpu");
+  const auto memory_gib = numbers.optional_measured("memory_gib");
+  const auto refuse = [&](const Error& error) { times.skipped.push_back({i, error.message}); };
+  if (!numbers.status().ok()) return refuse(numbers.status().error());
   const auto scenario = training_scenario(run, inputs);
-  if (!scenario.ok()) {
-    times.skipped.push_back({i, scenario.error().message});
-    return;
-  }
+  if (!scenario.ok()) return refuse(scenario.error());
   const RowPrediction prediction = predict_row(*scenario);
-  if (const auto measured = row.number("tokens_per_s_per_gpu")) {
+  if (rate.has_value()) {
     times.points.push_back(rate_point(i, "tokens_per_s_per_gpu", prediction,
-                                      scenario->job.tokens_per_step() / run.gpus, *measured));
+                                      scenario->job.tokens_per_step() / run.gpus, *rate));
   }
-  if (const auto measured = row.number("memory_gib")) {
+  if (memory_gib.has_value()) {
     const double bytes = prediction.memory_bytes / gib;
-    memory.points.push_back({i, "memory_gib", bytes, 0.92 * bytes, 1.1 * bytes, *measured});
+    memory.points.push_back({i, "memory_gib", bytes, 0.92 * bytes, 1.1 * bytes, *memory_gib});
   }
 }
 
@@ -101,7 +103,8 @@ void async_points(const TruthRow& row, std::size_t i, TableInputs& inputs, Table
   constexpr std::array columns = {Column{"tokens_per_s_vanilla_tp", "torchtitan"},
                                   Column{"tokens_per_s_async_tp", "torchtitan_async_tp"}};
   for (const Column& column : columns) {
-    TrainingRow run = titan_row(row);
+    RowNumbers numbers(row);
+    TrainingRow run = titan_row(row, numbers);
     run.framework = column.framework;
     const std::string precision = row.text("precision");
     if (precision.find("rowwise") != std::string::npos) {
@@ -109,14 +112,14 @@ void async_points(const TruthRow& row, std::size_t i, TableInputs& inputs, Table
       break;
     }
     if (precision.starts_with("float8")) run.precision = "fp8";
-    const auto measured = row.number(column.name);
-    const auto scenario = training_scenario(run, inputs);
-    if (!scenario.ok() || !measured.has_value()) {
-      times.skipped.push_back({i, scenario.ok() ? "no number" : scenario.error().message});
-      continue;
-    }
-    times.points.push_back(rate_point(i, std::string(column.name), predict_row(*scenario),
-                                      scenario->job.tokens_per_step() / run.gpus, *measured));
+    const double measured = numbers.measured(column.name);
+    times.add(i, [&]() -> Result<TablePoint> {
+      if (!numbers.status().ok()) return numbers.status().error();
+      const auto scenario = training_scenario(run, inputs);
+      if (!scenario.ok()) return scenario.error();
+      return rate_point(i, std::string(column.name), predict_row(*scenario),
+                        scenario->job.tokens_per_step() / run.gpus, measured);
+    }());
   }
 }
 

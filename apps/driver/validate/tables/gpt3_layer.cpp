@@ -45,12 +45,10 @@ Result<Scenario> layer_scenario(const TruthTable& table, TableInputs& inputs) {
   if (!shipped.ok()) return std::move(shipped).error();
   ModelSpec model = **shipped;
   TransformerSpec& spec = model.transformer;
-  const auto size = [&table](std::string_view key, double standard) {
-    return number_of(table.fixed(key)).value_or(standard);
-  };
+  RowNumbers fixed(table.fixed_row());
   spec.layers = 1;
-  spec.hidden = size("d_model", spec.hidden);
-  spec.heads = spec.kv_heads = size("heads", spec.heads);
+  spec.hidden = fixed.count_or("d_model", spec.hidden, most_width);
+  spec.heads = spec.kv_heads = fixed.count_or("heads", spec.heads, spec.hidden);
   spec.head_size = spec.hidden / spec.heads;
   spec.ffn = 4 * spec.hidden;
   scenario->model = std::make_shared<const ModelSpec>(std::move(model));
@@ -59,15 +57,16 @@ Result<Scenario> layer_scenario(const TruthTable& table, TableInputs& inputs) {
   job.pass = phase != nullptr && phase->text.find("decod") != std::string::npos ? Pass::decode
                                                                                 : Pass::prefill;
   job.precisions = {Precision::fp16, false};
-  job.length = job.keys = size("seq", 2048);
-  job.global_batch = job.micro_batch = size("batch", 8);
-  job.plan.tensor = static_cast<std::uint32_t>(size("tp", 4));
+  job.length = job.keys = fixed.count_or("seq", 2048, most_tokens);
+  job.global_batch = job.micro_batch = fixed.count_or("batch", 8, most_sequences);
+  job.plan.tensor = static_cast<std::uint32_t>(fixed.count_or("tp", 4, most_ranks));
+  if (!fixed.status().ok()) return fixed.status().error();
   return complete_scenario(*std::move(scenario));
 }
 
 Result<TablePoint> point_of(const TruthRow& row, std::size_t i, const Scenario& scenario,
                             const BlockProgram& layer) {
-  const auto measured = needed(row, "s");
+  const auto measured = measured_in(row, "s");
   if (!measured.ok()) return measured.error();
   const std::string called = row.text("op");
   for (const Named& named : known_operators()) {

@@ -5,6 +5,7 @@
 #include <array>
 #include <cctype>
 #include <string>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -39,8 +40,8 @@ Result<Scenario> served_scenario(const ServedRow& row, TableInputs& inputs) {
   scenario->model = *std::move(model);
   scenario->job.precisions = {Precision::fp16, false};
   ParallelPlan& plan = scenario->job.plan;
-  plan.tensor = static_cast<std::uint32_t>(std::clamp(row.tensor, 1.0, 1e4));
-  plan.pipeline = static_cast<std::uint32_t>(std::clamp(row.pipeline, 1.0, 1e4));
+  plan.tensor = static_cast<std::uint32_t>(row.tensor);
+  plan.pipeline = static_cast<std::uint32_t>(row.pipeline);
   // Servers divide every expert, so that no token travels.
   if (scenario->model->transformer.experts.count > 0) plan.expert_tensor = plan.tensor;
   return scenario;
@@ -64,8 +65,10 @@ Status read_groups(const std::string& name, double devices, ServedRow& run) {
     if (!(size >= 1)) {
       return Error{ErrorCode::bad_format, fmt::format("no size of groups in '{}'", name)};
     }
+    const auto stages = copies_of(devices, size);
+    if (!stages.ok()) return stages.error();
     run.tensor = size;
-    run.pipeline = devices / size;
+    run.pipeline = *stages;
     return ok_status();
   }
   if (has("Expert", "EP")) {
@@ -88,7 +91,8 @@ std::string bench_cluster(const std::string& hardware, double devices) {
 
 Result<TablePoint> bench_point(const TruthRow& row, std::size_t i, TableInputs& inputs) {
   ServedRow run;
-  const double devices = number_in(row, "devices", 1);
+  RowNumbers numbers(row);
+  const double devices = numbers.count("devices", most_ranks);
   run.model = row.text("model");
   run.cluster = bench_cluster(row.text("hardware"), devices);
   const std::string framework = row.text("framework");
@@ -97,17 +101,15 @@ Result<TablePoint> bench_point(const TruthRow& row, std::size_t i, TableInputs& 
   if (Status status = read_groups(row.text("parallelism"), devices, run); !status.ok()) {
     return std::move(status).error();
   }
-  const auto length = needed(row, "length");
-  if (!length.ok()) return length.error();
-  run.request.sequences = number_in(row, "batch", 1);
-  run.request.prompt = run.request.output = *length;
-  const auto measured = needed(row, "latency_s");
-  if (!measured.ok()) return measured.error();
+  run.request.sequences = numbers.count("batch", most_sequences);
+  run.request.prompt = run.request.output = numbers.count("length", most_tokens);
+  const double measured = numbers.measured("latency_s");
+  if (!numbers.status().ok()) return numbers.status().error();
   const auto scenario = served_scenario(run, inputs);
   if (!scenario.ok()) return scenario.error();
   const auto time = time_generation(*scenario, run.request);
   if (!time.ok()) return time.error();
-  TablePoint one = seconds_point(i, "latency_s", time->total, *measured);
+  TablePoint one = seconds_point(i, "latency_s", time->total, measured);
   one.group = fmt::format("{}, {}", framework, run.model);
   return one;
 }
@@ -123,18 +125,22 @@ Result<std::vector<TablePoint>> split_points(const TruthRow& row, std::size_t i,
   run.model = row.text("model");
   run.cluster = cluster_of(in_capitals(gpu));
   run.framework = "vllm_2023";
-  run.tensor = number_in(row, "tp", 1);
-  run.request.sequences = number_in(row, "batch", 1);
-  run.request.prompt = number_in(row, "prompt_tokens", 1);
-  run.request.output = number_in(row, "output_tokens", 1);
+  RowNumbers numbers(row);
+  run.tensor = numbers.count("tp", most_ranks);
+  run.request.sequences = numbers.count("batch", most_sequences);
+  run.request.prompt = numbers.count("prompt_tokens", most_tokens);
+  run.request.output = numbers.count("output_tokens", most_tokens);
+  const auto prompt_ms = numbers.optional_measured("prompt_ms");
+  const auto token_ms = numbers.optional_measured("token_ms");
+  if (!numbers.status().ok()) return numbers.status().error();
   const auto scenario = served_scenario(run, inputs);
   if (!scenario.ok()) return scenario.error();
   const auto time = time_generation(*scenario, run.request);
   if (!time.ok()) return time.error();
   std::vector<TablePoint> found;
-  for (const auto& [column, predicted] :
-       {std::pair{"prompt_ms", time->prompt}, std::pair{"token_ms", time->token}}) {
-    const auto measured = row.number(column);
+  for (const auto& [column, predicted, measured] :
+       {std::tuple{"prompt_ms", time->prompt, prompt_ms},
+        std::tuple{"token_ms", time->token, token_ms}}) {
     if (!measured.has_value()) continue;
     found.push_back(seconds_point(i, column, predicted, *measured * 1e-3));
     found.back().group = fmt::format("{}, tensor {:.0f}, {}", gpu, run.tensor, column);
@@ -149,11 +155,12 @@ Result<TablePoint> faster_point(const TruthRow& row, std::size_t i, TableInputs&
   run.model = "gptj_13b";
   run.cluster = "dgx_a100_40gb";
   run.framework = "fastertransformer_2022";
-  run.tensor = number_in(row, "gpus_tp", 1);
+  RowNumbers numbers(row);
+  run.tensor = numbers.count("gpus_tp", most_ranks);
   run.request.prompt = 512;
   run.request.output = 11;  // the prompt gives the first one
-  const auto measured = needed(row, "measured_ms");
-  if (!measured.ok()) return measured.error();
+  const double measured = numbers.measured("measured_ms");
+  if (!numbers.status().ok()) return numbers.status().error();
   const auto scenario = served_scenario(run, inputs);
   if (!scenario.ok()) return scenario.error();
   const auto time = time_generation(*scenario, run.request);
@@ -166,7 +173,7 @@ Result<TablePoint> faster_point(const TruthRow& row, std::size_t i, TableInputs&
   const RangedSeconds& predicted = phase == "prefill"       ? time->prompt
                                    : phase == "decode_step" ? time->token
                                                             : time->total;
-  TablePoint point = seconds_point(i, "measured_ms", predicted, *measured * 1e-3);
+  TablePoint point = seconds_point(i, "measured_ms", predicted, measured * 1e-3);
   point.group = phase;
   return point;
 }
@@ -178,18 +185,20 @@ Result<TablePoint> alpa_point(const TruthRow& row, std::size_t i, TableInputs& i
   run.model = row.text("model");
   run.cluster = "aws_p3";
   run.framework = "alpa_2022";
-  run.pipeline = number_in(row, "pp", 1);
-  const auto measured = needed(row, "sum_stage_s");
-  if (!measured.ok()) return measured.error();
+  RowNumbers numbers(row);
+  run.pipeline = numbers.count("pp", most_layers);
+  const double batch = numbers.count_or("batch", 1, most_sequences);
+  const double measured = numbers.measured("sum_stage_s");
+  if (!numbers.status().ok()) return numbers.status().error();
   auto scenario = served_scenario(run, inputs);
   if (!scenario.ok()) return scenario.error();
   Job& job = scenario->job;
   job.pass = Pass::prefill;
   job.length = job.keys = 2048;
-  job.global_batch = job.micro_batch = number_in(row, "batch", 1);
+  job.global_batch = job.micro_batch = batch;
   auto complete = complete_scenario(*std::move(scenario));
   if (!complete.ok()) return complete.error();
-  TablePoint point = time_point(i, "sum_stage_s", predict_row(*complete), *measured);
+  TablePoint point = time_point(i, "sum_stage_s", predict_row(*complete), measured);
   point.group = run.model;
   return point;
 }

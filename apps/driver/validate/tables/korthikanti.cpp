@@ -2,6 +2,8 @@
 #include <array>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "apps/driver/validate/tables/row_prediction.h"
 #include "models/program/estimate.h"
 
@@ -24,27 +26,31 @@ Result<Scenario> scenario_of(const TruthTable& table, const TruthRow& dims, cons
   ModelSpec model;
   model.product = "GPT " + dims.text("model");
   TransformerSpec& spec = model.transformer;
-  spec.layers = static_cast<std::uint32_t>(dims.number_or("layers", 0));
-  spec.hidden = dims.number_or("hidden", 0);
-  spec.heads = spec.kv_heads = dims.number_or("heads", 0);
-  if (spec.layers == 0 || !(spec.hidden > 0) || !(spec.heads > 0)) {
-    return Error{ErrorCode::bad_format, "no size of the model (layers, hidden, heads)"};
-  }
+  RowNumbers sizes(dims);
+  RowNumbers fixed(table.fixed_row());
+  RowNumbers numbers(row);
+  spec.layers = static_cast<std::uint32_t>(sizes.count("layers", most_layers));
+  spec.hidden = sizes.count("hidden", most_width);
+  spec.heads = spec.kv_heads = sizes.count("heads", spec.hidden);
   spec.head_size = spec.hidden / spec.heads;
-  spec.ffn = spec.hidden * number_of(table.fixed("ffn_mult")).value_or(4);
-  spec.vocabulary = number_of(table.fixed("vocab")).value_or(51200);
-  spec.positions = number_of(table.fixed("seq_len")).value_or(2048);
+  spec.ffn = spec.hidden * fixed.number_or("ffn_mult", 4, 1, 64);
+  spec.vocabulary = fixed.count_or("vocab", 51200, most_tokens);
+  spec.positions = fixed.count_or("seq_len", 2048, most_tokens);
   scenario->model = std::make_shared<const ModelSpec>(std::move(model));
   Job& job = scenario->job;
   job.length = spec.positions;
-  job.plan.tensor = static_cast<std::uint32_t>(row.number_or("tp", 1));
-  job.plan.pipeline = static_cast<std::uint32_t>(row.number_or("pp", 1));
-  job.plan.data = static_cast<std::uint32_t>(row.number_or("dp", 1));
+  job.plan.tensor = static_cast<std::uint32_t>(numbers.count_or("tp", 1, most_ranks));
+  job.plan.pipeline = static_cast<std::uint32_t>(numbers.count_or("pp", 1, most_layers));
+  job.plan.data = static_cast<std::uint32_t>(numbers.count_or("dp", 1, most_ranks));
   job.plan.sequence = run.sequence;
   job.recompute = run.recompute;
-  job.micro_batch = row.number_or("micro_batch", 1);
-  job.global_batch = row.number_or("global_batch", job.micro_batch * job.plan.data);
-  job.chunks = static_cast<std::uint32_t>(dims.number_or("interleave", 1));
+  job.micro_batch = numbers.count_or("micro_batch", 1, most_sequences);
+  job.global_batch =
+      numbers.count_or("global_batch", job.micro_batch * job.plan.data, most_sequences);
+  job.chunks = static_cast<std::uint32_t>(sizes.count_or("interleave", 1, most_layers));
+  for (const RowNumbers* read : {&sizes, &fixed, &numbers}) {
+    if (!read->status().ok()) return read->status().error();
+  }
   if (job.chunks > 1) {
     auto schedule = find_schedule("interleaved");
     if (!schedule.ok()) return schedule.error();
@@ -57,7 +63,7 @@ Result<Scenario> scenario_of(const TruthTable& table, const TruthRow& dims, cons
 TruthRow sized(const TruthTable& table, const TruthRow& row) {
   for (std::size_t i = 0; i < table.size(); ++i) {
     const TruthRow other = table.row(i);
-    if (other.text("model") == row.text("model") && other.number("layers").has_value()) {
+    if (other.text("model") == row.text("model") && other.find("layers") != nullptr) {
       return other;
     }
   }
@@ -82,15 +88,14 @@ void iterations(const TruthTable& table, std::size_t i, TableInputs& inputs, Tab
   constexpr std::array columns = {Column{"iter_s_full_recompute", {Recompute::full, false}},
                                   Column{"iter_s_seqpar_selective", {Recompute::selective, true}}};
   for (const Column& column : columns) {
-    const auto measured = row.number(column.name);
-    if (!measured.has_value()) continue;
-    const auto scenario = scenario_of(table, sized(table, row), row, inputs, column.run);
-    if (!scenario.ok()) {
-      result.skipped.push_back({i, scenario.error().message});
-      continue;
-    }
-    result.points.push_back(
-        time_point(i, std::string(column.name), predict_row(*scenario), *measured));
+    if (row.find(column.name) == nullptr) continue;
+    result.add(i, [&]() -> Result<TablePoint> {
+      const auto measured = measured_in(row, column.name);
+      if (!measured.ok()) return measured.error();
+      const auto scenario = scenario_of(table, sized(table, row), row, inputs, column.run);
+      if (!scenario.ok()) return scenario.error();
+      return time_point(i, std::string(column.name), predict_row(*scenario), *measured);
+    }());
   }
 }
 
@@ -114,8 +119,12 @@ void layers(const TruthTable& table, std::size_t i, TableInputs& inputs, TableRe
   };
   const KernelTimes kernels(*scenario->cluster, *scenario->framework, scenario->job.precisions);
   for (const std::string_view column : {"fwd", "bwd", "total"}) {
-    const auto measured = row.number(column);
-    if (!measured.has_value()) continue;
+    if (row.find(column) == nullptr) continue;
+    const auto measured = measured_in(row, column);
+    if (!measured.ok()) {
+      result.skipped.push_back({i, measured.error().message});
+      continue;
+    }
     const double point = layer_ms(no_scale(), column);
     double below = 0;
     double above = 0;
@@ -152,22 +161,26 @@ LayerMemory memory_of(const Scenario& scenario) {
 
 void memory(const TruthTable& table, std::size_t i, TableInputs& inputs, TableResult& result) {
   const TruthRow row = table.row(i);
-  const auto add = [&](const std::string& column, double predicted, double measured) {
-    result.points.push_back({i, column, predicted, predicted, predicted, measured});
+  const auto add = [&](const std::string& name, const TruthRow& values, std::string_view column,
+                       double predicted) {
+    if (values.find(column) == nullptr) return;
+    const auto measured = measured_in(values, column);
+    if (!measured.ok()) return result.skipped.push_back({i, measured.error().message});
+    result.points.push_back({i, fmt::format("fig1_gib.{}.{}", name, column), predicted, predicted,
+                             predicted, *measured});
   };
   if (const ConfigValue* figure = row.find("fig1_gib"); figure != nullptr) {
     for (std::size_t c = 0; c < figure->keys.size(); ++c) {
       const std::string& name = figure->keys[c];
       const auto scenario = scenario_of(table, row, row, inputs, run_of_case(name));
-      if (!scenario.ok()) continue;
+      if (!scenario.ok()) {
+        result.skipped.push_back({i, scenario.error().message});
+        continue;
+      }
       const LayerMemory held = memory_of(*scenario);
-      const ConfigValue& values = figure->items[c];
-      if (const auto states = number_of(values.find("param_optimizer"))) {
-        add("fig1_gib." + name + ".param_optimizer", held.states / gib, *states);
-      }
-      if (const auto kept = number_of(values.find("activation"))) {
-        add("fig1_gib." + name + ".activation", held.activations / gib, *kept);
-      }
+      const TruthRow values(table.columns, figure->items[c]);
+      add(name, values, "param_optimizer", held.states / gib);
+      add(name, values, "activation", held.activations / gib);
     }
   }
 }
@@ -175,17 +188,22 @@ void memory(const TruthTable& table, std::size_t i, TableInputs& inputs, TableRe
 void shares(const TruthTable& table, std::size_t i, TableInputs& inputs, TableResult& result) {
   const TruthRow row = table.row(i);
   const ConfigValue* figure = row.find("fig7_activation_memory_pct_of_tp_baseline");
+  if (figure == nullptr) return;
   const auto base = scenario_of(table, row, row, inputs, {});
-  if (figure == nullptr || !base.ok()) return;
+  if (!base.ok()) return result.skipped.push_back({i, base.error().message});
   const double whole = memory_of(*base).activations;
   for (std::size_t c = 0; c < figure->keys.size(); ++c) {
     const std::string& name = figure->keys[c];
-    const auto measured = number_of(&figure->items[c]);
-    const auto scenario = scenario_of(table, row, row, inputs, run_of_case(name));
-    if (!measured.has_value() || !scenario.ok() || name == "tp_baseline") continue;
-    const double share = 100 * memory_of(*scenario).activations / whole;
-    result.points.push_back(
-        {i, "fig7_activation_memory_pct_of_tp_baseline." + name, share, share, share, *measured});
+    if (name == "tp_baseline") continue;
+    result.add(i, [&]() -> Result<TablePoint> {
+      const auto measured = measured_in({table.columns, *figure}, name);
+      if (!measured.ok()) return measured.error();
+      const auto scenario = scenario_of(table, row, row, inputs, run_of_case(name));
+      if (!scenario.ok()) return scenario.error();
+      const double share = 100 * memory_of(*scenario).activations / whole;
+      return TablePoint{
+          i, "fig7_activation_memory_pct_of_tp_baseline." + name, share, share, share, *measured};
+    }());
   }
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
+#include <cmath>
 #include <optional>
 #include <string>
 
@@ -41,6 +42,8 @@ Result<Slices> slices_of(const std::string& hardware) {
   Slices slices{*count, hardware.substr(times + 2, dash - times - 2), *size};
   // Names of v5e slices count chips, all others cores, of which a chip has two.
   if (slices.chip != "v5e") slices.size /= 2;
+  const auto is_count = [](double value) { return value >= 1 && value == std::floor(value); };
+  if (!is_count(slices.count) || !is_count(slices.size)) return mistake;
   return slices;
 }
 
@@ -93,8 +96,14 @@ Result<TablePoint> best_point(const Scenario& scenario, const std::vector<double
 
 Result<TablePoint> point_of(const TruthTable& table, std::size_t i, TableInputs& inputs) {
   const TruthRow row = table.row(i);
-  const auto measured = needed(row, "tflops_per_chip");
-  if (!measured.ok()) return measured.error();
+  RowNumbers numbers(row);
+  RowNumbers fixed(table.fixed_row());
+  const double measured = numbers.measured("tflops_per_chip");
+  const double batch = numbers.number_or("per_device_batch", 0, 1e-3, most_sequences);
+  const double length = fixed.count_or("seq_len", 2048, most_tokens);
+  for (const RowNumbers* read : {&fixed, &numbers}) {
+    if (!read->status().ok()) return read->status().error();
+  }
   const auto slices = slices_of(row.text("hardware"));
   if (!slices.ok()) return slices.error();
   const auto cluster = pods(*slices, inputs);
@@ -107,17 +116,16 @@ Result<TablePoint> point_of(const TruthTable& table, std::size_t i, TableInputs&
   scenario->model = *std::move(model);
   Job& job = scenario->job;
   job.precisions = {Precision::bf16, false};
-  job.length = number_of(table.fixed("seq_len")).value_or(2048);
+  job.length = length;
   job.plan.data = static_cast<std::uint32_t>(slices->count * slices->size);
   job.plan.sharding = Sharding::parameters;
   job.plan.shard_size = static_cast<std::uint32_t>(slices->size);
   // What is kept on the host instead ("qkv_proj_offloaded") counts as computed again; the scripts
   // of rows that state nothing say remat_policy=full (src/maxtext/configs/tpu/v4/22b.sh).
   job.recompute = Recompute::full;
-  const double batch = number_in(row, "per_device_batch", 0);
   std::vector<double> batches = {batch};
   if (!(batch > 0)) batches = {1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 20, 24};
-  auto point = best_point(*scenario, batches, i, *measured);
+  auto point = best_point(*scenario, batches, i, measured);
   if (point.ok()) point->group = fmt::format("{} {}", slices->chip, row.text("model"));
   return point;
 }

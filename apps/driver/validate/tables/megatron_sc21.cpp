@@ -22,7 +22,7 @@ struct Shape {
 
 // The sizes of the paper's models by billions of parameters (Table 1), for tables that name the
 // parameters alone.
-std::optional<Shape> shape_of(double billions) {
+Result<Shape> shape_of(double billions) {
   struct Known {
     double billions;
     Shape shape;
@@ -33,7 +33,16 @@ std::optional<Shape> shape_of(double billions) {
   for (const Known& one : known) {
     if (std::abs(one.billions / billions - 1) < 0.01) return one.shape;
   }
-  return std::nullopt;
+  return Error{ErrorCode::bad_format, "no size of the model (layers, hidden, heads)"};
+}
+
+// MT-NLG states its model for all rows.
+Result<Shape> shape_in(RowNumbers& numbers) {
+  const double layers = numbers.count_or("layers", 0, most_layers);
+  if (!numbers.status().ok()) return numbers.status().error();
+  if (layers < 1) return shape_of(numbers.number_or("params_b", 529.6, 1e-3, 1e6));
+  const double hidden = numbers.count("hidden", most_width);
+  return Shape{static_cast<std::uint32_t>(layers), hidden, numbers.count("heads", hidden)};
 }
 
 // FLOPs of a step as the paper counts them, with all activations recomputed.
@@ -52,6 +61,7 @@ Result<Scenario> scenario_of(const TruthTable& table, const TruthRow& row, const
   // MT-NLG: tensor parallelism of Megatron, pipeline and optimizer of DeepSpeed, gradients added up
   // in fp32 (Smith et al., 2022, section 2).
   const bool mtnlg = table.id.starts_with("mtnlg");
+  RowNumbers numbers(row);
   auto scenario = scenario_on(inputs, "selene",
                               zero3   ? "deepspeed_zero3_2021"
                               : mtnlg ? "megatron_deepspeed"
@@ -65,30 +75,36 @@ Result<Scenario> scenario_of(const TruthTable& table, const TruthRow& row, const
   spec.heads = spec.kv_heads = shape.heads;
   spec.head_size = spec.hidden / spec.heads;
   spec.ffn = 4 * spec.hidden;
-  spec.vocabulary = number_of(table.fixed("vocab")).value_or(51200);
-  spec.positions = number_of(table.fixed("seq_len")).value_or(2048);
+  RowNumbers fixed(table.fixed_row());
+  spec.vocabulary = fixed.count_or("vocab", 51200, most_tokens);
+  spec.positions = fixed.count_or("seq_len", 2048, most_tokens);
+  if (!fixed.status().ok()) return fixed.status().error();
   scenario->model = std::make_shared<const ModelSpec>(std::move(model));
   Job& job = scenario->job;
   job.length = spec.positions;
   job.recompute = Recompute::full;
-  const double gpus = row.number_or("gpus", 1);
-  const double model_ranks = row.number_or("model_parallel_size", 1);
-  job.plan.tensor =
-      static_cast<std::uint32_t>(row.number_or("tp", model_ranks >= 8 ? 8 : model_ranks));
-  job.plan.pipeline =
-      static_cast<std::uint32_t>(row.number_or("pp", model_ranks / job.plan.tensor));
-  job.plan.data =
-      static_cast<std::uint32_t>(row.number_or("dp", gpus / (job.plan.tensor * job.plan.pipeline)));
+  const double gpus = numbers.count("gpus", most_ranks);
+  const double model_ranks = numbers.count_or("model_parallel_size", 1, most_ranks);
+  const double tensor = numbers.count_or("tp", model_ranks >= 8 ? 8 : model_ranks, most_ranks);
+  const double pipeline = numbers.count_or("pp", std::floor(model_ranks / tensor), most_layers);
+  job.global_batch = numbers.count("global_batch", most_sequences);
+  job.micro_batch = numbers.count_or("micro_batch", 1, most_sequences);
+  if (!numbers.status().ok()) return numbers.status().error();
+  const auto copies = copies_of(gpus, tensor * pipeline);
+  if (!copies.ok()) return copies.error();
+  const double data = numbers.count_or("dp", *copies, most_ranks);
+  if (!numbers.status().ok()) return numbers.status().error();
+  job.plan.tensor = static_cast<std::uint32_t>(tensor);
+  job.plan.pipeline = static_cast<std::uint32_t>(pipeline);
+  job.plan.data = static_cast<std::uint32_t>(data);
   if (zero3) job.plan.sharding = Sharding::parameters;
-  job.global_batch = row.number_or("global_batch", 1);
-  job.micro_batch = row.number_or("micro_batch", 1);
   return scenario;
 }
 
 // What a row leaves open is what runs fastest within memory: the authors chose it so.
 Result<RowPrediction> predicted(const Scenario& scenario, const TruthRow& row) {
   OpenChoices open;
-  if (!row.number("micro_batch").has_value()) open.micro_batches = {1, 2, 4, 8, 16};
+  if (row.find("micro_batch") == nullptr) open.micro_batches = {1, 2, 4, 8, 16};
   if (scenario.job.plan.pipeline > 1) open.chunks = {1};
   open.memory_bytes =
       memory_share * static_cast<double>(scenario.cluster->accelerator.memory_bytes);
@@ -99,26 +115,20 @@ Result<RowPrediction> predicted(const Scenario& scenario, const TruthRow& row) {
 
 Result<TablePoint> point_of(const TruthTable& table, std::size_t i, TableInputs& inputs) {
   const TruthRow row = table.row(i);
-  Shape shape{static_cast<std::uint32_t>(row.number_or("layers", 0)), row.number_or("hidden", 0),
-              row.number_or("heads", 0)};
-  if (shape.layers == 0) {
-    // MT-NLG states its model for all rows.
-    const auto known = shape_of(row.number_or("params_b", 529.6));
-    if (!known.has_value()) {
-      return Error{ErrorCode::bad_format, "no size of the model (layers, hidden, heads)"};
-    }
-    shape = *known;
-  }
-  auto scenario = scenario_of(table, row, shape, inputs);
+  RowNumbers numbers(row);
+  const auto shape = shape_in(numbers);
+  const double gpus = numbers.count("gpus", most_ranks);
+  const auto rate = numbers.optional_measured("tflops_per_gpu");
+  const auto measured = numbers.optional_measured("iter_s");
+  if (!numbers.status().ok()) return numbers.status().error();
+  if (!shape.ok()) return shape.error();
+  auto scenario = scenario_of(table, row, *shape, inputs);
   if (!scenario.ok()) return std::move(scenario).error();
-  const double gpus = row.number_or("gpus", 1);
   const double flops = [&] {
     Scenario counted = *scenario;
     counted.job.model = &counted.model->transformer;
     return counted_flops(counted);
   }();
-  const auto rate = row.number("tflops_per_gpu");
-  const auto measured = row.number("iter_s");
   if (!rate.has_value() && !measured.has_value()) {
     return Error{ErrorCode::bad_format, "neither iter_s nor tflops_per_gpu"};
   }

@@ -34,12 +34,11 @@ Result<LoggedRun> run_of(const TruthRow& row) {
   } else {
     return Error{ErrorCode::not_found, fmt::format("no model of ours for {}", benchmark)};
   }
-  const auto chips = needed(row, "chips");
-  if (!chips.ok()) return chips.error();
-  const auto batch = needed(row, "global_batch");
-  if (!batch.ok()) return batch.error();
-  const auto samples = needed(row, "train_samples");
-  if (!samples.ok()) return samples.error();
+  RowNumbers numbers(row);
+  run.row.gpus = numbers.count("chips", most_ranks);
+  run.row.global_batch = run.batch = numbers.count("global_batch", most_sequences);
+  run.samples = numbers.count("train_samples", 1e12);
+  if (!numbers.status().ok()) return numbers.status().error();
   const std::string accelerator = row.text("accelerator");
   if (accelerator.starts_with("V100")) run.row.cluster = "dgx1_v100";
   if (accelerator == "A100-40GB") run.row.cluster = "dgx_a100_40gb";
@@ -48,11 +47,8 @@ Result<LoggedRun> run_of(const TruthRow& row) {
   }
   run.row.framework = "nvidia_bert_2021";
   run.row.precision = "fp16";
-  run.row.gpus = *chips;
-  run.row.global_batch = run.batch = *batch;
-  run.row.micro_batch = *batch / *chips;
+  run.row.micro_batch = run.batch / run.row.gpus;
   run.row.ignores_memory = true;
-  run.samples = *samples;
   return run;
 }
 
@@ -66,7 +62,7 @@ Result<std::pair<LoggedRun, RowPrediction>> step_of(const TruthRow& row, TableIn
 
 /// An epoch has as many steps as its samples fill, the last one in part.
 Result<TablePoint> epoch_point(const TruthRow& row, std::size_t i, TableInputs& inputs) {
-  const auto measured = needed(row, "median_epoch_s");
+  const auto measured = measured_in(row, "median_epoch_s");
   if (!measured.ok()) return measured.error();
   auto found = step_of(row, inputs);
   if (!found.ok()) return std::move(found).error();
@@ -79,7 +75,7 @@ Result<TablePoint> epoch_point(const TruthRow& row, std::size_t i, TableInputs& 
 
 /// From the first step to the target.
 Result<TablePoint> run_point(const TruthRow& row, std::size_t i, TableInputs& inputs) {
-  const auto minutes = needed(row, "olympic_mean_minutes");
+  const auto minutes = measured_in(row, "olympic_mean_minutes");
   if (!minutes.ok()) return minutes.error();
   const auto found = step_of(row, inputs);
   if (!found.ok()) return found.error();

@@ -82,11 +82,11 @@ struct Run {
 };
 
 Result<Run> run_of(const TruthRow& row, std::string_view batch) {
-  const auto length = needed(row, "seq_len");
-  if (!length.ok()) return length.error();
-  const auto sequences = needed(row, batch);
-  if (!sequences.ok()) return sequences.error();
-  return Run{*length, *sequences, row.text("mode") == "train"};
+  RowNumbers numbers(row);
+  const double length = numbers.count("seq_len", most_tokens);
+  const double sequences = numbers.count(batch, most_sequences);
+  if (!numbers.status().ok()) return numbers.status().error();
+  return Run{length, sequences, row.text("mode") == "train"};
 }
 
 Result<Scenario> scenario_of_run(const Run& run, Scenario scenario) {
@@ -126,7 +126,7 @@ Result<TablePoint> single_point(const TruthTable& table, std::size_t i, TableInp
   }
   const auto complete = scenario_of_run(*run, *std::move(scenario));
   if (!complete.ok()) return complete.error();
-  const auto measured = needed(row, "e2e_ms");
+  const auto measured = measured_in(row, "e2e_ms");
   if (!measured.ok()) return measured.error();
   RowPrediction prediction = predict_row(*complete);
   if (!run->trains) {
@@ -167,7 +167,7 @@ Result<TablePoint> four_point(const TruthTable& table, std::size_t i, TableInput
   }
   const auto complete = scenario_of_run(*run, *std::move(scenario));
   if (!complete.ok()) return complete.error();
-  const auto measured = needed(row, "e2e_ms");
+  const auto measured = measured_in(row, "e2e_ms");
   if (!measured.ok()) return measured.error();
   return time_point(i, "e2e_ms", predict_row(*complete), *measured * 1e-3);
 }

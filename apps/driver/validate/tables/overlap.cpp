@@ -18,16 +18,11 @@ struct Kernel {
 };
 
 Result<Kernel> kernel_of(const TruthRow& row) {
-  const auto alone = needed(row, "us_alone");
-  if (!alone.ok()) return alone.error();
-  const auto beside = needed(row, "us_in_step");
-  if (!beside.ok()) return beside.error();
-  const auto share = needed(row, "overlap_ratio");
-  if (!share.ok()) return share.error();
-  if (!(*alone > 0) || !(*beside > 0) || !(*share >= 0 && *share <= 1)) {
-    return Error{ErrorCode::bad_format, "a time or an overlap that cannot be"};
-  }
-  return Kernel{row.text("kernel"), *alone, *beside, *share};
+  RowNumbers numbers(row);
+  Kernel kernel{row.text("kernel"), numbers.measured("us_alone"), numbers.measured("us_in_step"),
+                numbers.number("overlap_ratio", 0, 1)};
+  if (!numbers.status().ok()) return numbers.status().error();
+  return kernel;
 }
 
 TablePoint point_of(const Kernel& kernel, std::size_t i, const OverlapSlowdown& overlap) {

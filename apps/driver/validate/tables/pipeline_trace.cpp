@@ -11,6 +11,7 @@
 
 #include <fmt/format.h>
 
+#include "apps/driver/validate/studies/row_numbers.h"
 #include "apps/driver/validate/tables/recorded_pipeline.h"
 #include "apps/driver/validate/tables/tables.h"
 #include "sim/engine/pull/pull.h"
@@ -24,6 +25,10 @@ constexpr double most_delay = 1.03;
 /// Of a replay that the analysis published itself; its durations are rounded.
 constexpr double replay_error = 1e-3;
 
+constexpr double most_us = 1e12;
+constexpr double most_workers = 1e4;  ///< data ranks, stages
+constexpr double most_operations = 1e6;
+
 using Step = std::vector<PipelineOperation>;
 
 struct Recorded {
@@ -36,7 +41,7 @@ Error broken(const TruthTable& table, const std::string& what) {
   return Error{ErrorCode::bad_format, fmt::format("{}: {}", table.path, what)};
 }
 
-std::int64_t ns_of(double us) { return std::llround(std::clamp(us, 0.0, 1e12) * 1e3); }
+std::int64_t ns_of(double us) { return std::llround(us * 1e3); }
 
 /// Which operation each index of the table means, and how long it takes without stragglers.
 Result<std::vector<PipelineOp>> read_ops(const TruthTable& table, Recorded& recorded) {
@@ -50,8 +55,10 @@ Result<std::vector<PipelineOp>> read_ops(const TruthTable& table, Recorded& reco
     const auto op = pipeline_op(name.text);
     if (!op.ok()) return broken(table, "/fixed/ops: " + op.error().message);
     ops.push_back(*op);
-    const auto us = number_of(ideal->find(name.text));
-    if (us.has_value()) recorded.ideal_ns[static_cast<std::size_t>(*op)] = ns_of(*us);
+    if (ideal->find(name.text) == nullptr) continue;
+    const auto us = number_in({table.columns, *ideal}, name.text, 0, most_us);
+    if (!us.ok()) return broken(table, "/fixed/ideal_durations_us/" + us.error().message);
+    recorded.ideal_ns[static_cast<std::size_t>(*op)] = ns_of(*us);
   }
   return ops;
 }
@@ -62,28 +69,26 @@ Result<Recorded> read_recorded(const TruthTable& table) {
   if (!ops.ok()) return ops.error();
   for (std::size_t i = 0; i < table.size(); ++i) {
     const TruthRow row = table.row(i);
-    std::array<double, 7> value{};
-    constexpr std::array<std::string_view, 7> columns = {"step", "dp",    "stage", "op",
-                                                         "seq",  "start", "dur"};
-    for (std::size_t c = 0; c < columns.size(); ++c) {
-      const auto number = row.number(columns[c]);
-      if (!number.has_value() || !(*number >= 0 && *number < 1e12)) {
-        return broken(table, fmt::format("/rows/{}: no number in {}", i, columns[c]));
-      }
-      value[c] = *number;
-    }
-    if (value[3] >= static_cast<double>(ops->size()) || value[1] > 1e4 || value[2] > 1e4) {
-      return broken(table, fmt::format("/rows/{}: an operation or a worker that is not there", i));
+    RowNumbers numbers(row);
+    const double step = numbers.count("step", most_us, 0);
+    const double data_rank = numbers.count("dp", most_workers, 0);
+    const double stage = numbers.count("stage", most_workers, 0);
+    const double op = numbers.count("op", static_cast<double>(ops->size()) - 1, 0);
+    const double number = numbers.count("seq", most_operations, 0);
+    const double start_us = numbers.number("start", 0, most_us);
+    const double duration_us = numbers.number("dur", 0, most_us);
+    if (!numbers.status().ok()) {
+      return broken(table, fmt::format("/rows/{}/{}", i, numbers.status().error().message));
     }
     PipelineOperation o;
-    o.data_rank = static_cast<std::uint32_t>(value[1]);
-    o.stage = static_cast<std::uint32_t>(value[2]);
-    o.op = (*ops)[static_cast<std::size_t>(value[3])];
-    o.number = static_cast<std::uint32_t>(value[4]);
-    o.start_ns = ns_of(value[5]);
-    o.duration_ns = ns_of(value[6]);
+    o.data_rank = static_cast<std::uint32_t>(data_rank);
+    o.stage = static_cast<std::uint32_t>(stage);
+    o.op = (*ops)[static_cast<std::size_t>(op)];
+    o.number = static_cast<std::uint32_t>(number);
+    o.start_ns = ns_of(start_us);
+    o.duration_ns = ns_of(duration_us);
     recorded.stages = std::max(recorded.stages, o.stage + 1);
-    recorded.steps[static_cast<std::int64_t>(value[0])].push_back(o);
+    recorded.steps[static_cast<std::int64_t>(step)].push_back(o);
   }
   if (recorded.steps.empty()) return broken(table, "/rows: expected steps");
   return recorded;
@@ -148,17 +153,23 @@ Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inpu
     }
     const auto length = length_of(step->second, recorded->stages);
     if (!length.ok()) return broken(table, length.error().message);
-    for (const std::string_view column : {"nodelay", "measured"}) {
-      if (const auto seconds = number_of(steps->items[i].find(column))) {
-        replay.points.push_back(point_of(i, std::string(column), *length, *seconds));
-      }
+    RowNumbers published({table.columns, steps->items[i]});
+    const auto without_delay = published.optional_measured("nodelay");
+    const auto measured = published.optional_measured("measured");
+    if (!published.status().ok()) {
+      replay.skipped.push_back({i, published.status().error().message});
+      continue;
     }
+    if (without_delay) replay.points.push_back(point_of(i, "nodelay", *length, *without_delay));
+    if (measured) replay.points.push_back(point_of(i, "measured", *length, *measured));
     const auto mean = length_of(at_worker_means(step->second, *recorded), recorded->stages);
-    if (const auto seconds = number_of(steps->items[i].find("nodelay")); mean.ok() && seconds) {
-      means.points.push_back({i, "nodelay", *mean, 0.9 * *mean, 1.1 * *mean, *seconds});
+    if (mean.ok() && without_delay) {
+      means.points.push_back({i, "nodelay", *mean, 0.9 * *mean, 1.1 * *mean, *without_delay});
     }
   }
-  if (const auto ideal = number_of(expected->find("ideal_s"))) {
+  RowNumbers published({table.columns, *expected});
+  if (const auto ideal = published.optional_measured("ideal_s")) {
+    if (!published.status().ok()) return broken(table, published.status().error().message);
     const auto length =
         length_of(without_stragglers(recorded->steps.begin()->second, *recorded), recorded->stages);
     if (!length.ok()) return broken(table, length.error().message);

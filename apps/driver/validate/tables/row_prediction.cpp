@@ -51,10 +51,4 @@ Result<Scenario> scenario_on(TableInputs& inputs, const std::string& cluster,
   return scenario;
 }
 
-Result<double> needed(const TruthRow& row, std::string_view column) {
-  const auto value = row.number(column);
-  if (value.has_value()) return *value;
-  return Error{ErrorCode::bad_format, fmt::format("no number in column {}", column)};
-}
-
 }  // namespace foretrace::driver

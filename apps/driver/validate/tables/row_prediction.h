@@ -4,6 +4,7 @@
 #include <string>
 
 #include "apps/driver/scenario/scenario.h"
+#include "apps/driver/validate/studies/row_numbers.h"
 #include "apps/driver/validate/tables/tables.h"
 #include "sim/core/result.h"
 
@@ -28,8 +29,5 @@ struct RowPrediction {
 /// A scenario with the files of these names.
 [[nodiscard]] Result<Scenario> scenario_on(TableInputs& inputs, const std::string& cluster,
                                            const std::string& framework);
-
-/// Whole numbers of a row; an error names the column that is missing.
-[[nodiscard]] Result<double> needed(const TruthRow& row, std::string_view column);
 
 }  // namespace foretrace::driver

@@ -18,15 +18,14 @@
 namespace foretrace::driver::table_readers::schedulers_parts {
 namespace {
 
-using scheduling::Truth;
 using scheduling::TruthGap;
 using scheduling::TruthPoint;
 using scheduling::TruthScore;
 
 /// Another table that a study needs.
-Result<Truth> companion(const TableInputs& inputs, std::string_view id) {
+Result<const TruthTable*> companion(const TableInputs& inputs, std::string_view id) {
   const TruthTable* table = inputs.table(id);
-  if (table != nullptr) return Truth::read(table->path);
+  if (table != nullptr) return table;
   return Error{ErrorCode::not_found,
                fmt::format("it needs the table {}, expected it in the folder, or in --inputs", id)};
 }
@@ -66,32 +65,32 @@ class Results {
 
 using Read = Result<std::vector<TableResult>>;
 
-Read read_tiresias(const Truth& table, const TableInputs& /*inputs*/) {
+Read read_tiresias(const TruthTable& table, const TableInputs& /*inputs*/) {
   const auto score = scheduling::tiresias::score_tiresias(table);
   if (!score.ok()) return score.error();
   Results results("s");
-  for (const TruthPoint& point : score->points) results.add(table.name(), point, point.column);
-  for (const TruthGap& gap : score->skipped) results.skip(table.name(), gap);
+  for (const TruthPoint& point : score->points) results.add(table.id, point, point.column);
+  for (const TruthGap& gap : score->skipped) results.skip(table.id, gap);
   return results.take();
 }
 
-Read read_pollux(const Truth& table, const TableInputs& inputs) {
+Read read_pollux(const TruthTable& table, const TableInputs& inputs) {
   const auto times = companion(inputs, "sched_pollux_iter_time");
   if (!times.ok()) return times.error();
   const auto work = companion(inputs, "sched_pollux_work");
   if (!work.ok()) return work.error();
-  const auto score = scheduling::pollux::score_pollux(table, *times, *work);
+  const auto score = scheduling::pollux::score_pollux(table, **times, **work);
   if (!score.ok()) return score.error();
   Results results("s");
   for (const TruthPoint& point : score->points) {
-    results.add(table.name(), point, "workload " + table.text(point.row, "workload"));
+    results.add(table.id, point, "workload " + table.row(point.row).text("workload"));
   }
-  for (const TruthGap& gap : score->skipped) results.skip(table.name(), gap);
+  for (const TruthGap& gap : score->skipped) results.skip(table.id, gap);
   return results.take();
 }
 
 /// Rows of the authors' simulator, of another version of it, and of the real cluster.
-Read read_shockwave(const Truth& table, const TableInputs& inputs) {
+Read read_shockwave(const TruthTable& table, const TableInputs& inputs) {
   const auto jobs = companion(inputs, "sched_shockwave_jct");
   if (!jobs.ok()) return jobs.error();
   const auto rates = companion(inputs, "sched_shockwave_throughput");
@@ -100,61 +99,57 @@ Read read_shockwave(const Truth& table, const TableInputs& inputs) {
                                                   "/schedules/shockwave_batch_rules.json");
   if (!rules.ok()) return rules.error();
   const auto score = scheduling::shockwave::score_shockwave_results(
-      table, {.jobs = &*jobs, .rates = &*rates, .rules = &*rules});
+      table, {.jobs = *jobs, .rates = *rates, .rules = &*rules});
   if (!score.ok()) return score.error();
   Results results("");
   for (const TruthPoint& point : score->points) {
-    const bool is_real = table.text(point.row, "kind") == "physical";
-    const std::string set = is_real ? "cluster" : table.text(point.row, "set");
+    const bool is_real = table.row(point.row).text("kind") == "physical";
+    const std::string set = is_real ? "cluster" : table.row(point.row).text("set");
     const std::string name =
-        fmt::format("{}.{}.{}", table.name(), set.empty() ? "simulator" : set, point.column);
-    if (point.measured == 0) {
-      results.skip(name, {point.row, point.column, "it is 0, which no ratio can be of"});
-    } else {
-      results.add(name, point, "");
-    }
+        fmt::format("{}.{}.{}", table.id, set.empty() ? "simulator" : set, point.column);
+    results.add(name, point, "");
   }
-  for (const TruthGap& gap : score->skipped) results.skip(table.name(), gap);
+  for (const TruthGap& gap : score->skipped) results.skip(table.id, gap);
   return results.take();
 }
 
-Read read_gavel(const Truth& table, const TableInputs& inputs) {
+Read read_gavel(const TruthTable& table, const TableInputs& inputs) {
   const auto rates = companion(inputs, "gavel_job_throughput");
   if (!rates.ok()) return rates.error();
   // One worker on a kind that the other table lacks; the study also runs without it.
   const auto one = companion(inputs, "gavel_p100_one_worker");
-  std::vector<const Truth*> tables = {&*rates};
-  if (one.ok()) tables.push_back(&*one);
+  std::vector<const TruthTable*> tables = {*rates};
+  if (one.ok()) tables.push_back(*one);
   const auto score = scheduling::gavel::score_gavel_curves(table, tables);
   if (!score.ok()) return score.error();
   Results results("h");
   for (const TruthPoint& point : score->points) {
-    results.add(
-        table.name(), point,
-        fmt::format("{}, {}", table.text(point.row, "trace"), table.text(point.row, "metric")));
+    results.add(table.id, point,
+                fmt::format("{}, {}", table.row(point.row).text("trace"),
+                            table.row(point.row).text("metric")));
   }
-  for (const TruthGap& gap : score->skipped) results.skip(table.name(), gap);
+  for (const TruthGap& gap : score->skipped) results.skip(table.id, gap);
   return results.take();
 }
 
-Read read_fgd(const Truth& table, const TableInputs& inputs) {
+Read read_fgd(const TruthTable& table, const TableInputs& inputs) {
   const auto nodes = companion(inputs, "sched_fgd_nodes");
   if (!nodes.ok()) return nodes.error();
   const auto pods = companion(inputs, "sched_fgd_pods");
   if (!pods.ok()) return pods.error();
-  const auto score = scheduling::fgd::score_fgd(table, *nodes, *pods);
+  const auto score = scheduling::fgd::score_fgd(table, **nodes, **pods);
   if (!score.ok()) return score.error();
   Results results("% of accelerators");
   for (const TruthPoint& point : score->points) {
-    results.add(table.name(), point, table.text(point.row, "policy"));
+    results.add(table.id, point, table.row(point.row).text("policy"));
   }
-  for (const TruthGap& gap : score->skipped) results.skip(table.name(), gap);
+  for (const TruthGap& gap : score->skipped) results.skip(table.id, gap);
   return results.take(true);
 }
 
 struct Study {
   std::string_view table;
-  Read (*read)(const Truth& table, const TableInputs& inputs);
+  Read (*read)(const TruthTable& table, const TableInputs& inputs);
 };
 constexpr std::array studies = {
     Study{"sched_tiresias_", read_tiresias}, Study{"sched_pollux_jobs", read_pollux},
@@ -162,10 +157,8 @@ constexpr std::array studies = {
     Study{"sched_gavel_policy_curves", read_gavel}, Study{"sched_fgd_allocation", read_fgd}};
 
 Read read(const TruthTable& table, TableInputs& inputs) {
-  const auto truth = Truth::read(table.path);
-  if (!truth.ok()) return truth.error();
   for (const Study& study : studies) {
-    if (table.id.starts_with(study.table)) return study.read(*truth, inputs);
+    if (table.id.starts_with(study.table)) return study.read(table, inputs);
   }
   return Error{ErrorCode::not_found, "no study reads this table"};
 }

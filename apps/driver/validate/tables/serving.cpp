@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/validate/studies/truth.h"
+#include "apps/driver/validate/studies/score.h"
 #include "apps/driver/validate/tables/row_prediction.h"
 
 namespace foretrace::driver::table_readers::serving_parts {
@@ -19,6 +19,9 @@ namespace {
 constexpr std::string_view requests_prefix = "serving_requests_";
 /// A row of a constant number of requests is run for so many rounds of them.
 constexpr std::uint32_t rounds = 2;
+constexpr double most_seconds = 1e7;
+/// Each of them is written in a step.
+constexpr double most_request_tokens = 1e6;
 
 std::string plain_name(std::string_view name) {
   std::string text;
@@ -91,11 +94,15 @@ Result<Serving> serving_of_requests(const TruthTable& table, TableInputs& inputs
   if (const Status fine = use_engine(inputs, "vllm", serving); !fine) return fine.error();
   read_fixed(table, serving);
   for (std::size_t i = 0; i < table.size(); ++i) {
-    const TruthRow row = table.row(i);
+    // Requests wait for each other: without one of them the run is another one.
+    RowNumbers numbers(table.row(i));
     ServingRequest request;
-    request.arrival_ns = std::llround(row.number_or("queued_s", 0) * 1e9);
-    request.input_tokens = std::llround(row.number_or("input_tokens", 1));
-    request.output_tokens = std::llround(row.number_or("output_tokens", 1));
+    request.arrival_ns = std::llround(numbers.number("queued_s", 0, most_seconds) * 1e9);
+    request.input_tokens = std::llround(numbers.count("input_tokens", most_request_tokens));
+    request.output_tokens = std::llround(numbers.count("output_tokens", most_request_tokens));
+    if (!numbers.status().ok()) {
+      return Error(numbers.status().error()).with_context(fmt::format("/rows/{}", i));
+    }
     serving.requests.push_back(request);
   }
   return complete_serving(std::move(serving));
@@ -109,16 +116,17 @@ struct ThreeResults {
 
 void add_request(const TruthTable& table, const Serving& serving, const ServingAnswer& answer,
                  std::size_t i, ThreeResults& results) {
-  const TruthRow row = table.row(i);
+  RowNumbers numbers(table.row(i));
   const ServedRequest& served = answer.service.requests[i];
-  const auto queued = row.number("queued_s");
-  const auto first = row.number("first_token_s");
-  const auto last = row.number("last_token_s");
+  const double queued = numbers.number("queued_s", 0, most_seconds);
+  const double first = numbers.number("first_token_s", queued, most_seconds);
+  const double last = numbers.number("last_token_s", first, most_seconds);
   const std::int64_t output = serving.requests[i].output_tokens;
-  if (!queued || !first || !last || served.end_ns < 0 || output < 2) {
-    results.token.skipped.push_back({i, "no times, one token, or larger than the cache"});
-    return;
-  }
+  const auto refuse = [&](std::string reason) {
+    results.token.skipped.push_back({i, std::move(reason)});
+  };
+  if (!numbers.status().ok()) return refuse(numbers.status().error().message);
+  if (served.end_ns < 0 || output < 2) return refuse("one token, or larger than the cache");
   const auto add = [i](TableResult& result, std::string column, double predicted, double low,
                        double high, double measured) {
     result.points.push_back(
@@ -129,13 +137,13 @@ void add_request(const TruthTable& table, const Serving& serving, const ServingA
   add(results.token, "tpot_s", served.token_ns(output) * 1e-9,
       ratio(answer.low.token_s.mean, f.token_s.mean),
       ratio(answer.high.token_s.mean, f.token_s.mean),
-      (*last - *first) / static_cast<double>(output - 1));
+      (last - first) / static_cast<double>(output - 1));
   add(results.first, "ttft_s", static_cast<double>(served.first_token_after_ns()) * 1e-9,
       ratio(answer.low.first_token_s.mean, f.first_token_s.mean),
-      ratio(answer.high.first_token_s.mean, f.first_token_s.mean), *first - *queued);
+      ratio(answer.high.first_token_s.mean, f.first_token_s.mean), first - queued);
   add(results.latency, "latency_s", static_cast<double>(served.latency_ns()) * 1e-9,
       ratio(answer.low.latency_s.mean, f.latency_s.mean),
-      ratio(answer.high.latency_s.mean, f.latency_s.mean), *last - *queued);
+      ratio(answer.high.latency_s.mean, f.latency_s.mean), last - queued);
 }
 
 std::string mean_note(std::string_view what, const TableResult& result) {
@@ -213,23 +221,20 @@ Result<Serving> serving_of_row(const TruthRow& row, TableInputs& inputs) {
     return fine.error();
   }
   if (const Status fine = read_row_precision(row, serving); !fine) return fine.error();
+  RowNumbers numbers(row);
   for (const std::string_view column : {"pp", "attention_dp"}) {
-    if (row.number_or(column, 1) > 1) {
+    if (numbers.count_or(column, 1, most_ranks) > 1) {
       return Error{ErrorCode::unsupported, fmt::format("{} above 1", column)};
     }
   }
-  serving.served.tensor = static_cast<std::uint32_t>(std::llround(row.number_or("tp", 1)));
-  serving.served.experts = static_cast<std::uint32_t>(std::llround(row.number_or("moe_ep", 1)));
-  const auto input = needed(row, "isl");
-  if (!input.ok()) return input.error();
-  const auto output = needed(row, "osl");
-  if (!output.ok()) return output.error();
-  const auto in_flight = needed(row, "concurrency");
-  if (!in_flight.ok()) return in_flight.error();
+  serving.served.tensor = static_cast<std::uint32_t>(numbers.count_or("tp", 1, most_ranks));
+  serving.served.experts = static_cast<std::uint32_t>(numbers.count_or("moe_ep", 1, most_ranks));
   ServingRequest request;
-  request.input_tokens = std::llround(*input);
-  request.output_tokens = std::llround(*output);
-  serving.options.in_flight = static_cast<std::uint32_t>(std::llround(*in_flight));
+  request.input_tokens = std::llround(numbers.count("isl", most_request_tokens));
+  request.output_tokens = std::llround(numbers.count("osl", most_request_tokens));
+  serving.options.in_flight =
+      static_cast<std::uint32_t>(numbers.count("concurrency", most_in_flight));
+  if (!numbers.status().ok()) return numbers.status().error();
   serving.requests.assign(std::size_t{rounds} * serving.options.in_flight, request);
   surround_closed_loop(serving);
   StepRules& rules = serving.options.rules;
@@ -249,26 +254,28 @@ Result<std::vector<TableResult>> read_aggregated(const TruthTable& table, TableI
   first.name = table.id + ".ttft";
   for (std::size_t i = 0; i < table.size(); ++i) {
     const TruthRow row = table.row(i);
+    RowNumbers numbers(row);
+    const double tpot = numbers.measured("tpot_ms");
+    const double ttft = numbers.measured("ttft_ms");
     const auto serving = serving_of_row(row, inputs);
-    if (!serving.ok()) {
-      token.skipped.push_back({i, serving.error().message});
+    if (!serving.ok() || !numbers.status().ok()) {
+      const Error& why = serving.ok() ? numbers.status().error() : serving.error();
+      token.skipped.push_back({i, why.message});
       continue;
     }
     const ServingAnswer answer = run_serving(*serving);
-    const auto tpot = row.number("tpot_ms");
-    const auto ttft = row.number("ttft_ms");
-    if (answer.done == 0 || !tpot || !ttft) {
-      token.skipped.push_back({i, "no figures, or no request fits in the cache"});
+    if (answer.done == 0) {
+      token.skipped.push_back({i, "no request fits in the cache"});
       continue;
     }
     const std::string group = fmt::format("{} {} {} {}", row.text("model"), row.text("system"),
                                           row.text("backend"), row.text("precision"));
     token.points.push_back({i, "tpot_ms", answer.figures.token_s.mean * 1e3,
-                            answer.low.token_s.mean * 1e3, answer.high.token_s.mean * 1e3, *tpot,
+                            answer.low.token_s.mean * 1e3, answer.high.token_s.mean * 1e3, tpot,
                             group});
     first.points.push_back({i, "ttft_ms", answer.figures.first_token_s.mean * 1e3,
                             answer.low.first_token_s.mean * 1e3,
-                            answer.high.first_token_s.mean * 1e3, *ttft, group});
+                            answer.high.first_token_s.mean * 1e3, ttft, group});
   }
   token.unit = first.unit = "ms";
   token.notes.push_back(fmt::format(

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "apps/driver/scenario/scenario.h"
-#include "apps/driver/validate/tables/truth_table.h"
+#include "apps/driver/validate/studies/truth_table.h"
 #include "sim/core/result.h"
 
 namespace foretrace::driver {

@@ -14,16 +14,9 @@ namespace {
 // Beside context, libraries and fragments.
 constexpr double memory_share = 0.94;
 
-std::uint32_t whole(double value) {
-  return static_cast<std::uint32_t>(std::clamp(std::round(value), 1.0, 1e6));
-}
+std::uint32_t whole(double count) { return static_cast<std::uint32_t>(count); }
 
 }  // namespace
-
-double number_in(const TruthRow& row, std::string_view column, double standard) {
-  const double value = row.number_or(column, standard);
-  return value > 0 ? value : standard;
-}
 
 std::string cluster_of(std::string_view accelerator) {
   struct Known {
@@ -75,13 +68,15 @@ Result<Scenario> training_scenario(const TrainingRow& row, TableInputs& inputs) 
   job.plan.pipeline = whole(row.pipeline);
   job.plan.context = whole(row.context);
   job.plan.expert = whole(row.expert);
-  job.plan.data = whole(row.gpus / (row.tensor * row.pipeline * row.context));
+  const auto copies = copies_of(row.gpus, row.tensor * row.pipeline * row.context);
+  if (!copies.ok()) return copies.error();
+  job.plan.data = whole(*copies);
   job.plan.sequence = row.sequence && job.plan.tensor > 1;
   job.plan.sharding = row.sharding;
-  job.plan.shard_size = static_cast<std::uint32_t>(std::max(0.0, row.shards));
+  job.plan.shard_size = whole(row.shards);
   job.micro_batch = row.micro_batch;
   job.global_batch = row.global_batch;
-  job.chunks = whole(row.chunks);
+  job.chunks = std::max(1U, whole(row.chunks));
   const bool open_chunks = row.chunks < 1 && job.plan.pipeline > 1;
   if (job.chunks > 1) {
     const auto schedule = find_schedule("interleaved");

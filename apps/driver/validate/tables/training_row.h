@@ -34,8 +34,6 @@ struct TrainingRow {
   bool ignores_memory = false;
 };
 
-/// A number of a row that may be missing or null.
-[[nodiscard]] double number_in(const TruthRow& row, std::string_view column, double standard);
 /// "H100" and "DGX-H100" are dgx_h100, and so on; empty if no cluster of ours has it.
 [[nodiscard]] std::string cluster_of(std::string_view accelerator);
 /// "BF16", "FP8", "FP8-MX": a precision of scenarios; empty if it is none.

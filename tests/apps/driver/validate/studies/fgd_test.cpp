@@ -15,9 +15,9 @@ TEST_CASE("fgd: every placement allocates what the study reports within one poin
     MESSAGE("no shared tables");
     return;
   }
-  const auto table = Truth::read(folder + "allocation.json");
-  const auto nodes = Truth::read(folder + "nodes.json");
-  const auto pods = Truth::read(folder + "pods.json");
+  const auto table = driver::read_truth_table(folder + "allocation.json");
+  const auto nodes = driver::read_truth_table(folder + "nodes.json");
+  const auto pods = driver::read_truth_table(folder + "pods.json");
   REQUIRE(table.ok());
   REQUIRE(nodes.ok());
   REQUIRE(pods.ok());
@@ -25,7 +25,7 @@ TEST_CASE("fgd: every placement allocates what the study reports within one poin
   REQUIRE_MESSAGE(score.ok(), score.error().message);
   CHECK(score->points.size() == 30);
   for (const TruthPoint& point : score->points) {
-    CAPTURE(table->text(point.row, "policy"));
+    CAPTURE(table->row(point.row).text("policy"));
     CAPTURE(point.column);
     CHECK(std::abs(point.predicted - point.measured) <= 1);
   }

@@ -36,9 +36,9 @@ TEST_CASE("gavel: mean completion times at light load are those of its simulator
   const std::string path =
       (std::filesystem::temp_directory_path() / "foretrace_curves.json").string();
   std::ofstream(path) << light_load;
-  const auto table = Truth::read(path);
-  const auto two = Truth::read(std::string(validation) + "gavel_job_throughput.json");
-  const auto one = Truth::read(std::string(validation) + "gavel_p100_one_worker.json");
+  const auto table = driver::read_truth_table(path);
+  const auto two = driver::read_truth_table(std::string(validation) + "gavel_job_throughput.json");
+  const auto one = driver::read_truth_table(std::string(validation) + "gavel_p100_one_worker.json");
   std::filesystem::remove(path);
   REQUIRE(table.ok());
   REQUIRE(two.ok());
@@ -48,7 +48,7 @@ TEST_CASE("gavel: mean completion times at light load are those of its simulator
   CHECK(score->points.size() == 6);
   CHECK(score->skipped.size() == 1);
   for (const TruthPoint& point : score->points) {
-    CAPTURE(table->text(point.row, "policy"));
+    CAPTURE(table->row(point.row).text("policy"));
     CHECK(std::abs(point.predicted / point.measured - 1) <= 0.02);
   }
 }

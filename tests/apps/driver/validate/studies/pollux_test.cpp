@@ -16,9 +16,9 @@ TEST_CASE("pollux: completion times under Tiresias are those of the artefact wit
     MESSAGE("no shared tables");
     return;
   }
-  const auto jobs = Truth::read(folder + "jobs.json");
-  const auto times = Truth::read(folder + "iter_time.json");
-  const auto work = Truth::read(folder + "work.json");
+  const auto jobs = driver::read_truth_table(folder + "jobs.json");
+  const auto times = driver::read_truth_table(folder + "iter_time.json");
+  const auto work = driver::read_truth_table(folder + "work.json");
   REQUIRE(jobs.ok());
   REQUIRE(times.ok());
   REQUIRE(work.ok());
@@ -28,7 +28,7 @@ TEST_CASE("pollux: completion times under Tiresias are those of the artefact wit
   std::map<std::string, std::pair<double, double>> sums;
   int exact = 0;
   for (const TruthPoint& point : score->points) {
-    auto& sum = sums[jobs->text(point.row, "workload")];
+    auto& sum = sums[jobs->row(point.row).text("workload")];
     sum.first += point.predicted;
     sum.second += point.measured;
     exact += std::abs(point.predicted - point.measured) < 0.5 ? 1 : 0;

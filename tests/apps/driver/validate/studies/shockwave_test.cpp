@@ -16,9 +16,9 @@ TEST_CASE("shockwave: policies on its trace are those of the authors' simulator 
     MESSAGE("no shared tables");
     return;
   }
-  const auto results = Truth::read(folder + "results.json");
-  const auto jobs = Truth::read(folder + "jct.json");
-  const auto rates = Truth::read(folder + "throughput.json");
+  const auto results = driver::read_truth_table(folder + "results.json");
+  const auto jobs = driver::read_truth_table(folder + "jct.json");
+  const auto rates = driver::read_truth_table(folder + "throughput.json");
   const auto rules = read_batch_rules("configs/schedules/shockwave_batch_rules.json");
   REQUIRE(results.ok());
   REQUIRE(jobs.ok());
@@ -29,15 +29,15 @@ TEST_CASE("shockwave: policies on its trace are those of the authors' simulator 
   REQUIRE_MESSAGE(score.ok(), score.error().message);
   int canonical = 0;
   for (const TruthPoint& point : score->points) {
-    CAPTURE(results->text(point.row, "policy"));
-    CAPTURE(results->text(point.row, "kind"));
+    CAPTURE(results->row(point.row).text("policy"));
+    CAPTURE(results->row(point.row).text("kind"));
     CAPTURE(point.column);
     if (point.column == "unfair_jobs") continue;  // a few jobs stand at the threshold
     const double error = std::abs(point.predicted / point.measured - 1);
     const bool is_average = point.column == "avg_jct_s" || point.column == "makespan_s";
-    if (results->text(point.row, "kind") == "physical") {
+    if (results->row(point.row).text("kind") == "physical") {
       if (is_average) CHECK(error <= 0.09);
-    } else if (results->text(point.row, "set") == "canonical") {
+    } else if (results->row(point.row).text("set") == "canonical") {
       CHECK(error <= 0.015);
       ++canonical;
     } else if (is_average) {

@@ -89,7 +89,8 @@ TEST_CASE("tables: damaged and unknown ones are told, the others go on") {
   CHECK(report->unknown == std::vector<std::string>{"something_else"});
   REQUIRE(report->tables.size() == 1);
   REQUIRE(report->tables.front().skipped.size() == 1);
-  CHECK(report->tables.front().skipped.front().reason == "no number in column heads");
+  CHECK(report->tables.front().skipped.front().reason ==
+        "layers: got nothing, expected a whole number from 1 to 1000");
   const auto missing =
       validate_tables(*foretrace::test::shipped(), {folder, {"vtrain_multi_nod"}, ""});
   REQUIRE_FALSE(missing.ok());
@@ -238,7 +239,7 @@ TEST_CASE("tables: new rows of known tables need no code, and odd ones say why t
   CHECK(only.skipped[0].reason == "no description of this framework");
   CHECK(only.skipped[1].reason.find("the weights need") != std::string::npos);
   CHECK(only.skipped[2].reason == "got Ring, expected a kind of groups");
-  CHECK(only.skipped[3].reason == "no number in column latency_s");
+  CHECK(only.skipped[3].reason == "latency_s: got nothing, expected a positive number");
   fs::remove_all(folder);
 }
 

@@ -1,4 +1,4 @@
-#include "apps/driver/validate/tables/truth_table.h"
+#include "apps/driver/validate/studies/truth_table.h"
 
 #include <algorithm>
 
@@ -34,14 +34,6 @@ const ConfigValue* TruthRow::find(std::string_view column) const {
   return found != nullptr && found->kind != ConfigValue::Kind::null ? found : nullptr;
 }
 
-std::optional<double> TruthRow::number(std::string_view column) const {
-  return number_of(find(column));
-}
-
-double TruthRow::number_or(std::string_view column, double standard) const {
-  return number(column).value_or(standard);
-}
-
 std::string TruthRow::text(std::string_view column) const {
   const ConfigValue* value = find(column);
   return value != nullptr ? value->text : std::string();
@@ -57,6 +49,12 @@ TruthRow TruthTable::row(std::size_t i) const { return {columns, rows_of(documen
 const ConfigValue* TruthTable::fixed(std::string_view key) const {
   const ConfigValue* object = document.find("fixed");
   return object != nullptr ? object->find(key) : nullptr;
+}
+
+TruthRow TruthTable::fixed_row() const {
+  static const ConfigValue none;
+  const ConfigValue* object = document.find("fixed");
+  return {columns, object != nullptr ? *object : none};
 }
 
 Result<TruthTable> read_truth_table(const std::string& path) {

@@ -21,8 +21,6 @@ class TruthRow {
 
   /// Null if there is no such column, or nothing in it.
   [[nodiscard]] const ConfigValue* find(std::string_view column) const;
-  [[nodiscard]] std::optional<double> number(std::string_view column) const;
-  [[nodiscard]] double number_or(std::string_view column, double standard) const;
   /// Numbers as they are written; empty if there is nothing.
   [[nodiscard]] std::string text(std::string_view column) const;
 
@@ -41,6 +39,8 @@ struct TruthTable {
   [[nodiscard]] TruthRow row(std::size_t i) const;
   /// A member of "fixed".
   [[nodiscard]] const ConfigValue* fixed(std::string_view key) const;
+  /// All that is fixed, as if it were a row.
+  [[nodiscard]] TruthRow fixed_row() const;
 };
 
 [[nodiscard]] Result<TruthTable> read_truth_table(const std::string& path);
