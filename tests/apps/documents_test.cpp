@@ -405,7 +405,6 @@ TEST_CASE("every other command follows its schema") {
         {"completion-1.json", "completion fish"},
         {"formats-1.json", "validate --formats --data tests/fixtures/xplane"},
         {"validation-1.json", "validate --data examples/traces"},
-        {"validation-1.json", "validate --claims --data examples/traces"},
         {"validation-1.json", "validate --jobs --data examples/traces"},
         {"schedule_result-1.json",
          "schedule examples/05_schedule/heterogeneous.json --policy srtf"},

@@ -47,7 +47,7 @@ int predict_claims(const ValidateOptions& options, const CataloguePtr& known) {
 
 int predict_tables(const ValidateOptions& options, const CataloguePtr& known) {
   const auto report = while_busy(options.common, "predicting tables", [&] {
-    return driver::validate_tables(*known, tables_options(options.tables));
+    return validation::validate_tables(*known, tables_options(options.tables));
   });
   return report.ok() ? answer_validation(report::tables_page(*report), options)
                      : failure(report.error());

@@ -29,7 +29,7 @@ std::vector<std::string> separated(const std::vector<std::string>& given) {
 
 }  // namespace
 
-driver::TablesOptions tables_options(const TableOptions& options) {
+validation::TablesOptions tables_options(const TableOptions& options) {
   return {options.folder, separated(options.only), options.inputs};
 }
 

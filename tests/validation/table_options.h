@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "apps/cli/arguments/arguments.h"
-#include "tests/validation/tables/tables.h"
+#include "tests/validation/validate_tables.h"
 
 namespace foretrace::app {
 
@@ -17,6 +17,6 @@ struct TableOptions {
 
 /// --tables, --only, --inputs.
 void add_tables(Arguments& cli, TableOptions& options);
-[[nodiscard]] driver::TablesOptions tables_options(const TableOptions& options);
+[[nodiscard]] validation::TablesOptions tables_options(const TableOptions& options);
 
 }  // namespace foretrace::app

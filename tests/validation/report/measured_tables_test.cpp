@@ -13,18 +13,24 @@
 namespace foretrace::test {
 namespace {
 
-void check_tables(const std::string& folder) {
-  const Ran ran = run_program("--tables '" + folder + "' --json");
+nlohmann::json checked_document(const std::string& arguments, const std::string& schema) {
+  const Ran ran = run_program(arguments + " --json");
   INFO(ran.err);
   REQUIRE(ran.code == 0);
-  const auto document = nlohmann::json::parse(ran.out);
-  for (const std::string& violation : violations(read_schema("tables-1.json"), document)) {
+  auto document = nlohmann::json::parse(ran.out);
+  for (const std::string& violation : violations(read_schema(schema), document)) {
     FAIL_CHECK(violation);
   }
-  CHECK_FALSE(document["tables"].empty());
+  return document;
 }
 
-TEST_CASE("foretrace-validate: its document follows the schema") {
+void check_tables(const std::string& folder) {
+  CHECK_FALSE(checked_document("--tables '" + folder + "'", "tables-1.json")["tables"].empty());
+}
+
+TEST_CASE("foretrace-validate: its documents follow their schemas") {
+  CHECK_FALSE(
+      checked_document("--claims --data examples/traces", "validation-1.json")["claims"].empty());
   check_tables("tests/fixtures/tables");
   const std::string folder = FORETRACE_SHARED_DIR "/validation";
   if (std::filesystem::exists(folder)) {

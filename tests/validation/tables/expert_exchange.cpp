@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/params.h"
-#include "tests/validation/tables/training_row.h"
+#include "tests/validation/tables/row_prediction.h"
 
 namespace foretrace::driver::table_readers::expert_exchange_parts {
 namespace {

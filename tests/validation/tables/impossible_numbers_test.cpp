@@ -14,7 +14,7 @@
 
 #include "tests/configs.h"
 #include "tests/validation/support/counted_new.h"
-#include "tests/validation/tables/tables.h"
+#include "tests/validation/validate_tables.h"
 
 namespace foretrace::driver {
 namespace {
@@ -36,13 +36,18 @@ Tables read_tables() {
   return tables;
 }
 
+const validation::TablePredictors& predictors() {
+  static const validation::TablePredictors known = validation::TablePredictors::read().value();
+  return known;
+}
+
 /// The tables that are read with this one.
 std::vector<std::string> read_with(const Tables& tables, const std::string& id) {
-  if (reader_of(id) != nullptr) return {id};
+  if (predictors().knows(id)) return {id};
   std::vector<std::string> others;
   const std::string family = id.substr(0, id.find('_', std::string_view("sched_").size()));
   for (const auto& [other, table] : tables) {
-    if (other.starts_with(family) && reader_of(other) != nullptr) others.push_back(other);
+    if (other.starts_with(family) && predictors().knows(other)) others.push_back(other);
   }
   REQUIRE_FALSE(others.empty());
   return others;
@@ -58,7 +63,7 @@ Answer read_table(const Tables& tables, const std::string& id) {
   TableInputs inputs(*test::shipped());
   for (const auto& [other, table] : tables) inputs.add(table);
   const std::uint64_t before = test::allocations();
-  auto results = reader_of(id)->read(tables.at(id), inputs);
+  auto results = predictors().predict(tables.at(id), inputs);
   Answer answer;
   answer.work = test::allocations() - before;
   if (results.ok()) {
@@ -116,7 +121,7 @@ TEST_CASE("tables: the made-up ones are predicted, so that the law below is abou
   const Tables tables = read_tables();
   std::size_t points = 0;
   for (const auto& [id, table] : tables) {
-    if (reader_of(id) == nullptr) continue;
+    if (!predictors().knows(id)) continue;
     CAPTURE(id);
     const Answer answer = read_table(tables, id);
     CHECK_MESSAGE(answer.error.empty(), answer.error);
@@ -132,11 +137,16 @@ TEST_CASE("tables: the made-up ones are predicted, so that the law below is abou
     points += own;
   }
   CHECK(points >= 70);
-  // Every reader has a table here.
+  // Every reader and every map has a table here.
   for (const TableReaderInfo* reader : table_readers::all()) {
     CAPTURE(reader->name);
     CHECK(std::any_of(tables.begin(), tables.end(),
                       [reader](const auto& one) { return reader_of(one.first) == reader; }));
+  }
+  for (const validation::TableMap& map : predictors().maps()) {
+    CAPTURE(map.path);
+    CHECK(std::any_of(map.tables.begin(), map.tables.end(),
+                      [&tables](const std::string& id) { return tables.contains(id); }));
   }
 }
 

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "apps/driver/scenario/generation.h"
-#include "tests/validation/tables/training_row.h"
+#include "tests/validation/tables/row_prediction.h"
 
 namespace foretrace::driver::table_readers::inference_parts {
 namespace {

@@ -9,7 +9,7 @@
 
 #include "sim/engine/pull/pull.h"
 #include "tests/configs.h"
-#include "tests/validation/tables/tables.h"
+#include "tests/validation/validate_tables.h"
 
 using namespace foretrace;
 using driver::PipelineOp;
@@ -77,7 +77,7 @@ TEST_CASE("recorded pipeline: replays of real jobs of 8 and 64 workers are the p
     MESSAGE("skipped: no published tables");
     return;
   }
-  const auto report = driver::validate_tables(
+  const auto report = validation::validate_tables(
       *foretrace::test::shipped(),
       {folder, {"pipeline_trace_bytedance_st", "pipeline_trace_bytedance_ar"}, ""});
   REQUIRE(report.ok());

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <filesystem>
-#include <system_error>
 
 #include <fmt/format.h>
 
@@ -12,26 +10,9 @@
 namespace foretrace::driver {
 namespace {
 
-namespace fs = std::filesystem;
-
-std::vector<std::string> json_files(const std::string& folder) {
-  std::vector<std::string> files;
-  std::error_code error;
-  for (fs::directory_iterator at(folder, error), end; !error && at != end; at.increment(error)) {
-    if (at->path().extension() == ".json") files.push_back(at->path().string());
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
 bool fits(std::string_view pattern, std::string_view id) {
   return pattern.ends_with('*') ? id.starts_with(pattern.substr(0, pattern.size() - 1))
                                 : id == pattern;
-}
-
-bool is_slow(const TableReaderInfo& reader, std::string_view id) {
-  return std::any_of(reader.slow_tables.begin(), reader.slow_tables.end(),
-                     [id](std::string_view pattern) { return fits(pattern, id); });
 }
 
 template <typename Value>
@@ -45,30 +26,12 @@ Result<std::shared_ptr<const Value>> remembered(
   return known[name] = std::make_shared<const Value>(std::move(*found));
 }
 
-Status add_companions(const std::string& folder, TableInputs& inputs) {
-  if (folder.empty()) return ok_status();
-  if (std::error_code ignored; !fs::is_directory(folder, ignored)) {
-    return Error{ErrorCode::not_found, fmt::format("{}: no such folder", folder)};
-  }
-  for (const std::string& file : json_files(folder)) {
-    if (auto table = read_truth_table(file); table.ok()) inputs.add(std::move(*table));
-  }
-  return ok_status();
-}
-
-Status check_names(const std::vector<std::string>& only, const std::vector<TruthTable>& tables) {
-  std::vector<std::string_view> ids;
-  ids.reserve(tables.size());
-  for (const TruthTable& table : tables) ids.push_back(table.id);
-  for (const std::string& name : only) {
-    if (std::find(ids.begin(), ids.end(), name) != ids.end()) continue;
-    return Error{ErrorCode::not_found, fmt::format("table {}: not in the folder{}", in_quotes(name),
-                                                   did_you_mean(name, ids))};
-  }
-  return ok_status();
-}
-
 }  // namespace
+
+bool TableReaderInfo::takes_minutes(std::string_view id) const {
+  return std::any_of(slow_tables.begin(), slow_tables.end(),
+                     [id](std::string_view pattern) { return fits(pattern, id); });
+}
 
 const TableReaderInfo* reader_of(std::string_view id) {
   for (const TableReaderInfo* reader : table_readers::all()) {
@@ -147,56 +110,6 @@ Result<std::shared_ptr<const Framework>> TableInputs::framework(const std::strin
 }
 Result<std::shared_ptr<const ModelSpec>> TableInputs::model(const std::string& called) {
   return remembered(models_, catalogue_, called, model_called);
-}
-
-Result<TablesReport> validate_tables(const Catalogue& catalogue, const TablesOptions& options) {
-  if (std::error_code ignored; !fs::is_directory(options.folder, ignored)) {
-    return Error{ErrorCode::not_found, fmt::format("{}: no such folder", options.folder)};
-  }
-  TablesReport report;
-  TableInputs inputs(catalogue);
-  std::vector<TruthTable> tables;
-  for (const std::string& file : json_files(options.folder)) {
-    auto table = read_truth_table(file);
-    if (!table.ok()) {
-      report.broken.push_back(table.error().message);
-      continue;
-    }
-    tables.push_back(std::move(*table));
-  }
-  if (tables.empty() && report.broken.empty()) {
-    return Error{ErrorCode::not_found,
-                 fmt::format("{}: no tables (*.json) in this folder", options.folder)};
-  }
-  if (Status status = check_names(options.only, tables); !status.ok()) {
-    return std::move(status).error();
-  }
-  if (Status status = add_companions(options.inputs, inputs); !status.ok()) {
-    return std::move(status).error();
-  }
-  for (const TruthTable& table : tables) inputs.add(table);
-  for (const TruthTable& table : tables) {
-    if (!options.only.empty() &&
-        std::find(options.only.begin(), options.only.end(), table.id) == options.only.end()) {
-      continue;
-    }
-    const TableReaderInfo* reader = reader_of(table.id);
-    if (reader == nullptr) {
-      report.unknown.push_back(table.id);
-      continue;
-    }
-    if (options.only.empty() && is_slow(*reader, table.id)) {
-      report.left_out.push_back(table.id);
-      continue;
-    }
-    auto results = reader->read(table, inputs);
-    if (!results.ok()) {
-      report.broken.push_back(fmt::format("{}: {}", table.path, results.error().message));
-      continue;
-    }
-    for (TableResult& result : *results) report.tables.push_back(std::move(result));
-  }
-  return report;
 }
 
 }  // namespace foretrace::driver

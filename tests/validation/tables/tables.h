@@ -87,6 +87,8 @@ struct TableReaderInfo {
   Result<std::vector<TableResult>> (*read)(const TruthTable& table, TableInputs& inputs) = nullptr;
   /// Ids of those that take minutes: they are read where they are asked for by name.
   std::span<const std::string_view> slow_tables{};
+
+  [[nodiscard]] bool takes_minutes(std::string_view id) const;
 };
 namespace table_readers {
 [[nodiscard]] std::span<const TableReaderInfo* const> all();
@@ -101,15 +103,5 @@ struct TablesReport {
   std::vector<std::string> broken;    ///< one line each
   std::vector<std::string> left_out;  ///< tables that take minutes and were not asked for by name
 };
-
-struct TablesOptions {
-  std::string folder;
-  std::vector<std::string> only;  ///< ids; empty: all
-  std::string inputs;             ///< folder of tables that are read and never scored; may be empty
-};
-
-/// Error: a folder that is not there, a name in `only` that is in no table.
-[[nodiscard]] Result<TablesReport> validate_tables(const Catalogue& catalogue,
-                                                   const TablesOptions& options);
 
 }  // namespace foretrace::driver

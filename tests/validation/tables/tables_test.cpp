@@ -1,5 +1,3 @@
-#include "tests/validation/tables/tables.h"
-
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
@@ -11,13 +9,14 @@
 #include "apps/driver/predictor/shared_device.h"
 #include "models/catalogue/accelerator.h"
 #include "tests/configs.h"
+#include "tests/validation/validate_tables.h"
 
 using foretrace::driver::errors_of;
 using foretrace::driver::rank_correlation;
 using foretrace::driver::TablePoint;
 using foretrace::driver::TableResult;
 using foretrace::driver::TablesReport;
-using foretrace::driver::validate_tables;
+using foretrace::validation::validate_tables;
 
 namespace {
 
@@ -90,7 +89,7 @@ TEST_CASE("tables: damaged and unknown ones are told, the others go on") {
   REQUIRE(report->tables.size() == 1);
   REQUIRE(report->tables.front().skipped.size() == 1);
   CHECK(report->tables.front().skipped.front().reason ==
-        "layers: got nothing, expected a whole number from 1 to 1000");
+        "accelerator: got nothing, expected one of A100-80GB");
   const auto missing =
       validate_tables(*foretrace::test::shipped(), {folder, {"vtrain_multi_nod"}, ""});
   REQUIRE_FALSE(missing.ok());
