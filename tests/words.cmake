@@ -1,4 +1,5 @@
-# No path of one machine and no mark of unfinished work in the tree: cmake -DROOT=... -P words.cmake
+# No path of one machine and no mark of unfinished work in the tree, and one conversion of real
+# numbers to whole ones in the sources: cmake -DROOT=... -P words.cmake
 cmake_minimum_required(VERSION 3.25)
 
 # Put together, so that this file does not find itself.
@@ -17,7 +18,7 @@ macro(look pattern why)
 endmacro()
 
 set(files CMakeLists.txt CMakePresets.json Makefile)
-foreach(file README.md CONTRIBUTING.md)
+foreach(file README.md CONTRIBUTING.md CHANGELOG.md .github/SECURITY.md)
   if(EXISTS ${ROOT}/${file})
     list(APPEND files ${file})
   endif()
@@ -32,6 +33,9 @@ foreach(file IN LISTS files)
   look("${machine}" "path of one machine")
   if(NOT file MATCHES "\\.(md|json)$")
     look("${unfinished}" "mark of unfinished work")
+  endif()
+  if(file MATCHES "^(sim|trace|models|apps)/" AND NOT file STREQUAL "sim/core/whole.h")
+    look("std::ll?round[(]" "a conversion of its own, expected to_whole() or to_count() of sim/core/whole.h")
   endif()
 endforeach()
 

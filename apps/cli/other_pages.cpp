@@ -26,8 +26,9 @@ Result<explorer::Page> scenario_page(const std::string& path, const std::string&
   const Result<driver::ScenarioAnswer> answer =
       while_busy(common, "simulating the step", [&] { return driver::answer_scenario(*scenario); });
   if (!answer.ok()) return answer.error();
+  const report::Page page = report::scenario_page({*scenario, *answer});
   return explorer::make_scenario_page(
-      {*scenario, *answer, report::html_of(report::scenario_page({*scenario, *answer})), version});
+      {*scenario, *answer, report::html_of(page), report::json_of(page), version});
 }
 
 Result<explorer::Page> sweep_page(const std::string& folder, const std::string& version) {

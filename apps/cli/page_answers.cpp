@@ -130,15 +130,9 @@ Result<explorer::PageInput> page_input(const PageOptions& page, const TraceOptio
     input.step_number = answers.options.step.number;
   }
   for (std::string& path : input.traces) path = std::string(file_name_of(path));
-  for (const explorer::Variant& variant : input.variants) {
-    if (variant.name != input.shown) continue;
-    Result<explorer::Card> why = explorer::why_card(input, variant);
-    if (!why.ok()) return why.error();
-    input.cards.push_back(*std::move(why));
+  if (const Status answered = explorer::answer_all(input, answers.options); !answered.ok()) {
+    return answered.error();
   }
-  Result<std::vector<explorer::Card>> recorded = explorer::recorded_cards(input, answers.options);
-  if (!recorded.ok()) return recorded.error();
-  std::ranges::move(*recorded, std::back_inserter(input.cards));
   return input;
 }
 

@@ -1,12 +1,12 @@
 #include "apps/driver/host_events.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <memory>
 #include <numeric>
 #include <utility>
 
+#include "sim/core/whole.h"
 #include "sim/graph/links.h"
 
 namespace foretrace::driver {
@@ -57,15 +57,15 @@ void count_lane(const Recording& recording, TaskId first, const std::vector<std:
 }
 
 std::int64_t left(std::int64_t ns, std::uint32_t events, std::int64_t cost_ns) {
-  const std::int64_t kept = std::llround(static_cast<double>(ns) * kept_of_host);
+  const std::int64_t kept = to_whole(static_cast<double>(ns) * kept_of_host);
   return events == 0 ? ns : std::max(std::min(ns, kept), ns - events * cost_ns);
 }
 
 /// `now` with the share that is left of what was recorded.
 std::int64_t share_left(std::int64_t now, std::int64_t recorded, std::int64_t lighter) {
   if (recorded == lighter || recorded <= 0) return now;
-  return std::llround(static_cast<double>(now) * static_cast<double>(lighter) /
-                      static_cast<double>(recorded));
+  return to_whole(static_cast<double>(now) * static_cast<double>(lighter) /
+                  static_cast<double>(recorded));
 }
 
 }  // namespace

@@ -1,13 +1,13 @@
 #include "apps/driver/memory_need.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
 #include "apps/driver/memory/memory_fits.h"
 #include "models/catalogue/accelerator.h"
 #include "sim/core/params.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::driver {
 
@@ -117,7 +117,7 @@ Result<MemoryTarget> parse_target(const Catalogue& catalogue, std::string_view t
                              in_quotes(text), did_you_mean(text, valid))};
   }
   const ContextBytes context = accelerator ? context_bytes_of(*accelerator) : usual_context_bytes();
-  return MemoryTarget{"", std::llround(*bytes), context.low, context.high};
+  return MemoryTarget{"", to_whole(*bytes), context.low, context.high};
 }
 
 }  // namespace foretrace::driver

@@ -8,6 +8,7 @@
 #include "apps/driver/analysis.h"
 #include "apps/driver/host_events.h"
 #include "apps/driver/predict.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::driver {
 namespace {
@@ -99,7 +100,7 @@ Result<double> profiler_part(const Recording& recording, const Replay& baseline,
 }
 
 std::int64_t times(std::int64_t value, double log_factor) {
-  return std::llround(static_cast<double>(value) * std::exp(log_factor));
+  return to_whole(static_cast<double>(value) * std::exp(log_factor));
 }
 
 }  // namespace

@@ -7,6 +7,20 @@
 #include "models/whatifs/schedule/batch_resize.h"
 
 namespace foretrace::driver {
+namespace {
+
+/// A step of no time counts as the shortest one.
+double least_one(std::int64_t ns) { return static_cast<double>(std::max<std::int64_t>(1, ns)); }
+
+}  // namespace
+
+double speedup_of(std::int64_t before_ns, std::int64_t after_ns, double samples) {
+  return samples * least_one(before_ns) / least_one(after_ns);
+}
+
+double time_ratio_of(std::int64_t before_ns, std::int64_t after_ns) {
+  return least_one(after_ns) / least_one(before_ns);
+}
 
 std::int64_t recorded_batch(const Recording& recording) {
   const foretrace::Scenario scenario{recording.graph(),
@@ -21,15 +35,13 @@ std::optional<Throughput> throughput_of(const Recording& recording, const Run& b
   if (!prediction.samples) {
     return std::nullopt;
   }
-  const auto seconds = [](const Run& run) {
-    return static_cast<double>(std::max<std::int64_t>(1, run.answer.step_ns)) * 1e-9;
-  };
+  const std::int64_t before = baseline.answer.step_ns;
   Throughput throughput;
   throughput.samples = *prediction.samples;
-  throughput.ratio = throughput.samples * seconds(baseline) / seconds(prediction.run);
+  throughput.ratio = speedup_of(before, prediction.run.answer.step_ns, throughput.samples);
   const std::int64_t batch = recording.job == nullptr ? recorded_batch(recording) : 0;
   if (batch > 0) {
-    throughput.now = static_cast<double>(batch) / seconds(baseline);
+    throughput.now = static_cast<double>(batch) / (least_one(before) * 1e-9);
     throughput.predicted = *throughput.now * throughput.ratio;
   }
   return throughput;

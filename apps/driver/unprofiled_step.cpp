@@ -1,7 +1,6 @@
 #include "apps/driver/unprofiled_step.h"
 
 #include <algorithm>
-#include <cmath>
 #include <string>
 #include <utility>
 
@@ -11,6 +10,7 @@
 #include "apps/driver/steps/steps.h"
 #include "sim/core/params.h"
 #include "sim/core/text.h"
+#include "sim/core/whole.h"
 #include "sim/engine/pull/pull.h"
 #include "sim/graph/change.h"
 
@@ -87,7 +87,7 @@ Result<Reaction> reaction_of(const TaskGraph& graph, const HostEvents& events) {
 Result<std::int64_t> parse_unprofiled_step(std::string_view text) {
   if (text.empty()) return std::int64_t{0};
   const Result<double> step = parse_quantity(text, ParamType::time);
-  if (step.ok() && *step >= 1 && *step < 1e17) return std::llround(*step);
+  if (step.ok() && *step >= 1 && *step < 1e17) return to_whole(*step);
   return refused(fmt::format("got {}, expected a time such as '6.09 ms'", in_quotes(text)));
 }
 

@@ -1,7 +1,6 @@
 #include "apps/driver/what_if_stack.h"
 
 #include <algorithm>
-#include <cmath>
 #include <memory>
 #include <utility>
 
@@ -10,6 +9,7 @@
 
 #include "models/catalogue/imported_file.h"
 #include "models/costs/cost_table.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::driver {
 namespace {
@@ -41,7 +41,7 @@ TaskGraph scaled(const TaskGraph& graph, const std::vector<float>& factors) {
   for (std::size_t i = 0; i < durations->size(); ++i) {
     if (factors[i] != 1.0F) {
       (*durations)[i] =
-          std::llround(static_cast<double>((*durations)[i]) * static_cast<double>(factors[i]));
+          to_whole(static_cast<double>((*durations)[i]) * static_cast<double>(factors[i]));
     }
   }
   weights.duration_ns = std::move(durations);

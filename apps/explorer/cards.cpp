@@ -9,6 +9,7 @@
 #include "apps/report/pages.h"
 #include "apps/report/text.h"
 #include "apps/report/writers.h"
+#include "sim/core/parallel.h"
 
 namespace foretrace::explorer {
 namespace {
@@ -37,46 +38,65 @@ Variant variant_of(std::string name, std::vector<std::string> apply, driver::Pre
   return variant;
 }
 
-Result<Card> why_card(const PageInput& input, const Variant& variant) {
-  const driver::ComparedRun before = driver::compared_run(input.recording, input.replay);
-  const driver::ComparedRun after = driver::compared_run(variant.title, variant.prediction);
-  const Result<driver::Comparison> comparison = driver::compare_runs(before, after);
-  if (!comparison.ok()) return comparison.error();
-  return Card{"Why " + variant.title + " changes the time",
-              report::html_of(report::compare_page({before, after, *comparison}))};
-}
-
-Result<Card> rests_on_card(const PageInput& input, const Variant& variant,
-                           const driver::RunOptions& options) {
-  const driver::Prediction& prediction = variant.prediction;
-  const Result<driver::Analysis> baseline =
+Result<Answers> Answers::of(const PageInput& input, const driver::RunOptions& options) {
+  Result<driver::Analysis> baseline =
       analysis_of(input, input.recording.graph(), input.replay.run, options);
   if (!baseline.ok()) return baseline.error();
-  const Result<driver::Analysis> predicted =
-      analysis_of(input, prediction.graph, prediction.run, options);
-  if (!predicted.ok()) return predicted.error();
-  return Card{"What this prediction rests on",
-              report::html_of(report::result_page({.recording = input.recording,
-                                                   .replay = input.replay,
-                                                   .baseline = *baseline,
-                                                   .prediction = &prediction,
-                                                   .predicted = &*predicted}))};
+  return Answers(input, options, *std::move(baseline));
 }
 
-Result<std::vector<Card>> recorded_cards(const PageInput& input,
-                                         const driver::RunOptions& options) {
-  constexpr std::size_t groups = 12;
+Status Answers::answer(Variant& variant) const {
+  const PageInput& input = *input_;
+  const driver::Prediction& prediction = variant.prediction;
+  const Result<driver::Analysis> predicted =
+      analysis_of(input, prediction.graph, prediction.run, options_);
+  if (!predicted.ok()) return predicted.error();
+  const report::Page page = report::result_page({.recording = input.recording,
+                                                 .replay = input.replay,
+                                                 .baseline = baseline_,
+                                                 .prediction = &prediction,
+                                                 .predicted = &*predicted});
+  driver::ComparedRun before = driver::compared_run(input.recording, input.replay);
+  before.measured_ns.reset();  // a prediction is beside the simulated step, here as everywhere
+  const driver::ComparedRun after = driver::compared_run(variant.title, prediction);
+  const Result<driver::Comparison> comparison = driver::compare_runs(before, after);
+  if (!comparison.ok()) return comparison.error();
+  variant.document = report::json_of(page);
+  variant.cards = {{"Why " + variant.title + " changes the time",
+                    report::html_of(report::compare_page({before, after, *comparison})), "why"},
+                   {"What this prediction rests on", report::html_of(page), "whatif"}};
+  return ok_status();
+}
+
+Status Answers::answer(PageInput& recorded) const {
+  constexpr std::size_t groups = 10;  // as critical-path shows without --top
   const driver::PathReport path =
-      driver::path_report(input.recording.graph(), input.replay.run, groups, options);
-  const Result<driver::Analysis> analysis =
-      analysis_of(input, input.recording.graph(), input.replay.run, options);
-  if (!analysis.ok()) return analysis.error();
-  return std::vector<Card>{
+      driver::path_report(recorded.recording.graph(), recorded.replay.run, groups, options_);
+  const report::Page page = report::result_page(
+      {.recording = recorded.recording, .replay = recorded.replay, .baseline = baseline_});
+  recorded.document = report::json_of(page);
+  recorded.cards = {
       {"What bounds it now",
-       report::html_of(report::critical_path_page({input.recording, input.replay, path}))},
-      {"The recording, and how far its graph can be trusted",
-       report::html_of(report::result_page(
-           {.recording = input.recording, .replay = input.replay, .baseline = *analysis}))}};
+       report::html_of(report::critical_path_page({recorded.recording, recorded.replay, path})),
+       "critical-path"},
+      {"The recording, and how far its graph can be trusted", report::html_of(page), "simulate"}};
+  return ok_status();
+}
+
+Status answer_all(PageInput& input, const driver::RunOptions& options) {
+  const Result<Answers> answers = Answers::of(input, options);
+  if (!answers.ok()) return answers.error();
+  if (Status answered = answers->answer(input); !answered.ok()) return answered;
+  std::vector<Status> done(input.variants.size(), ok_status());
+  for_each_index(input.variants.size(), [&](std::size_t i) {
+    Variant& variant = input.variants[i];
+    driver::add_facts(input.recording, input.replay.run, variant.prediction);
+    done[i] = answers->answer(variant);
+  });
+  for (Status& status : done) {
+    if (!status.ok()) return std::move(status);
+  }
+  return ok_status();
 }
 
 }  // namespace foretrace::explorer

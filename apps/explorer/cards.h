@@ -15,13 +15,29 @@ namespace foretrace::explorer {
 [[nodiscard]] Variant variant_of(std::string name, std::vector<std::string> apply,
                                  driver::Prediction prediction, const driver::HowTos& how_tos);
 
-/// The reasons, adding up to the difference.
-[[nodiscard]] Result<Card> why_card(const PageInput& input, const Variant& variant);
-/// What the prediction rests on: provenance, range, room on the device, memory.
-[[nodiscard]] Result<Card> rests_on_card(const PageInput& input, const Variant& variant,
-                                         const driver::RunOptions& options);
-/// Of the recorded run.
-[[nodiscard]] Result<std::vector<Card>> recorded_cards(const PageInput& input,
-                                                       const driver::RunOptions& options);
+/// Of a recording: what is asked of its variants starts from the same.
+class Answers {
+ public:
+  /// The input lives longer.
+  [[nodiscard]] static Result<Answers> of(const PageInput& input,
+                                          const driver::RunOptions& options);
+
+  /// The document and the cards of a variant: why the time changes, reasons adding up to the
+  /// difference; what the prediction rests on.
+  [[nodiscard]] Status answer(Variant& variant) const;
+  /// The same of the recorded run: what bounds it, how far its graph can be trusted.
+  [[nodiscard]] Status answer(PageInput& recorded) const;
+
+ private:
+  Answers(const PageInput& input, const driver::RunOptions& options, driver::Analysis baseline)
+      : input_(&input), options_(options), baseline_(std::move(baseline)) {}
+
+  const PageInput* input_;
+  driver::RunOptions options_;
+  driver::Analysis baseline_;
+};
+
+/// Of the recorded run and of every variant.
+[[nodiscard]] Status answer_all(PageInput& input, const driver::RunOptions& options);
 
 }  // namespace foretrace::explorer

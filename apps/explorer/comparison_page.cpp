@@ -1,6 +1,7 @@
 #include "apps/explorer/comparison_page.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 #include <utility>
@@ -10,6 +11,7 @@
 
 #include "apps/explorer/document.h"
 #include "apps/explorer/facts.h"
+#include "apps/explorer/page_pieces.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
 #include "apps/report/writers.h"
@@ -36,15 +38,16 @@ std::string sentence_html(const ComparisonInput& input) {
     return fmt::format(
         "The memory of <em>{}</em> peaks at <span class=\"to\">{}</span>"
         "<span class=\"from\"> instead of {}.</span>",
-        name, report::bytes_text(known.peak->after_bytes),
-        report::bytes_text(known.peak->before_bytes));
+        name, figure_html("/memory/after_peak_bytes", report::bytes_text(known.peak->after_bytes)),
+        figure_html("/memory/before_peak_bytes", report::bytes_text(known.peak->before_bytes)));
   }
   const std::int64_t scale = std::max(known.before_ns, known.after_ns);
   return fmt::format(
       "<em>{}</em> takes <span class=\"to\">{}</span><span class=\"from\"> {}instead of "
       "{}.</span>",
-      name, time_text(known.after_ns, scale), input.after.run.answer.is_span ? "" : "per step ",
-      time_text(known.before_ns, scale));
+      name, figure_html("/after_ns", time_text(known.after_ns, scale)),
+      input.after.run.answer.is_span ? "" : "per step ",
+      figure_html("/before_ns", time_text(known.before_ns, scale)));
 }
 
 std::string figures_html(const ComparisonInput& input) {
@@ -53,15 +56,17 @@ std::string figures_html(const ComparisonInput& input) {
   const double change =
       static_cast<double>(known.after_ns) / static_cast<double>(known.before_ns) - 1;
   const bool is_noise = std::abs(change) < known.scatter;
-  return fmt::format("<span class=\"{}\"><b>{}</b></span> <span><b>{}</b></span>{}",
-                     change <= 0 ? "good" : "bad", report::signed_percent_text(change),
-                     signed_time(known.change_ns(), std::max(known.before_ns, known.after_ns)),
-                     is_noise ? " <span>within the scatter of recorded steps</span>" : "");
+  return fmt::format(
+      "<span class=\"{}\">{}</span> <span>{}</span>{}", change <= 0 ? "good" : "bad",
+      figure_html("/after_ns to /before_ns", report::signed_percent_text(change), "b"),
+      figure_html("/change_ns",
+                  signed_time(known.change_ns(), std::max(known.before_ns, known.after_ns)), "b"),
+      is_noise ? " <span>within the scatter of recorded steps</span>" : "");
 }
 
 /// "117 x 435.3 us -> 126 x 439.6 us" with the signs that a page can have.
 std::string with_signs(std::string text) {
-  for (const auto& [plain, sign] : {std::pair{" -&gt; ", " \u2192 "}, {" x ", " \u00d7 "}}) {
+  for (const auto& [plain, sign] : {std::pair{" -> ", " \u2192 "}, {" x ", " \u00d7 "}}) {
     for (std::size_t at = text.find(plain); at != std::string::npos; at = text.find(plain, at)) {
       text.replace(at, std::string_view(plain).size(), sign);
     }
@@ -70,7 +75,10 @@ std::string with_signs(std::string text) {
 }
 
 /// A bar to the left of the middle for time that is saved, to the right for time that is added.
-std::string reason_html(const driver::Compared& reason, std::int64_t most, std::int64_t scale) {
+std::string reason_html(const driver::Comparison& known, std::size_t number, std::int64_t most) {
+  const driver::Compared& reason = known.reasons[number];
+  const std::int64_t scale = std::max(known.before_ns, known.after_ns);
+  const std::string at = fmt::format("/reasons/{}", number);
   constexpr double middle = whole / 2;
   const double width = std::max(
       1.0, middle * static_cast<double>(std::abs(reason.change_ns())) / static_cast<double>(most));
@@ -79,11 +87,11 @@ std::string reason_html(const driver::Compared& reason, std::int64_t most, std::
       "<li><div class=\"reason\"><span class=\"name\">{}</span><span class=\"gain{}\">{}</span>"
       "<svg viewBox=\"0 0 300 8\" aria-hidden=\"true\"><rect class=\"rail\" x=\"149.5\" "
       "width=\"1\" height=\"8\"/><rect class=\"fill{}\" x=\"{:.1f}\" y=\"1\" width=\"{:.1f}\" "
-      "height=\"6\" rx=\"2\"/></svg><span class=\"between\"><bdi>{}</bdi></span></div></li>\n",
+      "height=\"6\" rx=\"2\"/></svg><span class=\"between\">{}</span></div></li>\n",
       html_text(report::sections::reason_name(reason)), saves ? "" : " worse",
-      signed_time(reason.change_ns(), scale), saves ? "" : " worse",
+      figure_html(at + "/change_ns", signed_time(reason.change_ns(), scale)), saves ? "" : " worse",
       saves ? middle - width : middle, width,
-      with_signs(html_text(report::sections::what_changed(reason))));
+      figure_html(at + "/what", with_signs(report::sections::what_changed(reason)), "bdi"));
 }
 
 std::string reasons_html(const driver::Comparison& known) {
@@ -96,21 +104,22 @@ std::string reasons_html(const driver::Comparison& known) {
   std::string html = "<ul>\n";
   std::int64_t rest = 0;
   std::size_t count = 0;
-  for (const driver::Compared& reason : known.reasons) {
+  for (std::size_t i = 0; i < known.reasons.size(); ++i) {
+    const driver::Compared& reason = known.reasons[i];
     if (size(reason) * small_part < scale) {
       rest += reason.change_ns();
       count += reason.change_ns() == 0 ? 0 : 1;
       continue;
     }
-    html += reason_html(reason, most, scale);
+    html += reason_html(known, i, most);
   }
   html += "</ul>\n";
   if (count > 0) {
-    html += fmt::format("<p class=\"hint\">{} <b>{}</b></p>\n",
-                        report::plural(count, "smaller change"), signed_time(rest, scale));
+    html += fmt::format("<p class=\"hint\">{} {}</p>\n", report::plural(count, "smaller change"),
+                        figure_html("rest of /change_ns", signed_time(rest, scale), "b"));
   }
-  return html + fmt::format("<p class=\"sum\"><span>together</span><b>{}</b></p>\n",
-                            signed_time(known.change_ns(), scale));
+  return html + fmt::format("<p class=\"sum\"><span>together</span>{}</p>\n",
+                            figure_html("/change_ns", signed_time(known.change_ns(), scale), "b"));
 }
 
 std::string doubts_html(const ComparisonInput& input) {
@@ -133,16 +142,17 @@ Pieces pieces_of(const ComparisonInput& input) {
           {"LIST_TITLE", "Why"},
           {"LIST_HINT", "largest change first; together they are the difference"},
           {"RANKING", input.after.has_work() ? reasons_html(input.comparison) : ""},
-          {"STATIC", "<section class=\"card\"><h2>Everything matched</h2>\n" + input.details +
-                         "</section>\n"}};
+          {"STATIC", cards_html(std::array{Card{"Everything matched", input.details, "compare"}})}};
 }
 
 }  // namespace
 
 Result<Page> make_comparison(const ComparisonInput& input) {
   BlockMap blocks;
-  json facts = {
-      {"schema", "foretrace.page/1"}, {"step_number", nullptr}, {"variants", json::array()}};
+  json facts = {{"schema", "foretrace.page/1"},
+                {"step_number", nullptr},
+                {"variants", json::array()},
+                {"answer", answer_facts(input.document)}};
   if (input.after.has_work()) {
     Strings strings;
     for (const auto& [id, run] : {std::pair{"base", &input.before}, {"after", &input.after}}) {

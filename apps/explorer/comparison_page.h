@@ -13,7 +13,8 @@ struct ComparisonInput {
   const driver::ComparedRun& after;
   const driver::Comparison& comparison;
   std::vector<driver::Doubt> doubts;
-  std::string details;  ///< HTML of the whole answer
+  std::string details;   ///< HTML of the whole answer
+  std::string document;  ///< the same as JSON
   std::string version;
 };
 

@@ -1,6 +1,8 @@
 #include "apps/explorer/facts.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
 
 #include <nlohmann/json.hpp>
 
@@ -107,7 +109,44 @@ std::size_t works_in_common(const TaskGraph& graph, const TaskGraph& base) {
   return count;
 }
 
+/// The members of an object that are in a list.
+json picked(const json& from, std::span<const std::string_view> keys) {
+  json some = json::object();
+  for (const std::string_view key : keys) {
+    if (const auto found = from.find(key); found != from.end()) some[std::string(key)] = *found;
+  }
+  return some;
+}
+
+/// Of one run.
+json run_facts(const json& run) {
+  constexpr std::array<std::string_view, 9> told = {"step_ns",    "span_ns",   "step_is",
+                                                    "low_ns",     "high_ns",   "error",
+                                                    "provenance", "breakdown", "throughput"};
+  constexpr std::array<std::string_view, 1> peak = {"allocated_peak_bytes"};
+  json facts = picked(run, told);
+  if (const auto memory = run.find("memory"); memory != run.end() && memory->is_object()) {
+    for (const auto& [device, figures] : memory->items()) {
+      facts["memory"][device] = picked(figures, peak);
+    }
+  }
+  return facts;
+}
+
 }  // namespace
+
+json answer_facts(const std::string& document) {
+  if (document.empty()) return nullptr;
+  const json answer = json::parse(document);
+  constexpr std::array<std::string_view, 6> told = {"speedup",   "tasks",    "scenario",
+                                                    "before_ns", "after_ns", "uses"};
+  json facts = picked(answer, told);
+  for (const char* const run : {"baseline", "predicted"}) {
+    const auto found = answer.find(run);
+    if (found != answer.end() && found->is_object()) facts[run] = run_facts(*found);
+  }
+  return facts;
+}
 
 std::size_t Strings::index_of(std::string_view text) {
   text = text.substr(0, longest_text);
@@ -137,6 +176,8 @@ json variant_facts(const Variant& variant, const TaskGraph& base, const PackedGr
                    Strings& strings) {
   const TaskGraph& graph = variant.prediction.graph;
   const std::size_t works = works_in_common(graph, base);
+  json answer = answer_facts(variant.document);
+  if (answer.is_object()) answer.erase("baseline");  // as the page has it of the recording
   const std::size_t lanes = std::min(base.context().lanes.size(), graph.context().lanes.size());
   return {{"name", variant.name},
           {"title", variant.title},
@@ -145,9 +186,8 @@ json variant_facts(const Variant& variant, const TaskGraph& base, const PackedGr
           {"paper", variant.paper},
           {"how", variant.how},
           {"step_ns", variant.prediction.run.answer.step_ns},
-          {"low_ns", variant.prediction.low_ns},
-          {"high_ns", variant.prediction.high_ns},
           {"samples", variant.prediction.samples.value_or(1)},
+          {"answer", answer},
           {"block", "variant-" + variant.name},
           {"columns", columns_of(packed)},
           {"works_from", works},

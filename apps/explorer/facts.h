@@ -25,6 +25,10 @@ class Strings {
   std::vector<const std::string*> in_order_;
 };
 
+/// Of the document of an answer, what the page says before its cards: steps, ranges, breakdowns,
+/// provenance, peaks of memory; under the same keys. Null without a document.
+[[nodiscard]] nlohmann::json answer_facts(const std::string& document);
+
 /// The recorded graph: its block, columns, works, lanes, steps.
 [[nodiscard]] nlohmann::json base_facts(const TaskGraph& graph, const PackedGraph& packed,
                                         Strings& strings);

@@ -19,6 +19,8 @@ using nlohmann::json;
 
 /// The graphs of the page and what is known of them.
 class Blocks {
+  static constexpr auto replace = json::error_handler_t::replace;
+
  public:
   explicit Blocks(const PageInput& input) : input_(input) {}
 
@@ -34,6 +36,7 @@ class Blocks {
               {"shown", input_.shown},
               {"devices", base.context().devices.size()},
               {"step_number", input_.step_number ? json(*input_.step_number) : json(nullptr)},
+              {"answer", answer_facts(input_.document)},
               {"base", base_facts(base, packed, strings_)},
               {"variants", json::array()}};
     if (Status added = add("graph", packed.bytes); !added.ok()) return added;
@@ -41,8 +44,10 @@ class Blocks {
       if (Status added = add(variant, base); !added.ok()) return added;
     }
     facts_["strings"] = strings_.list();
-    return add("facts",
-               with_hidden_escaped(facts_.dump(-1, ' ', false, json::error_handler_t::replace)));
+    if (Status added = add("cards", cards_.dump(-1, ' ', false, replace)); !added.ok()) {
+      return added;
+    }
+    return add("facts", with_hidden_escaped(facts_.dump(-1, ' ', false, replace)));
   }
 
   [[nodiscard]] const std::set<std::string_view>& carried() const { return carried_; }
@@ -74,6 +79,7 @@ class Blocks {
     size_ += block->size();
     blocks_.emplace("variant-" + variant.name, *std::move(block));
     facts_["variants"].push_back(variant_facts(variant, base, packed, strings_));
+    cards_[variant.name] = cards_html(variant.cards);
     carried_.insert(variant.name);
     return ok_status();
   }
@@ -81,6 +87,7 @@ class Blocks {
   const PageInput& input_;
   Strings strings_;
   json facts_;
+  json cards_ = json::object();  // of each variant, as HTML
   BlockMap blocks_;
   std::size_t size_ = 0;
   std::set<std::string_view> carried_;

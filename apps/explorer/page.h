@@ -19,6 +19,13 @@
 
 namespace foretrace::explorer {
 
+/// Text that stands in the page, with scripts or without.
+struct Card {
+  std::string title;
+  std::string html;            ///< written by report::html_of
+  std::string_view command{};  ///< whose answer it is of: data-at is a place in its document
+};
+
 /// A what-if, or several together, that the page can switch to.
 struct Variant {
   std::string name;                  ///< unique in the page
@@ -28,12 +35,8 @@ struct Variant {
   std::string paper{};
   std::vector<std::string> how{};  ///< how to get it, in lines
   driver::Prediction prediction{};
-};
-
-/// Text that stands in the page, with scripts or without.
-struct Card {
-  std::string title;
-  std::string html;  ///< written by report::html_of
+  std::string document{};  ///< what `whatif` answers, as JSON; empty: nobody asked it yet
+  std::vector<Card> cards{};
 };
 
 struct PageInput {
@@ -41,12 +44,13 @@ struct PageInput {
   const driver::Replay& replay;
   std::vector<std::string> traces;  ///< as they were given
   const driver::Ranking* ranking = nullptr;
-  std::vector<Variant> variants;  ///< the most useful first
-  std::string shown;              ///< of the variants; empty: as recorded
-  std::vector<Card> cards;
+  std::vector<Variant> variants;            ///< the most useful first
+  std::string shown;                        ///< of the variants; empty: as recorded
+  std::vector<Card> cards;                  ///< of the recorded run
   std::optional<std::int64_t> step_number;  ///< none: the median step
   std::string version;
   std::size_t most_bytes = 8'000'000;  ///< later variants keep their figures only beyond it
+  std::string document{};              ///< what `simulate` answers, as JSON; empty: nobody asked it
 };
 
 /// HTML by the name of its place in page.html.

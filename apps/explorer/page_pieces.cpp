@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <functional>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
+#include "apps/explorer/facts.h"
 #include "apps/report/text.h"
 #include "apps/report/writers.h"
 #include "sim/core/text.h"
@@ -15,6 +18,7 @@
 namespace foretrace::explorer {
 namespace {
 
+using nlohmann::json;
 using report::html_text;
 
 std::string_view unit_of(const PageInput& input) {
@@ -37,51 +41,66 @@ double change_of(std::int64_t after, double samples, std::int64_t before) {
 
 /// What a step of another number of samples says besides its time.
 std::string samples_text(double samples) {
-  return samples == 1 ? std::string()
-                      : fmt::format(", for {} the samples", report::factor_text(samples));
+  return samples == 1
+             ? std::string()
+             : fmt::format(", for {} the samples", figure_html("/predicted/throughput/samples",
+                                                               report::factor_text(samples)));
 }
 
 std::string sentence_html(const PageInput& input) {
   const std::int64_t before = input.replay.run.answer.step_ns;
   const Variant* const variant = shown_variant(input);
   if (variant == nullptr) {
-    return fmt::format("This {} takes <em>{}</em>.", unit_of(input),
-                       html_text(report::time_text(before)));
+    return fmt::format("This {} takes {}.", unit_of(input),
+                       figure_html("/baseline/step_ns", report::time_text(before), "em"));
   }
   const std::int64_t after = variant->prediction.run.answer.step_ns;
   return fmt::format(
       "With <em>{}</em> this {} would take <span class=\"to\">{}</span><span class=\"from\"> "
       "instead of {}{}.</span>",
-      html_text(variant->title), unit_of(input), report::time_text(after, before),
-      report::time_text(before), samples_text(variant->prediction.samples.value_or(1)));
+      html_text(variant->title), unit_of(input),
+      figure_html("/predicted/step_ns", report::time_text(after, before)),
+      figure_html("/baseline/step_ns", report::time_text(before)),
+      samples_text(variant->prediction.samples.value_or(1)));
 }
 
 std::string figures_html(const PageInput& input) {
   const Variant* const variant = shown_variant(input);
-  if (variant == nullptr) return {};
+  if (variant == nullptr) return provenance_html(input.document, "baseline");
   const driver::Prediction& prediction = variant->prediction;
   const std::int64_t before = std::max<std::int64_t>(1, input.replay.run.answer.step_ns);
   const double samples = prediction.samples.value_or(1);
   return fmt::format(
-      "<span><b>{}</b>{}</span> <span>between <b>{}</b> and <b>{}</b></span>",
-      report::signed_percent_text(change_of(prediction.run.answer.step_ns, samples, before)),
-      samples == 1 ? "" : " per sample", report::time_text(prediction.low_ns, before),
-      report::time_text(prediction.high_ns, before));
+      "<span>{}{}</span> <span>between {} and {}</span>{}",
+      figure_html(
+          samples == 1 ? "/predicted/step_ns to /baseline/step_ns"
+                       : "/predicted/step_ns per /predicted/throughput/samples to "
+                         "/baseline/step_ns",
+          report::signed_percent_text(change_of(prediction.run.answer.step_ns, samples, before)),
+          "b"),
+      samples == 1 ? "" : " per sample",
+      figure_html("/predicted/low_ns", report::time_text(prediction.low_ns, before), "b"),
+      figure_html("/predicted/high_ns", report::time_text(prediction.high_ns, before), "b"),
+      provenance_html(variant->document, "predicted"));
 }
 
 std::string chips_html(const PageInput& input) {
-  std::vector<std::string> chips;
-  const auto& devices = input.recording.graph().context().devices;
-  if (!devices.empty() && !devices.front().name.empty()) chips.push_back(devices.front().name);
-  if (input.recording.job) {
-    chips.push_back(report::plural(input.recording.job->ranks.size(), "rank"));
-  }
-  chips.push_back(report::count_text(input.recording.graph().size()) + " tasks");
-  const std::size_t steps = input.replay.run.steps.host_ns.size();
-  chips.push_back(steps == 0 ? "no steps: the whole recording" : report::plural(steps, "step"));
-  chips.push_back(fmt::format("replay {} off", report::signed_percent_text(input.replay.error)));
   std::string html;
-  for (const std::string& chip : chips) html += "<li>" + html_text(chip, 60) + "</li>";
+  const auto chip = [&html](std::string_view at, const std::string& text) {
+    html += at.empty() ? fmt::format("<li><bdi>{}</bdi></li>", html_text(text, 60))
+                       : figure_html(at, text, "li");
+  };
+  const auto& devices = input.recording.graph().context().devices;
+  if (!devices.empty() && !devices.front().name.empty()) chip("", devices.front().name);
+  if (input.recording.job) {
+    chip("number of /ranks", report::plural(input.recording.job->ranks.size(), "rank"));
+  }
+  chip("/tasks", report::count_text(input.recording.graph().size()) + " tasks");
+  const std::size_t steps = input.replay.run.steps.host_ns.size();
+  chip("number of /baseline/steps_ns",
+       steps == 0 ? "no steps: the whole recording" : report::plural(steps, "step"));
+  chip("/baseline/error",
+       fmt::format("replay {} off", report::signed_percent_text(input.replay.error)));
   return html;
 }
 
@@ -95,6 +114,8 @@ std::string doubts_html(const PageInput& input) {
 
 /// One row of the ranking, which is the switch, too.
 struct RankingRow {
+  std::string at;  ///< in the document of the answer that it is of
+  std::string_view command;
   std::string_view name;
   std::string title;
   std::int64_t step_ns = 0;
@@ -121,19 +142,27 @@ std::string ranking_row_html(const RankingRow& row, std::int64_t before) {
                       whole);
   };
   return fmt::format(
-      "<li><label><input type=\"checkbox\" value=\"{}\" data-carried=\"{}\" disabled>"
-      "<span class=\"name\">{}</span><span class=\"gain{}\">{}</span>"
+      "<li data-of=\"{}\"><label><input type=\"checkbox\" value=\"{}\" data-carried=\"{}\" "
+      "disabled>"
+      "<span class=\"name\">{}</span><span class=\"gain{}\">{}{}</span>"
       "<svg viewBox=\"0 0 300 8\" aria-hidden=\"true\"><rect class=\"rail\" y=\"1\" "
       "width=\"{:.1f}\" "
       "height=\"6\" rx=\"2\"/><rect class=\"fill{}\" y=\"1\" width=\"{:.1f}\" height=\"6\" "
       "rx=\"2\"/><path class=\"whisker\" d=\"M{:.1f} 0v8M{:.1f} 0v8M{:.1f} 4H{:.1f}\"/></svg>"
       "<span class=\"between\">{}, between {} and {}</span></label></li>\n",
-      html_text(row.name), row.is_carried ? "yes" : "no", html_text(row.title), kind,
-      (none ? std::string("none") : report::signed_percent_text(change)) +
-          (row.samples == 1 ? "" : " per sample"),
-      width(before), kind, width(row.step_ns), width(row.low_ns), width(row.high_ns),
-      width(row.low_ns), width(row.high_ns), report::time_text(row.step_ns, before),
-      report::time_text(row.low_ns, before), report::time_text(row.high_ns, before));
+      row.command, html_text(row.name), row.is_carried ? "yes" : "no", html_text(row.title), kind,
+      none ? "none"
+           : figure_html(
+                 row.samples == 1
+                     ? fmt::format("{}/step_ns to /baseline/step_ns", row.at)
+                     : fmt::format("{0}/step_ns per {0}{1} to /baseline/step_ns", row.at,
+                                   row.command == "ranking" ? "/samples" : "/throughput/samples"),
+                 report::signed_percent_text(change)),
+      row.samples == 1 ? "" : " per sample", width(before), kind, width(row.step_ns),
+      width(row.low_ns), width(row.high_ns), width(row.low_ns), width(row.high_ns),
+      figure_html(row.at + "/step_ns", report::time_text(row.step_ns, before)),
+      figure_html(row.at + "/low_ns", report::time_text(row.low_ns, before)),
+      figure_html(row.at + "/high_ns", report::time_text(row.high_ns, before)));
 }
 
 std::vector<RankingRow> ranking_rows(const PageInput& input,
@@ -146,15 +175,16 @@ std::vector<RankingRow> ranking_rows(const PageInput& input,
   for (const Variant& variant : input.variants) {
     if (ranked.contains(variant.name)) continue;
     const driver::Prediction& prediction = variant.prediction;
-    rows.push_back({variant.name, variant.title, prediction.run.answer.step_ns, prediction.low_ns,
-                    prediction.high_ns, prediction.samples.value_or(1), false,
-                    carried.contains(variant.name)});
+    rows.push_back({"/predicted", "applied", variant.name, variant.title,
+                    prediction.run.answer.step_ns, prediction.low_ns, prediction.high_ns,
+                    prediction.samples.value_or(1), false, carried.contains(variant.name)});
   }
   if (input.ranking == nullptr) return rows;
   for (const driver::Ranked& row : input.ranking->rows) {
-    rows.push_back({row.optimization->name, report::in_words(row.optimization->name), row.step_ns,
-                    row.low_ns, row.high_ns, row.samples, row.is_noise,
-                    carried.contains(row.optimization->name)});
+    const auto number = static_cast<std::size_t>(&row - input.ranking->rows.data());
+    rows.push_back({fmt::format("/ranking/rows/{}", number), "ranking", row.optimization->name,
+                    report::in_words(row.optimization->name), row.step_ns, row.low_ns, row.high_ns,
+                    row.samples, row.is_noise, carried.contains(row.optimization->name)});
   }
   return rows;
 }
@@ -199,16 +229,40 @@ std::string left_out_html(const PageInput& input) {
 
 }  // namespace
 
+std::string figure_html(std::string_view at, std::string_view text, std::string_view tag) {
+  return fmt::format("<{0} data-at=\"{1}\">{2}</{0}>", tag, at, html_text(text));
+}
+
+std::string provenance_html(const std::string& document, std::string_view run) {
+  if (document.empty()) return {};
+  const json answer = answer_facts(document);
+  const std::string at = fmt::format("/{}/provenance", run);
+  const json::json_pointer shares(at);
+  if (!answer.contains(shares)) return {};
+  std::vector<std::pair<double, std::string>> by_share;
+  for (const auto& [name, share] : answer[shares].items()) {
+    by_share.emplace_back(share.get<double>(), name);
+  }
+  std::ranges::sort(by_share, std::greater());
+  std::string html;
+  for (const auto& [share, name] : by_share) {
+    html += fmt::format("{}{} {}", html.empty() ? "" : ", ", name,
+                        figure_html(at + "/" + name, report::percent_text(share), "b"));
+  }
+  return html.empty() ? html : " <span>rests on " + html + "</span>";
+}
+
 std::string cards_html(std::span<const Card> cards) {
   std::string html;
   for (const Card& card : cards) {
-    html += fmt::format("<section class=\"card\"><h2>{}</h2>\n{}</section>\n",
-                        html_text(card.title), card.html);
+    html += fmt::format("<section class=\"card\" data-of=\"{}\"><h2>{}</h2>\n{}</section>\n",
+                        card.command, html_text(card.title), card.html);
   }
   return html;
 }
 
 Pieces pieces_of(const PageInput& input, const std::set<std::string_view>& carried) {
+  const Variant* const shown = shown_variant(input);
   const std::string file = html_text(file_name_of(input.recording.path), 120);
   return {{"KIND", "run"},
           {"LIST_TITLE", "What if"},
@@ -221,6 +275,7 @@ Pieces pieces_of(const PageInput& input, const std::set<std::string_view>& carri
           {"FIGURES", figures_html(input)},
           {"RANKING", ranking_html(input, carried)},
           {"LEFT_OUT", left_out_html(input)},
+          {"CARDS", shown == nullptr ? std::string() : cards_html(shown->cards)},
           {"STATIC", cards_html(input.cards)}};
 }
 

@@ -9,6 +9,7 @@
 #include "apps/driver/predict.h"
 #include "apps/explorer/cards.h"
 #include "apps/explorer/facts.h"
+#include "apps/explorer/page_pieces.h"
 #include "apps/report/text.h"
 
 namespace foretrace::explorer {
@@ -39,7 +40,7 @@ std::string text_of(const driver::WhatIf& what_if) {
       if (own != texts.end()) spec.parameters.push_back(*own);
     }
   }
-  return driver::text_of(spec);
+  return text_of(spec);
 }
 
 std::vector<std::string> texts_of(const std::vector<driver::WhatIf>& stack) {
@@ -160,23 +161,17 @@ Response Service::rest(const Question& question, const Stack& stack) {
   if (!prediction.ok()) return declined(prediction.error());
   if (newest_.is_superseded(question)) return superseded();
   driver::add_facts(input_.recording, input_.replay.run, *prediction);
-  const Variant variant = variant_of("engine", texts_of(stack), *std::move(prediction), how_tos_);
-  const Result<Card> why = why_card(input_, variant);
-  if (!why.ok()) return declined(why.error());
+  Variant variant = variant_of("engine", texts_of(stack), *std::move(prediction), how_tos_);
+  const Result<Answers> answers = Answers::of(input_, options);
+  if (!answers.ok()) return declined(answers.error());
   if (newest_.is_superseded(question)) return superseded();
-  const Result<Card> rests_on = rests_on_card(input_, variant, options);
-  if (!rests_on.ok()) return declined(rests_on.error());
-  json cards = json::array();
-  for (const Card* const card : {&*why, &*rests_on}) {
-    cards.push_back({{"title", card->title}, {"html", card->html}});
+  if (const Status answered = answers->answer(variant); !answered.ok()) {
+    return declined(answered.error());
   }
-  const driver::Prediction& known = variant.prediction;
   return {.body = dumped({{"id", question.id},
-                          {"step_ns", known.run.answer.step_ns},
-                          {"low_ns", known.low_ns},
-                          {"high_ns", known.high_ns},
-                          {"samples", known.samples.value_or(1)},
-                          {"cards", cards}})};
+                          {"samples", variant.prediction.samples.value_or(1)},
+                          {"answer", answer_facts(variant.document)},
+                          {"cards", cards_html(variant.cards)}})};
 }
 
 }  // namespace foretrace::explorer

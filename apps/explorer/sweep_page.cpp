@@ -1,6 +1,7 @@
 #include "apps/explorer/sweep_page.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <utility>
 #include <vector>
@@ -9,10 +10,12 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/explorer/document.h"
+#include "apps/explorer/page_pieces.h"
 #include "apps/report/text.h"
 #include "apps/report/writers.h"
 #include "sim/core/hidden_text.h"
 #include "sim/core/text.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::explorer {
 namespace {
@@ -39,8 +42,8 @@ std::string_view unit_text(MetricUnit unit) {
 
 std::string figure_text(double value, MetricUnit unit) {
   switch (unit) {
-    case MetricUnit::time: return report::time_text(std::llround(value));
-    case MetricUnit::bytes: return report::bytes_text(std::llround(value));
+    case MetricUnit::time: return report::time_text(to_whole(value));
+    case MetricUnit::bytes: return report::bytes_text(to_whole(value));
     case MetricUnit::share: return report::percent_text(value);
     default: return fmt::format("{:.4g}", value);
   }
@@ -51,6 +54,14 @@ MetricUnit unit_of(const Sweep& sweep, std::size_t objective) {
     if (metric.name == sweep.objectives[objective].value.text()) return metric.unit;
   }
   return MetricUnit::plain;
+}
+
+/// What documents call the figure of an objective; empty: it is an expression over several.
+std::string key_of(const Sweep& sweep, std::size_t objective) {
+  const std::string& text = sweep.objectives[objective].value.text();
+  const bool is_metric = std::ranges::any_of(
+      sweep.metrics, [&](const sweeping::MetricInfo& metric) { return metric.name == text; });
+  return is_metric ? text : std::string();
 }
 
 /// All feasible points, or of too many the best and every so manieth.
@@ -123,11 +134,14 @@ json facts_of(const SweepInput& input, const Points& points) {
   for (std::size_t i = 0; i < sweep.axes().size(); ++i) {
     axes.push_back(axis_facts(sweep.axes()[i], i, points.all()));
   }
+  json ids = json::array();
+  for (const SelectedPoint& point : points.all()) ids.push_back(point.result.point);
   json objectives = json::array();
   for (std::size_t i = 0; i < sweep.objectives.size(); ++i) {
     json values = json::array();
     for (const SelectedPoint& point : points.all()) values.push_back(number(point.objectives[i]));
-    objectives.push_back({{"name", name_text(sweep.objectives[i].value.text())},
+    objectives.push_back({{"key", key_of(sweep, i)},
+                          {"name", name_text(sweep.objectives[i].value.text())},
                           {"unit", unit_text(unit_of(sweep, i))},
                           {"maximized", sweep.objectives[i].is_maximized},
                           {"values", values}});
@@ -139,11 +153,13 @@ json facts_of(const SweepInput& input, const Points& points) {
       values.push_back(i < point.result.metrics.size() ? number(point.result.metrics[i])
                                                        : json(nullptr));
     }
-    metrics.push_back({{"name", name_text(sweep.metrics[i].name)},
+    metrics.push_back({{"key", sweep.metrics[i].name},
+                       {"name", name_text(sweep.metrics[i].name)},
                        {"unit", unit_text(sweep.metrics[i].unit)},
                        {"values", values}});
   }
   return {{"schema", "foretrace.page/1"},
+          {"ids", ids},
           {"axes", axes},
           {"objectives", objectives},
           {"metrics", metrics}};
@@ -158,11 +174,14 @@ std::string sentence_html(const Sweep& sweep, const SelectedPoint& best) {
                          Space::text_of(sweep.axes()[i], best.result.where[i]));
   }
   if (sweep.axes().size() > most_axes) where += ", \u2026";
-  return fmt::format("With <em>{}</em> the {} is {}: <span class=\"to\">{}.</span>",
-                     html_text(where, 200),
+  const std::string key = key_of(sweep, 0);
+  const std::string at = fmt::format("point {}", best.result.point);
+  return fmt::format("With {} the {} is {}: <span class=\"to\">{}.</span>",
+                     figure_html(at, where, "em"),
                      html_text(name_text(sweep.objectives[0].value.text()), 80),
                      sweep.objectives[0].is_maximized ? "largest" : "least",
-                     html_text(figure_text(best.objectives[0], unit_of(sweep, 0))));
+                     figure_html(key.empty() ? at : at + " /" + key,
+                                 figure_text(best.objectives[0], unit_of(sweep, 0))));
 }
 
 }  // namespace
@@ -180,15 +199,16 @@ Result<Page> make_sweep_page(const SweepInput& input) {
       points.all().size() < counts->feasible
           ? fmt::format("<li>{} of them in this page</li>", report::count_text(points.all().size()))
           : std::string();
-  Pieces pieces = {{"KIND", "sweep"},
-                   {"TITLE", file + " - Foretrace"},
-                   {"FILE", file},
-                   {"CHIPS", fmt::format("<li>{}</li><li>{} feasible</li>{}",
-                                         report::plural(counts->rows, "point"),
-                                         report::count_text(counts->feasible), left)},
-                   {"SENTENCE", sentence_html(input.stored.sweep, points.best())},
-                   {"STATIC", "<section class=\"card\"><h2>The best points</h2>\n" + input.details +
-                                  "</section>\n"}};
+  Pieces pieces = {
+      {"KIND", "sweep"},
+      {"TITLE", file + " - Foretrace"},
+      {"FILE", file},
+      {"CHIPS",
+       figure_html("/rows", report::plural(counts->rows, "point"), "li") +
+           figure_html("/feasible", report::count_text(counts->feasible) + " feasible", "li") +
+           left},
+      {"SENTENCE", sentence_html(input.stored.sweep, points.best())},
+      {"STATIC", cards_html(std::array{Card{"The best points", input.details, "sweep"}})}};
   return Page{one_file(std::move(pieces), {{"facts", *std::move(block)}}, input.version)};
 }
 

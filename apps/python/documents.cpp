@@ -355,10 +355,12 @@ Result<std::string> sweep_points(const std::string& folder, const std::string& w
     question.where = std::move(*expression);
   }
   std::string text;
-  const Status written = report::write_points(*stored, question, [&](std::string_view lines) {
+  const auto keep = [&](std::string_view lines) {
     text += lines;
     return true;
-  });
+  };
+  const Status written =
+      report::write_points(*stored, question, keep, report::CsvReaders::programs);
   if (!written.ok()) return written.error();
   return text;
 }

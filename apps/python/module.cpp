@@ -31,6 +31,7 @@ void add_predictor(py::module_& module) {
       .def_readonly("fits", &StepPrediction::fits)
       .def_readonly("samples", &StepPrediction::samples)
       .def("speedup", &StepPrediction::speedup, py::arg("own_step_ns"))
+      .def("time_ratio", &StepPrediction::time_ratio, py::arg("own_step_ns"))
       .def("__repr__", [](const StepPrediction& step) {
         return "StepPrediction(step_ns=" + std::to_string(step.step_ns) +
                ", low_ns=" + std::to_string(step.low_ns) +

@@ -90,7 +90,7 @@ struct ResultAnswer {
 };
 /// Of the recording, and of the what-ifs that the answer is about.
 [[nodiscard]] std::vector<driver::Doubt> all_doubts(const ResultAnswer& answer);
-/// foretrace.result/1. The question that was asked comes first: the last pointer that is not null.
+/// foretrace.result/2. The question that was asked comes first: the last pointer that is not null.
 [[nodiscard]] Page result_page(const ResultAnswer& answer);
 
 /// What `simulate` answers to a scenario.
@@ -100,7 +100,7 @@ struct ScenarioPart {
   std::string_view timeline{};       ///< where it was written; empty: nowhere
   const Catalogue* known = nullptr;  ///< what boards draw; null: energy is left out
 };
-/// foretrace.result/1.
+/// foretrace.result/2.
 [[nodiscard]] Page scenario_page(const ScenarioPart& part);
 
 /// What `plan` answers: one search, or one per number of devices.

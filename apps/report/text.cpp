@@ -9,6 +9,7 @@
 
 #include "sim/core/hidden_text.h"
 #include "sim/core/utf8.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::report {
 namespace {
@@ -107,7 +108,7 @@ std::string three_digits(double per_second) {
 std::string rate_text(double per_second) {
   constexpr double most = 9e18;  // as a count
   if (!(per_second >= 999.5)) return three_digits(per_second);
-  return count_text(static_cast<std::uint64_t>(std::llround(std::min(per_second, most))));
+  return count_text(static_cast<std::uint64_t>(to_whole(std::min(per_second, most))));
 }
 
 std::string rate_text(double per_second, int decimals) {

@@ -1,11 +1,32 @@
 #include "apps/report/value.h"
 
+#include <cmath>
+
 #include <fmt/format.h>
 
 #include "apps/report/text.h"
+#include "sim/core/result.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::report {
 namespace {
+
+// What nothing can be is shown by nobody: it reached this place by a mistake of ours, which tests
+// find; users get "not known".
+Value figure(Unit unit, double number, bool is_possible) {
+#ifndef NDEBUG
+  FORETRACE_CHECK(is_possible);
+#endif
+  return is_possible ? Value{unit, number} : Value::none();
+}
+
+Value figure(Unit unit, std::int64_t whole) {
+  const bool is_possible = whole > -most_whole && whole < most_whole;
+#ifndef NDEBUG
+  FORETRACE_CHECK(is_possible);
+#endif
+  return is_possible ? Value{unit, whole} : Value::none();
+}
 
 std::string joined(const Value::List& values, std::int64_t scale_ns) {
   std::string text;
@@ -54,24 +75,36 @@ Value Value::as(std::string text) const {
   return value;
 }
 
+Value Value::from(std::string pointers) const {
+  Value value = *this;
+  value.source = std::move(pointers);
+  return value;
+}
+
 Value Value::none(std::string text) { return {Unit::none, {}, std::move(text)}; }
 Value Value::words(std::string_view text) { return {Unit::words, std::string(text)}; }
 Value Value::known_words(std::string_view text) { return text.empty() ? none() : words(text); }
 Value Value::flag(bool value) { return {Unit::flag, value}; }
-Value Value::time(std::int64_t ns) { return {Unit::time, ns}; }
+Value Value::time(std::int64_t ns) { return figure(Unit::time, ns); }
 Value Value::known_time(std::int64_t ns) { return ns < 0 ? none() : time(ns); }
 Value Value::time(const std::optional<std::int64_t>& ns) { return ns ? time(*ns) : none(); }
-Value Value::bytes(std::int64_t bytes) { return {Unit::bytes, bytes}; }
+Value Value::bytes(std::int64_t bytes) { return figure(Unit::bytes, bytes); }
 Value Value::known_bytes(std::int64_t bytes) { return bytes < 0 ? none() : Value::bytes(bytes); }
-Value Value::bytes_change(std::int64_t bytes) { return {Unit::bytes_change, bytes}; }
+Value Value::bytes_change(std::int64_t bytes) { return figure(Unit::bytes_change, bytes); }
 Value Value::count(std::uint64_t count) { return {Unit::count, static_cast<std::int64_t>(count)}; }
-Value Value::plain(double number) { return {Unit::plain, number}; }
+Value Value::plain(double number) { return figure(Unit::plain, number, std::isfinite(number)); }
 Value Value::known(std::int64_t number) { return number < 0 ? none() : plain(number); }
-Value Value::share(double share) { return {Unit::share, share}; }
-Value Value::change(double change) { return {Unit::change, change}; }
-Value Value::factor(double factor) { return {Unit::factor, factor}; }
+Value Value::share(double share) { return figure(Unit::share, share, std::isfinite(share)); }
+Value Value::part(double share) {
+  constexpr double rounding = 1e-9;
+  return figure(Unit::share, share, share >= -rounding && share <= 1 + rounding);
+}
+Value Value::change(double change) { return figure(Unit::change, change, std::isfinite(change)); }
+Value Value::factor(double factor) { return figure(Unit::factor, factor, std::isfinite(factor)); }
 Value Value::bandwidth(double bytes_per_second) {
-  return bytes_per_second < 0 ? none() : Value{Unit::bandwidth, bytes_per_second};
+  return bytes_per_second < 0
+             ? none()
+             : figure(Unit::bandwidth, bytes_per_second, std::isfinite(bytes_per_second));
 }
 Value Value::numbers(Numbers numbers) { return {Unit::list, std::move(numbers)}; }
 Value Value::list(List values) { return {Unit::list, std::move(values)}; }

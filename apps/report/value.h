@@ -31,7 +31,8 @@ enum class Unit : std::uint8_t {
 
 struct Member;
 
-/// One value. Documents get it as it is; pages get it with its unit, or in its own words.
+/// One value. A figure is finite, or it is none: tests stop where something else is made of one.
+/// Documents get it as it is; pages get it with its unit, or in its own words.
 struct Value {
   using Numbers = std::vector<std::int64_t>;
   using List = std::vector<Value>;
@@ -41,9 +42,15 @@ struct Value {
   std::variant<std::monostate, bool, std::int64_t, double, std::string, Numbers, List, Object>
       held;             // without {}, for which clang 14 has to know Member here
   std::string shown{};  ///< what pages write instead; empty: the value with its unit
+  /// Of a value without a key: where its document has it, as a JSON pointer, or what it follows
+  /// from:
+  /// "/part of /whole", "/after to /before" (relative), "/after less /before".
+  std::string source{};
 
   /// The same value, in other words on pages.
   [[nodiscard]] Value as(std::string text) const;
+  /// The same value, which the document has there or leaves to be worked out from there.
+  [[nodiscard]] Value from(std::string pointers) const;
   [[nodiscard]] bool is_known() const { return unit != Unit::none; }
 
   /// Null; pages show `text`.
@@ -67,6 +74,8 @@ struct Value {
   /// Null below 0: ids and sizes that were not recorded.
   [[nodiscard]] static Value known(std::int64_t number);
   [[nodiscard]] static Value share(double share);
+  /// A share that cannot be less than nothing or more than the whole.
+  [[nodiscard]] static Value part(double share);
   [[nodiscard]] static Value change(double change);
   [[nodiscard]] static Value factor(double factor);
   /// Null below 0.

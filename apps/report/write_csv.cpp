@@ -4,18 +4,12 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "apps/report/csv_cell.h"
 #include "apps/report/writers.h"
 #include "sim/core/params.h"
 
 namespace foretrace::report {
 namespace {
-
-std::string quoted(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string out = "\"";
-  for (const char c : text) out += c == '"' ? std::string("\"\"") : std::string(1, c);
-  return out + "\"";
-}
 
 struct ToText {
   std::string operator()(std::monostate /*null*/) const { return {}; }
@@ -39,6 +33,18 @@ struct ToText {
     return fmt::format("{}", fmt::join(texts, ";"));
   }
 };
+
+/// Whether the text begins with one from elsewhere; figures and keys are ours.
+bool begins_with_words(const Value& value) {
+  if (std::holds_alternative<std::string>(value.held)) return true;
+  const auto* const list = std::get_if<Value::List>(&value.held);
+  return list != nullptr && !list->empty() && begins_with_words(list->front());
+}
+
+std::string cell_of(const Value& value) {
+  const std::string text = std::visit(ToText{}, value.held);
+  return begins_with_words(value) ? csv_name(text) : csv_cell(text);
+}
 
 /// A table and the part of the page that it stands in.
 struct Found {
@@ -119,14 +125,14 @@ void add_fields(const Table& table, std::size_t column, std::vector<Field>& fiel
   fields.push_back({column, {}, name});
 }
 
-std::string text_of(const Field& field, const Value& value) {
-  if (field.member.empty()) return std::visit(ToText{}, value.held);
+std::string cell_of(const Field& field, const Value& value) {
+  if (field.member.empty()) return cell_of(value);
   const auto* const object = std::get_if<Value::Object>(&value.held);
   if (object == nullptr) return {};
   const auto member = std::find_if(object->begin(), object->end(), [&](const Member& candidate) {
     return candidate.key == field.member;
   });
-  return member == object->end() ? std::string() : std::visit(ToText{}, member->value.held);
+  return member == object->end() ? std::string() : cell_of(member->value);
 }
 
 bool has_rows_below(const Table& table) {
@@ -144,10 +150,10 @@ class CsvWriter {
     has_parts_ = !part_name.empty();
     is_tree_ = has_rows_below(first);
     std::vector<std::string> head;
-    if (has_parts_) head.push_back(part_name);
+    if (has_parts_) head.push_back(csv_name(part_name));
     if (is_tree_) head.emplace_back("level");
     if (first.is_object) head.emplace_back("name");
-    for (const Field& field : fields_) head.push_back(field.name);
+    for (const Field& field : fields_) head.push_back(csv_name(field.name));
     line(head);
     for (const Found& one : found) {
       for (const Row& row : one.table->rows) add(one, row, 0);
@@ -157,18 +163,17 @@ class CsvWriter {
 
  private:
   void line(const std::vector<std::string>& cells) {
-    for (std::size_t i = 0; i < cells.size(); ++i) text_ += (i == 0 ? "" : ",") + quoted(cells[i]);
-    text_ += "\n";
+    text_ += fmt::format("{}\n", fmt::join(cells, ","));
   }
 
   void add(const Found& found, const Row& row, std::size_t level) {
     if (row.is_for_pages) return;
     std::vector<std::string> cells;
-    if (has_parts_) cells.push_back(found.part);
+    if (has_parts_) cells.push_back(csv_name(found.part));
     if (is_tree_) cells.push_back(std::to_string(level));
-    if (found.table->is_object) cells.push_back(row.key);
+    if (found.table->is_object) cells.push_back(csv_name(row.key));
     for (const Field& field : fields_) {
-      cells.push_back(field.column < row.cells.size() ? text_of(field, row.cells[field.column])
+      cells.push_back(field.column < row.cells.size() ? cell_of(field, row.cells[field.column])
                                                       : std::string());
     }
     line(cells);

@@ -34,33 +34,106 @@ std::string next_character(std::string_view& text) {
   return controls ? "?" : std::string(one);
 }
 
+/// A place in the document of a page, as a JSON pointer; empty: it has none.
+std::string inside(std::string_view place, std::string_view key) {
+  if (key.empty()) return {};
+  std::string pointer = fmt::format("{}/", place);
+  for (const char c : key) {
+    if (c == '~') pointer += "~0";
+    if (c == '/') pointer += "~1";
+    if (c != '~' && c != '/') pointer += c;
+  }
+  return pointer;
+}
+
+std::string place_of(const Section& section) {
+  return section.path.empty() ? std::string() : "/" + section.path;
+}
+
+/// Says of a value where the document has it, so that a test can compare the two.
+std::string source_html(const Value& value, const std::string& key_place) {
+  const std::string& place = value.source.empty() ? key_place : value.source;
+  const bool may_tell = value.is_known() && value.unit != Unit::flag &&
+                        shown_text(value).find_first_of("0123456789") != std::string::npos;
+  return place.empty() || !may_tell ? std::string()
+                                    : fmt::format(" data-at=\"{}\"", html_text(place));
+}
+
 struct TablePlace {
   const Section& section;
   const Table& table;
+  bool has_one_key = false;  ///< rows of the document are single values
+};
+
+TablePlace place_of(const Section& section, const Table& table) {
+  const auto keyed = std::count_if(table.columns.begin(), table.columns.end(),
+                                   [](const Column& column) { return !column.key.empty(); });
+  return {section, table, table.is_object && keyed == 1};
+}
+
+/// Of a row: an object, or the element of a list.
+struct RowPlace {
+  std::string at;  ///< in the document; empty: on pages only
+  std::size_t level = 0;
 };
 
 std::string cell_html(const TablePlace& place, const Row& row, std::size_t column,
-                      std::size_t level) {
+                      const RowPlace& where) {
   const std::int64_t own = place.table.columns[column].scale_ns;
   const std::int64_t scale = std::max<std::int64_t>(0, own != 0 ? own : place.section.scale_ns);
-  const bool known = column < row.cells.size();
-  const std::string text = known ? html_text(shown_text(row.cells[column], scale)) : std::string();
-  if (column == 0) {
-    return fmt::format("<td{}><bdi>{}</bdi></td>", level > 0 ? " class=\"below\"" : "", text);
+  const Value value = column < row.cells.size() ? row.cells[column] : Value{};
+  const std::string& key = place.table.columns[column].key;
+  const std::string text = html_text(shown_text(value, scale));
+  std::string at;
+  if (!where.at.empty() && !key.empty()) {
+    at = place.has_one_key ? where.at : inside(where.at, key);
   }
-  const bool is_words = known && row.cells[column].is_known() && !is_figure(row.cells[column]);
-  return fmt::format("<td{}>{}</td>", is_words ? " class=\"words\"" : "", text);
+  const std::string source = source_html(value, at);
+  if (column == 0) {
+    return fmt::format("<td{}{}><bdi>{}</bdi></td>", where.level > 0 ? " class=\"below\"" : "",
+                       source, text);
+  }
+  const bool is_words = value.is_known() && !is_figure(value);
+  return fmt::format("<td{}{}>{}</td>", is_words ? " class=\"words\"" : "", source, text);
 }
 
-std::string row_html(const TablePlace& place, const Row& row, std::size_t level) {
+std::string rows_html(const TablePlace& place, const std::vector<Row>& rows,
+                      const std::string& list, std::size_t level);
+
+std::string row_html(const TablePlace& place, const Row& row, const RowPlace& where) {
   if (!is_on_web(row.show)) return {};
   std::string html = "<tr>";
   for (std::size_t i = 0; i < place.table.columns.size(); ++i) {
-    if (is_on_web(place.table.columns[i].show)) html += cell_html(place, row, i, level);
+    if (is_on_web(place.table.columns[i].show)) html += cell_html(place, row, i, where);
   }
   html += "</tr>\n";
-  for (const Row& below : row.below) html += row_html(place, below, level + 1);
+  const std::string below =
+      where.at.empty() ? std::string() : inside(where.at, place.table.below_key);
+  return html + rows_html(place, row.below, below, where.level + 1);
+}
+
+/// `list`: where the document has them; empty: nowhere.
+std::string rows_html(const TablePlace& place, const std::vector<Row>& rows,
+                      const std::string& list, std::size_t level) {
+  std::string html;
+  std::size_t number = 0;  // of those in the document
+  std::size_t shown = 0;
+  for (const Row& row : rows) {
+    std::string at;
+    if (!list.empty() && !row.is_for_pages) {
+      const bool is_object = place.table.is_object && level == 0;
+      at = inside(list == "/" ? "" : list, is_object ? row.key : std::to_string(number++));
+    }
+    if (level == 0 && is_on_web(row.show) && shown++ >= place.table.longest) continue;
+    html += row_html(place, row, {at, level});
+  }
   return html;
+}
+
+/// Where the document has the rows of a table; "/": it is all that the document is.
+std::string list_of(const Section& section, const Table& table) {
+  if (table.key != ".") return inside(place_of(section), table.key);
+  return section.path.empty() ? "/" : place_of(section);
 }
 
 std::string table_html(const Section& section, const Table& table) {
@@ -90,10 +163,7 @@ std::string table_html(const Section& section, const Table& table) {
                         html_text(title));
   }
   html += "</tr></thead><tbody>\n";
-  std::size_t rows = 0;
-  for (const Row& row : table.rows) {
-    if (is_on_web(row.show) && rows++ < table.longest) html += row_html({section, table}, row, 0);
-  }
+  html += rows_html(place_of(section, table), table.rows, list_of(section, table), 0);
   return html + "</tbody></table></div>\n";
 }
 
@@ -101,7 +171,8 @@ std::string section_html(const Section& section) {
   std::string facts;
   for (const Fact& fact : section.facts) {
     if (fact.label.empty() || !is_on_web(fact.show)) continue;
-    facts += fmt::format("<dt>{}</dt><dd><bdi>{}</bdi></dd>\n", html_text(fact.label),
+    facts += fmt::format("<dt>{}</dt><dd{}><bdi>{}</bdi></dd>\n", html_text(fact.label),
+                         source_html(fact.value, inside(place_of(section), fact.key)),
                          html_text(shown_text(fact.value, section.scale_ns)));
   }
   std::string html = facts.empty() ? facts : "<dl>\n" + facts + "</dl>\n";

@@ -1,6 +1,7 @@
 // Sums of gradients whose zero blocks stay where they are: what each link has to carry.
 #pragma once
 
+#include <compare>
 #include <cstdint>
 
 namespace foretrace {
@@ -20,7 +21,8 @@ struct SparseBlocks {
   double number_bytes = 4;
   double index_bytes = 4;  ///< of a block
 
-  friend bool operator==(const SparseBlocks&, const SparseBlocks&) = default;
+  // NOLINTNEXTLINE(modernize-use-nullptr): no pointer is written here
+  friend auto operator<=>(const SparseBlocks&, const SparseBlocks&) = default;
   /// Bytes that travel per byte of blocks.
   [[nodiscard]] double with_index() const { return 1 + index_bytes / (numbers * number_bytes); }
 };
@@ -33,7 +35,8 @@ struct SparseSum {
   SparseMethod method = SparseMethod::servers;
   SparseBlocks blocks;
   double servers = 0;  ///< 0: as many as workers
-  friend bool operator==(const SparseSum&, const SparseSum&) = default;
+  // NOLINTNEXTLINE(modernize-use-nullptr): no pointer is written here
+  friend auto operator<=>(const SparseSum&, const SparseSum&) = default;
 };
 
 /// Share of blocks that are not zero for somebody: common ones, and of the others those that

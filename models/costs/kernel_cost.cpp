@@ -8,11 +8,12 @@
 
 #include "models/catalogue/context_memo.h"
 #include "models/costs/operator_model.h"
+#include "sim/core/whole.h"
 
 namespace foretrace {
 namespace {
 
-std::int64_t rounded(double ns) { return std::llround(std::clamp(ns, 0.0, 1e18)); }
+std::int64_t rounded(double ns) { return to_whole(std::clamp(ns, 0.0, 1e18)); }
 
 // Arithmetic and bytes under one setting, in ns; negative where not known.
 struct Parts {

@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/random.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::federated {
 namespace {
@@ -58,9 +59,8 @@ class Server {
         const double factor = std::pow(1 + kind.spread, 2 * draw() - 1);
         const double ns = std::clamp(seconds * factor * 1e9, 1.0, 1e17);
         const double late = draw() * static_cast<double>(kind.until_ns - kind.from_ns);
-        devices_.push_back({.kind = k,
-                            .work_ns = std::llround(ns),
-                            .offset_ns = kind.from_ns + std::llround(late)});
+        devices_.push_back(
+            {.kind = k, .work_ns = to_whole(ns), .offset_ns = kind.from_ns + to_whole(late)});
       }
     }
   }
@@ -89,7 +89,7 @@ class Server {
     const double share = draw();
     if (failure < federation_.task.failure) {
       attempt.is_whole = false;
-      attempt.end_ns = now_ns + std::llround(share * static_cast<double>(device.work_ns));
+      attempt.end_ns = now_ns + to_whole(share * static_cast<double>(device.work_ns));
     }
     const std::int64_t stays = stays_ns(device, now_ns);
     if (stays < attempt.end_ns - now_ns) {
@@ -159,8 +159,7 @@ class Server {
   Result<RoundFigures> in_rounds() {
     const auto asked = std::max<std::int64_t>(
         policy_.updates,
-        std::llround(
-            std::ceil(static_cast<double>(policy_.updates) * policy_.over_selection - 1e-9)));
+        to_whole(std::ceil(static_cast<double>(policy_.updates) * policy_.over_selection - 1e-9)));
     std::vector<std::size_t> there;
     for (std::int64_t round = 0; round < federation_.rounds; ++round) {
       const std::int64_t begin_ns = now_ns_;

@@ -1,9 +1,9 @@
 // Segments: asked of the driver when no block fits, given back under pressure. Constants are those
 // of CUDACachingAllocator.cpp: kSmallBuffer, kMinLargeAlloc, kRoundLarge.
 #include <algorithm>
-#include <cmath>
 
 #include "models/memories/caching_allocator.h"
+#include "sim/core/whole.h"
 
 namespace foretrace {
 namespace {
@@ -109,8 +109,8 @@ void CachingAllocator::collect_garbage() {
   if (settings_.garbage_collection_threshold <= 0 || settings_.capacity_bytes == no_memory_limit) {
     return;
   }
-  const auto threshold = std::llround(settings_.garbage_collection_threshold *
-                                      static_cast<double>(settings_.capacity_bytes));
+  const auto threshold = to_whole(settings_.garbage_collection_threshold *
+                                  static_cast<double>(settings_.capacity_bytes));
   for (bool freed = true; freed && use_.reserved_bytes > threshold;) {
     freed = false;
     std::vector<std::uint32_t> candidates;

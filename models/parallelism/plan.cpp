@@ -44,15 +44,17 @@ Status check_counts(const ParallelPlan& plan) {
 }  // namespace
 
 GridAxis axis_of(const ParallelPlan& plan, Axis axis) {
+  const std::uint32_t ranks = plan.ranks();
+  const std::uint32_t stage = plan.tensor * plan.context * plan.data;
   switch (axis) {
-    case Axis::tensor: return {plan.tensor, 1};
-    case Axis::context: return {plan.context, plan.tensor};
+    case Axis::tensor: return {plan.tensor, 1, ranks};
+    case Axis::context: return {plan.context, plan.tensor, ranks};
     // Experts spread over neighbours of the data group, beginning with the nearest.
     case Axis::expert:
-      return {plan.expert, plan.expert_tensor > 1 || plan.tensor == 1 ? plan.tensor : 1};
-    case Axis::data: return {plan.copies(), plan.tensor};
-    case Axis::pipeline: return {plan.pipeline, plan.tensor * plan.context * plan.data};
-    case Axis::embedding: return {2, plan.tensor * plan.context * plan.data * (plan.pipeline - 1)};
+      return {plan.expert, plan.expert_tensor > 1 || plan.tensor == 1 ? plan.tensor : 1, ranks};
+    case Axis::data: return {plan.copies(), plan.tensor, ranks};
+    case Axis::pipeline: return {plan.pipeline, stage, ranks};
+    case Axis::embedding: return {2, stage * (plan.pipeline - 1), ranks};
   }
   return {};
 }
@@ -68,17 +70,22 @@ std::uint32_t usual_expert_tensor(const ParallelPlan& plan, const TransformerSpe
   return spec.experts.count > 0 ? plan.tensor : 1;
 }
 
-GridAxis shard_axis(const ParallelPlan& plan) { return {plan.shards(), plan.tensor}; }
+GridAxis shard_axis(const ParallelPlan& plan) { return {plan.shards(), plan.tensor, plan.ranks()}; }
 
 GridAxis replica_axis(const ParallelPlan& plan) {
   const std::uint32_t shards = std::max(1U, plan.shards());
-  return {std::max(1U, plan.copies() / shards), plan.tensor * shards};
+  return {std::max(1U, plan.copies() / shards), plan.tensor * shards, plan.ranks()};
 }
 
 GridAxis expert_copies(const ParallelPlan& plan) {
   const std::uint32_t ranks = plan.copies() * plan.tensor;
   const std::uint32_t one = std::max(1U, plan.expert * plan.expert_tensor);
-  return {std::max(1U, ranks / one), one};
+  return {std::max(1U, ranks / one), one, plan.ranks()};
+}
+
+Sharding real_sharding(const ParallelPlan& plan, bool has_experts) {
+  const bool is_divided = plan.shards() > 1 || (has_experts && expert_copies(plan).size > 1);
+  return is_divided ? plan.sharding : Sharding::none;
 }
 
 Status check_plan(const ParallelPlan& plan, const TransformerSpec& spec) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <span>
 #include <string_view>
@@ -49,7 +50,8 @@ struct ParallelPlan {
   /// Ranks that hold the same parameters of dense layers.
   [[nodiscard]] std::uint32_t copies() const { return data * context; }
   [[nodiscard]] std::uint32_t shards() const { return shard_size > 0 ? shard_size : copies(); }
-  friend bool operator==(const ParallelPlan&, const ParallelPlan&) = default;
+  // NOLINTNEXTLINE(modernize-use-nullptr): no pointer is written here
+  friend auto operator<=>(const ParallelPlan&, const ParallelPlan&) = default;
 };
 
 /// Neighbours of a rank along an axis: tensor ranks are next to each other, then context, data and
@@ -68,6 +70,8 @@ struct ParallelPlan {
 [[nodiscard]] GridAxis replica_axis(const ParallelPlan& plan);
 /// The copies of an expert.
 [[nodiscard]] GridAxis expert_copies(const ParallelPlan& plan);
+/// What the plan divides in fact: nothing where a single rank would hold all parts.
+[[nodiscard]] Sharding real_sharding(const ParallelPlan& plan, bool has_experts);
 
 /// One kind of parallelism: a file of this folder.
 struct ParallelismInfo {

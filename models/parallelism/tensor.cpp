@@ -27,11 +27,7 @@ Status check(const ParallelPlan& plan, const TransformerSpec& spec) {
         ErrorCode::bad_config,
         fmt::format("tensor: got {}, expected a divisor of the {} {}", plan.tensor, size, what)};
   };
-  if (t <= 1) {
-    if (!plan.sequence) return ok_status();
-    return Error{ErrorCode::bad_config,
-                 "sequence: got true with tensor 1, expected more than one tensor rank"};
-  }
+  if (t <= 1) return ok_status();  // sequence divides by it, too: nothing
   if (std::fmod(spec.heads, t) != 0) return refuse(spec.heads, "heads");
   if (std::fmod(spec.kv_heads, t) != 0 && std::fmod(t, spec.kv_heads) != 0) {
     return refuse(spec.kv_heads, "key heads (or a multiple of them)");

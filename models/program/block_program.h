@@ -41,6 +41,7 @@ struct Action {
   double ns = 0;
   double bytes = 0;  ///< collectives
   std::string_view name = {};
+  friend bool operator==(const Action&, const Action&) = default;
 };
 
 /// Factors of times by source; all 1 for the prediction itself.
@@ -62,12 +63,14 @@ struct PassTime {
   double host = 0;                                       ///< what the host needs to launch it
   double host_bound = 0;                                 ///< what it needs beyond the device
   void add(const PassTime& other, double count);
+  friend bool operator==(const PassTime&, const PassTime&) = default;
 };
 
 /// A collective of gradients that a recording states.
 struct GradientExchange {
   Exchange exchange;
   bool among_expert_copies = false;
+  friend bool operator==(const GradientExchange&, const GradientExchange&) = default;
 };
 
 struct BlockProgram {
@@ -85,6 +88,8 @@ struct BlockProgram {
   double kept_bytes = 0;     ///< per micro-batch in flight
   double working_bytes = 0;  ///< while one block is computed or recomputed: what else is alive
   double input_bytes = 0;
+  double window = 0;  ///< keys of a sequence that attention looks at; 0: all
+  friend bool operator==(const BlockProgram&, const BlockProgram&) = default;
 };
 
 /// What turns operators into actions.

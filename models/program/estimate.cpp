@@ -3,8 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "models/schedules/execution.h"
+#include "sim/core/whole.h"
 
 namespace foretrace {
 namespace {
@@ -26,17 +30,15 @@ PassTime stage_pass(const Job& job, const StepParts& parts, const std::vector<Bl
   return sum;
 }
 
-// What stage_pass() says in total.
-double stage_total(const Job& job, const StepParts& parts, std::uint32_t stage) {
-  double total = 0;
+// What stage_pass() says in total, in the whole ns that the schedule runs.
+std::int64_t stage_ns(const Job& job, const StepParts& parts, std::uint32_t stage) {
+  std::int64_t ns = 0;
   for (std::uint32_t chunk = 0; chunk < job.chunks; ++chunk) {
     const auto position = position_of(*job.schedule, parts.times.shape, stage, chunk);
-    total += parts.forward[position].total + parts.backward[position].total;
-    if (job.schedule->splits_backward) {
-      total += static_cast<double>(parts.times.weights[position]);
-    }
+    ns += parts.times.forward[position] + parts.times.backward[position];
+    if (job.schedule->splits_backward) ns += parts.times.weights[position];
   }
-  return total;
+  return ns * parts.times.shape.micro_batches;
 }
 
 struct StepEnd {
@@ -61,6 +63,16 @@ StepEnd step_end(const StepParts& parts, const Executed& passes) {
   return end;
 }
 
+Status check_memory(const std::vector<StageMemory>& stages) {
+  const auto too_large = std::find_if_not(
+      stages.begin(), stages.end(), [](const StageMemory& one) { return fits_whole(one.total()); });
+  if (too_large == stages.end()) return ok_status();
+  return Error{ErrorCode::bad_config,
+               fmt::format("a step: got {:.2g} bytes on a rank, expected at most {:.2g}: model, "
+                           "batch or sequence are too large",
+                           too_large->total(), static_cast<double>(most_whole))};
+}
+
 }  // namespace
 
 double StepBreakdown::total() const {
@@ -68,13 +80,15 @@ double StepBreakdown::total() const {
          std::accumulate(exposed.begin(), exposed.end(), 0.0) + bubble + optimizer + host;
 }
 
-Estimate estimate(const Job& job, const JobBlocks& blocks, const SourceScale& scale) {
+Result<Estimate> estimate(const Job& job, const JobBlocks& blocks, const SourceScale& scale) {
   return estimate(job, blocks, time_blocks(job, blocks, scale), scale);
 }
 
-Estimate estimate(const Job& job, const JobBlocks& blocks, const std::vector<BlockTimes>& times,
-                  const SourceScale& scale) {
-  const StepParts parts = step_parts(job, blocks, times, scale);
+Result<Estimate> estimate(const Job& job, const JobBlocks& blocks,
+                          const std::vector<BlockTimes>& times, const SourceScale& scale) {
+  auto made = step_parts(job, blocks, times, scale);
+  if (!made.ok()) return std::move(made).error();
+  const StepParts parts = *std::move(made);
   Estimate result;
   result.times = parts.times;
   const Executed passes = finished(*job.schedule, parts.times);
@@ -83,15 +97,18 @@ Estimate estimate(const Job& job, const JobBlocks& blocks, const std::vector<Blo
   result.step_ns = result.pipeline_ns + end.total();
 
   std::uint32_t longest = 0;
-  double most = 0;
+  std::int64_t most = 0;
   for (std::uint32_t stage = 0; stage < job.plan.pipeline; ++stage) {
-    const double total = stage_total(job, parts, stage);
-    if (total > most) {
-      most = total;
+    const std::int64_t ns = stage_ns(job, parts, stage);
+    if (ns > most) {
+      most = ns;
       longest = stage;
     }
   }
-  const PassTime slowest = stage_pass(job, parts, times, longest);
+  // Its parts add up to the whole ns of its passes, which the schedule runs.
+  const PassTime exact = stage_pass(job, parts, times, longest);
+  PassTime slowest;
+  slowest.add(exact, exact.total > 0 ? static_cast<double>(most) / exact.total : 0);
   StepBreakdown& breakdown = result.breakdown;
   breakdown.computed = slowest.computed;
   breakdown.exposed = slowest.exposed;
@@ -99,11 +116,12 @@ Estimate estimate(const Job& job, const JobBlocks& blocks, const std::vector<Blo
       static_cast<double>(end.gradients + end.parameters);
   breakdown.optimizer = static_cast<double>(end.update);
   breakdown.host = slowest.host_bound;
-  breakdown.bubble = static_cast<double>(result.step_ns) - breakdown.total();
+  breakdown.bubble = std::max(0.0, static_cast<double>(result.step_ns) - breakdown.total());
   result.by_provenance = slowest.by_provenance;
   result.again_ns = slowest.again;
   result.overlapped_ns = slowest.overlapped;
   result.memory = stage_memory(job, times, parts.positions, blocks.hidden_bytes);
+  if (Status status = check_memory(result.memory); !status.ok()) return std::move(status).error();
   return result;
 }
 
@@ -116,16 +134,18 @@ void combine_changes(RangedStep& range) {
   for (const auto& sides : range.change) {
     for (const double change : sides) (change < 0 ? below : above) += change * change;
   }
-  range.low_ns = std::llround(std::max(0.0, base - std::sqrt(below)));
-  range.high_ns = std::llround(base + std::sqrt(above));
+  range.low_ns = to_whole(std::max(0.0, base - std::sqrt(below)));
+  range.high_ns = to_whole(base + std::sqrt(above));
 }
 
 }  // namespace
 
-RangedStep ranged_step(const Job& job, const JobBlocks& blocks) {
+Result<RangedStep> ranged_step(const Job& job, const JobBlocks& blocks) {
   const KernelTimes kernels(*job.cluster, *job.framework, job.precisions);
+  const auto typical = estimate(job, blocks);
+  if (!typical.ok()) return typical.error();
   RangedStep result;
-  result.step_ns = estimate(job, blocks).step_ns;
+  result.step_ns = typical->step_ns;
   const auto base = static_cast<double>(result.step_ns);
   const bool is_known = kernels.err_together(CostSource::product, CostSource::framework);
   const double unsaid = is_known ? 0 : step_error(*job.framework, *job.model);
@@ -145,7 +165,9 @@ RangedStep ranged_step(const Job& job, const JobBlocks& blocks) {
       for (std::size_t j = 0; j < cost_source_count; ++j) {
         if (kernels.err_together(source, static_cast<CostSource>(j))) scale[j] = factor;
       }
-      result.change[i][side] = static_cast<double>(estimate(job, blocks, scale).step_ns) - base;
+      const auto there = estimate(job, blocks, scale);
+      if (!there.ok()) return there.error();
+      result.change[i][side] = static_cast<double>(there->step_ns) - base;
     }
   }
   combine_changes(result);

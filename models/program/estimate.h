@@ -23,6 +23,7 @@ struct StageMemory {
   [[nodiscard]] double total() const {
     return weights + gradients + optimizer + activations + working + buffers;
   }
+  friend bool operator==(const StageMemory&, const StageMemory&) = default;
 };
 
 /// Where the time of a step goes on the slowest stage, in ns; sums to the step.
@@ -33,6 +34,7 @@ struct StepBreakdown {
   double optimizer = 0;
   double host = 0;  ///< the device waits for launches
   [[nodiscard]] double total() const;
+  friend bool operator==(const StepBreakdown&, const StepBreakdown&) = default;
 };
 
 struct Estimate {
@@ -44,6 +46,7 @@ struct Estimate {
   double overlapped_ns = 0;         ///< collectives beside kernels
   std::vector<StageMemory> memory;  ///< per stage
   PipelineTimes times;
+  friend bool operator==(const Estimate&, const Estimate&) = default;
 };
 
 /// Times of positions, of sends and of the end of a step.
@@ -56,15 +59,19 @@ struct StepParts {
   std::vector<std::int64_t> update;      ///< per stage: the optimizer
   std::vector<std::vector<BlockRun>> positions;
 };
-[[nodiscard]] StepParts step_parts(const Job& job, const JobBlocks& blocks,
-                                   const std::vector<BlockTimes>& times, const SourceScale& scale);
+/// Error: a step takes longer than whole numbers hold, as where a rate is next to 0.
+[[nodiscard]] Result<StepParts> step_parts(const Job& job, const JobBlocks& blocks,
+                                           const std::vector<BlockTimes>& times,
+                                           const SourceScale& scale);
 
-/// `blocks` are of this job, or of one that differs in what they do not depend on.
-[[nodiscard]] Estimate estimate(const Job& job, const JobBlocks& blocks,
-                                const SourceScale& scale = no_scale());
+/// `blocks` are of this job, or of one that differs in what they do not depend on. Error: time or
+/// memory is more than whole numbers hold.
+[[nodiscard]] Result<Estimate> estimate(const Job& job, const JobBlocks& blocks,
+                                        const SourceScale& scale = no_scale());
 /// The same with times that are known.
-[[nodiscard]] Estimate estimate(const Job& job, const JobBlocks& blocks,
-                                const std::vector<BlockTimes>& times, const SourceScale& scale);
+[[nodiscard]] Result<Estimate> estimate(const Job& job, const JobBlocks& blocks,
+                                        const std::vector<BlockTimes>& times,
+                                        const SourceScale& scale);
 
 /// The step and how far it may be off: each source at its ends in turn, combined as independent
 /// errors.
@@ -75,7 +82,8 @@ struct RangedStep {
   /// Per source: change of the step if the source is at its low and its high end.
   std::array<std::array<double, 2>, cost_source_count> change{};
 };
-[[nodiscard]] RangedStep ranged_step(const Job& job, const JobBlocks& blocks);
+/// Error: as of estimate(), also at an end.
+[[nodiscard]] Result<RangedStep> ranged_step(const Job& job, const JobBlocks& blocks);
 /// As if nothing were wrong with this source: for comparing runs that it is the same in.
 [[nodiscard]] RangedStep without(RangedStep range, CostSource source);
 

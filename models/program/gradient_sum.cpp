@@ -1,11 +1,17 @@
 #include "models/program/gradient_sum.h"
 
+#include <algorithm>
+
 #include "models/collectives/sparse_costs.h"
 #include "models/costs/rates.h"
 #include "models/program/sharded_passes.h"
 
 namespace foretrace {
 namespace {
+
+// 40 million, or one million per rank (Megatron-LM, param_and_grad_buffer.py).
+constexpr double least_bucket_elements = 40e6;
+constexpr double bucket_elements_per_rank = 1e6;
 
 double device_bytes(const CollectiveCall& call, const SparseSum& sum) {
   if (sum.method != SparseMethod::all_gather) return call.bytes;
@@ -14,6 +20,10 @@ double device_bytes(const CollectiveCall& call, const SparseSum& sum) {
 }
 
 }  // namespace
+
+double bucket_elements(const ParallelPlan& plan) {
+  return std::max(least_bucket_elements, bucket_elements_per_rank * plan.copies());
+}
 
 double gradient_sum_ns(const Job& job, const GridAxis& axis, CollectiveCall call,
                        const SourceScale& scale) {

@@ -11,4 +11,7 @@ namespace foretrace {
 [[nodiscard]] double gradient_sum_ns(const Job& job, const GridAxis& axis, CollectiveCall call,
                                      const SourceScale& scale);
 
+/// Elements that wait until they are added up together, where that runs beside the backward pass.
+[[nodiscard]] double bucket_elements(const ParallelPlan& plan);
+
 }  // namespace foretrace

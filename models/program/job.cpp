@@ -1,6 +1,7 @@
 #include "models/program/job.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 
 #include <fmt/format.h>
@@ -140,6 +141,12 @@ void add_duty(const PassTime& time, double count, double intensity, Duty& duty) 
 
 double clock_factor(const SustainedClock& clock, double now, CostSource source) {
   return (source == CostSource::product ? clock.typical : clock.high) / now;
+}
+
+// Share of a stage's own work that it waits for others, at both ends of a step.
+double waiting_share(const Job& job) {
+  return static_cast<double>(job.plan.pipeline - 1) /
+         (static_cast<double>(job.micro_batches()) * job.chunks);
 }
 
 // Products run at the clock of their duty in layers; rates of attention were measured at the high
@@ -348,10 +355,36 @@ JobBlocks lower_blocks(const Job& job) {
   return result;
 }
 
-double waiting_share(const Job& job) {
-  return static_cast<double>(job.plan.pipeline - 1) /
-         (static_cast<double>(job.micro_batches()) * job.chunks);
+Job job_of_blocks(Job job) {
+  // Of all that a schedule says, blocks know whether it divides backward passes.
+  for (const ScheduleInfo* schedule : schedules::all()) {
+    if (schedule->splits_backward != job.schedule->splits_backward) continue;
+    job.schedule = schedule;
+    break;
+  }
+  if (job.pass != Pass::decode) job.keys = 0;
+  job.sparse_gradients.reset();
+  job.chunks = 1;
+  job.global_batch = 1;
+  job.plan.shard_size = 0;
+  // Each of these stages has its blocks.
+  if (job.has_own_ranks()) return job;
+  job.stages.clear();
+  job.plan.sharding = Sharding::none;
+  // Where groups lie differently the size of the grid decides which of them there are.
+  constexpr std::array axes = {Axis::tensor, Axis::context, Axis::expert};
+  if (!std::all_of(axes.begin(), axes.end(), [&job](Axis axis) {
+        return groups_lie_alike(*job.cluster, axis_of(job.plan, axis));
+      })) {
+    return job;
+  }
+  job.plan.pipeline = 1;
+  // The collectives of a recording may be those of its data group.
+  if (!job.model->is_recorded()) job.plan.data = 1;
+  return job;
 }
+
+double clock_share(const Job& job) { return has_free_clock(job) ? waiting_share(job) : 0; }
 
 SourceScale settled_scale(const Job& job, const JobBlocks& lowered) {
   SourceScale scale = no_scale();
@@ -401,6 +434,7 @@ std::vector<BlockTimes> time_blocks(const Job& job, const JobBlocks& blocks,
     time.kept_bytes = program.kept_bytes;
     time.working_bytes = program.working_bytes;
     time.input_bytes = program.input_bytes;
+    time.window = program.window;
     times.push_back(time);
   }
   return times;

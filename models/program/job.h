@@ -1,7 +1,7 @@
 // A job: a model in training on a cluster under a plan; and its blocks as one rank runs them.
 #pragma once
 
-#include <cmath>
+#include <compare>
 #include <cstdint>
 #include <optional>
 #include <vector>
@@ -16,6 +16,7 @@
 #include "models/workloads/model_spec.h"
 #include "sim/core/params.h"
 #include "sim/core/result.h"
+#include "sim/core/whole.h"
 
 namespace foretrace {
 
@@ -42,7 +43,7 @@ struct Job {
 
   [[nodiscard]] std::uint32_t micro_batches() const {
     const double per_rank = global_batch / plan.data;
-    return static_cast<std::uint32_t>(std::lround(per_rank / micro_batch));
+    return to_count(per_rank / micro_batch);
   }
   /// True if a step works on samples that have no tokens: each counts as a sequence of one.
   [[nodiscard]] bool has_samples() const { return model->layered != nullptr; }
@@ -60,6 +61,8 @@ struct Job {
     return sum;
   }
   [[nodiscard]] bool trains() const { return pass == Pass::training; }
+  // NOLINTNEXTLINE(modernize-use-nullptr): no pointer is written here
+  friend auto operator<=>(const Job&, const Job&) = default;
 };
 
 /// The framework's, at the job's precision.
@@ -75,6 +78,7 @@ struct RankBlock {
   BlockRole role = BlockRole::layer;
   std::string name;
   BlockProgram program;
+  friend bool operator==(const RankBlock&, const RankBlock&) = default;
 };
 struct JobBlocks {
   std::vector<RankBlock> blocks;
@@ -83,17 +87,22 @@ struct JobBlocks {
   double attention_intensity = 1;  ///< rate of attention against that of large products
   double tied_weights = 0;         ///< of the table that embedding and head share; 0: none
   double hidden_bytes = 0;  ///< activation between two blocks on this rank, of one micro-batch
+  friend bool operator==(const JobBlocks&, const JobBlocks&) = default;
 };
 
 /// Builds the model, divides it and gives every action its time.
 [[nodiscard]] JobBlocks build_blocks(const Job& job);
-/// The same at the typical clock: jobs that differ in pipeline, batch, schedule or sharding alone
-/// share it.
+/// The same at the typical clock.
 [[nodiscard]] JobBlocks lower_blocks(const Job& job);
-/// Share of a stage's own work that it waits for others, at both ends of a step.
-[[nodiscard]] double waiting_share(const Job& job);
-/// What turns times of lower_blocks() into those of build_blocks(): depends on the share alone.
+/// The job without what lower_blocks() does not depend on, so that jobs for which it is equal share
+/// their blocks. It leaves out, and does not list what stays: a new member of jobs is part of it.
+[[nodiscard]] Job job_of_blocks(Job job);
+/// What turns times of lower_blocks() into those of build_blocks(). Of jobs with the same blocks it
+/// depends on clock_share() alone.
 [[nodiscard]] SourceScale settled_scale(const Job& job, const JobBlocks& lowered);
+/// Share of a stage's own work that it waits for others, at both ends of a step; 0 where the
+/// clock does not follow the load.
+[[nodiscard]] double clock_share(const Job& job);
 
 /// Where the group of an axis lies.
 [[nodiscard]] Placement placement_of(const Job& job, Axis axis);
@@ -113,6 +122,8 @@ struct BlockTimes {
   double kept_bytes = 0;
   double working_bytes = 0;
   double input_bytes = 0;
+  double window = 0;  ///< see BlockProgram
+  friend bool operator==(const BlockTimes&, const BlockTimes&) = default;
 };
 [[nodiscard]] std::vector<BlockTimes> time_blocks(const Job& job, const JobBlocks& blocks,
                                                   const SourceScale& scale);

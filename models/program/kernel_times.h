@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <string_view>
 
@@ -35,6 +36,8 @@ inline constexpr std::size_t cost_source_count = 10;
 struct Precisions {
   Precision activations = Precision::fp16;
   bool layers_in_8_bit = false;  ///< products of layers
+  // NOLINTNEXTLINE(modernize-use-nullptr): no pointer is written here
+  friend auto operator<=>(const Precisions&, const Precisions&) = default;
 };
 
 struct KernelTime {

@@ -280,6 +280,9 @@ void count_memory(const Block& block, const LoweringOptions& options, BlockProgr
     core += op.kept_core_bytes;
   }
   program.input_bytes = block.input_bytes;
+  for (const Operator& op : block.operators) {
+    program.window = std::max(program.window, op.attention.window);
+  }
   if (!options.trains && options.kernels.exec_model() != nullptr) {
     for (const Operator& op : block.operators) {
       program.working_bytes =

@@ -8,56 +8,9 @@
 #include <fmt/format.h>
 
 #include "models/collectives/collective_costs.h"
-#include "models/program/gradient_sum.h"
+#include "models/program/rank_builder.h"
 
 namespace foretrace {
-namespace {
-
-class RankBuilder {
- public:
-  RankBuilder(const Job& job, const JobBlocks& blocks, std::uint32_t stage)
-      : job_(job),
-        blocks_(blocks),
-        times_(time_blocks(job, blocks, no_scale())),
-        parts_(step_parts(job, blocks, times_, no_scale())),
-        stage_(stage) {}
-
-  [[nodiscard]] std::vector<RankNode> build();
-
- private:
-  void pass(const ScheduleStep& step);
-  void block(std::uint32_t index, bool backward);
-  void blocks(const std::vector<BlockRun>& runs, bool backward, bool is_last);
-  void stated_gradients(const BlockTimes& block);
-  [[nodiscard]] std::vector<double> pieces_of(const BlockTimes& block, double least) const;
-  void collect(const BlockTimes& block);
-  void divide_gradients(const BlockTimes& block);
-  void beside(std::string_view name, CollectiveKind kind, const GridAxis& group, double bytes);
-  void action(const Action& action);
-  void compute(std::string_view name, double ns);
-  std::uint32_t collective(std::string_view name, CollectiveKind kind, const GridAxis& group,
-                           double bytes);
-  void message(RankNodeType type, std::uint32_t position, std::uint32_t micro_batch, bool forward);
-  void end();
-  std::uint32_t add(RankNode node);
-  void chain(std::uint32_t node) { last_ = {node}; }
-  void wait_for_started();
-  [[nodiscard]] bool gathers(bool backward) const {
-    return job_.plan.sharding == Sharding::parameters && job_.plan.shards() > 1 &&
-           (!backward || job_.framework->reshards_after_forward);
-  }
-
-  const Job& job_;
-  const JobBlocks& blocks_;
-  std::vector<BlockTimes> times_;
-  StepParts parts_;
-  std::uint32_t stage_;
-  std::vector<RankNode> nodes_;
-  std::vector<std::uint32_t> last_;     // what the next node of the chain waits for
-  std::vector<std::uint32_t> started_;  // collectives that run beside it
-  // The last collective of sharded parameters or gradients.
-  std::optional<std::uint32_t> traveled_;
-};
 
 std::uint32_t RankBuilder::add(RankNode node) {
   node.after = last_;
@@ -65,12 +18,38 @@ std::uint32_t RankBuilder::add(RankNode node) {
   return static_cast<std::uint32_t>(nodes_.size() - 1);
 }
 
+// When these nodes have ended, as if messages came and other ranks were there at once.
+double RankBuilder::end_of(const std::vector<std::uint32_t>& nodes) {
+  const auto latest = [this](const std::vector<std::uint32_t>& list) {
+    double end = 0;
+    for (const std::uint32_t node : list) end = std::max(end, ends_[node]);
+    return end;
+  };
+  for (std::size_t i = ends_.size(); i < nodes_.size(); ++i) {
+    const RankNode& node = nodes_[i];
+    const bool is_message = node.type == RankNodeType::send || node.type == RankNodeType::receive;
+    ends_.push_back(latest(node.after) + (is_message ? 0 : node.ns));
+  }
+  return latest(nodes);
+}
+
+// Kernels and collectives that run beside each other slow each other down; their nodes take as long
+// as alone, and what is missing since `begin` follows them.
+void RankBuilder::fill_up(double wanted_ns, double begin) {
+  compute("slowed by communication", wanted_ns - (end_of(last_) - begin));
+}
+
+void RankBuilder::wait_for_traveled() {
+  if (traveled_.has_value()) last_.push_back(*traveled_);
+}
+
 void RankBuilder::compute(std::string_view name, double ns) {
-  if (!(ns > 0)) return;
+  if (!(ns >= 0.5)) return;  // of a ns
   // Kernels in a row are one node: nothing else can come between them.
   if (!nodes_.empty() && last_.size() == 1 && last_.front() + 1 == nodes_.size() &&
       nodes_.back().type == RankNodeType::compute && nodes_.back().name == name) {
     nodes_.back().ns += ns;
+    if (ends_.size() == nodes_.size()) ends_.back() += ns;
     return;
   }
   RankNode node;
@@ -102,7 +81,7 @@ void RankBuilder::action(const Action& action) {
     case ActionType::collective:
     case ActionType::start: {
       const std::uint32_t node =
-          collective(action.name, action.collective, axis_of(job_.plan, action.axis), action.bytes);
+          collective(action.name, action.collective, axis_of(plan_, action.axis), action.bytes);
       nodes_[node].ns = action.ns;
       if (action.type == ActionType::start) {
         started_.push_back(node);
@@ -132,19 +111,6 @@ void RankBuilder::beside(std::string_view name, CollectiveKind kind, const GridA
   traveled_ = node;
 }
 
-// A recording's own: once per step.
-void RankBuilder::stated_gradients(const BlockTimes& block) {
-  for (const GradientExchange& stated : block.gradients) {
-    const Exchange& exchange = stated.exchange;
-    const GridAxis axis =
-        stated.among_expert_copies ? expert_copies(job_.plan) : axis_of(job_.plan, exchange.axis);
-    if (axis.size <= 1 || !(exchange.bytes > 0)) continue;
-    beside("reduce gradients", exchange.kind, axis, exchange.bytes);
-    nodes_.back().ns = exchange.delay_ns +
-                       gradient_sum_ns(job_, axis, {exchange.kind, exchange.bytes, {}}, no_scale());
-  }
-}
-
 // Elements that travel at once: all of a block, or its tensors from this size on, one by one.
 std::vector<double> RankBuilder::pieces_of(const BlockTimes& block, double least) const {
   if (!job_.framework->travel.by_tensor) return {block.dense_weights};
@@ -158,22 +124,21 @@ void RankBuilder::collect(const BlockTimes& block) {
   const double bytes = job_.framework->gather_bytes;
   constexpr std::string_view name = "collect parameters";
   for (const double n : pieces_of(block, job_.framework->travel.resident_elements)) {
-    beside(name, CollectiveKind::all_gather, shard_axis(job_.plan), n * bytes);
+    beside(name, CollectiveKind::all_gather, shard_axis(plan_), n * bytes);
   }
-  beside(name, CollectiveKind::all_gather, expert_copies(job_.plan), block.expert_weights * bytes);
+  beside(name, CollectiveKind::all_gather, expert_copies(plan_), block.expert_weights * bytes);
 }
 
 // Copies of a shard add up what their ranks have added up already.
 void RankBuilder::divide_gradients(const BlockTimes& block) {
   const double bytes = job_.framework->reduce_bytes;
-  const ParallelPlan& plan = job_.plan;
   constexpr std::string_view name = "divide gradients";
   for (const double n : pieces_of(block, 0)) {
-    beside(name, CollectiveKind::reduce_scatter, shard_axis(plan), n * bytes);
-    beside("reduce gradients", CollectiveKind::all_reduce, replica_axis(plan),
-           n * bytes / plan.shards());
+    beside(name, CollectiveKind::reduce_scatter, shard_axis(plan_), n * bytes);
+    beside("reduce gradients", CollectiveKind::all_reduce, replica_axis(plan_),
+           n * bytes / plan_.shards());
   }
-  beside(name, CollectiveKind::reduce_scatter, expert_copies(plan), block.expert_weights * bytes);
+  beside(name, CollectiveKind::reduce_scatter, expert_copies(plan_), block.expert_weights * bytes);
 }
 
 // The parameters of the next blocks are asked for when a block begins, as far ahead as the
@@ -197,7 +162,7 @@ void RankBuilder::blocks(const std::vector<BlockRun>& runs, bool backward, bool 
     }
     if (collected[i].has_value()) last_.push_back(*collected[i]);
     block(order[i], backward);
-    if (backward && is_last) stated_gradients(times_[order[i]]);
+    if (backward && is_last) gradients_of(times_[order[i]]);
     if (backward && gathers(false) && weights(order[i]) > 0) {
       divide_gradients(times_[order[i]]);
     }
@@ -211,19 +176,24 @@ void RankBuilder::message(RankNodeType type, std::uint32_t position, std::uint32
   const std::uint32_t other = forward == sends ? position + 1 : position - 1;
   const std::uint32_t stage = stage_of(*job_.schedule, shape, other);
   if (stage == stage_) return;
-  const bool parts = job_.plan.tensor > 1 && (job_.plan.sequence || job_.framework->scatters_sends);
+  const bool parts = plan_.tensor > 1 && (plan_.sequence || job_.framework->scatters_sends);
   RankNode node;
   node.type = type;
   node.name = fmt::format("{} {}", sends ? "send" : "receive", forward ? "activation" : "gradient");
-  node.bytes = blocks_.hidden_bytes / (parts ? job_.plan.tensor : 1);
+  node.bytes = blocks_.hidden_bytes / (parts ? plan_.tensor : 1);
   node.stage = stage;
-  const Placement pair = place(*job_.cluster, axis_of(job_.plan, Axis::pipeline));
+  const Placement pair = pair_placement(job_, stage_, stage);
   node.ns = collective_time(*job_.cluster, {CollectiveKind::send, node.bytes, pair}).ns;
   // Both ends name the position that forward data comes from.
   const std::uint32_t edge = std::min(position, other);
   node.message = ((edge * shape.micro_batches) + micro_batch) * 2 + (forward ? 0 : 1);
+  const double whole = blocks_.hidden_bytes;
   const std::uint32_t made = add(std::move(node));
-  if (!sends) chain(made);
+  if (!sends || job_.framework->sends_block) chain(made);
+  if (sends || !parts || plan_.sequence) return;
+  // Each tensor rank got a piece.
+  chain(collective("put pieces together", CollectiveKind::all_gather, axis_of(plan_, Axis::tensor),
+                   whole));
 }
 
 void RankBuilder::pass(const ScheduleStep& step) {
@@ -234,59 +204,26 @@ void RankBuilder::pass(const ScheduleStep& step) {
   if (backward ? position < last : position > 0) {
     message(RankNodeType::receive, position, step.micro_batch, !backward);
   }
+  const PassTime& time = (backward ? parts_.backward : parts_.forward)[position];
+  const double blocked = time.exposed[static_cast<std::size_t>(Axis::pipeline)];
+  const double begin = end_of(last_);
   std::vector<BlockRun> runs = parts_.positions[position];
   if (backward) std::reverse(runs.begin(), runs.end());
   blocks(runs, backward, step.micro_batch + 1 == shape.micro_batches);
+  if (shards_parameters()) wait_for_traveled();
+  fill_up(time.total - blocked, begin);
   if (backward ? position > 0 : position < last) {
     message(RankNodeType::send, position, step.micro_batch, !backward);
+  } else {
+    compute("wait for a message", blocked);  // at the ends what they receive
   }
-}
-
-// Gradients are added up, parameters updated and collected. Collectives that the framework hides
-// stand here without anything beside them.
-void RankBuilder::end() {
-  double dense = 0;
-  double expert = 0;
-  double resident = 0;  // tensors that stay on every rank
-  for (std::uint32_t chunk = 0; chunk < job_.chunks; ++chunk) {
-    const auto at = position_of(*job_.schedule, parts_.times.shape, stage_, chunk);
-    for (const BlockRun& run : parts_.positions[at]) {
-      dense += run.count * times_[run.block].dense_weights;
-      expert += run.count * times_[run.block].expert_weights;
-      for (const double n : pieces_of(times_[run.block], 0)) {
-        if (n < job_.framework->travel.resident_elements) resident += run.count * n;
-      }
-    }
-  }
-  const Sharding sharding = job_.plan.sharding;
-  const Framework& framework = *job_.framework;
-  const auto exchange = [&](std::string_view name, CollectiveKind kind, double bytes) {
-    for (const auto& [group, weights] : {std::pair{axis_of(job_.plan, Axis::data), dense},
-                                         std::pair{expert_copies(job_.plan), expert}}) {
-      if (group.size <= 1 || !(weights > 0)) continue;
-      const std::uint32_t node = collective(name, kind, group, weights * bytes);
-      nodes_[node].ns = gradient_sum_ns(job_, group, {kind, weights * bytes, {}}, no_scale());
-      chain(node);
-    }
-  };
-  if (sharding != Sharding::parameters) {
-    exchange(
-        "reduce gradients",
-        sharding == Sharding::none ? CollectiveKind::all_reduce : CollectiveKind::reduce_scatter,
-        framework.reduce_bytes);
-  }
-  if (traveled_.has_value()) last_.push_back(*traveled_);
-  compute("optimizer", static_cast<double>(parts_.update[stage_]));
-  if (sharding == Sharding::optimizer || sharding == Sharding::gradients) {
-    exchange("collect parameters", CollectiveKind::all_gather, framework.gather_bytes);
-  }
-  if (gathers(false) && resident > 0) {
-    chain(collective("collect parameters", CollectiveKind::all_gather, shard_axis(job_.plan),
-                     resident * framework.gather_bytes));
+  if (!backward && step.micro_batch == 0 && step.chunk + 1 == shape.chunks) {
+    wait_for_early_parameters();
   }
 }
 
 std::vector<RankNode> RankBuilder::build() {
+  if (job_.trains()) early_parameters();
   for (const ScheduleStep& step : job_.schedule->order(parts_.times.shape, stage_)) {
     if (step.kind == StepKind::backward && !job_.trains()) continue;
     pass(step);
@@ -294,8 +231,6 @@ std::vector<RankNode> RankBuilder::build() {
   if (job_.trains()) end();
   return std::move(nodes_);
 }
-
-}  // namespace
 
 Result<std::vector<RankNode>> rank_program(const Job& job, const JobBlocks& blocks,
                                            std::uint32_t stage) {
@@ -306,7 +241,10 @@ Result<std::vector<RankNode>> rank_program(const Job& job, const JobBlocks& bloc
         fmt::format("/schedule: got {}, whose backward passes are divided, expected another",
                     job.schedule->name)};
   }
-  return RankBuilder(job, blocks, stage).build();
+  std::vector<BlockTimes> times = time_blocks(job, blocks, no_scale());
+  auto parts = step_parts(job, blocks, times, no_scale());
+  if (!parts.ok()) return std::move(parts).error();
+  return RankBuilder(job, blocks, std::move(times), *std::move(parts), stage).build();
 }
 
 }  // namespace foretrace

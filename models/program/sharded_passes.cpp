@@ -10,6 +10,11 @@ namespace foretrace {
 double scaled_collective_ns(const Cluster& cluster, const GridAxis& axis, CollectiveCall call,
                             const SourceScale& scale) {
   call.group = place(cluster, axis);
+  return placed_collective_ns(cluster, call, scale);
+}
+
+double placed_collective_ns(const Cluster& cluster, const CollectiveCall& call,
+                            const SourceScale& scale) {
   const CostSource source = call.group.nodes > 1 ? CostSource::network : CostSource::local;
   return collective_time(cluster, call).ns * scale[static_cast<std::size_t>(source)];
 }

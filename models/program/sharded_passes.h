@@ -13,6 +13,9 @@ namespace foretrace {
 /// In ns, at the scale of its links. The call's group is that of the axis.
 [[nodiscard]] double scaled_collective_ns(const Cluster& cluster, const GridAxis& axis,
                                           CollectiveCall call, const SourceScale& scale);
+/// The same of a call that has its group.
+[[nodiscard]] double placed_collective_ns(const Cluster& cluster, const CollectiveCall& call,
+                                          const SourceScale& scale);
 /// Blocks of runs one by one.
 [[nodiscard]] std::vector<std::uint32_t> expanded(const std::vector<BlockRun>& runs);
 /// A pass where nothing is sharded.

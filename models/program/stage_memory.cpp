@@ -11,11 +11,17 @@ namespace {
 struct StageSums {
   double dense = 0;
   double expert = 0;
-  double kept = 0;     ///< of one micro-batch
-  double working = 0;  ///< largest block
-  double largest = 0;  ///< weights of the largest block
-  double layers = 0;
+  double kept = 0;       ///< of one micro-batch
+  double working = 0;    ///< largest block
+  double largest = 0;    ///< weights of the largest block
+  double positions = 0;  ///< inference: whose keys and values stay, of one sequence and all layers
 };
+
+// What a window no longer sees is thrown away.
+double kept_positions(const Job& job, const BlockTimes& layer) {
+  const double all = job.pass == Pass::decode ? job.keys : job.length;
+  return (layer.window > 0 ? std::min(all, layer.window) : all) / job.plan.context;
+}
 
 StageSums sums_of(const Job& job, const std::vector<BlockTimes>& times,
                   const std::vector<std::vector<BlockRun>>& positions, std::uint32_t stage) {
@@ -26,7 +32,7 @@ StageSums sums_of(const Job& job, const std::vector<BlockTimes>& times,
       const BlockTimes& block = times[run.block];
       sums.dense += run.count * block.dense_weights;
       sums.expert += run.count * block.expert_weights;
-      if (block.role == BlockRole::layer) sums.layers += run.count;
+      if (block.role == BlockRole::layer) sums.positions += run.count * kept_positions(job, block);
       // Logits and losses of one micro-batch are gone when the next one comes.
       if (block.role == BlockRole::head) {
         sums.working = std::max(sums.working, block.kept_bytes);
@@ -68,7 +74,7 @@ StageMemory trained(const Job& job, const StageSums& sums, std::uint32_t stage,
     memory.buffers =
         sums.largest * ((1 + framework.prefetch) * framework.gather_bytes + framework.reduce_bytes);
   }
-  if (plan.pipeline > 1) memory.buffers += 2 * hidden_bytes / batch_parts(job, stage);
+  if (job.plan.pipeline > 1) memory.buffers += 2 * hidden_bytes / batch_parts(job, stage);
   return memory;
 }
 
@@ -79,11 +85,10 @@ double cached_numbers(const Job& job) {
   return 2 * std::max(1.0, spec.kv_heads / job.plan.tensor) * spec.head_size;
 }
 
-// All sequences of a data rank stay; what a window no longer sees is not thrown away.
-double cached_bytes(const Job& job, double layers) {
-  const double positions = (job.pass == Pass::decode ? job.keys : job.length) / job.plan.context;
+// All sequences of a data rank stay.
+double cached_bytes(const Job& job, double positions) {
   const double number = std::max(1, bytes_per_number(job.precisions.activations));
-  return layers * positions * job.global_batch / job.plan.data * cached_numbers(job) * number;
+  return positions * job.global_batch / job.plan.data * cached_numbers(job) * number;
 }
 
 }  // namespace
@@ -100,7 +105,7 @@ std::vector<StageMemory> stage_memory(const Job& job, const std::vector<BlockTim
     }
     StageMemory memory;
     memory.weights = job.framework->weight_bytes * (sums.dense + sums.expert);
-    memory.activations = job.has_samples() ? 0 : cached_bytes(job, sums.layers);
+    memory.activations = job.has_samples() ? 0 : cached_bytes(job, sums.positions);
     memory.working = sums.working;
     stages.push_back(memory);
   }

@@ -1,9 +1,9 @@
 #include "models/program/stages.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <map>
-#include <tuple>
 
 #include <fmt/format.h>
 
@@ -69,12 +69,15 @@ Status check_own_ranks(const Job& job, std::uint32_t stage) {
 
 ParallelPlan stage_plan(const Job& job, std::uint32_t stage) {
   ParallelPlan plan = job.plan;
-  if (!job.has_own_ranks()) return plan;
-  const StageShare& share = job.stages[stage];
-  plan.data = share.data;
-  plan.tensor = share.tensor;
-  plan.sequence = share.tensor > 1;
-  plan.sharding = share.sharding;
+  if (job.has_own_ranks()) {
+    const StageShare& share = job.stages[stage];
+    plan.pipeline = 1;  // the stages make no grid together
+    plan.data = share.data;
+    plan.tensor = share.tensor;
+    plan.sequence = share.tensor > 1;
+    plan.sharding = share.sharding;
+  }
+  plan.sharding = real_sharding(plan, job.model->experts.count > 0);
   return plan;
 }
 
@@ -95,7 +98,6 @@ std::uint32_t batch_parts(const Job& job, std::uint32_t stage) {
 }
 
 GridAxis boundary_axis(const Job& job, std::uint32_t stage) {
-  if (!job.has_own_ranks()) return axis_of(job.plan, Axis::pipeline);
   const std::uint32_t node = std::max(job.cluster->node_accelerators, 1U);
   const std::uint32_t first = first_rank(job, stage);
   const std::uint32_t last = first_rank(job, stage + 1) + stage_ranks(job, stage + 1) - 1;
@@ -103,9 +105,23 @@ GridAxis boundary_axis(const Job& job, std::uint32_t stage) {
   return {2, std::max(node, stage_ranks(job, stage))};
 }
 
+Placement pair_placement(const Job& job, std::uint32_t from, std::uint32_t to) {
+  const auto [low, high] = std::minmax(from, to);
+  if (job.has_own_ranks()) return place(*job.cluster, boundary_axis(job, low));
+  // Ranks of the nearer stage up to the last one of a node: the farther that one is behind its
+  // first rank, the sooner the counterpart lies on another node.
+  const std::uint32_t node = std::max(job.cluster->node_accelerators, 1U);
+  const std::uint32_t ranks = stage_ranks(job, low);
+  const std::uint32_t begin = low * ranks;
+  const std::uint32_t near = begin + std::min(ranks - 1, node - 1 - begin % node);
+  const std::array pair = {static_cast<std::int32_t>(near),
+                           static_cast<std::int32_t>(near + (high - low) * ranks)};
+  return place_ranks(*job.cluster, pair);
+}
+
 GridAxis embedding_axis(const Job& job) {
   if (!job.has_own_ranks()) return axis_of(job.plan, Axis::embedding);
-  return {2, first_rank(job, job.plan.pipeline - 1)};
+  return {2, first_rank(job, job.plan.pipeline - 1), job.ranks()};
 }
 
 std::vector<std::uint32_t> even_layers(std::uint32_t layers, std::uint32_t positions) {
@@ -168,16 +184,14 @@ Status check_stages_alike(const Job& job) {
 }
 
 JobBlocks lower_stages(const Job& job) {
-  using Kind = std::tuple<std::uint32_t, std::uint32_t, Recompute>;
   JobBlocks all;
-  std::map<Kind, std::uint32_t> first_block;
+  std::map<Job, std::uint32_t> first_block;
   std::vector<std::uint32_t> base;  // of each stage: where the blocks of its kind begin
   std::vector<BlockRun> order;
   for (std::uint32_t stage = 0; stage < job.plan.pipeline; ++stage) {
     const Job own = stage_job(job, stage);
-    const Kind kind{own.plan.data, own.plan.tensor, own.recompute};
     const auto [found, is_new] =
-        first_block.emplace(kind, static_cast<std::uint32_t>(all.blocks.size()));
+        first_block.emplace(job_of_blocks(own), static_cast<std::uint32_t>(all.blocks.size()));
     base.push_back(found->second);
     if (!is_new) continue;
     JobBlocks lowered = lower_blocks(own);

@@ -30,15 +30,17 @@ struct StageShare {
   friend auto operator<=>(const StageShare&, const StageShare&) = default;
 };
 
-/// The plan of one stage: that of the job, or its own ranks.
+/// The plan of one stage: that of the job, or its own ranks; with what is divided in fact.
 [[nodiscard]] ParallelPlan stage_plan(const Job& job, std::uint32_t stage);
 [[nodiscard]] std::uint32_t stage_ranks(const Job& job, std::uint32_t stage);
 /// The first rank of a stage: ranks are numbered stage by stage.
 [[nodiscard]] std::uint32_t first_rank(const Job& job, std::uint32_t stage);
 /// Ranks that divide a micro-batch of the pipeline on this stage; 1 where it is one of a rank.
 [[nodiscard]] std::uint32_t batch_parts(const Job& job, std::uint32_t stage);
-/// From a stage to the next one.
+/// From a stage to the next one, where stages have ranks of their own.
 [[nodiscard]] GridAxis boundary_axis(const Job& job, std::uint32_t stage);
+/// A rank of one stage and its counterpart on another one: the pair that lies farthest apart.
+[[nodiscard]] Placement pair_placement(const Job& job, std::uint32_t from, std::uint32_t to);
 /// From the first stage to the last one, which share a table.
 [[nodiscard]] GridAxis embedding_axis(const Job& job);
 

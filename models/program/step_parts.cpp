@@ -1,6 +1,8 @@
 // Times of positions, of sends and of what a step ends with.
 #include <algorithm>
-#include <cmath>
+#include <numeric>
+
+#include <fmt/format.h>
 
 #include "models/collectives/collective_costs.h"
 #include "models/program/estimate.h"
@@ -8,6 +10,7 @@
 #include "models/program/sharded_passes.h"
 #include "models/program/two_lanes.h"
 #include "models/workloads/layered.h"
+#include "sim/core/whole.h"
 
 namespace foretrace {
 namespace {
@@ -18,10 +21,25 @@ double recorded_update_ns(const TransformerSpec& model) {
   return is_known ? model.layered->recorded->update_ns : 0;
 }
 
-// Elements of a bucket of gradients: 40 million, or one million per rank
-// (Megatron-LM, param_and_grad_buffer.py).
-constexpr double bucket_elements = 40e6;
-constexpr double bucket_elements_per_rank = 1e6;
+constexpr double ns_of_a_year = 365.0 * 24 * 3600 * 1e9;
+
+// Whatever waits for what, a step takes no longer than all that its stages do one after the other.
+Status check_times(const StepParts& parts) {
+  constexpr double longest_ns = 0x1p60;
+  const auto sum = [](const std::vector<std::int64_t>& list) {
+    return std::accumulate(list.begin(), list.end(), 0.0);
+  };
+  const PipelineTimes& times = parts.times;
+  double ns = sum(times.forward) + sum(times.backward) + sum(times.weights) +
+              sum(times.send_forward) + sum(times.send_backward);
+  ns = ns * times.shape.micro_batches + sum(parts.gradients) + sum(parts.parameters) +
+       sum(parts.update);
+  if (ns < longest_ns) return ok_status();
+  return Error{ErrorCode::bad_config,
+               fmt::format("a step: got {:.2g} years of work or more, expected at most {:.0f}: a "
+                           "rate of the cluster is too small, or model or batch are too large",
+                           ns / ns_of_a_year, longest_ns / ns_of_a_year)};
+}
 
 class Parts {
  public:
@@ -31,10 +49,10 @@ class Parts {
         blocks_(blocks),
         times_(times),
         scale_(scale),
-        plan_(job.plan),
+        plan_(stage_plan(job, 0)),
         kernels_(*job.cluster, *job.framework, job.precisions) {}
 
-  [[nodiscard]] StepParts all();
+  [[nodiscard]] Result<StepParts> all();
 
  private:
   using Runs = std::vector<BlockRun>;
@@ -42,7 +60,9 @@ class Parts {
   [[nodiscard]] ShardedPasses sharded() const { return {job_, plan_, times_, scale_, kernels_}; }
   [[nodiscard]] ShardedPasses::ResidentCollection resident_collection(std::uint32_t stage) const;
   void turn_to(std::uint32_t stage);
-  [[nodiscard]] bool sends_are_alike() const;
+  [[nodiscard]] bool passes_are_alike() const;
+  [[nodiscard]] bool is_sent_as_before(std::uint32_t position) const;
+  [[nodiscard]] bool is_passed_as_before(std::uint32_t position) const;
   [[nodiscard]] double passed_bytes(std::uint32_t position) const;
   [[nodiscard]] double send_ns(std::uint32_t position, bool forward) const;
   void add_sends();
@@ -82,7 +102,7 @@ double Parts::collective_ns(const GridAxis& axis, CollectiveKind kind, double by
 
 // Of the tensors that every rank of the stage keeps.
 ShardedPasses::ResidentCollection Parts::resident_collection(std::uint32_t stage) const {
-  if (plan_.sharding != Sharding::parameters || plan_.shards() <= 1) return {};
+  if (plan_.sharding != Sharding::parameters) return {};
   Runs runs;
   for (std::uint32_t chunk = 0; chunk < job_.chunks; ++chunk) {
     const auto position = position_of(*job_.schedule, parts_.times.shape, stage, chunk);
@@ -98,7 +118,17 @@ void Parts::turn_to(std::uint32_t stage) {
 }
 
 // Layers of a transformer pass on the same numbers.
-bool Parts::sends_are_alike() const { return !job_.has_own_ranks() && !job_.has_samples(); }
+bool Parts::passes_are_alike() const { return !job_.has_own_ranks() && !job_.has_samples(); }
+
+bool Parts::is_sent_as_before(std::uint32_t position) const {
+  if (!passes_are_alike()) return false;
+  const auto pair = [this](std::uint32_t from) {
+    const ScheduleShape& shape = parts_.times.shape;
+    return pair_placement(job_, stage_of(*job_.schedule, shape, from),
+                          stage_of(*job_.schedule, shape, from + 1));
+  };
+  return pair(position) == pair(position - 1);
+}
 
 // What enters the position, of one micro-batch and all ranks that divide it.
 double Parts::passed_bytes(std::uint32_t position) const {
@@ -125,8 +155,9 @@ double Parts::send_ns(std::uint32_t position, bool forward) const {
   const double bytes = passed_bytes(position + 1);
   const std::uint32_t at_once =
       std::min(batch_parts(job_, from) * pieces(near), batch_parts(job_, to) * pieces(far));
+  const Placement pair = pair_placement(job_, from, to);
   double ns =
-      collective_ns(boundary_axis(job_, std::min(from, to)), CollectiveKind::send, bytes / at_once);
+      placed_collective_ns(*job_.cluster, {CollectiveKind::send, bytes / at_once, pair}, scale_);
   const ParallelPlan& receiver = forward ? far : near;
   if (pieces(receiver) > 1 && !receiver.sequence) {
     ns += collective_ns(axis_of(receiver, Axis::tensor), CollectiveKind::all_gather,
@@ -138,11 +169,11 @@ double Parts::send_ns(std::uint32_t position, bool forward) const {
 void Parts::add_sends() {
   const auto boundaries = static_cast<std::uint32_t>(parts_.positions.size()) - 1;
   if (boundaries == 0) return;
-  if (sends_are_alike()) {
-    send_forward_.assign(boundaries, send_ns(0, true));
-    send_backward_ = send_forward_;
-  } else {
-    for (std::uint32_t position = 0; position < boundaries; ++position) {
+  for (std::uint32_t position = 0; position < boundaries; ++position) {
+    if (position > 0 && is_sent_as_before(position)) {
+      send_forward_.push_back(send_forward_.back());
+      send_backward_.push_back(send_backward_.back());
+    } else {
       send_forward_.push_back(send_ns(position, true));
       send_backward_.push_back(send_ns(position, false));
     }
@@ -150,9 +181,8 @@ void Parts::add_sends() {
   PipelineTimes& times = parts_.times;
   for (std::uint32_t position = 0; position < boundaries; ++position) {
     const bool beside = !job_.framework->sends_block;
-    times.send_forward.push_back(beside ? std::llround(send_forward_[position]) : 0);
-    times.send_backward.push_back(beside && job_.trains() ? std::llround(send_backward_[position])
-                                                          : 0);
+    times.send_forward.push_back(beside ? to_whole(send_forward_[position]) : 0);
+    times.send_backward.push_back(beside && job_.trains() ? to_whole(send_backward_[position]) : 0);
   }
 }
 
@@ -223,7 +253,7 @@ double Parts::exposed_reduction(std::uint32_t stage, double dense, double expert
     });
   }
   if (!job_.framework->overlaps_gradients) return reduction_ns(dense, expert);
-  const double bucket = std::max(bucket_elements, bucket_elements_per_rank * plan_.copies());
+  const double bucket = bucket_elements(plan_);
   double waiting_dense = 0;
   double waiting_expert = 0;
   return beside_backward(stage, [&](TwoLanes& lanes, const BlockTimes* block) {
@@ -245,7 +275,7 @@ double Parts::exposed_collection(std::uint32_t stage, double dense, double exper
       collective_ns(expert_copies(plan_), CollectiveKind::all_gather, expert * bytes);
   if (!job_.framework->overlaps_parameters || !(all > 0)) return all;
   // The first bucket has nothing to hide behind, the others have the first forward pass.
-  const double bucket = std::max(bucket_elements, bucket_elements_per_rank * plan_.copies());
+  const double bucket = bucket_elements(plan_);
   const double first = all * std::min(1.0, bucket / std::max(dense + expert, 1.0));
   double window = 0;
   for (std::uint32_t chunk = 0; chunk < job_.chunks; ++chunk) {
@@ -283,18 +313,18 @@ void Parts::stage_end(std::uint32_t stage) {
                                tied * job_.framework->reduce_bytes);
   }
   const bool collects = sharding == Sharding::optimizer || sharding == Sharding::gradients;
-  parts_.gradients.push_back(std::llround(reduction));
+  parts_.gradients.push_back(to_whole(reduction));
   const ShardedPasses::ResidentCollection residents = resident_collection(stage);
   parts_.parameters.push_back(
-      std::llround(collects ? exposed_collection(stage, dense, expert) : residents.gather));
+      to_whole(collects ? exposed_collection(stage, dense, expert) : residents.gather));
   const double share = sharding == Sharding::none ? 1 : 1.0 / plan_.shards();
   const double expert_share =
       sharding == Sharding::none ? 1 : 1.0 / std::max(1U, expert_copies(plan_).size);
   const double updated = dense * share + expert * expert_share;
   if (const double recorded = recorded_update_ns(*job_.model); recorded > 0) {
     parts_.update.push_back(
-        std::llround(updated * recorded * scale_[static_cast<std::size_t>(CostSource::recorded)] +
-                     residents.host));
+        to_whole(updated * recorded * scale_[static_cast<std::size_t>(CostSource::recorded)] +
+                 residents.host));
     return;
   }
   const double device = kernels_.move(updated * job_.framework->update_bytes, 10).ns *
@@ -302,7 +332,7 @@ void Parts::stage_end(std::uint32_t stage) {
   const double host = tensors * job_.framework->update_kernels *
                       job_.framework->host_kernel_ns.typical *
                       scale_[static_cast<std::size_t>(CostSource::host)];
-  parts_.update.push_back(std::llround(std::max(device, host) + residents.host));
+  parts_.update.push_back(to_whole(std::max(device, host) + residents.host));
 }
 
 // Stages in the middle are mostly alike.
@@ -333,11 +363,17 @@ void Parts::repeat_position() {
   if (job_.schedule->splits_backward) times.weights.push_back(times.weights.back());
 }
 
+bool Parts::is_passed_as_before(std::uint32_t position) const {
+  return passes_are_alike() && parts_.positions[position] == parts_.positions[position - 1] &&
+         blocked_ns(position, true) == blocked_ns(position - 1, true) &&
+         blocked_ns(position, false) == blocked_ns(position - 1, false);
+}
+
 void Parts::add_position(std::uint32_t position) {
   turn_to(stage_of(*job_.schedule, parts_.times.shape, position));
   const Runs& runs = parts_.positions[position];
   PipelineTimes& times = parts_.times;
-  const bool all_sharded = plan_.sharding == Sharding::parameters && plan_.shards() > 1;
+  const bool all_sharded = plan_.sharding == Sharding::parameters;
   const auto timed = [&](bool backward) {
     return all_sharded ? sharded().pass(runs, backward) : plain_pass(times_, runs, backward);
   };
@@ -354,15 +390,15 @@ void Parts::add_position(std::uint32_t position) {
     pass.total += send;
     pass.exposed[static_cast<std::size_t>(Axis::pipeline)] += send;
   }
-  times.forward.push_back(std::llround(parts_.forward.back().total));
-  times.backward.push_back(std::llround(parts_.backward.back().total));
+  times.forward.push_back(to_whole(parts_.forward.back().total));
+  times.backward.push_back(to_whole(parts_.backward.back().total));
   if (!job_.schedule->splits_backward) return;
   double weights = 0;
   for (const BlockRun& run : runs) weights += run.count * times_[run.block].weights.total;
-  times.weights.push_back(std::llround(weights));
+  times.weights.push_back(to_whole(weights));
 }
 
-StepParts Parts::all() {
+Result<StepParts> Parts::all() {
   const ParallelPlan& plan = job_.plan;
   parts_.times.shape = {plan.pipeline, job_.micro_batches(), job_.chunks};
   parts_.positions = partition(blocks_.order, times_, layers_by_position(job_));
@@ -371,7 +407,7 @@ StepParts Parts::all() {
   parts_.backward.reserve(positions);
   add_sends();
   for (std::uint32_t i = 0; i < positions; ++i) {
-    if (i > 0 && sends_are_alike() && parts_.positions[i] == parts_.positions[i - 1]) {
+    if (i > 0 && is_passed_as_before(i)) {
       repeat_position();
     } else {
       add_position(i);
@@ -384,13 +420,14 @@ StepParts Parts::all() {
       stage_end(stage);
     }
   }
+  if (Status status = check_times(parts_); !status.ok()) return std::move(status).error();
   return std::move(parts_);
 }
 
 }  // namespace
 
-StepParts step_parts(const Job& job, const JobBlocks& blocks, const std::vector<BlockTimes>& times,
-                     const SourceScale& scale) {
+Result<StepParts> step_parts(const Job& job, const JobBlocks& blocks,
+                             const std::vector<BlockTimes>& times, const SourceScale& scale) {
   return Parts(job, blocks, times, scale).all();
 }
 

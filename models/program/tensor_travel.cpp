@@ -1,7 +1,8 @@
 #include "models/program/tensor_travel.h"
 
-#include <cmath>
 #include <cstddef>
+
+#include "sim/core/whole.h"
 
 namespace foretrace {
 
@@ -53,7 +54,7 @@ std::vector<double> tensors_of(const Operator& op) {
     if (bias > 0 && bias < matrix) return {matrix, bias};
   }
   if (op.type == OperatorType::rows && op.shape.n > 0) {
-    const auto count = static_cast<std::size_t>(std::lround(op.weights / op.shape.n));
+    const auto count = static_cast<std::size_t>(to_whole(op.weights / op.shape.n));
     if (count > 1) {
       std::vector<double> equal(count, op.weights / static_cast<double>(count));
       return equal;

@@ -41,6 +41,7 @@ struct PipelineTimes {
   std::vector<std::int64_t> weights;        ///< schedules that split backward; else empty
   std::vector<std::int64_t> send_forward;   ///< from position to position + 1, beside computation
   std::vector<std::int64_t> send_backward;  ///< from position + 1 to position
+  friend bool operator==(const PipelineTimes&, const PipelineTimes&) = default;
 };
 
 /// When each stage is done with all micro-batches, in ns from the beginning.

@@ -6,6 +6,7 @@
 #include <tuple>
 
 #include "models/serving/replica.h"
+#include "sim/core/whole.h"
 
 namespace foretrace {
 namespace {
@@ -112,7 +113,7 @@ void Run::hand_over(const Sequence& sequence, std::int64_t now_ns) {
   sent.cached = sequence.cached;
   sent.preemptions = sequence.preemptions;
   travelling_.push_back(sent);
-  push(now_ns + options_.transfer_latency_ns + std::llround(ns), EventKind::received,
+  push(now_ns + options_.transfer_latency_ns + to_whole(ns), EventKind::received,
        travelling_.size() - 1);
 }
 
@@ -150,7 +151,7 @@ void Run::start(std::size_t index, std::int64_t now_ns) {
       events_.empty() ? HUGE_VAL : static_cast<double>(events_.top().at_ns - now_ns);
   const double most = std::ceil(until / std::max(one_ns, 1.0));
   copy.steps = copy.replica.repeat(most < static_cast<double>(most_alike)
-                                       ? std::max<std::int64_t>(1, std::llround(most))
+                                       ? std::max<std::int64_t>(1, to_whole(most))
                                        : most_alike);
   if (copy.steps > 1) {
     work.writer_keys += work.writers * static_cast<double>(copy.steps - 1) / 2;
@@ -161,7 +162,7 @@ void Run::start(std::size_t index, std::int64_t now_ns) {
     result_.device.by_source[i] += steps * time.by_source[i];
   }
   const std::int64_t took = std::max<std::int64_t>(
-      1, std::llround(steps * (time.total() * options_.factor + options_.host_step_ns)));
+      1, to_whole(steps * (time.total() * options_.factor + options_.host_step_ns)));
   result_.steps += copy.steps;
   result_.busy_ns += took;
   copy.busy = true;

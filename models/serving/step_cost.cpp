@@ -11,6 +11,7 @@
 #include "models/program/job.h"
 #include "models/workloads/transformer.h"
 #include "sim/core/params.h"
+#include "sim/core/whole.h"
 
 namespace foretrace {
 namespace {
@@ -250,9 +251,9 @@ void StepCost::add_attention(const StepWork& work, StepTime& time) const {
 }
 
 StepTime StepCost::of(const StepWork& work) {
-  const auto tokens = static_cast<std::uint32_t>(std::llround(work.tokens()));
+  const auto tokens = to_count(work.tokens());
   StepTime time = dense(std::max(1U, tokens), false);
-  const auto drawn = static_cast<std::uint32_t>(std::llround(work.drawn));
+  const auto drawn = to_count(work.drawn);
   if (drawn > 0) {
     const StepTime head = dense(drawn, true);
     for (std::size_t i = 0; i < cost_source_count; ++i) time.by_source[i] += head.by_source[i];

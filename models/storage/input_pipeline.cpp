@@ -1,9 +1,10 @@
 #include "models/storage/input_pipeline.h"
 
 #include <algorithm>
-#include <cmath>
 #include <queue>
 #include <tuple>
+
+#include "sim/core/whole.h"
 
 namespace foretrace::storage {
 namespace {
@@ -75,7 +76,7 @@ class Pipeline {
     const Tier& tier = hit ? options_.cache : options_.remote;
     std::int64_t& free_ns = hit ? cache_free_ns_ : remote_free_ns_;
     const std::int64_t begin_ns = std::max(free_ns, turn.time_ns + tier.latency_ns);
-    free_ns = begin_ns + std::llround(access.bytes / tier.bytes_per_s * 1e9);
+    free_ns = begin_ns + to_whole(access.bytes / tier.bytes_per_s * 1e9);
     const std::int64_t done_ns = free_ns + options_.decode_ns;
     if (turn.item + 1 < batches_[turn.batch].end) {
       turns_.push({done_ns, turn.batch, turn.item + 1});

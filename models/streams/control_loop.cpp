@@ -5,7 +5,6 @@
 #include "models/streams/control_loop.h"
 
 #include <algorithm>
-#include <cmath>
 #include <deque>
 #include <numeric>
 #include <queue>
@@ -14,6 +13,7 @@
 
 #include "models/streams/load_rules.h"
 #include "sim/core/random.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::streams {
 namespace {
@@ -44,7 +44,7 @@ class Loop {
     for (std::int64_t f = 0; f < loop_.frames; ++f) {
       const double late =
           loop_.jitter_ns > 0 ? unit_interval(random()) * static_cast<double>(loop_.jitter_ns) : 0;
-      seen_ns_[static_cast<std::size_t>(f)] = f * loop_.period_ns + std::llround(late);
+      seen_ns_[static_cast<std::size_t>(f)] = f * loop_.period_ns + to_whole(late);
       push({seen_ns_[static_cast<std::size_t>(f)], Kind::arrival, {f, 0}, 0});
     }
     left_ = loop_.frames;
@@ -210,7 +210,7 @@ std::int64_t pruned_time_ns(const std::vector<PrunedLayer>& layers,
     sum += static_cast<double>(layers[i].fixed_ns);
     in = out;
   }
-  return std::llround(sum);
+  return to_whole(sum);
 }
 
 }  // namespace foretrace::streams

@@ -216,7 +216,7 @@ void FrameRun::finish(const Event& event) {
   const double late = event.at_ms - frame.due_ms;
   const double real_time = real_time_score(late, options_.sharpness);
   const double spent = cost(e, frame.model)->energy_mj;
-  const double energy = (options_.most_energy_mj - spent) / options_.most_energy_mj;
+  const double energy = std::max(0.0, 1 - spent / options_.most_energy_mj);
   ++model.frames;
   model.late += late > 0 ? 1 : 0;
   sums.real_time += real_time;

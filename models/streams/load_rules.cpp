@@ -7,6 +7,7 @@
 #include <random>
 
 #include "sim/core/random.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::streams {
 namespace {
@@ -41,7 +42,7 @@ LoadFigures served(const BatchTime& time, const ServerOptions& options,
   std::vector<std::int64_t> latencies;
   std::int64_t free_ns = 0;
   for (std::size_t next = 0; next < arrivals.size();) {
-    const auto arrives = [&](std::size_t i) { return std::llround(arrivals[i] * gap_ns); };
+    const auto arrives = [&](std::size_t i) { return to_whole(arrivals[i] * gap_ns); };
     const std::int64_t start = std::max<std::int64_t>(free_ns, arrives(next));
     std::size_t end = next;
     while (end < arrivals.size() && arrives(end) <= start &&

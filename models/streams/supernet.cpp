@@ -10,6 +10,7 @@
 
 #include "models/streams/load_rules.h"
 #include "sim/core/random.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::streams {
 namespace {
@@ -50,7 +51,7 @@ class Server {
       }
       const QueryWish& wish = next_wish();
       const std::size_t chosen = choose(wish);
-      const std::int64_t start_ns = std::max<std::int64_t>(free_ns, std::llround(arrival_ns));
+      const std::int64_t start_ns = std::max<std::int64_t>(free_ns, to_whole(arrival_ns));
       serve(chosen, wish);
       services_ns.push_back(times_ns_[chosen]);
       free_ns = start_ns + times_ns_[chosen];
@@ -145,7 +146,7 @@ class Server {
     ++figures_.updates;
     figures_.update_bytes += bytes;
     know_times();
-    return std::llround(bytes / net_.bytes_per_s * 1e9);
+    return to_whole(bytes / net_.bytes_per_s * 1e9);
   }
 
   const SuperNet& net_;
@@ -166,7 +167,7 @@ std::int64_t subnet_time_ns(const SubNet& subnet, const KeptWeights& kept, doubl
     const double bytes = std::max(0.0, layer.weight_bytes - kept[l]) + layer.activation_bytes;
     sum += std::max(static_cast<double>(layer.compute_ns), bytes / bytes_per_s * 1e9);
   }
-  return std::llround(sum);
+  return to_whole(sum);
 }
 
 KeptWeights kept_of(const SubNet& subnet, double buffer_bytes) {

@@ -78,8 +78,9 @@ void add_rotation(OperatorList& list, const TransformerSpec& spec) {
   list.elementwise("rope", sizes.queries + sizes.keys, Split::inside, traffic);
 }
 
-Operator batch_product(std::string_view name, const GemmShape& shape) {
+Operator batch_product(std::string_view name, const AttentionPart& part, const GemmShape& shape) {
   Operator op;
+  op.attention = part;
   op.type = OperatorType::batch_product;
   op.split = Split::inside;
   op.name = name;
@@ -103,7 +104,7 @@ void add_unfused_core(OperatorList& list, const TransformerSpec& spec, const Att
   // Views of three parts, each turned and made contiguous, and the buffer of the scores.
   list.elementwise("split heads", all, Split::inside, {2 * e, 3 * e, 8, 8});
   Operator scores =
-      batch_product("query x key", {matrices, part.queries, part.keys, part.head_size});
+      batch_product("query x key", part, {matrices, part.queries, part.keys, part.head_size});
   scores.kept_bytes = list.tokens() * (sizes.queries + sizes.keys) * e;
   list.add(scores);
 
@@ -141,7 +142,7 @@ void add_unfused_core(OperatorList& list, const TransformerSpec& spec, const Att
     list.add(dropout);
   }
   Operator context =
-      batch_product("weights x value", {matrices, part.queries, part.value_size, part.keys});
+      batch_product("weights x value", part, {matrices, part.queries, part.value_size, part.keys});
   context.kept_core_bytes = drops ? pairs * e : 0;
   context.kept_bytes = context.kept_core_bytes + list.tokens() * sizes.values * e;
   list.add(context);

@@ -70,6 +70,7 @@ struct Exchange {
   double bytes = 0;      ///< as nccl-tests counts them
   double delay_ns = 0;   ///< behind it, before its result is there
   bool is_part = false;  ///< the bytes are what one rank of the group gives
+  friend bool operator==(const Exchange&, const Exchange&) = default;
 };
 
 /// Times of a recorded layer, of one micro-batch on one rank.

@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/whole.h"
+
 namespace foretrace {
 namespace {
 
@@ -172,7 +174,7 @@ double ParamValues::number(const ParamInfo& row) const {
 std::int64_t ParamValues::integer(const ParamInfo& row) const {
   const double value = number(row);
   FORETRACE_CHECK(std::abs(value) < 0x1p62);
-  return std::llround(value);
+  return to_whole(value);
 }
 
 const std::string& ParamValues::text(const ParamInfo& row) const { return at(row).reading.text; }

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/whole.h"
 #include "sim/edit/editor.h"
 
 namespace foretrace {
@@ -27,8 +28,8 @@ Status Editor::scale(std::span<const TaskId> tasks, double factor, ScaleOf of, c
                    fmt::format("scale: the factor {} makes task {} longer than 100 years", factor,
                                index(task))};
     }
-    if (of != ScaleOf::segment) set_duration(task, std::llround(duration), trust);
-    if (of != ScaleOf::duration) set_segment(task, std::llround(segment), trust.provenance);
+    if (of != ScaleOf::segment) set_duration(task, to_whole(duration), trust);
+    if (of != ScaleOf::duration) set_segment(task, to_whole(segment), trust.provenance);
   }
   return ok_status();
 }

@@ -1,15 +1,16 @@
 #include "sim/engine/reactions.h"
 
-#include <cmath>
 #include <cstdint>
 #include <memory>
 #include <vector>
+
+#include "sim/core/whole.h"
 
 namespace foretrace {
 namespace {
 
 std::int64_t times(std::int64_t value, double factor) {
-  return std::llround(static_cast<double>(value) * factor);
+  return to_whole(static_cast<double>(value) * factor);
 }
 
 /// Durations of tasks for which `chosen` holds, and their segments if `segments`.

@@ -60,7 +60,7 @@ void check_recording(const driver::Recording& recording, Documents& documents) {
   REQUIRE(analysis.ok());
   driver::add_reserved(recording, replay->run.timeline, recording.graph(), *analysis);
   documents.check(
-      "result-1.json",
+      "result-2.json",
       report::result_page(
           {.recording = recording, .replay = *replay, .baseline = *analysis, .all_steps = true}));
   const driver::PathReport path = driver::path_report(recording.graph(), replay->run, 5);
@@ -76,7 +76,7 @@ void check_recording(const driver::Recording& recording, Documents& documents) {
   auto predicted = driver::analyse(prediction->graph, prediction->run);
   REQUIRE(predicted.ok());
   driver::add_reserved(recording, replay->run.timeline, prediction->graph, *predicted);
-  documents.check("result-1.json", report::result_page({.recording = recording,
+  documents.check("result-2.json", report::result_page({.recording = recording,
                                                         .replay = *replay,
                                                         .baseline = *analysis,
                                                         .prediction = &*prediction,

@@ -3,6 +3,7 @@
 #include <fstream>
 #include <iterator>
 #include <string>
+#include <string_view>
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -16,6 +17,18 @@ namespace {
 std::string text_of_file(const std::string& path) {
   std::ifstream file(path);
   return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// What is read of HTML that this program wrote: without tags.
+std::string read_of(std::string_view html) {
+  std::string text;
+  bool in_tag = false;
+  for (const char c : html) {
+    in_tag = in_tag || c == '<';
+    if (!in_tag) text += c;
+    in_tag = in_tag && c != '>';
+  }
+  return text;
 }
 
 TEST_CASE("report: one file with its policy, the answer and the ranking in plain HTML") {
@@ -62,7 +75,7 @@ TEST_CASE("report: a step of other samples says so, and gains by the time of one
                               " --apply batch_size:factor=2 --apply mixed_precision");
   CHECK(ran.code == 0);
   const std::string html = text_of_file(page);
-  CHECK(html.find(", for 2.00x the samples.") != std::string::npos);
+  CHECK(read_of(html).find(", for 2.00x the samples.") != std::string::npos);
   // `whatif` says of the same two: 50.93 ms -> 39.24 ms for twice the samples.
   const Ran asked =
       run_program("whatif " + demo + " --json --apply batch_size:factor=2 --apply mixed_precision");
@@ -105,7 +118,7 @@ TEST_CASE("report: a scenario has its stages and its sentence, and takes no what
   const std::string scenario = "examples/09_report/pipeline.json";
   CHECK(run_program("report --scenario " + scenario + " -o " + page).code == 0);
   const std::string html = text_of_file(page);
-  CHECK(html.find("A step of <em>GPT-3 175B</em> takes") != std::string::npos);
+  CHECK(read_of(html).find("A step of GPT-3 175B takes") != std::string::npos);
   CHECK(html.find("tokens/s") != std::string::npos);
   CHECK(html.find("stage 7") != std::string::npos);
   const Ran both = run_program("report --scenario " + scenario + " " + demo_trace + " -o " + page);
@@ -121,7 +134,7 @@ TEST_CASE("report: a sweep has every feasible point, and a folder without one is
   REQUIRE(run_program("sweep examples/sweeps/gpt3_512.json --quiet -o " + folder).code == 0);
   CHECK(run_program("report --sweep " + folder + " -o " + page).code == 0);
   const std::string html = text_of_file(page);
-  CHECK(html.find("the step time is least: <span class=\"to\">36.74 s.") != std::string::npos);
+  CHECK(read_of(html).find("the step time is least: 36.74 s.") != std::string::npos);
   CHECK(html.find("4,254 feasible") != std::string::npos);
   CHECK(run_program("report --sweep " + scratch_file("nothing") + " -o " + page).code == 2);
 }

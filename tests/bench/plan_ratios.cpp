@@ -65,7 +65,7 @@ class Shared {
 bool simulate(const Job& job, Shared& shared) {
   const JobBlocks& blocks = shared.blocks(job);
   const StepParts parts =
-      step_parts(job, blocks, time_blocks(job, blocks, settled_scale(job, blocks)), no_scale());
+      *step_parts(job, blocks, time_blocks(job, blocks, settled_scale(job, blocks)), no_scale());
   const PipelineTopology* topology = shared.topology(job, parts.times.shape);
   if (topology == nullptr) return false;
   const TaskGraph graph = pipeline_graph(*topology, parts);

@@ -1,22 +1,25 @@
 """Tests of sweeps on Dask workers: python3 tests/python/dask_test.py, with the package on PYTHONPATH.
 
 Scheduler and workers are processes of their own that talk over the loopback interface. Without the module
-'distributed' (Debian: python3-distributed) everything is skipped.
+'distributed' (Debian: python3-distributed) everything is skipped. FORETRACE_KILLS=50 kills so many workers.
 """
 import contextlib
 import json
 import os
 import pathlib
-import signal
+import random
 import sqlite3
 import subprocess
 import sys
 import tempfile
 import threading
 import time
+import types
 import unittest
+import unittest.mock
 
 import foretrace
+from foretrace import dask_sweep
 
 try:
     import distributed
@@ -28,6 +31,7 @@ DEMO = str(ROOT / "examples" / "traces" / "demo_generated_cnn.json.gz")
 GPT3 = str(ROOT / "examples" / "sweeps" / "gpt3_512.json")
 PROGRAM = os.environ.get("FORETRACE_PROGRAM")
 WAIT_SECONDS = 60
+KILLS = int(os.environ.get("FORETRACE_KILLS", "3"))
 
 
 def what_ifs(points):
@@ -58,10 +62,20 @@ class Cluster:
         self._processes = []
         self._start("scheduler", "--port", "0", "--host", "127.0.0.1", "--scheduler-file", self._file, "--no-dashboard",
                     "--no-show")
-        self.workers = [self._start("worker", "--scheduler-file", self._file, "--nthreads", "1", "--no-nanny",
-                                    "--no-dashboard", "--name", f"worker-{i}") for i in range(workers)]
+        self.workers = []
+        for _ in range(workers):
+            self.add_worker()
         self._wait(lambda: os.path.exists(self._file), "scheduler file")
         self.address = self._address()
+
+    def add_worker(self):
+        self.workers.append(self._start("worker", "--scheduler-file", self._file, "--nthreads", "1", "--no-nanny",
+                                        "--no-dashboard"))
+
+    def kill_first_worker(self):
+        process = self.workers.pop(0)
+        process.kill()
+        process.wait()
 
     def _start(self, what, *options):
         command = [sys.executable, "-m", f"distributed.cli.dask_{what}", *options]
@@ -132,7 +146,7 @@ class DaskSweeps(unittest.TestCase):
             while time.monotonic() < deadline and not (stored and stored[-1] > 0):
                 time.sleep(0.002)
                 stored.append(rows_of(self.folder / "dask"))
-            os.kill(self.cluster.workers[0].pid, signal.SIGKILL)
+            self.cluster.kill_first_worker()
 
         with self.cluster.client(2) as client:
             killer = threading.Thread(target=kill_one)
@@ -143,6 +157,26 @@ class DaskSweeps(unittest.TestCase):
         self.assertTrue(0 < stored[-1] < 26_112, stored[-1])  # in the middle
         self.assertEqual(done.rows, 26_112)
         self.assertEqual(bytes_of(self.folder / "dask"), bytes_of(self.folder / "local"))
+
+    def test_workers_may_be_killed_at_any_moment(self):
+        # Small pieces: many are finished and not yet taken in when a worker goes.
+        sweep = {**what_ifs(1200), "metrics": ["low_ns"]}
+        begin = time.monotonic()
+        foretrace.sweep(sweep, self.folder / "local", threads=2)
+        seconds = time.monotonic() - begin
+        expected = bytes_of(self.folder / "local")
+        moments = random.Random(30)
+        with unittest.mock.patch.object(dask_sweep, "PIECE_SECONDS", 0.02):
+            for kill in range(KILLS):
+                folder = self.folder / f"dask_{kill}"
+                with self.cluster.client(2) as client:
+                    killer = threading.Timer(moments.uniform(0.1, 1) * seconds, self.cluster.kill_first_worker)
+                    killer.start()
+                    done = foretrace.sweep(sweep, folder, client=client)
+                    killer.join()
+                self.assertEqual((done.rows, done.failed), (1200, 0), kill)
+                self.assertEqual(bytes_of(folder), expected, kill)
+                self.cluster.add_worker()
 
     def test_a_search_asks_for_the_points_that_it_asks_for_locally(self):
         for kind in ("nsga2", "annealing"):
@@ -184,6 +218,24 @@ class DaskSweeps(unittest.TestCase):
                               check=True, capture_output=True, text=True)
         self.assertEqual(json.loads(done.stdout)["computed"], 26_112)
         self.assertEqual(bytes_of(remote), bytes_of(local))
+
+
+class Pieces(unittest.TestCase):
+    def test_an_answer_counts_whatever_becomes_of_its_worker(self):
+        feed = unittest.mock.Mock()
+        pieces = dask_sweep._Pieces.__new__(dask_sweep._Pieces)
+        pieces._feed, pieces.out, pieces.worked_seconds = feed, 4, 0.0
+        rows = [(7, [1.0], "")]
+        # What Dask hands over: the state of the piece now, and the answer from before its worker was lost.
+        pieces._done = iter([(types.SimpleNamespace(status=status), dask_sweep._Answer(rows, 0.5))
+                             for status in ("finished", "lost", "pending")]
+                            + [(types.SimpleNamespace(status="error"), (ValueError, ValueError("no"), None))])
+        for _ in range(3):
+            pieces.take_in()
+        self.assertEqual(feed.add.call_args_list, [unittest.mock.call(rows)] * 3)
+        self.assertEqual((pieces.out, pieces.worked_seconds), (1, 1.5))
+        with self.assertRaisesRegex(foretrace.Error, "a piece of work failed: ValueError: no"):
+            pieces.take_in()
 
 
 @unittest.skipUnless(distributed and PROGRAM, "no module 'distributed', or FORETRACE_PROGRAM names no program")

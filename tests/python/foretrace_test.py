@@ -62,6 +62,18 @@ class Answers(unittest.TestCase):
         self.assertGreaterEqual(result.predicted.high_ns, result.predicted.step_ns)
         self.assertEqual(result.applied, ["mixed_precision"])
         self.assertGreater(result.speedup, 1)
+        self.assertAlmostEqual(result.speedup * result.time_ratio, 1)
+
+    def test_speedup_is_work_per_time(self):
+        recording = foretrace.read(DEMO)
+        result = recording.whatif("batch_size:factor=2")
+        self.assertAlmostEqual(result.speedup * result.time_ratio, 2)
+        self.assertAlmostEqual(result.time_ratio, result.predicted.step_ns / result.baseline.step_ns)
+        found = recording.search(members=2)
+        self.assertAlmostEqual(found.speedup * found.time_ratio, 1)
+        job = foretrace.Predictor(DEMO)
+        there = job.predict(accelerator="v100_sxm2_16gb", accelerators=4)
+        self.assertAlmostEqual(there.speedup(job.step_ns) * there.time_ratio(job.step_ns), there.samples)
 
     def test_a_recording_is_read_once_and_asked_often(self):
         recording = foretrace.read(DEMO)

@@ -109,7 +109,7 @@ int run(const Options& options) {
       report::compare_page({runs[0], runs[1], *comparison, doubts_of(*before, *after)});
   if (options.output.empty()) return app::answer(page, options.common);
   return write(options, {runs[0], runs[1], *comparison, doubts_of(*before, *after),
-                         report::html_of(page), FORETRACE_VERSION});
+                         report::html_of(page), report::json_of(page), FORETRACE_VERSION});
 }
 
 std::function<int()> setup(app::Arguments& cli) {

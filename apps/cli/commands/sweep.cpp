@@ -1,7 +1,6 @@
 // foretrace sweep: computes every point of a design space, and shows what came of it.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <functional>
 #include <memory>
 #include <string>
@@ -24,6 +23,7 @@
 #include "apps/report/sweep/picture.h"
 #include "apps/report/sweep_points.h"
 #include "apps/report/text.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::commands::sweep_parts {
 namespace {
@@ -68,7 +68,7 @@ Status check(const Options& options) {
 }
 
 std::string duration_text(double seconds) {
-  const auto whole = static_cast<std::int64_t>(std::llround(std::min(seconds, 1e9)));
+  const auto whole = to_whole(std::min(seconds, 1e9));
   if (whole >= 3600) return fmt::format("{} h {:02} min", whole / 3600, whole / 60 % 60);
   if (whole >= 60) return fmt::format("{} min {:02} s", whole / 60, whole % 60);
   return fmt::format("{} s", whole);
@@ -233,7 +233,7 @@ std::function<int()> setup(app::Arguments& cli) {
       {"foretrace sweep results --show --pareto",
        "the combinations that are best in time or in memory"},
       {"foretrace sweep results --show --csv --where \"speedup > 2\"",
-       "every combination that at least halves the step, as CSV"}};
+       "every combination that more than doubles the work per time, as CSV"}};
   cli.add_examples(examples);
   return [options] { return run(*options); };
 }

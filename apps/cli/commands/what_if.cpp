@@ -262,11 +262,11 @@ int predict(const Options& options, const Start& start, const std::vector<driver
 std::vector<std::string> written(const Options& options) {
   std::vector<std::string> texts = options.apply;
   if (!options.accelerator.empty()) {
-    texts.push_back(driver::text_of(driver::swap_to(options.accelerator)));
+    texts.push_back(text_of(driver::swap_to(options.accelerator)));
   }
   if (const auto spread = driver::spread_over(options.parallel, options.cluster);
       !options.parallel.empty() && spread.ok()) {
-    texts.push_back(driver::text_of(*spread));
+    texts.push_back(text_of(*spread));
   }
   return texts;
 }

@@ -1,7 +1,6 @@
 #include "apps/driver/answers/best_set.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <map>
 #include <tuple>
@@ -13,6 +12,7 @@
 #include "apps/driver/answers/what_if_tree.h"
 #include "apps/driver/device_fit.h"
 #include "apps/driver/what_if_stack.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::driver {
 namespace {
@@ -136,8 +136,9 @@ class BestSetSearch {
                   .samples = changed.samples().value_or(1),
                   .live_bytes = {},
                   .needed_bytes = {}};
-    if (!choices_are_none)
-      set.speedup = answer_.now.time_per_sample() / std::max(1.0, set.time_per_sample());
+    if (!choices_are_none) {
+      set.speedup = speedup_of(answer_.now.step_ns, set.step_ns, set.samples / answer_.now.samples);
+    }
     const auto need = memory_.need(changed.graph(), run->timeline);
     if (!need) return set;
     set.live_bytes = need->live_bytes;
@@ -171,7 +172,7 @@ class BestSetSearch {
   }
 
   [[nodiscard]] std::int64_t cost_of(const ChosenSet& set) const {
-    return question_.by == RankBy::memory ? *set.live_bytes : std::llround(set.time_per_sample());
+    return question_.by == RankBy::memory ? *set.live_bytes : to_whole(set.time_per_sample());
   }
   [[nodiscard]] static std::int64_t excess_of(const ChosenSet& set) {
     return set.fits ? 0 : *set.needed_bytes;
@@ -179,7 +180,7 @@ class BestSetSearch {
   /// The order of sets: those that fit, then by what is asked for.
   [[nodiscard]] auto key_of(const ChosenSet& set) const {
     return std::make_tuple(excess_of(set), cost_of(set), set.choices.size(),
-                           std::llround(set.time_per_sample()), set.choices);
+                           to_whole(set.time_per_sample()), set.choices);
   }
   /// Whether the difference is one that a user would call so.
   [[nodiscard]] bool is_better(const ChosenSet& a, const ChosenSet& b) const {
@@ -385,7 +386,7 @@ class BestSetSearch {
       if (set && set->fits) sets.push_back(&*set);
     }
     const auto key = [](const ChosenSet* set) {
-      return std::make_tuple(std::llround(set->time_per_sample()), *set->live_bytes,
+      return std::make_tuple(to_whole(set->time_per_sample()), *set->live_bytes,
                              set->choices.size(), set->choices);
     };
     std::sort(sets.begin(), sets.end(),

@@ -31,7 +31,7 @@ struct ChosenSet {
   std::vector<std::size_t> choices;  ///< of BestSetAnswer::choices, ascending
   std::int64_t step_ns = 0;
   double samples = 1;                      ///< of a step / of a recorded one
-  double speedup = 1;                      ///< of the time per sample, over that without a choice
+  double speedup = 1;                      ///< of the work per time, over that without a choice
   std::optional<std::int64_t> live_bytes;  ///< where tensors are recorded
   std::optional<std::int64_t> needed_bytes;
   bool fits = true;

@@ -1,5 +1,4 @@
 // What is asked of a memory budget, as the user says it and as it is counted.
-#include <cmath>
 #include <optional>
 #include <utility>
 #include <vector>
@@ -10,6 +9,7 @@
 #include "apps/driver/memory/memory_fits.h"
 #include "apps/driver/memory_need.h"
 #include "sim/core/params.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::driver {
 
@@ -37,7 +37,7 @@ Result<BudgetSize> parse_budget_size(std::string_view text) {
         ErrorCode::bad_usage,
         fmt::format("--memory-budget: got {}, expected from 1 B to 100 PB", in_quotes(text))};
   }
-  size.bytes = std::llround(*bytes);
+  size.bytes = to_whole(*bytes);
   return size;
 }
 

@@ -13,6 +13,7 @@
 #include "apps/driver/throughput.h"
 #include "apps/driver/what_if_stack.h"
 #include "sim/core/parallel.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::driver {
 namespace {
@@ -82,7 +83,7 @@ class BatchSearch {
         return pushed.error();
       }
     }
-    answer_.passes = std::max<std::int64_t>(1, std::llround(changed.samples().value_or(1)));
+    answer_.passes = std::max<std::int64_t>(1, to_whole(changed.samples().value_or(1)));
     return ok_status();
   }
 
@@ -156,8 +157,7 @@ class BatchSearch {
   /// Where a line reaches so many bytes, as far as batches go.
   [[nodiscard]] std::int64_t where(const BatchLine& line, std::int64_t bytes) const {
     const double batch = std::floor((static_cast<double>(bytes) - line.offset) / line.slope);
-    return std::llround(
-        std::clamp(batch, static_cast<double>(least()), static_cast<double>(most())));
+    return to_whole(std::clamp(batch, static_cast<double>(least()), static_cast<double>(most())));
   }
 
   [[nodiscard]] std::int64_t first_guess() const {

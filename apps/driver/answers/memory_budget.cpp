@@ -2,11 +2,11 @@
 #include "apps/driver/answers/memory_budget.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "sim/core/whole.h"
 #include "sim/engine/event/event_driven.h"
 #include "sim/engine/memory/memory_tracker.h"
 #include "sim/engine/pull/pull.h"
@@ -178,7 +178,7 @@ std::vector<MemoryBudget> unlimited(const TaskGraph& graph) {
 std::int64_t size_for(const BudgetQuestion& question, std::int64_t peak) {
   const BudgetSize& size = question.size;
   return size.share == 0 ? std::max<std::int64_t>(1, size.bytes - question.overhead_bytes)
-                         : std::llround(size.share * static_cast<double>(peak));
+                         : to_whole(size.share * static_cast<double>(peak));
 }
 
 }  // namespace

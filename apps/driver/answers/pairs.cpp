@@ -1,6 +1,5 @@
 // Two what-ifs together.
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -8,6 +7,7 @@
 #include "apps/driver/answers/ranking.h"
 #include "apps/driver/what_if_stack.h"
 #include "sim/core/parallel.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::driver {
 namespace {
@@ -29,10 +29,10 @@ class PairSearch {
     PairRanking pairs;
     pairs.most_singles = most_singles;
     const auto before = static_cast<double>(baseline_.run.answer.step_ns);
-    pairs.tolerance_ns = std::llround(before * std::max(least_difference, baseline_.scatter));
+    pairs.tolerance_ns = to_whole(before * std::max(least_difference, baseline_.scatter));
     if (ranking_.memory) {
       pairs.tolerance_bytes =
-          std::llround(static_cast<double>(ranking_.memory->live_bytes) * least_difference);
+          to_whole(static_cast<double>(ranking_.memory->live_bytes) * least_difference);
     }
     choose_singles(pairs);
     std::vector<Two> twos = choose_twos(pairs);
@@ -115,8 +115,7 @@ class PairSearch {
     row.first = two.first->optimization;
     row.second = two.second->optimization;
     row.step_ns = run->answer.step_ns;
-    row.speedup =
-        static_cast<double>(before) / static_cast<double>(std::max<std::int64_t>(1, row.step_ns));
+    row.speedup = speedup_of(before, row.step_ns, stack.samples().value_or(1));
     row.added_ns = two.first->step_ns + two.second->step_ns - before;
     row.memory = memory_.need(stack.graph(), run->timeline);
     if (row.memory) {

@@ -93,7 +93,7 @@ Tried try_alone(const OptimizationInfo& info, const Baseline& baseline, Keeper& 
                    step,
                    prediction->low_ns,
                    prediction->high_ns,
-                   before * samples / std::max(1.0, static_cast<double>(step)),
+                   speedup_of(baseline.replay.run.answer.step_ns, step, samples),
                    samples,
                    scatter > 0 && std::abs(gain) <= scatter,
                    need,

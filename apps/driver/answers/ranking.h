@@ -26,7 +26,7 @@ struct Ranked {
   std::int64_t step_ns = 0;
   std::int64_t low_ns = 0;
   std::int64_t high_ns = 0;
-  double speedup = 1;                ///< of the time per sample
+  double speedup = 1;                ///< of the work per time, see speedup_of
   double samples = 1;                ///< of a step / of a recorded one
   bool is_noise = false;             ///< the gain is smaller than the trace's own scatter
   std::optional<MemoryNeed> memory;  ///< where tensors are recorded
@@ -77,7 +77,7 @@ struct RankedPair {
   std::int64_t step_ns = 0;
   std::int64_t low_ns = 0;
   std::int64_t high_ns = 0;
-  double speedup = 1;
+  double speedup = 1;         ///< of the work per time, see speedup_of
   std::int64_t added_ns = 0;  ///< the step if both gains added up
   std::optional<MemoryNeed> memory;
   std::int64_t added_live_bytes = 0;  ///< the live peak if both savings added up

@@ -1,6 +1,5 @@
 #include "apps/driver/export/chakra_job.h"
 
-#include <cmath>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -9,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "models/program/rank_program.h"
+#include "sim/core/whole.h"
 #include "trace/formats/chakra/chakra_fields.h"
 #include "trace/formats/chakra/protobuf_out.h"
 
@@ -54,7 +54,7 @@ void add_text(WireMessage& node, std::string_view name, std::string_view value) 
   node.message(chakra::node_attribute, attribute);
 }
 
-std::uint64_t whole(double value) { return static_cast<std::uint64_t>(std::llround(value)); }
+std::uint64_t whole(double value) { return static_cast<std::uint64_t>(to_whole(value)); }
 
 class Export {
  public:
@@ -101,7 +101,7 @@ class Export {
     out.packed(chakra::node_data, data);
     // Whole microseconds: what rounding took is given to the next node.
     const std::int64_t before = written_ns / 1000;
-    written_ns += std::llround(node.ns);
+    written_ns += to_whole(node.ns);
     out.number(chakra::node_duration, static_cast<std::uint64_t>(written_ns / 1000 - before));
     add_number(out, "is_cpu_op", chakra::bool_value, 0);
     switch (node.type) {

@@ -9,6 +9,7 @@
 #include "models/networks/read_figures.h"
 #include "sim/core/config.h"
 #include "sim/core/params.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::driver {
 namespace {
@@ -30,7 +31,7 @@ class FederatedReader {
     read_task();
     read_classes();
     federation.rounds = optional_count(fields_, "rounds", most_rounds, 100);
-    federation.retry_ns = std::llround(
+    federation.retry_ns = to_whole(
         fields_.has("retry") ? read_positive(fields_, "retry", ParamType::time, 1e14) : 6e10);
     static_cast<void>(fields_.optional_value("retry"));
     federation.seed = static_cast<std::uint64_t>(
@@ -73,7 +74,7 @@ class FederatedReader {
     task.flops_per_example = read_within(inner, "flops_per_example", ParamType::number, 1e18);
     task.passes = optional_within(inner, "passes", ParamType::number, 1e6, 1);
     task.failure = optional_within(inner, "failure", ParamType::number, 1, 0);
-    task.server_ns = std::llround(optional_within(inner, "server_time", ParamType::time, 1e14, 0));
+    task.server_ns = to_whole(optional_within(inner, "server_time", ParamType::time, 1e14, 0));
     fields_.take(inner.finish());
   }
 
@@ -82,10 +83,10 @@ class FederatedReader {
     if (object == nullptr) return;
     ConfigFields inner(*object, where_, pointer + "/available");
     const auto time = [&](std::string_view key) {
-      return std::llround(optional_within(inner, key, ParamType::time, longest_time_ns, 0));
+      return to_whole(optional_within(inner, key, ParamType::time, longest_time_ns, 0));
     };
-    kind.every_ns = std::llround(read_positive(inner, "every", ParamType::time, longest_time_ns));
-    kind.open_ns = std::llround(read_positive(inner, "for", ParamType::time, longest_time_ns));
+    kind.every_ns = to_whole(read_positive(inner, "every", ParamType::time, longest_time_ns));
+    kind.open_ns = to_whole(read_positive(inner, "for", ParamType::time, longest_time_ns));
     kind.from_ns = time("from");
     kind.until_ns = inner.has("until") ? time("until") : kind.from_ns;
     static_cast<void>(inner.optional_value("until"));
@@ -144,8 +145,7 @@ class FederatedReader {
               fmt::format("got {:g}, expected 1 to {:g}: {:g} devices are all",
                           policy.over_selection, most / static_cast<double>(policy.updates), most));
         }
-        policy.deadline_ns =
-            std::llround(optional_within(one, "deadline", ParamType::time, 1e14, 0));
+        policy.deadline_ns = to_whole(optional_within(one, "deadline", ParamType::time, 1e14, 0));
         policy.least = optional_count(one, "least", static_cast<double>(policy.updates), 1);
       } else {
         policy.at_work = read_count(one, "at_work", most);

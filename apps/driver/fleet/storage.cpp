@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <random>
 #include <string_view>
 #include <unordered_map>
@@ -16,6 +15,7 @@
 #include "sim/core/parallel.h"
 #include "sim/core/params.h"
 #include "sim/core/random.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::driver {
 namespace {
@@ -26,6 +26,11 @@ constexpr double most_reads = 5e6;
 constexpr double most_reads_of_all = 1e8;  // through all caches: seconds
 constexpr double most_stored_bytes = 1e18;
 constexpr double longest_read_ns = 1e11;
+
+std::uint64_t seed_in(ConfigFields& fields) {
+  return static_cast<std::uint64_t>(
+      optional_within(fields, "seed", ParamType::integer, largest_seed, 0));
+}
 
 class StorageReader {
  public:
@@ -40,7 +45,7 @@ class StorageReader {
     read_caches();
     read_loader();
     input_.pipeline.step_ns =
-        std::llround(read_within(fields_, "step", ParamType::time, longest_read_ns));
+        to_whole(read_within(fields_, "step", ParamType::time, longest_read_ns));
     if (const Status fine = fields_.finish(); !fine) return fine.error();
     return std::move(input_);
   }
@@ -51,7 +56,7 @@ class StorageReader {
     if (object == nullptr) return;
     ConfigFields data(*object, where_, "/data");
     if (data.has("file") || data.has("rows")) {
-      read_table(*object, data);
+      read_table(data);
     } else {
       draw_order(data);
     }
@@ -60,14 +65,13 @@ class StorageReader {
   }
 
   // A table of reads in their order: item, and bytes where items differ.
-  void read_table(const ConfigValue& object, ConfigFields& data) {
+  void read_table(ConfigFields& data) {
     const double usual = optional_within(data, "item_bytes", ParamType::bytes, 1e12, 0);
-    const auto cells = scheduling::table_of(object, data, input_.files);
+    const auto cells = scheduling::table_of(data, stored_read_columns, input_.files);
     if (!cells.ok()) return data.take(cells.error());
-    constexpr std::array<std::string_view, 2> known = {"item", "bytes"};
-    data.take(scheduling::check_columns(*cells, known));
     if (!cells->has("item")) {
-      data.take(Error{ErrorCode::bad_format, fmt::format("{}: no column 'item'", cells->where)});
+      data.take(Error{ErrorCode::bad_format,
+                      fmt::format("{}: no column 'item'", cells->place_of_columns())});
     }
     if (!cells->has("bytes") && !data.has("item_bytes")) {
       data.mistake("item_bytes", "missing, expected it or a column 'bytes'");
@@ -97,8 +101,7 @@ class StorageReader {
     const double bytes = read_positive(data, "item_bytes", ParamType::bytes, 1e12);
     const std::uint32_t epochs = optional_count(data, "epochs", most_reads, 2);
     const bool is_shuffled = optional_word(data, "order", order_words, 0) == 0;
-    std::mt19937_64 random(static_cast<std::uint64_t>(
-        optional_within(data, "seed", ParamType::integer, largest_seed, 0)));
+    std::mt19937_64 random(is_shuffled ? seed_in(data) : 0);
     if (static_cast<double>(items) * epochs > most_reads) {
       return data.mistake("items", fmt::format("got {} in {} epochs, expected at most {:g} reads",
                                                items, epochs, most_reads));
@@ -124,7 +127,7 @@ class StorageReader {
     if (object == nullptr) return;
     ConfigFields inner(*object, where_, fmt::format("/{}", key));
     tier.latency_ns =
-        std::llround(optional_within(inner, "latency", ParamType::time, longest_read_ns, 0));
+        to_whole(optional_within(inner, "latency", ParamType::time, longest_read_ns, 0));
     tier.bytes_per_s = read_positive(inner, "bandwidth", ParamType::bandwidth, 1e16);
     // So that the times of all reads together can be counted.
     double largest = 0;
@@ -151,8 +154,7 @@ class StorageReader {
     } else if (options.admission == storage::Admission::oracle) {
       options.probability = optional_within(inner, "accuracy", ParamType::number, 1, 1);
     }
-    options.seed = static_cast<std::uint64_t>(
-        optional_within(inner, "seed", ParamType::integer, largest_seed, 0));
+    if (options.admission != storage::Admission::always) options.seed = seed_in(inner);
     cache.take(inner.finish());
   }
 
@@ -190,7 +192,7 @@ class StorageReader {
     input_.pipeline.workers = optional_count(inner, "workers", 1024, 1);
     input_.pipeline.prefetch = optional_count(inner, "prefetch", 1024, 2);
     input_.pipeline.decode_ns =
-        std::llround(optional_within(inner, "decode", ParamType::time, longest_read_ns, 0));
+        to_whole(optional_within(inner, "decode", ParamType::time, longest_read_ns, 0));
     fields_.take(inner.finish());
   }
 

@@ -2,6 +2,7 @@
 // foretrace.storage/1).
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -12,6 +13,9 @@
 namespace foretrace::driver {
 
 inline constexpr std::string_view storage_schema = "foretrace.storage/1";
+
+/// Of a table of reads.
+inline constexpr std::array<std::string_view, 2> stored_read_columns = {"item", "bytes"};
 
 /// A cache of the list, which gets a run of its own.
 struct CacheChoice {

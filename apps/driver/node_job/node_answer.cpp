@@ -12,6 +12,7 @@
 #include "models/collectives/collective_costs.h"
 #include "models/networks/placement.h"
 #include "sim/core/text.h"
+#include "sim/core/whole.h"
 #include "sim/result/summary.h"
 #include "trace/inputs/node_files.h"
 #include "trace/nodes/node_cost.h"
@@ -65,7 +66,7 @@ class Prices {
                       to_string(exchange.kind), call.bytes, time.ns, cluster_.name,
                       trace::longest_nodes_ns)};
     }
-    const std::int64_t ns = std::llround(time.ns);
+    const std::int64_t ns = to_whole(time.ns);
     ExchangeRow& row =
         rows_[{exchange.kind, call.group.ranks, call.group.nodes, exchange.bytes, ns}];
     row = {exchange.kind,  call.group.ranks, call.group.nodes, exchange.bytes, row.count + 1, ns,

@@ -1,5 +1,7 @@
 #include "apps/driver/plan/plan_estimates.h"
 
+#include <utility>
+
 namespace foretrace::driver {
 namespace {
 
@@ -8,50 +10,32 @@ constexpr std::size_t most_known = 8192;
 
 }  // namespace
 
-PlanEstimates::Key PlanEstimates::key_of(const Job& job) {
-  const ParallelPlan& plan = job.plan;
-  const unsigned switches = (plan.sequence ? 1U : 0U) | (plan.balances_context ? 2U : 0U) |
-                            (plan.tensor_pieces ? 4U : 0U) | (plan.async_tensor_backward ? 8U : 0U);
-  return {job.model,
-          job.cluster,
-          job.framework,
-          job.pass,
-          job.precisions.activations,
-          job.precisions.layers_in_8_bit,
-          job.recompute,
-          job.schedule->splits_backward,
-          job.micro_batch,
-          job.length,
-          job.keys,
-          waiting_share(job),
-          plan.context_kind,
-          plan.tensor,
-          plan.context,
-          plan.expert,
-          plan.expert_tensor,
-          plan.expert > 1 ? plan.data : 1,
-          switches,
-          job.has_own_ranks() ? job.stages : std::vector<StageShare>{}};
+PlanEstimates::Found PlanEstimates::found(const Job& job) {
+  Job of_blocks = job_of_blocks(job);
+  const double share = clock_share(job);
+  if (last_.times != nullptr && share == last_share_ && of_blocks == last_job_) return last_;
+  if (times_known_ >= most_known) {
+    known_.clear();
+    times_known_ = 0;
+  }
+  const auto [place, is_new] = known_.try_emplace(of_blocks);
+  Known& known = place->second;
+  if (is_new) known.blocks = lower_blocks(job);
+  const auto [times, is_new_share] = known.times.try_emplace(share);
+  if (is_new_share) {
+    times->second = time_blocks(job, known.blocks, settled_scale(job, known.blocks));
+    ++times_known_;
+  }
+  last_job_ = std::move(of_blocks);
+  last_share_ = share;
+  return last_ = {&known.blocks, &times->second};
 }
 
-const PlanEstimates::Known& PlanEstimates::known(const Job& job) {
-  const Key key = key_of(job);
-  if (last_ != nullptr && key == last_key_) return *last_;
-  last_key_ = key;
-  if (const auto found = known_.find(key); found != known_.end()) return *(last_ = &found->second);
-  if (known_.size() >= most_known) known_.clear();
-  Known one;
-  one.blocks = build_blocks(job);
-  one.times = time_blocks(job, one.blocks, no_scale());
-  one.blocks.blocks.clear();
-  return *(last_ = &known_.emplace(key, std::move(one)).first->second);
+Result<Estimate> PlanEstimates::of(const Job& job) {
+  const Found parts = found(job);
+  return estimate(job, *parts.blocks, *parts.times, no_scale());
 }
 
-Estimate PlanEstimates::of(const Job& job) {
-  const Known& parts = known(job);
-  return estimate(job, parts.blocks, parts.times, no_scale());
-}
-
-const std::vector<BlockTimes>& PlanEstimates::times_of(const Job& job) { return known(job).times; }
+const std::vector<BlockTimes>& PlanEstimates::times_of(const Job& job) { return *found(job).times; }
 
 }  // namespace foretrace::driver

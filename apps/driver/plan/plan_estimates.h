@@ -2,9 +2,7 @@
 #pragma once
 
 #include <cstddef>
-#include <cstdint>
 #include <map>
-#include <tuple>
 #include <vector>
 
 #include "models/program/estimate.h"
@@ -16,26 +14,27 @@ namespace foretrace::driver {
 /// outlive it.
 class PlanEstimates {
  public:
-  [[nodiscard]] Estimate of(const Job& job);
+  [[nodiscard]] Result<Estimate> of(const Job& job);
   /// Of each block of a rank: what of() computes the step from.
   [[nodiscard]] const std::vector<BlockTimes>& times_of(const Job& job);
 
  private:
-  /// All that times of blocks depend on: the share of a step that a stage waits decides its clock.
-  using Key = std::tuple<const TransformerSpec*, const Cluster*, const Framework*, Pass, Precision,
-                         bool, Recompute, bool, double, double, double, double, ContextKind,
-                         std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t,
-                         unsigned, std::vector<StageShare>>;
   struct Known {
-    JobBlocks blocks;  ///< without their programs
-    std::vector<BlockTimes> times;
+    JobBlocks blocks;
+    std::map<double, std::vector<BlockTimes>> times;  ///< by clock_share()
   };
-  [[nodiscard]] static Key key_of(const Job& job);
-  [[nodiscard]] const Known& known(const Job& job);
+  struct Found {
+    const JobBlocks* blocks = nullptr;
+    const std::vector<BlockTimes>* times = nullptr;
+  };
+  [[nodiscard]] Found found(const Job& job);
 
-  std::map<Key, Known> known_;
-  Key last_key_{};
-  const Known* last_ = nullptr;  ///< neighbours in a space often share it
+  std::map<Job, Known> known_;  ///< by job_of_blocks()
+  std::size_t times_known_ = 0;
+  // Neighbours in a space often share them.
+  Job last_job_;
+  double last_share_ = 0;
+  Found last_;
 };
 
 }  // namespace foretrace::driver

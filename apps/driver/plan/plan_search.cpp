@@ -1,5 +1,4 @@
-// Enumerates plans. What plans have in common is made once: blocks of a rank by how the model is
-// divided, their times by the share of the step that a stage waits for others.
+// Enumerates plans.
 #include "apps/driver/plan/plan_search.h"
 
 #include <algorithm>
@@ -11,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "apps/driver/plan/plan_estimates.h"
 #include "models/program/device_memory.h"
 
 namespace foretrace::driver {
@@ -22,19 +22,12 @@ constexpr double most_micro_batch = 64;  // of sequences; samples of layered mod
 constexpr double least_divided_length = 16384;
 constexpr std::uint32_t most_context = 16;
 
-/// What decides which blocks a rank has.
-using BlocksKey = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, double, Recompute>;
 /// A grid of ranks: tensor, pipeline, context, expert.
 using Grid = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
 
 Grid grid_of(const ParallelPlan& plan) {
   return {plan.tensor, plan.pipeline, plan.context, plan.expert};
 }
-
-struct LoweredBlocks {
-  JobBlocks blocks;
-  std::map<double, std::vector<BlockTimes>> times;  // by the share of waiting for other stages
-};
 
 std::vector<std::uint32_t> powers_of_two(std::uint32_t most) {
   std::vector<std::uint32_t> sizes;
@@ -59,7 +52,7 @@ class Search {
       if (question_.gpus % tensor == 0) try_tensor(tensor);
     }
     if (answer_.tried == 0) return no_plan();
-    rank();
+    if (Status status = rank(); !status.ok()) return std::move(status).error();
     return std::move(answer_);
   }
 
@@ -173,33 +166,19 @@ class Search {
         note(valid.error());
         return;
       }
-      LoweredBlocks& lowered = blocks_of(job);
-      const std::vector<BlockTimes>& times = times_of(job, lowered);
       for (const Sharding sharding : {Sharding::none, Sharding::optimizer, Sharding::parameters}) {
         if (sharding != Sharding::none && job.plan.copies() == 1) continue;
         if (sharding == Sharding::parameters && job.plan.pipeline > 1) continue;
         job.plan.sharding = sharding;
-        consider(job, estimate(job, lowered.blocks, times, no_scale()));
+        const auto found = estimates_.of(job);
+        if (found.ok()) {
+          consider(job, *found);
+        } else {
+          note(found.error());
+        }
       }
       job.plan.sharding = Sharding::none;
     }
-  }
-
-  LoweredBlocks& blocks_of(const Job& job) {
-    const BlocksKey key{job.plan.tensor, job.plan.context, job.plan.expert, job.micro_batch,
-                        job.recompute};
-    const auto found = lowered_.find(key);
-    if (found != lowered_.end()) return found->second;
-    return lowered_.emplace(key, LoweredBlocks{lower_blocks(job), {}}).first->second;
-  }
-
-  static const std::vector<BlockTimes>& times_of(const Job& job, LoweredBlocks& lowered) {
-    const double waiting = waiting_share(job);
-    const auto found = lowered.times.find(waiting);
-    if (found != lowered.times.end()) return found->second;
-    return lowered.times
-        .emplace(waiting, time_blocks(job, lowered.blocks, settled_scale(job, lowered.blocks)))
-        .first->second;
   }
 
   void consider(const Job& job, const Estimate& estimate) {
@@ -222,7 +201,7 @@ class Search {
 
   void note(const Error& error) { last_ = error.message; }
 
-  void rank() {
+  Status rank() {
     std::vector<PlanChoice> all;
     for (auto& [grid, choice] : fitting_) all.push_back(*choice);
     std::stable_sort(all.begin(), all.end(), [](const PlanChoice& a, const PlanChoice& b) {
@@ -231,7 +210,7 @@ class Search {
     for (PlanChoice& choice : all) finish(choice);
     for (std::size_t i = 0; i < all.size(); ++i) {
       if (i < question_.keep) {
-        add_range(all[i]);
+        if (Status status = add_range(all[i]); !status.ok()) return status;
         answer_.best.push_back(all[i]);
       } else {
         answer_.losing.push_back({all[i], true, why_slower(all.front(), all[i])});
@@ -245,16 +224,19 @@ class Search {
                       choice->fullest_stage, choice->memory_bytes / 0x1p30, memory_ / 0x1p30);
       answer_.losing.push_back({*choice, false, std::move(why)});
     }
+    return ok_status();
   }
 
   static void finish(PlanChoice& choice) {
     choice.figures = job_figures(choice.job, choice.step_ns, model_flops(choice.job));
   }
 
-  static void add_range(PlanChoice& choice) {
-    const RangedStep range = ranged_step(choice.job, build_blocks(choice.job));
-    choice.low_ns = range.low_ns;
-    choice.high_ns = range.high_ns;
+  static Status add_range(PlanChoice& choice) {
+    const auto range = ranged_step(choice.job, build_blocks(choice.job));
+    if (!range.ok()) return range.error();
+    choice.low_ns = range->low_ns;
+    choice.high_ns = range->high_ns;
+    return ok_status();
   }
 
   /// The parts of the step that grow most against the best plan.
@@ -296,7 +278,7 @@ class Search {
   double memory_ = 0;
   const ScheduleInfo* one_piece_ = nullptr;
   const ScheduleInfo* pieces_ = nullptr;
-  std::map<BlocksKey, LoweredBlocks> lowered_;
+  PlanEstimates estimates_;
   std::map<Grid, std::optional<PlanChoice>> fitting_;
   std::map<Grid, std::optional<PlanChoice>> unfitting_;  // the smallest of each
   std::string last_;                                     // why the last refused plan was refused

@@ -100,9 +100,7 @@ class Planner {
     plan.low_ns = prediction->low_ns;
     plan.high_ns = prediction->high_ns;
     plan.samples = prediction->samples.value_or(1);
-    plan.speedup = plan.step_ns > 0 ? plan.samples * static_cast<double>(answer_.recorded_step_ns) /
-                                          static_cast<double>(plan.step_ns)
-                                    : 0;
+    plan.speedup = speedup_of(answer_.recorded_step_ns, plan.step_ns, plan.samples);
     if (prediction->throughput && prediction->throughput->predicted) {
       // What is recorded is one of the devices.
       plan.samples_per_s = *prediction->throughput->predicted * answer_.recorded_devices;

@@ -14,6 +14,7 @@
 #include "apps/driver/scenario/scenario_answer.h"
 #include "models/mapping/stage_partition.h"
 #include "models/program/device_memory.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::driver {
 namespace {
@@ -84,12 +85,14 @@ mapping::StageOption timed(const DividedBlocks& from, const std::vector<BlockRun
   blocks.order = runs;
   blocks.tied_weights = from.blocks.tied_weights;
   blocks.hidden_bytes = from.blocks.hidden_bytes;
-  const StepParts parts = step_parts(job, blocks, from.times, no_scale());
+  mapping::StageOption option;
+  const auto made = step_parts(job, blocks, from.times, no_scale());
+  if (!made.ok()) return option;  // it takes longer than any plan
+  const StepParts& parts = *made;
   const auto end = static_cast<double>(parts.gradients[0] + parts.parameters[0] + parts.update[0]);
   StageMemory held = stage_memory(job, from.times, parts.positions, blocks.hidden_bytes).front();
   const double activations = std::exchange(held.activations, 0);
   held.buffers += 2 * blocks.hidden_bytes;
-  mapping::StageOption option;
   option.time = static_cast<double>(parts.times.forward[0] + parts.times.backward[0]) +
                 end / job.micro_batches();
   if (!fits_device(job, {&held, 1})) return option;
@@ -259,9 +262,9 @@ void StageWalk::keep(std::vector<StageShare> stages, double bound) {
   scenario.job.plan.pipeline = static_cast<std::uint32_t>(stages.size());
   scenario.job.stages = std::move(stages);
   if (!completion_.complete(scenario).ok()) return;
-  const Estimate found = estimate(scenario.job, build_blocks(scenario.job));
-  if (!fits_device(scenario.job, found.memory)) return;
-  candidates_.push_back({found.step_ns, bound, std::move(scenario)});
+  const auto found = estimate(scenario.job, build_blocks(scenario.job));
+  if (!found.ok() || !fits_device(scenario.job, found->memory)) return;
+  candidates_.push_back({found->step_ns, bound, std::move(scenario)});
 }
 
 void StageWalk::keep(const mapping::StagePartition& partition) {
@@ -314,7 +317,7 @@ Result<StagedPlan> StageWalk::simulated(Scenario scenario, double bound) {
   const auto answer = answer_scenario(scenario);
   if (!answer.ok()) return answer.error();
   StagedPlan plan;
-  plan.bound_ns = std::llround(bound);
+  plan.bound_ns = to_whole(bound);
   plan.step_ns = answer->step_ns;
   plan.breakdown = answer->analytic.breakdown;
   plan.memory = answer->analytic.memory;

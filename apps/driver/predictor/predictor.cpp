@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -14,6 +13,7 @@
 #include "apps/driver/predictor/sharing.h"
 #include "apps/driver/predictor/source.h"
 #include "apps/driver/scenario/scenario.h"
+#include "sim/core/whole.h"
 
 namespace foretrace {
 namespace {
@@ -148,8 +148,8 @@ Result<RestartCost> Predictor::restart_cost(const CheckpointStore& store) const 
   if (!bytes.ok()) return bytes.error();
   const auto size = static_cast<double>(*bytes);
   return RestartCost{.state_bytes = *bytes,
-                     .save_ns = std::llround(size / store.write_bytes_per_s * 1e9),
-                     .load_ns = store.start_ns + std::llround(size / store.read_bytes_per_s * 1e9)};
+                     .save_ns = to_whole(size / store.write_bytes_per_s * 1e9),
+                     .load_ns = store.start_ns + to_whole(size / store.read_bytes_per_s * 1e9)};
 }
 
 std::string Predictor::accelerator() const { return source_->accelerator(); }

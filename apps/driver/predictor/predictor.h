@@ -40,6 +40,10 @@ struct StepPrediction {
     return step_ns > 0 ? static_cast<double>(own_step_ns) * samples / static_cast<double>(step_ns)
                        : 0;
   }
+  /// Time of a step / that of the job as it is.
+  [[nodiscard]] double time_ratio(std::int64_t own_step_ns) const {
+    return own_step_ns > 0 ? static_cast<double>(step_ns) / static_cast<double>(own_step_ns) : 0;
+  }
 };
 
 /// How two jobs share a device.

@@ -1,7 +1,6 @@
 // Recorded jobs: a graph per place where the job was asked for, and simulation of it with factors.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <map>
 #include <mutex>
@@ -20,6 +19,7 @@
 #include "apps/driver/predictor/mig_half.h"
 #include "apps/driver/predictor/source.h"
 #include "apps/driver/predictor/step_program.h"
+#include "sim/core/whole.h"
 #include "sim/engine/pull/pull.h"
 
 namespace foretrace {
@@ -42,7 +42,7 @@ struct Place {
 };
 
 std::int64_t scaled(std::int64_t ns, double factor) {
-  return std::llround(static_cast<double>(ns) * factor);
+  return to_whole(static_cast<double>(ns) * factor);
 }
 
 /// As many as share its batches: of a job, or of the groups that a single rank was in.

@@ -1,6 +1,5 @@
 // Jobs that were never recorded: a scenario on other clusters and with more or fewer accelerators.
 #include <algorithm>
-#include <cmath>
 #include <mutex>
 #include <utility>
 
@@ -11,6 +10,7 @@
 #include "apps/driver/scenario/scenario.h"
 #include "models/program/device_memory.h"
 #include "models/program/estimate.h"
+#include "sim/core/whole.h"
 
 namespace foretrace {
 namespace {
@@ -37,16 +37,18 @@ class ScenarioJob final : public Predictor::Source {
     if (!there.ok()) return std::move(there).error();
     const Job& job = there->job;
     const JobBlocks blocks = build_blocks(job);
-    const Estimate estimated = estimate(job, blocks);
-    const RangedStep range = ranged_step(job, blocks);
+    const auto estimated = estimate(job, blocks);
+    if (!estimated.ok()) return estimated.error();
+    const auto range = ranged_step(job, blocks);
+    if (!range.ok()) return range.error();
     double most = 0;
-    for (const StageMemory& stage : estimated.memory) most = std::max(most, stage.total());
+    for (const StageMemory& stage : estimated->memory) most = std::max(most, stage.total());
     StepPrediction answer;
-    answer.step_ns = range.step_ns;
-    answer.low_ns = range.low_ns;
-    answer.high_ns = range.high_ns;
-    answer.memory_bytes = std::llround(most);
-    answer.fits = fits_device(job, estimated.memory);
+    answer.step_ns = range->step_ns;
+    answer.low_ns = range->low_ns;
+    answer.high_ns = range->high_ns;
+    answer.memory_bytes = to_whole(most);
+    answer.fits = fits_device(job, estimated->memory);
     return answer;
   }
 
@@ -65,7 +67,7 @@ class ScenarioJob final : public Predictor::Source {
     const Framework& framework = *scenario_.framework;
     const double per_parameter =
         framework.weight_bytes + (scenario_.job.trains() ? framework.state_bytes : 0);
-    return std::llround(driver::model_parameters(scenario_.job) * per_parameter);
+    return to_whole(driver::model_parameters(scenario_.job) * per_parameter);
   }
   [[nodiscard]] std::size_t tasks() const override { return 0; }
   [[nodiscard]] std::int64_t step_ns() const override { return step_ns_; }

@@ -2,122 +2,12 @@
 #include "apps/driver/requests/what_if_spec.h"
 
 #include <algorithm>
-#include <cctype>
-#include <cstddef>
 #include <iterator>
 
 #include <fmt/format.h>
 
 namespace foretrace::driver {
 namespace {
-
-/// Walks over the text of one what-if.
-class Parser {
- public:
-  explicit Parser(std::string_view text) : text_(text) {}
-
-  Result<WhatIfSpec> parse() {
-    WhatIfSpec spec;
-    spec.name = word();
-    if (spec.name.empty()) {
-      return wrong("a name", "is missing");
-    }
-    if (at_end()) {
-      return spec;
-    }
-    if (peek() != ':') {
-      return wrong("':' and parameters", "is expected after the name");
-    }
-    do {
-      ++at_;
-      Result<std::pair<std::string, std::string>> parameter = key_and_value();
-      if (!parameter.ok()) {
-        return parameter.error();
-      }
-      if (std::any_of(spec.parameters.begin(), spec.parameters.end(),
-                      [&](const auto& other) { return other.first == parameter->first; })) {
-        return Error{
-            ErrorCode::bad_usage,
-            fmt::format("what-if '{}': parameter '{}' is given twice", text_, parameter->first)};
-      }
-      spec.parameters.push_back(*std::move(parameter));
-    } while (!at_end() && peek() == ',');
-    if (!at_end()) {
-      return wrong("','", "is expected");
-    }
-    return spec;
-  }
-
- private:
-  [[nodiscard]] bool at_end() const { return at_ == text_.size(); }
-  [[nodiscard]] char peek() const { return text_[at_]; }
-  [[nodiscard]] Error wrong(std::string_view what, std::string_view how) const {
-    return {ErrorCode::bad_usage,
-            fmt::format("what-if '{}': {} {} at position {}", text_, what, how, at_ + 1)};
-  }
-
-  std::string word() {
-    const std::size_t start = at_;
-    while (!at_end() && (std::isalnum(static_cast<unsigned char>(peek())) != 0 || peek() == '_' ||
-                         peek() == '-' || peek() == '.')) {
-      ++at_;
-    }
-    return std::string(text_.substr(start, at_ - start));
-  }
-
-  Result<std::pair<std::string, std::string>> key_and_value() {
-    std::string key = word();
-    if (key.empty()) {
-      return wrong("the name of a parameter", "is missing");
-    }
-    if (at_end() || peek() != '=') {
-      return wrong(fmt::format("'=' and a value for '{}'", key), "is expected");
-    }
-    ++at_;
-    Result<std::string> value = !at_end() && peek() == '\'' ? quoted() : bare(key);
-    if (!value.ok()) {
-      return value.error();
-    }
-    return std::pair(std::move(key), *std::move(value));
-  }
-
-  Result<std::string> quoted() {
-    const std::size_t open = at_++;
-    std::string value;
-    while (!at_end()) {
-      if (peek() != '\'') {
-        value += text_[at_++];
-      } else if (at_ + 1 < text_.size() && text_[at_ + 1] == '\'') {
-        value += '\'';
-        at_ += 2;
-      } else {
-        ++at_;
-        return value;
-      }
-    }
-    at_ = open;
-    return wrong("the quote", "is never closed, it opens");
-  }
-
-  Result<std::string> bare(std::string_view key) {
-    const std::size_t start = at_;
-    while (!at_end() && peek() != ',') {
-      if (std::string_view("&~:='").find(peek()) != std::string_view::npos) {
-        const std::string_view rest = text_.substr(start);
-        return Error{
-            ErrorCode::bad_usage,
-            fmt::format("what-if '{}': a value that holds '{}' needs quotes that the shell "
-                        "leaves alone: \"...{}='{}'...\"",
-                        text_, peek(), key, rest.substr(0, rest.find(',')))};
-      }
-      ++at_;
-    }
-    return std::string(text_.substr(start, at_ - start));
-  }
-
-  std::string_view text_;
-  std::size_t at_ = 0;
-};
 
 /// What-ifs are known by what their parameters mean, not by name. One has each meaning.
 const OptimizationInfo& the_one_with(const ParamInfo* OptimizationInfo::*parameter) {
@@ -129,21 +19,11 @@ const OptimizationInfo& the_one_with(const ParamInfo* OptimizationInfo::*paramet
   return **found;
 }
 
-/// A quote inside is doubled.
-std::string quoted_text(std::string_view value) {
-  std::string text = "'";
-  for (const char c : value) {
-    text += c;
-    if (c == '\'') {
-      text += c;
-    }
-  }
-  return text + "'";
-}
-
 }  // namespace
 
-Result<WhatIfSpec> parse_what_if(std::string_view text) { return Parser(text).parse(); }
+Result<WhatIfSpec> parse_what_if(std::string_view text) {
+  return parse_named_settings("what-if", text);
+}
 
 Result<std::vector<WhatIfSpec>> parse_stack(const std::vector<std::string>& arguments) {
   std::vector<WhatIfSpec> stack;
@@ -190,16 +70,6 @@ WhatIfSpec resize_batch(double factor) {
   const OptimizationInfo& info = the_one_with(&OptimizationInfo::batch_param);
   return {std::string(info.name),
           {{std::string(info.batch_param->name), fmt::format("{}", factor)}}};
-}
-
-std::string text_of(const WhatIfSpec& spec) {
-  std::string text = spec.name;
-  for (std::size_t i = 0; i < spec.parameters.size(); ++i) {
-    const auto& [key, value] = spec.parameters[i];
-    const bool quoted = value.find_first_of("&~:=', ") != std::string::npos;
-    text += fmt::format("{}{}={}", i == 0 ? ":" : ",", key, quoted ? quoted_text(value) : value);
-  }
-  return text;
 }
 
 Result<const OptimizationInfo*> find_optimization(std::string_view name) {

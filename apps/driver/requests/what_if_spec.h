@@ -4,23 +4,19 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "models/whatifs/optimization.h"
 #include "sim/core/params.h"
 #include "sim/core/result.h"
+#include "sim/core/settings_text.h"
 
 namespace foretrace::driver {
 
 /// A what-if as it was written.
-struct WhatIfSpec {
-  std::string name;
-  std::vector<std::pair<std::string, std::string>> parameters;  ///< in the order given
-};
+using WhatIfSpec = NamedSettings;
 
-/// "scale:select='kind=kernel&name~gemm',factor=0.5". A value that holds , & ~ : = ' or spaces
-/// stands in '...'; a quote inside is doubled.
+/// parse_named_settings() of a what-if.
 [[nodiscard]] Result<WhatIfSpec> parse_what_if(std::string_view text);
 
 /// A file with {"optimization": NAME, "parameters": {key: value, ...}}, or an array of them, or
@@ -42,8 +38,6 @@ struct WhatIfSpec {
                                              const std::string& cluster);
 /// The what-if that makes the batch of every pass `factor` times as large.
 [[nodiscard]] WhatIfSpec resize_batch(double factor);
-/// The same as it is written: "NAME:key=value".
-[[nodiscard]] std::string text_of(const WhatIfSpec& spec);
 
 /// The optimization of this name; an error names the nearest one.
 [[nodiscard]] Result<const OptimizationInfo*> find_optimization(std::string_view name);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "apps/driver/scenario/job_fields.h"
 #include "models/schedules/schedule.h"
 
 namespace foretrace::driver {
@@ -28,7 +29,7 @@ std::shared_ptr<const ModelSpec> padded_model(const std::shared_ptr<const ModelS
 Status ScenarioCompletion::complete(Scenario& scenario) {
   Job& job = scenario.job;
   if (job.schedule == nullptr) {
-    const auto standard = find_schedule("1f1b");
+    const auto standard = find_schedule(job_fields::usual_schedule);
     if (!standard.ok()) return standard.error();
     job.schedule = *standard;
   }
@@ -43,17 +44,14 @@ Status ScenarioCompletion::complete(Scenario& scenario) {
   job.model = &scenario.model->transformer;
   job.cluster = scenario.cluster.get();
   job.framework = scenario.framework.get();
-  if (job.plan.expert_tensor == 0) {
-    job.plan.expert_tensor = usual_expert_tensor(job.plan, *job.model);
-  }
+  decide_open(job.plan, *job.model);
   if (Status status = check_job(job); !status.ok()) return status;
-  return check_amounts(job, amounts_for(scenario.model.get(), job));
+  return check_amounts(job, amounts(job));
 }
 
-const ModelAmounts& ScenarioCompletion::amounts_for(const ModelSpec* model, const Job& job) {
-  const AmountsKey key{model, job.framework, job.pass, job.length, job.keys};
+const ModelAmounts& ScenarioCompletion::amounts(const Job& job) {
   if (amounts_.size() >= most_amounts) amounts_.clear();
-  const auto [found, is_new] = amounts_.try_emplace(key);
+  const auto [found, is_new] = amounts_.try_emplace(job_of_amounts(job));
   if (is_new) found->second = amounts_of(job);
   return found->second;
 }

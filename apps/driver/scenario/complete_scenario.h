@@ -3,7 +3,6 @@
 
 #include <map>
 #include <memory>
-#include <tuple>
 #include <utility>
 
 #include "apps/driver/scenario/job_figures.h"
@@ -21,15 +20,14 @@ class ScenarioCompletion {
  public:
   /// Pads the vocabulary, sets the job's pointers, and checks plan and amounts.
   [[nodiscard]] Status complete(Scenario& scenario);
+  /// What amounts_of() gives.
+  [[nodiscard]] const ModelAmounts& amounts(const Job& job);
 
  private:
   using Padding = std::pair<const ModelSpec*, double>;
-  using AmountsKey = std::tuple<const ModelSpec*, const Framework*, Pass, double, double>;
-
-  [[nodiscard]] const ModelAmounts& amounts_for(const ModelSpec* model, const Job& job);
 
   std::map<Padding, std::shared_ptr<const ModelSpec>> padded_;
-  std::map<AmountsKey, ModelAmounts> amounts_;
+  std::map<Job, ModelAmounts> amounts_;  ///< by job_of_amounts()
 };
 
 }  // namespace foretrace::driver

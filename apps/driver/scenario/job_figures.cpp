@@ -19,11 +19,14 @@ double flops_of(const Workload& workload) {
   double flops = 0;
   for (const BlockRun& run : workload.order) {
     for (const Operator& op : workload.blocks[run.block].operators) {
+      const AttentionPart& part = op.attention;
       if (op.type == OperatorType::product) flops += run.count * op.shape.flops();
-      if (op.type == OperatorType::batch_product) flops += run.count * op.shape.flops();
+      if (op.type == OperatorType::batch_product) {
+        const double seen = part.keys > 0 ? part.keys_seen() / part.keys : 1;
+        flops += run.count * op.shape.flops() * seen;
+      }
       if (op.type == OperatorType::attention) {
-        const AttentionPart& part = op.attention;
-        flops += run.count * 2 * op.shape.batch * part.heads * part.queries * part.keys *
+        flops += run.count * 2 * op.shape.batch * part.heads * part.queries * part.keys_seen() *
                  (part.head_size + part.value_size);
       }
     }
@@ -78,9 +81,23 @@ double peak_flops(const Job& job) {
   return job.cluster->accelerator.flops(precision);
 }
 
-double model_flops(const Job& job) {
-  return flops_of(whole_model(job)) * job.global_batch * (job.trains() ? 3 : 1);
+Job job_of_amounts(Job job) {
+  job.cluster = nullptr;
+  job.schedule = nullptr;
+  job.plan = {};
+  job.stages.clear();
+  job.chunks = 1;
+  job.global_batch = job.micro_batch = 1;
+  job.recompute = Recompute::none;
+  job.sparse_gradients.reset();
+  return job;
 }
+
+double model_flops(const Job& job, const ModelAmounts& amounts) {
+  return amounts.flops * job.global_batch * (job.trains() ? 3 : 1);
+}
+
+double model_flops(const Job& job) { return model_flops(job, amounts_of(job)); }
 
 double model_parameters(const Job& job) { return weights_of(whole_model(job)); }
 

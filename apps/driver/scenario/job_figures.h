@@ -14,21 +14,26 @@
 namespace foretrace::driver {
 
 /// Floating-point operations of a step that the model needs: products forward and backward, and
-/// attention as if it saw all pairs, as papers count them.
+/// attention of the pairs that masks and windows leave. Papers that count all pairs find more.
 [[nodiscard]] double model_flops(const Job& job);
 /// Dense FLOPs per second of one accelerator, in the precision of the job's products.
 [[nodiscard]] double peak_flops(const Job& job);
 /// Parameters of the model; tied tables count once.
 [[nodiscard]] double model_parameters(const Job& job);
 
-/// What one forward pass of one sequence amounts to. Jobs share it that have the model, the kernels
-/// of the framework, pass, length and keys in common.
+/// What one forward pass of one sequence amounts to.
 struct ModelAmounts {
   double parameters = 0;
   double flops = 0;
   double moved_bytes = 0;  ///< by kernels that only move numbers
+  friend bool operator==(const ModelAmounts&, const ModelAmounts&) = default;
 };
 [[nodiscard]] ModelAmounts amounts_of(const Job& job);
+/// The job without what amounts_of() does not depend on: jobs for which it is equal share them. As
+/// with job_of_blocks() a new member of jobs is part of it.
+[[nodiscard]] Job job_of_amounts(Job job);
+/// What model_flops() gives.
+[[nodiscard]] double model_flops(const Job& job, const ModelAmounts& amounts);
 
 /// Error: more parameters than any memory holds, or a step of months at the device's peaks: beyond
 /// it times in ns and bytes are no whole numbers any more.

@@ -41,8 +41,12 @@ Result<Scenario> fastest_choice(const Scenario& scenario, const OpenChoices& ope
             complete->job.model->layers % (chunks * complete->job.plan.pipeline) != 0) {
           continue;
         }
-        const Estimate answer = estimate(complete->job, build_blocks(complete->job));
-        const double bytes = fullest_bytes(answer.memory);
+        const auto answer = estimate(complete->job, build_blocks(complete->job));
+        if (!answer.ok()) {
+          last = answer.error();
+          continue;
+        }
+        const double bytes = fullest_bytes(answer->memory);
         if (open.memory_bytes > 0 && bytes > open.memory_bytes) {
           if (bytes < smallest_bytes) {
             smallest_bytes = bytes;
@@ -50,8 +54,8 @@ Result<Scenario> fastest_choice(const Scenario& scenario, const OpenChoices& ope
           }
           continue;
         }
-        if (answer.step_ns < best_ns) {
-          best_ns = answer.step_ns;
+        if (answer->step_ns < best_ns) {
+          best_ns = answer->step_ns;
           best = std::move(*complete);
         }
       }

@@ -9,7 +9,9 @@
 
 #include "apps/driver/scenario/calculon_execution.h"
 #include "apps/driver/scenario/complete_scenario.h"
+#include "apps/driver/scenario/field_reader.h"
 #include "apps/driver/scenario/gradient_sums.h"
+#include "apps/driver/scenario/job_fields.h"
 #include "apps/driver/scenario/scenario_files.h"
 #include "apps/driver/scenario/vtrain_execution.h"
 #include "models/catalogue/config_files.h"
@@ -23,17 +25,8 @@
 namespace foretrace::driver {
 namespace {
 
-constexpr double most_ranks = 1e6;
-constexpr double most_tokens = 1e8;
 // With more a rank a few deviations from the mean would take no time at all.
 constexpr double most_jitter = 0.2;
-constexpr std::array<std::string_view, 4> shardings = {"none", "optimizer", "gradients",
-                                                       "parameters"};
-constexpr std::array<std::string_view, 3> context_kinds = {"ring", "all_gather", "all_to_all"};
-constexpr std::array<std::string_view, 4> recomputes = {"none", "selective", "full", "operators"};
-constexpr std::array<std::string_view, 3> passes = {"training", "prefill", "decode"};
-constexpr std::array<std::string_view, 6> precision_names = {"fp32", "tf32", "fp16",
-                                                             "bf16", "fp8",  "int8"};
 
 /// Where names of a scenario are looked up, and which of them were files.
 struct Names {
@@ -78,6 +71,12 @@ std::shared_ptr<const ModelSpec> read_model(ConfigFields& fields, const Names& n
   return known = std::make_shared<const ModelSpec>(std::move(*read));
 }
 
+/// One like any other where the model is a mistake.
+const TransformerSpec& transformer_of(const Scenario& scenario) {
+  static const TransformerSpec unknown;
+  return scenario.model != nullptr ? scenario.model->transformer : unknown;
+}
+
 void read_workload(ConfigFields& fields, const Names& names, ScenarioParts& parts,
                    Scenario& scenario) {
   const ConfigValue* object = fields.object("workload");
@@ -90,11 +89,8 @@ void read_workload(ConfigFields& fields, const Names& names, ScenarioParts& part
     return;
   }
   scenario.model = read_model(inner, names, *object, parts);
-  const double usual = scenario.model != nullptr ? scenario.model->transformer.positions : 2048;
-  Job& job = scenario.job;
-  job.length = optional_count(inner, "sequence", most_tokens, static_cast<std::uint32_t>(usual));
-  job.pass = static_cast<Pass>(optional_word(inner, "pass", passes, 0));
-  job.keys = optional_count(inner, "context", most_tokens, static_cast<std::uint32_t>(job.length));
+  FieldReader reader(inner);
+  workload_fields(reader, scenario.job, transformer_of(scenario));
   fields.take(inner.finish());
 }
 
@@ -157,12 +153,8 @@ void read_stages(ConfigFields& inner, Job& job) {
       own_ranks = own_ranks || stage.has(key);
     }
     StageShare share;
-    share.layers = read_count(stage, "layers", most_ranks);
-    share.data = optional_count(stage, "data", most_ranks, 1);
-    share.tensor = optional_count(stage, "tensor", most_ranks, 1);
-    share.sharding = static_cast<Sharding>(optional_word(stage, "sharding", shardings, 0));
-    share.recompute = static_cast<Recompute>(
-        optional_word(stage, "recompute", recomputes, static_cast<std::size_t>(job.recompute)));
+    FieldReader reader(stage);
+    stage_fields(reader, share, {.data = 1, .recompute = job.recompute});
     inner.take(stage.finish());
     job.stages.push_back(share);
   }
@@ -190,61 +182,28 @@ std::shared_ptr<const Framework> recorded_framework() {
   return framework;
 }
 
-/// What a recording was made with, where it says so.
-ParallelPlan recorded_plan(const ModelSpec* model) {
-  ParallelPlan plan;
-  plan.expert_tensor = 0;  // as usual, when tensor is known
-  if (model == nullptr || !model->transformer.is_recorded()) return plan;
-  const RecordedGroups& recorded = *model->transformer.layered->recorded;
-  plan.tensor = std::max(1U, recorded.tensor);
-  plan.expert = std::max(1U, recorded.expert);
-  plan.data = std::max(1U, recorded.data);
-  // Its experts lie a tensor group apart.
-  if (plan.expert > 1) plan.expert_tensor = plan.tensor;
-  return plan;
-}
-
-void read_parallelism(ConfigFields& fields, Job& job) {
-  ParallelPlan& plan = job.plan;
+void read_parallelism(ConfigFields& fields, const TransformerSpec& model, Job& job) {
+  ParallelPlan usual = unstated_plan(model);
+  job.plan = usual;
   const ConfigValue* object = fields.optional_object("parallelism");
   if (object == nullptr) return;
   ConfigFields inner(*object, fields.file(), fields.pointer_of("parallelism"));
-  const auto size = [&inner](std::string_view key, std::uint32_t standard) {
-    return optional_count(inner, key, most_ranks, standard);
-  };
-  plan.data = size("data", plan.data);
-  plan.tensor = size("tensor", plan.tensor);
-  plan.pipeline = size("pipeline", 1);
-  plan.context = size("context", 1);
-  plan.expert = size("expert", plan.expert);
-  plan.expert_tensor = size("expert_tensor", plan.expert_tensor);
-  inner.optional_boolean("sequence", plan.sequence);
-  plan.sharding = static_cast<Sharding>(optional_word(inner, "sharding", shardings, 0));
-  plan.shard_size = optional_count(inner, "shard_size", most_ranks, 0);
-  plan.context_kind =
-      static_cast<ContextKind>(optional_word(inner, "context_kind", context_kinds, 0));
-  inner.optional_boolean("balances_context", plan.balances_context);
   read_stages(inner, job);
-  const auto positions = static_cast<std::uint32_t>(job.stages.size());
-  if (positions > 0 && !inner.has("pipeline")) plan.pipeline = std::max(1U, positions / job.chunks);
+  usual.pipeline = unstated_pipeline(job);
+  FieldReader reader(inner);
+  plan_fields(reader, job.plan, usual);
   fields.take(inner.finish());
 }
 
 void read_schedule(ConfigFields& fields, Job& job) {
+  if (const auto usual = find_schedule(job_fields::usual_schedule); usual.ok())
+    job.schedule = *usual;
   const ConfigValue* object = fields.optional_object("schedule");
-  std::string name = "1f1b";
-  if (object != nullptr) {
-    ConfigFields inner(*object, fields.file(), fields.pointer_of("schedule"));
-    inner.text("kind", name);
-    job.chunks = optional_count(inner, "chunks", 1024, 1);
-    if (const auto found = find_schedule(name); !found.ok() && !name.empty()) {
-      std::string message = found.error().message;
-      constexpr std::string_view prefix = "schedule: ";
-      inner.mistake("kind", message.substr(message.starts_with(prefix) ? prefix.size() : 0));
-    }
-    fields.take(inner.finish());
-  }
-  if (const auto found = find_schedule(name); found.ok()) job.schedule = *found;
+  if (object == nullptr) return;
+  ConfigFields inner(*object, fields.file(), fields.pointer_of("schedule"));
+  FieldReader reader(inner);
+  schedule_fields(reader, job);
+  fields.take(inner.finish());
 }
 
 /// A recording without one has a micro-batch per data rank, as it was recorded.
@@ -254,13 +213,9 @@ void read_batch(ConfigFields& fields, bool is_recorded, Job& job) {
       is_recorded ? fields.optional_object("batch") : fields.object("batch");
   if (object == nullptr) return;
   ConfigFields inner(*object, fields.file(), fields.pointer_of("batch"));
-  job.global_batch = read_count(inner, "global", 1e9);
-  job.micro_batch = optional_count(inner, "micro", 1e9, 1);
+  FieldReader reader(inner);
+  batch_fields(reader, job);
   fields.take(inner.finish());
-}
-
-Precisions precision_of(ConfigFields& fields) {
-  return *precisions_of(precision_names[optional_word(fields, "precision", precision_names, 3)]);
 }
 
 void read_jitter(ConfigFields& fields, std::optional<Jitter>& jitter) {
@@ -286,7 +241,7 @@ void read_execution(ConfigFields& fields, const Names& names, Job& job) {
   const auto read = read_imported_file(file);
   if (!read.ok()) return fields.mistake("execution", read.error().message);
   const bool is_vtrain = is_vtrain_config(*read);
-  if (is_vtrain) job.precisions = precision_of(fields);
+  if (is_vtrain) FieldReader(fields).precisions("precision", job.precisions);
   const Status status =
       is_vtrain ? read_vtrain_execution(*read, job) : read_calculon_execution(*read, job);
   if (!status.ok()) fields.mistake("execution", status.error().message);
@@ -324,12 +279,10 @@ Result<Scenario> scenario_of(const Catalogue& catalogue, const ConfigValue& docu
   if (fields.has("execution")) {
     read_execution(fields, names, scenario.job);
   } else {
-    scenario.job.precisions = precision_of(fields);
-    scenario.job.plan = recorded_plan(scenario.model.get());
-    scenario.job.recompute =
-        static_cast<Recompute>(optional_word(fields, "recompute", recomputes, 0));
-    read_parallelism(fields, scenario.job);
+    FieldReader reader(fields);
+    other_fields(reader, scenario.job);
     read_schedule(fields, scenario.job);
+    read_parallelism(fields, transformer_of(scenario), scenario.job);
     read_batch(fields, is_recorded, scenario.job);
   }
   read_sparse_gradients(fields, scenario);
@@ -353,7 +306,8 @@ Result<Precisions> precisions_of(std::string_view name) {
   if (name == "int8") return Precisions{Precision::int8, false};
   return Error{ErrorCode::bad_config,
                fmt::format("precision: got {}{}, expected one of {}", in_quotes(name),
-                           did_you_mean(name, precision_names), fmt::join(precision_names, ", "))};
+                           did_you_mean(name, job_fields::precision_words),
+                           fmt::join(job_fields::precision_words, ", "))};
 }
 
 Result<Scenario> complete_scenario(Scenario scenario) {

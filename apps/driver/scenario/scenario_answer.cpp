@@ -1,10 +1,10 @@
 #include "apps/driver/scenario/scenario_answer.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "models/program/graphs/pipeline_graph.h"
 #include "models/program/graphs/unfolded_graph.h"
+#include "sim/core/whole.h"
 #include "sim/engine/event/event_driven.h"
 #include "sim/engine/pull/pull.h"
 
@@ -14,13 +14,14 @@ namespace {
 
 /// Stages of ranks that are alike.
 Status simulate_stages(const Job& job, const JobBlocks& blocks, ScenarioAnswer& answer) {
-  const StepParts parts = step_parts(job, blocks, time_blocks(job, blocks, no_scale()), no_scale());
+  const auto parts = step_parts(job, blocks, time_blocks(job, blocks, no_scale()), no_scale());
+  if (!parts.ok()) return parts.error();
   std::vector<std::uint32_t> ranks;
   for (std::uint32_t s = 0; s < job.plan.pipeline; ++s) ranks.push_back(stage_ranks(job, s));
   const auto topology =
-      pipeline_topology(*job.schedule, parts.times.shape, !job.framework->sends_block, ranks);
+      pipeline_topology(*job.schedule, parts->times.shape, !job.framework->sends_block, ranks);
   if (!topology.ok()) return topology.error();
-  answer.graph = pipeline_graph(*topology, parts);
+  answer.graph = pipeline_graph(*topology, *parts);
   simulate_event_driven(answer.graph.topology(), answer.graph.weights(), answer.timeline);
   answer.step_ns = answer.alike_ns = answer.timeline.span_ns;
   return ok_status();
@@ -38,7 +39,7 @@ Status simulate_ranks(const Job& job, const JobBlocks& blocks, const Jitter& jit
   const double longer = static_cast<double>(answer.step_ns) /
                         static_cast<double>(std::max<std::int64_t>(1, answer.alike_ns));
   for (std::int64_t* end : {&answer.range.low_ns, &answer.range.high_ns}) {
-    *end = std::llround(static_cast<double>(*end) * longer);
+    *end = to_whole(static_cast<double>(*end) * longer);
   }
   return ok_status();
 }
@@ -49,8 +50,12 @@ Result<ScenarioAnswer> answer_scenario(const Scenario& scenario) {
   const Job& job = scenario.job;
   ScenarioAnswer answer;
   const JobBlocks blocks = build_blocks(job);
-  answer.analytic = estimate(job, blocks);
-  answer.range = ranged_step(job, blocks);
+  auto analytic = estimate(job, blocks);
+  if (!analytic.ok()) return std::move(analytic).error().with_context(scenario.path);
+  answer.analytic = *std::move(analytic);
+  const auto range = ranged_step(job, blocks);
+  if (!range.ok()) return Error(range.error()).with_context(scenario.path);
+  answer.range = *range;
   if (Status status = simulate_stages(job, blocks, answer); !status.ok()) {
     return std::move(status).error();
   }

@@ -1,8 +1,13 @@
 #include "apps/driver/scenario/scenario_text.h"
 
+#include <algorithm>
+#include <utility>
+#include <vector>
+
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "apps/driver/scenario/job_fields.h"
 #include "apps/driver/scenario/scenario.h"
 
 namespace foretrace::driver {
@@ -10,76 +15,99 @@ namespace {
 
 using Json = nlohmann::ordered_json;
 
-std::string_view name_of(Sharding sharding) {
-  switch (sharding) {
-    case Sharding::none: return "none";
-    case Sharding::optimizer: return "optimizer";
-    case Sharding::gradients: return "gradients";
-    case Sharding::parameters: return "parameters";
+/// Writes the fields of a job that do not have their usual values, and those that are stated
+/// always.
+class FieldWriter {
+ public:
+  explicit FieldWriter(Json& object, std::vector<std::string_view> stated = {})
+      : object_(object), stated_(std::move(stated)) {}
+
+  template <typename Number>
+  void count(std::string_view key, const Number& value, double /*most*/) {
+    set(key, static_cast<std::uint64_t>(value));
   }
-  return "none";
-}
-
-std::string_view name_of(ContextKind kind) {
-  switch (kind) {
-    case ContextKind::ring: return "ring";
-    case ContextKind::all_gather: return "all_gather";
-    case ContextKind::all_to_all: return "all_to_all";
+  template <typename Number>
+  void count(std::string_view key, const Number& value, double most, Number usual) {
+    if (is_stated(key, value, usual)) count(key, value, most);
   }
-  return "ring";
-}
+  void whole(std::string_view key, double value, double most, double usual) {
+    count(key, value, most, usual);
+  }
+  void bytes(std::string_view key, double value, double /*most*/, double usual) {
+    if (is_stated(key, value, usual)) set(key, fmt::format("{} B", value));
+  }
+  void flag(std::string_view key, bool value, bool usual) {
+    if (is_stated(key, value, usual)) set(key, value);
+  }
+  template <typename Enum, std::size_t Count>
+  void word(std::string_view key, Enum value, const std::array<std::string_view, Count>& words,
+            Enum usual) {
+    if (is_stated(key, value, usual)) set(key, words[static_cast<std::size_t>(value)]);
+  }
+  void share(std::string_view key, double value) { set(key, value); }
+  void share(std::string_view key, double value, double usual) {
+    if (is_stated(key, value, usual)) set(key, value);
+  }
+  void schedule(std::string_view key, const ScheduleInfo* value) { set(key, value->name); }
+  void precisions(std::string_view key, const Precisions& value) {
+    if (is_stated(key, word_of(value), job_fields::usual_precision)) set(key, word_of(value));
+  }
 
-std::string_view name_of(const Precisions& precisions) {
-  return precisions.layers_in_8_bit ? "fp8" : to_string(precisions.activations);
-}
+ private:
+  template <typename Value>
+  [[nodiscard]] bool is_stated(std::string_view key, const Value& value, const Value& usual) const {
+    return value != usual || std::find(stated_.begin(), stated_.end(), key) != stated_.end();
+  }
+  template <typename Value>
+  void set(std::string_view key, const Value& value) {
+    object_[std::string(key)] = value;
+  }
 
-Json stage_of(const StageShare& share) {
-  Json stage = {{"layers", share.layers}};
-  if (!share.has_own_ranks()) return stage;
-  stage["data"] = share.data;
-  stage["tensor"] = share.tensor;
-  stage["sharding"] = name_of(share.sharding);
-  stage["recompute"] = to_string(share.recompute);
-  return stage;
-}
+  Json& object_;
+  std::vector<std::string_view> stated_;
+};
 
-Json parallelism_of(const Job& job) {
-  const ParallelPlan& plan = job.plan;
+Json parallelism_of(Job& job) {
+  ParallelPlan usual = unstated_plan(*job.model);
+  if (usual.expert_tensor == 0) usual.expert_tensor = usual_expert_tensor(job.plan, *job.model);
+  usual.pipeline = unstated_pipeline(job);
   Json result = Json::object();
-  const auto add = [&result](const char* key, std::uint32_t size, std::uint32_t usual) {
-    if (size != usual) result[key] = size;
-  };
-  add("data", plan.data, 1);
-  add("tensor", plan.tensor, 1);
-  add("pipeline", plan.pipeline, 1);
-  add("context", plan.context, 1);
-  add("expert", plan.expert, 1);
-  add("expert_tensor", plan.expert_tensor, 1);
-  add("shard_size", plan.shard_size, 0);
-  if (plan.sequence) result["sequence"] = true;
-  if (plan.sharding != Sharding::none) result["sharding"] = name_of(plan.sharding);
-  if (plan.context > 1) result["context_kind"] = name_of(plan.context_kind);
-  if (!plan.balances_context) result["balances_context"] = false;
-  for (const StageShare& share : job.stages) result["stages"].push_back(stage_of(share));
+  FieldWriter writer(result, {"pipeline"});
+  plan_fields(writer, job.plan, usual);
+  for (StageShare& share : job.stages) {
+    FieldWriter stage(result["stages"].emplace_back());
+    stage_fields(stage, share,
+                 {.recompute = share.has_own_ranks() ? job.recompute : Recompute::none});
+  }
   return result;
 }
 
 }  // namespace
 
-std::string scenario_text(const Job& job, const ScenarioNames& names) {
+std::string scenario_text(Job job, const ScenarioNames& names) {
   Json root;
   root["schema"] = scenario_schema;
   root["workload"]["model"] = names.model;
-  if (!job.has_samples()) root["workload"]["sequence"] = static_cast<std::int64_t>(job.length);
+  FieldWriter workload(root["workload"], job.has_samples()
+                                             ? std::vector<std::string_view>{}
+                                             : std::vector<std::string_view>{"sequence"});
+  workload_fields(workload, job, *job.model);
   root["cluster"] = names.cluster;
   root["framework"] = names.framework;
-  root["precision"] = name_of(job.precisions);
+  Json others;
+  FieldWriter other(others, {"precision", "recompute"});
+  other_fields(other, job);
+  root["precision"] = others["precision"];
   root["parallelism"] = parallelism_of(job);
-  root["schedule"] = {{"kind", job.schedule->name}};
-  if (job.chunks > 1) root["schedule"]["chunks"] = job.chunks;
-  root["batch"] = {{"global", static_cast<std::int64_t>(job.global_batch)},
-                   {"micro", static_cast<std::int64_t>(job.micro_batch)}};
-  root["recompute"] = to_string(job.recompute);
+  FieldWriter schedule(root["schedule"]);
+  schedule_fields(schedule, job);
+  FieldWriter batch(root["batch"], {"micro"});
+  batch_fields(batch, job);
+  root["recompute"] = others["recompute"];
+  if (job.sparse_gradients) {
+    FieldWriter sum(root["sparse_gradients"]);
+    sum_fields(sum, *job.sparse_gradients);
+  }
   return root.dump(2) + "\n";
 }
 

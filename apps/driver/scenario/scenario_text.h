@@ -14,7 +14,7 @@ struct ScenarioNames {
   std::string framework;
 };
 
-/// Of a training job, in the order in which people write scenarios.
-[[nodiscard]] std::string scenario_text(const Job& job, const ScenarioNames& names);
+/// In the order in which people write scenarios. What it is read to is this job, member by member.
+[[nodiscard]] std::string scenario_text(Job job, const ScenarioNames& names);
 
 }  // namespace foretrace::driver

@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/requests/what_if_spec.h"
 #include "sim/core/params.h"
 
 namespace foretrace::scheduling {
@@ -23,9 +22,10 @@ Result<const Info*> find_in(std::span<const Info* const> all, std::string_view k
                                                  did_you_mean(name, names))};
 }
 
-Result<Settings> settings_of(std::string_view name, std::string_view parameters) {
+Result<Settings> settings_of(std::string_view kind, std::string_view name,
+                             std::string_view parameters) {
   if (parameters.empty()) return Settings{};
-  auto spec = driver::parse_what_if(fmt::format("{}:{}", name, parameters));
+  auto spec = parse_named_settings(kind, fmt::format("{}:{}", name, parameters));
   if (!spec) return std::move(spec).error();
   return std::move(spec->parameters);
 }
@@ -57,7 +57,7 @@ Result<std::unique_ptr<Placement>> make_placement(const PlacementInfo& info,
 Result<std::unique_ptr<Policy>> make_policy(std::string_view name, std::string_view parameters) {
   auto info = find_scheduler(name);
   if (!info) return std::move(info).error();
-  auto settings = settings_of(name, parameters);
+  auto settings = settings_of("scheduler", name, parameters);
   if (!settings) return std::move(settings).error();
   return make_policy(**info, *settings);
 }
@@ -67,7 +67,7 @@ Result<std::unique_ptr<Placement>> make_placement(std::string_view name,
                                                   const PlacementSetup& setup) {
   auto info = find_placement(name);
   if (!info) return std::move(info).error();
-  auto settings = settings_of(name, parameters);
+  auto settings = settings_of("placement", name, parameters);
   if (!settings) return std::move(settings).error();
   return make_placement(**info, *settings, setup);
 }

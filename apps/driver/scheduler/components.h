@@ -2,18 +2,14 @@
 #pragma once
 
 #include <memory>
-#include <string>
 #include <string_view>
-#include <utility>
-#include <vector>
 
 #include "apps/driver/scheduler/placements/placement.h"
 #include "apps/driver/scheduler/policies/scheduler_info.h"
 #include "sim/core/result.h"
+#include "sim/core/settings_text.h"
 
 namespace foretrace::scheduling {
-
-using Settings = std::vector<std::pair<std::string, std::string>>;
 
 /// Errors name the nearest policy or placement.
 [[nodiscard]] Result<const SchedulerInfo*> find_scheduler(std::string_view name);

@@ -9,6 +9,7 @@
 #include "apps/driver/scheduler/sources/generator.h"
 #include "apps/driver/scheduler/sources/job_table.h"
 #include "sim/core/params.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::scheduling {
 namespace {
@@ -48,7 +49,7 @@ void read_host(ConfigFields& piece, SizePiece& size) {
     piece.mistake("cpus", fmt::format("got {}, expected 0 to 1e6 cores", cpus));
   }
   if (!(memory >= 0 && memory <= 1e18)) piece.mistake("memory", "expected 0 to 1e18 bytes");
-  size.cpu_milli = std::llround(std::clamp(cpus, 0.0, 1e6) * 1000);
+  size.cpu_milli = to_whole(std::clamp(cpus, 0.0, 1e6) * 1000);
   size.memory_mib = static_cast<std::int64_t>(std::clamp(memory, 0.0, 1e18) / (1 << 20));
 }
 

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+#include <functional>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -13,6 +13,7 @@
 #include "apps/driver/scheduler/sources/cells.h"
 #include "apps/driver/scheduler/sources/job_table.h"
 #include "sim/core/params.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::scheduling {
 namespace {
@@ -63,27 +64,26 @@ void read_kinds(ConfigFields& fields, const Section& section, Cluster& cluster) 
   }
 }
 
-// Cells of a table given in place or by file, under our names of columns.
-Result<Cells> table_at(const ConfigValue& value, const Section& section, const std::string& pointer,
-                       std::vector<std::string>& files) {
-  ConfigFields fields(value, section.file, pointer);
-  auto cells = table_of(value, fields, files);
-  if (const Status fine = fields.finish(); !fine) return fine.error();
-  return cells;
+// A table given in place or by file, with these columns.
+struct TableKind {
+  KnownColumns columns;
+  std::function<Status(const Cells&)> use;
+};
+
+Status read_table(const TableKind& kind, const Section& at, std::vector<std::string>& files) {
+  ConfigFields fields(*at.value, at.file, at.pointer);
+  const auto cells = table_of(fields, kind.columns, files);
+  if (Status fine = fields.finish(); !fine) return fine;
+  return cells ? kind.use(*cells) : Status(cells.error());
 }
 
 // One table, or a list of them.
-template <typename Use>
-Status each_table(const Section& section, std::vector<std::string>& files, Use use) {
-  if (section.value->kind != ConfigKind::list) {
-    auto cells = table_at(*section.value, section, section.pointer, files);
-    return cells ? use(*cells) : Status(std::move(cells).error());
-  }
+Status each_table(const TableKind& kind, const Section& section, std::vector<std::string>& files) {
+  if (section.value->kind != ConfigKind::list) return read_table(kind, section, files);
   for (std::size_t i = 0; i < section.value->items.size(); ++i) {
-    auto cells =
-        table_at(section.value->items[i], section, fmt::format("{}/{}", section.pointer, i), files);
-    if (!cells) return std::move(cells).error();
-    if (Status used = use(*cells); !used) return used;
+    const Section at{&section.value->items[i], section.file,
+                     fmt::format("{}/{}", section.pointer, i)};
+    if (Status done = read_table(kind, at, files); !done) return done;
   }
   return ok_status();
 }
@@ -116,7 +116,7 @@ Status read_cluster(const Section& section, Cluster& cluster) {
     double memory = 0;
     node.optional_quantity("cpus", ParamType::number, cpus);
     node.optional_quantity("memory", ParamType::bytes, memory);
-    read.cpu_milli = std::llround(std::clamp(cpus, 0.0, 1e9) * 1000);
+    read.cpu_milli = to_whole(std::clamp(cpus, 0.0, 1e9) * 1000);
     read.memory_mib = static_cast<std::int64_t>(std::clamp(memory, 0.0, 1e18) / (1 << 20));
     const std::int64_t count = whole_number(node, "count", 1, {0, most_nodes});
     fields.take(node.finish());
@@ -130,9 +130,10 @@ Status read_cluster(const Section& section, Cluster& cluster) {
 }
 
 Status read_throughput(const Section& section, Schedule& schedule) {
-  return each_table(section, schedule.files, [&](const Cells& cells) {
+  const auto use = [&](const Cells& cells) {
     return add_rates(cells, schedule.cluster, schedule.workload, *schedule.throughput);
-  });
+  };
+  return each_table({rate_columns, use}, section, schedule.files);
 }
 
 Status read_jobs(const Section& section, Schedule& schedule) {
@@ -146,9 +147,10 @@ Status read_jobs(const Section& section, Schedule& schedule) {
     return read({.value = value, .file = section.file, .pointer = fields.pointer_of(key)},
                 schedule);
   }
-  return each_table(section, schedule.files, [&](const Cells& cells) {
+  const auto use = [&](const Cells& cells) {
     return add_jobs(cells, schedule.cluster, schedule.workload, *schedule.throughput);
-  });
+  };
+  return each_table({job_columns, use}, section, schedule.files);
 }
 
 Status read_clock(const Section& section, RunOptions& options) {

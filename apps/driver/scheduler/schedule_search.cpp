@@ -70,6 +70,9 @@ Status read_search(const Section& section, Schedule& schedule) {
   options.rungs = whole_in("rungs", 1, 1, 20);
   options.steps = number_in(fields, "steps", ParamType::number, 1, {1e-9, 1e12});
   options.spread = number_in(fields, "spread", ParamType::number, 0, {0, 100});
+  if (options.kind == SearchKind::grid && fields.has("noise")) {
+    fields.mistake("noise", "a grid compares no trials; leave it out");
+  }
   options.noise = number_in(fields, "noise", ParamType::number, 0, {0, 1e6});
   options.seed =
       static_cast<std::uint64_t>(number_in(fields, "seed", ParamType::integer, 0, {0, 1e15}));

@@ -1,7 +1,6 @@
 // The part of a streams file that is a control loop.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -10,6 +9,7 @@
 #include "apps/driver/serving/stream_parts.h"
 #include "models/networks/read_figures.h"
 #include "sim/core/params.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::driver {
 namespace {
@@ -50,10 +50,10 @@ class ControlReader {
 
  private:
   static std::int64_t time(ConfigFields& fields, std::string_view key) {
-    return std::llround(read_positive(fields, key, ParamType::time, longest_stage_ns));
+    return to_whole(read_positive(fields, key, ParamType::time, longest_stage_ns));
   }
   static std::int64_t optional_time(ConfigFields& fields, std::string_view key) {
-    return std::llround(optional_within(fields, key, ParamType::time, longest_stage_ns, 0));
+    return to_whole(optional_within(fields, key, ParamType::time, longest_stage_ns, 0));
   }
 
   std::size_t device(ConfigFields& fields) {

@@ -1,7 +1,6 @@
 // Reads foretrace.serving/1: the model, what serves it, and the requests.
 #include <algorithm>
 #include <array>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -13,6 +12,7 @@
 #include "models/networks/read_figures.h"
 #include "sim/core/config.h"
 #include "sim/core/params.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::driver {
 namespace {
@@ -132,7 +132,7 @@ void Reader::read_copies() {
   ConfigFields inner = inside("transfer", *object);
   options.transfer_bytes_per_s = read_positive(inner, "bandwidth", ParamType::bandwidth, 1e16);
   options.transfer_latency_ns =
-      std::llround(optional_within(inner, "latency", ParamType::time, longest_time_ns, 0));
+      to_whole(optional_within(inner, "latency", ParamType::time, longest_time_ns, 0));
   fields_.take(inner.finish());
 }
 
@@ -148,7 +148,7 @@ void Reader::read_limits() {
   if (object == nullptr) return;
   ConfigFields inner = inside("limits", *object);
   const auto limit = [&inner](std::string_view key) {
-    return std::llround(optional_within(inner, key, ParamType::time, longest_time_ns, 0));
+    return to_whole(optional_within(inner, key, ParamType::time, longest_time_ns, 0));
   };
   serving_.limits = {limit("first_token"), limit("token")};
   fields_.take(inner.finish());
@@ -157,10 +157,11 @@ void Reader::read_limits() {
 void Reader::add_row(const scheduling::Cells& cells, std::size_t row) {
   scheduling::CellFields cell(cells, row);
   ServingRequest request;
-  request.arrival_ns = cell.time("arrival_s", 0);
+  const bool is_open = serving_.options.in_flight == 0;  // else one comes when another is done
+  if (is_open) request.arrival_ns = cell.time("arrival_s", 0);
   request.input_tokens = cell.whole_number("input_tokens", 0, 1, 100'000'000);
   request.output_tokens = cell.whole_number("output_tokens", 0, 1, 100'000'000);
-  if (serving_.options.in_flight == 0 && !cell.given("arrival_s")) {
+  if (is_open && !cell.given("arrival_s")) {
     cell.mistake("arrival_s", "missing, expected seconds, or requests with in_flight");
   }
   if (!cell.given("input_tokens")) cell.mistake("input_tokens", "missing, expected a number");
@@ -180,12 +181,9 @@ void Reader::add_row(const scheduling::Cells& cells, std::size_t row) {
 void Reader::read_rows(const ConfigValue& object) {
   ConfigFields inner = inside("requests", object);
   serving_.options.in_flight = optional_count(inner, "in_flight", most_requests, 0);
-  const auto cells = scheduling::table_of(object, inner, serving_.files);
+  const auto cells = scheduling::table_of(inner, request_columns, serving_.files);
   fields_.take(inner.finish());
   if (!cells.ok()) return fields_.take(cells.error());
-  constexpr std::array<std::string_view, 5> known = {"arrival_s", "input_tokens", "output_tokens",
-                                                     "prefix", "prefix_tokens"};
-  fields_.take(scheduling::check_columns(*cells, known));
   for (std::size_t row = 0; row < cells->rows.size(); ++row) add_row(*cells, row);
   std::stable_sort(
       serving_.requests.begin(), serving_.requests.end(),
@@ -203,7 +201,8 @@ void Reader::read_generated(const ConfigValue& object) {
   inner.optional_quantity("per_second", ParamType::number, rate);
   serving_.options.in_flight = optional_count(inner, "in_flight", most_requests, 0);
   const std::uint32_t groups = optional_count(inner, "prefix_groups", most_requests, 0);
-  const std::uint32_t common = optional_count(inner, "prefix_tokens", most_tokens, 0);
+  const std::uint32_t common =
+      groups > 0 ? optional_count(inner, "prefix_tokens", most_tokens, 0) : 0;
   const double seed = optional_within(inner, "seed", ParamType::integer, largest_seed, 0);
   if ((rate > 0) == (serving_.options.in_flight > 0)) {
     inner.mistake("per_second", "expected either per_second above 0 or in_flight");
@@ -215,13 +214,13 @@ void Reader::read_generated(const ConfigValue& object) {
   const auto drawn = [&](double usual) {
     const double value =
         spread > 0 ? random.uniform(usual * (1 - spread), usual * (1 + spread)) : usual;
-    return std::max<std::int64_t>(1, std::llround(value));
+    return std::max<std::int64_t>(1, to_whole(value));
   };
   double now_s = 0;
   for (std::uint32_t i = 0; i < count; ++i) {
     ServingRequest request;
     if (rate > 0 && i > 0) now_s += random.exponential(1 / rate);
-    request.arrival_ns = std::llround(std::min(now_s, longest_s) * 1e9);
+    request.arrival_ns = to_whole(std::min(now_s, longest_s) * 1e9);
     request.input_tokens = drawn(input);
     request.output_tokens = drawn(output);
     if (groups > 0) {

@@ -1,12 +1,12 @@
 // The part of a streams file that is a weight-shared network under queries.
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
 #include "apps/driver/serving/stream_parts.h"
 #include "models/networks/read_figures.h"
 #include "sim/core/params.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::driver {
 namespace {
@@ -26,8 +26,7 @@ streams::SubNet read_subnet(ConfigFields& fields, const std::string& where,
   for (std::size_t i = 0; list != nullptr && i < list->items.size(); ++i) {
     ConfigFields one(list->items[i], where, fmt::format("{}/layers/{}", pointer, i));
     streams::SubNetLayer layer;
-    layer.compute_ns =
-        std::llround(read_within(one, "compute", ParamType::time, longest_subnet_ns));
+    layer.compute_ns = to_whole(read_within(one, "compute", ParamType::time, longest_subnet_ns));
     layer.weight_bytes = read_within(one, "weights", ParamType::bytes, most_subnet_bytes);
     layer.activation_bytes =
         optional_within(one, "activations", ParamType::bytes, most_subnet_bytes, 0);
@@ -70,8 +69,7 @@ void read_wishes(ConfigFields& fields, const std::string& where, const std::stri
       static_cast<void>(one.optional_value("latency"));
       static_cast<void>(one.optional_value("accuracy"));
     } else if (one.has("latency")) {
-      wish.latency_ns =
-          std::llround(read_positive(one, "latency", ParamType::time, longest_subnet_ns));
+      wish.latency_ns = to_whole(read_positive(one, "latency", ParamType::time, longest_subnet_ns));
       wish.latency_ns = std::max<std::int64_t>(1, wish.latency_ns);
     } else {
       wish.accuracy = read_within(one, "accuracy", ParamType::number, 1);

@@ -1,10 +1,10 @@
 // Three runs: at the times as predicted, and at both ends of their range.
 #include <algorithm>
-#include <cmath>
 #include <numeric>
 #include <utility>
 
 #include "apps/driver/serving/serving.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::driver {
 namespace {
@@ -52,10 +52,10 @@ ServingFigures figures_of(const Serving& serving, const Service& service) {
     figures.output_tokens_per_s = tokens / span;
     figures.requests_per_s = done / span;
   }
-  figures.first_token_s = scheduling::spread_of(std::move(first));
-  figures.token_s = scheduling::spread_of(std::move(token));
-  figures.latency_s = scheduling::spread_of(std::move(latency));
-  figures.waiting_s = scheduling::spread_of(std::move(waiting));
+  figures.first_token_s = distribution_of(std::move(first));
+  figures.token_s = distribution_of(std::move(token));
+  figures.latency_s = distribution_of(std::move(latency));
+  figures.waiting_s = distribution_of(std::move(waiting));
   return figures;
 }
 
@@ -95,7 +95,7 @@ void surround_closed_loop(Serving& serving) {
     ServingRequest request = asked[i % asked.size()];
     const double share = static_cast<double>(i + 1) / static_cast<double>(in_flight);
     request.output_tokens =
-        std::max<std::int64_t>(1, std::llround(static_cast<double>(request.output_tokens) * share));
+        std::max<std::int64_t>(1, to_whole(static_cast<double>(request.output_tokens) * share));
     all.push_back(request);
   }
   serving.first_counted = in_flight;

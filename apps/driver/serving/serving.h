@@ -2,18 +2,19 @@
 // comes of it.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "apps/driver/scheduler/simulation/metrics.h"
 #include "models/serving/engine.h"
 #include "models/serving/request.h"
 #include "models/serving/service.h"
 #include "models/serving/step_cost.h"
 #include "models/workloads/model_spec.h"
+#include "sim/core/distribution.h"
 #include "sim/core/result.h"
 
 namespace foretrace::driver {
@@ -46,6 +47,10 @@ struct Serving {
   }
 };
 
+/// Of a table of requests.
+inline constexpr std::array<std::string_view, 5> request_columns = {
+    "arrival_s", "input_tokens", "output_tokens", "prefix", "prefix_tokens"};
+
 /// Errors name file, JSON pointer, what was got and what is expected.
 [[nodiscard]] Result<Serving> read_serving(const Catalogue& catalogue, const std::string& path);
 [[nodiscard]] Result<Serving> parse_serving(const Catalogue& catalogue, std::string_view text,
@@ -61,13 +66,11 @@ void surround_closed_loop(Serving& serving);
 /// Pointers of `served` set, the cache as large as memory allows where nothing else is asked for.
 [[nodiscard]] Result<Serving> complete_serving(Serving serving);
 
-using scheduling::Spread;
-
 struct ServingFigures {
-  Spread first_token_s;
-  Spread token_s;  ///< per request the mean time of every token after the first
-  Spread latency_s;
-  Spread waiting_s;  ///< until the first step that computes some of it
+  Distribution first_token_s;
+  Distribution token_s;  ///< per request the mean time of every token after the first
+  Distribution latency_s;
+  Distribution waiting_s;  ///< until the first step that computes some of it
   double output_tokens_per_s = 0;
   double requests_per_s = 0;
 };

@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -11,6 +10,7 @@
 #include "models/networks/read_figures.h"
 #include "sim/core/config.h"
 #include "sim/core/params.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::driver {
 namespace {
@@ -34,7 +34,7 @@ class StreamsReader {
   void read_batches();
   void read_load(const ConfigValue& value, std::size_t i);
   static std::int64_t time(ConfigFields& fields, std::string_view key) {
-    return std::llround(read_positive(fields, key, ParamType::time, longest_time_ns));
+    return to_whole(read_positive(fields, key, ParamType::time, longest_time_ns));
   }
 
   const Catalogue& catalogue_;
@@ -221,7 +221,7 @@ std::int64_t BatchTimes::at(std::int64_t samples) const {
                          static_cast<double>(std::max<std::int64_t>(1, b.first - a.first));
     const double ns =
         static_cast<double>(a.second) + share * static_cast<double>(b.second - a.second);
-    return std::max<std::int64_t>(1, std::llround(std::min(ns, 1e18)));
+    return std::max<std::int64_t>(1, to_whole(std::min(ns, 1e18)));
   };
   if (points.size() == 1) {
     // One time is all that is known: in proportion.

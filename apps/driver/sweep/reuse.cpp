@@ -21,14 +21,18 @@ namespace {
 // A bit per point is kept.
 constexpr std::uint64_t most_points = std::uint64_t{1} << 32U;
 
-/// Where the metrics of the new sweep stand in rows of the old one; none if one is missing.
-std::optional<std::vector<std::size_t>> places_of(const Sweep& sweep, const Sweep& old) {
+/// Where the metrics of the new sweep stand in rows of the old one; none if one is `missing`.
+std::optional<std::vector<std::size_t>> places_of(const Sweep& sweep, const Sweep& old,
+                                                  std::string_view& missing) {
   std::vector<std::size_t> places;
   for (const MetricInfo& metric : sweep.metrics) {
     const auto found =
         std::find_if(old.metrics.begin(), old.metrics.end(),
                      [&](const MetricInfo& other) { return other.name == metric.name; });
-    if (found == old.metrics.end()) return std::nullopt;
+    if (found == old.metrics.end()) {
+      missing = metric.name;
+      return std::nullopt;
+    }
     places.push_back(static_cast<std::size_t>(found - old.metrics.begin()));
   }
   return places;
@@ -125,7 +129,13 @@ Result<Reuse> reuse_store(const Sweep& sweep, const StoreFacts& facts, Store& st
     return refuse(is_same_sweep ? "of other files (a trace or a config has changed since)"
                                 : "of another sweep");
   }
-  if (is_same_sweep) {
+  const auto columns = store.metrics();
+  if (!columns.ok()) return columns.error();
+  // Another version may have computed others.
+  const bool has_same_metrics =
+      std::equal(columns->begin(), columns->end(), sweep.metrics.begin(), sweep.metrics.end(),
+                 [](const auto& name, const auto& metric) { return name == metric.name; });
+  if (is_same_sweep && has_same_metrics) {
     const bool was_moved = before->path != facts.path || before->folder != facts.folder;
     if (Status noted = was_moved ? store.update(facts) : ok_status(); !noted.ok()) {
       return std::move(noted).error();
@@ -133,9 +143,10 @@ Result<Reuse> reuse_store(const Sweep& sweep, const StoreFacts& facts, Store& st
     return reuse;
   }
 
-  auto old = parse_sweep(before->sweep, before->path, before->folder);
-  if (!old.ok()) return std::move(old).error();
-  const auto places = places_of(sweep, *old);
+  const auto old = stored_sweep(store);
+  if (!old.ok()) return old.error();
+  std::string_view missing;
+  const auto places = places_of(sweep, *old, missing);
   OldRows rows;
   std::vector<PointResult> applying;
   const bool keeps_numbers = has_same_numbers(sweep, *old);
@@ -164,7 +175,7 @@ Result<Reuse> reuse_store(const Sweep& sweep, const StoreFacts& facts, Store& st
   if (!keeps_numbers && sweep.space.size() <= most_walked) applying = applying_rows(sweep, rows);
   if (applying.empty() && reuse.old_rows > 0) {
     return refuse(places ? "of another sweep, none of which is a point of this one"
-                         : "that lack a metric of this sweep");
+                         : fmt::format("without the metric '{}' of this sweep", missing));
   }
   reuse.reused = applying.size();
   if (Status status = store.reset(sweep, facts, applying); !status.ok()) {

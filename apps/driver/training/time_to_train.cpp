@@ -198,8 +198,11 @@ Result<FittedStep> step_of(Scenario scenario) {
   if (!complete.ok()) return std::move(complete).error();
   const Job& job = complete->job;
   const JobBlocks blocks = build_blocks(job);
-  return FittedStep{ranged(ranged_step(job, blocks)),
-                    fits_device(job, estimate(job, blocks).memory)};
+  const auto range = ranged_step(job, blocks);
+  if (!range.ok()) return range.error();
+  const auto step = estimate(job, blocks);
+  if (!step.ok()) return step.error();
+  return FittedStep{ranged(*range), fits_device(job, step->memory)};
 }
 
 /// One evaluation: forward passes of its samples, in the batches of training.

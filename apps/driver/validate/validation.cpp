@@ -17,6 +17,7 @@
 #include "apps/driver/validate/folders.h"
 #include "models/catalogue/accelerator.h"
 #include "sim/core/parallel.h"
+#include "sim/core/whole.h"
 #include "sim/engine/memory/memory_tracker.h"
 
 namespace foretrace::driver {
@@ -111,11 +112,11 @@ Status read_measured(const nlohmann::json& entry, const std::string& path, Pair&
   }
   pair.measured_factor = after / before;
   if (const auto asked = entry.find("unprofiled"); asked != entry.end() && *asked == true) {
-    pair.unprofiled_step_ns = std::llround(before * 1e6);
+    pair.unprofiled_step_ns = to_whole(before * 1e6);
   }
   constexpr double most_bytes = 1e15;
   pair.row.measured_peak_bytes =
-      std::llround(std::clamp(number_at(*found, "peak_bytes"), 0.0, most_bytes));
+      to_whole(std::clamp(number_at(*found, "peak_bytes"), 0.0, most_bytes));
   return ok_status();
 }
 
@@ -203,8 +204,7 @@ Status predict_pair(const CataloguePtr& catalogue, Pair& pair) {
   pair.row.base_ns = before->measured_answer.step_ns;
   std::optional<Recording> changed;
   if (pair.measured_factor > 0) {
-    pair.row.measured_ns =
-        std::llround(pair.measured_factor * static_cast<double>(pair.row.base_ns));
+    pair.row.measured_ns = to_whole(pair.measured_factor * static_cast<double>(pair.row.base_ns));
   } else {
     Result<Recording> loaded = load_inputs(pair.changed, options);
     if (!loaded) {

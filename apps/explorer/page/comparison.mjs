@@ -1,9 +1,10 @@
 // The page of two runs: both on one clock. Why they differ stands in the page already.
+import { sidesOfComparison } from './model/answer.mjs';
 import { asRecorded } from './model/engine.mjs';
 import { byId, replace } from './view/dom.mjs';
 import { nameOf, showSlice } from './view/details.mjs';
 import { showBreakdown, showRange } from './view/answer.mjs';
-import { legendOf, shownRun } from './view/shown_run.mjs';
+import { legendOf, noteOf, shownRun } from './view/shown_run.mjs';
 import { Timeline } from './view/timeline.mjs';
 
 const beforeAndAfter = { before: 'before', after: 'after' };
@@ -25,11 +26,13 @@ export class Comparison {
       const facts = name === null ? page.facts.base : page.facts.after;
       this.runs.push(shownRun(page, page.run(side, asRecorded()), facts.title));
     }
+    const [before, after] = sidesOfComparison(page.facts.answer, this.runs);
+    this.runs[0].note = noteOf(this.runs[0], before.step, page.facts);
+    this.runs[1].note = noteOf(this.runs[1], after.step, page.facts);
     this.timeline.readTheme();
     this.timeline.show(this.runs, false);
-    const [before, after] = this.runs;
     showBreakdown(before, after, true, beforeAndAfter);
-    showRange(before.answer.step, after.answer.step, true, { range: null }, beforeAndAfter);
+    showRange(before, after, true, { range: null }, beforeAndAfter);
     replace('classes', ...legendOf(this.runs));
     this.choose(null);
   }

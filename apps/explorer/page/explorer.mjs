@@ -1,9 +1,10 @@
 // The page of one run: simulates what is asked and shows it.
+import { sideOfDocument, sideOfPlan, sideOfRun } from './model/answer.mjs';
 import { asRecorded, isAsRecorded } from './model/engine.mjs';
 import { byId, make, replace } from './view/dom.mjs';
 import { markup } from './view/markup.mjs';
 import { time } from './view/format.mjs';
-import { legendOf, shownRun } from './view/shown_run.mjs';
+import { legendOf, noteOf, shownRun } from './view/shown_run.mjs';
 import { Timeline } from './view/timeline.mjs';
 import { showAnswer } from './view/answer.mjs';
 import { WhatIfs } from './view/what_ifs.mjs';
@@ -50,11 +51,12 @@ export class Explorer {
   }
 
   async start() {
-    // the cards of the recorded run stay; those before them are of the what-if that is shown
-    this.standing = [...byId('static').children].slice(-2);
-    this.opening = { sentence: [...byId('sentence').childNodes], figures: [...byId('figures').childNodes] };
-    const { before } = this.facts;
+    const { answer, before } = this.facts;
+    // of a plan the file says more than this page knows
+    this.opening = before ? { sentence: [...byId('sentence').childNodes], figures: [...byId('figures').childNodes] } : null;
     this.now = await this.sideOf(null, asRecorded(), before ? before[0].toUpperCase() + before.slice(1) : 'As recorded');
+    this.before = answer ? sideOfDocument(answer, before ? '/predicted' : '/baseline') : sideOfRun(this.now);
+    this.now.note = noteOf(this.now, this.before.step, this.facts);
     if (!this.now.lanes.some((lane) => lane.kind === 'host_thread')) this.whatIfs.leaveOut('host');
     this.restore();
     this.timeline.readTheme();
@@ -92,6 +94,7 @@ export class Explorer {
     // one what-if at a time in a file, which has no combinations; with an engine several together
     if ('name' in change) state.variant = change.on ? change.name : null;
     if ('stack' in change) state.variant = this.ofStack();
+    if (('name' in change || 'stack' in change) && this.timeline.chosen) this.timeline.chosen.keeps = false; // of another graph
     for (const name of ['device', 'host', 'names']) if (name in change) state.factors[name] = change[name];
     if (this.frame !== null) {
       this.isBehind = true;
@@ -182,9 +185,7 @@ export class Explorer {
       await this.questionsEnd(); // what shows the range would drop an answer on its way, and ask for it again
       if (rest === null || key !== this.fetched || this.state.variant !== ofEngine) return;
       this.ranged = key;
-      Object.assign(this.page.variant(ofEngine), { low_ns: rest.low_ns, high_ns: rest.high_ns, samples: rest.samples });
-      replace('static', ...rest.cards.map(({ title, html }) => make('section', { class: 'card' },
-        make('h2', {}, title), markup(html))), ...this.standing);
+      Object.assign(this.page.variant(ofEngine), { samples: rest.samples, answer: rest.answer, cards: rest.cards });
       this.update(true);
     } catch (error) {
       if (error.status === 0) this.troubled(error);
@@ -207,25 +208,66 @@ export class Explorer {
     const changed = variant !== null || !isAsRecorded(state.factors);
     const then = changed ? await this.sideOf(state.variant, state.factors, 'Predicted', serial) : this.now;
     if (then === null || serial !== this.serial) return;
-    const plain = isAsRecorded(state.factors);
-    state.range = variant && plain && variant.low_ns !== variant.high_ns
-      ? { low: variant.low_ns, high: variant.high_ns } : null;
+    const isPlain = isAsRecorded(state.factors);
+    const predicted = isPlain ? variant?.answer?.predicted ?? null : null;
+    state.range = predicted && predicted.low_ns !== predicted.high_ns
+      ? { low: predicted.low_ns, high: predicted.high_ns } : null;
     state.samples = variant ? variant.samples : 1;
-    state.commandWords = ['foretrace', this.facts.command ?? 'whatif', ...this.facts.traces,
-      ...(variant ? variant.apply.flatMap((text) => ['--apply', text]) : [])];
+    state.commandWords = this.commandOf(variant);
+    const after = changed ? this.sideAfter(variant, then) : this.before;
+    then.note = noteOf(then, after.step, this.facts, this.before.step);
     this.runs = changed ? [this.now, then] : [this.now];
     this.timeline.show(this.runs, keep);
     this.whatIfs.show(this.withSwitches());
-    showAnswer(this.now, then, state, this.facts);
-    if (!changed && this.facts.shown === '') {
-      // what the file says of it is more than this page knows
-      for (const id of ['sentence', 'figures']) replace(id, ...this.opening[id]);
-    }
-    if (!this.timeline.chosen || !this.timeline.chosen.keeps) this.choose(null);
+    showAnswer(this.before, after, state, this.facts, this.now);
+    if (!changed && this.opening) for (const id of ['sentence', 'figures']) replace(id, ...this.opening[id]);
+    this.choose(this.chosenAgain());
     this.timeline.drawNow();
+    this.showCards(isPlain ? variant : null);
     if (variant !== this.explained) replace('how', ...(variant ? this.howTo(variant) : []));
     this.explained = variant;
     this.afterwards(keep);
+  }
+
+  /** What is shown beside the recorded run: what the program answers to it, or else what is simulated here. */
+  sideAfter(variant, then) {
+    const { factors } = this.state;
+    if (variant?.answer && isAsRecorded(factors)) return sideOfDocument(variant.answer, '/predicted');
+    return this.facts.stages ? sideOfPlan(this.facts.answer, this.now, then) : sideOfRun(then);
+  }
+
+  /** The command that answers the same; none: the program has no words for it. */
+  commandOf(variant) {
+    const { facts, state: { factors } } = this;
+    const quoted = (text) => `'${text.replaceAll("'", "''")}'`;
+    const scales = [['resource=host', factors.host], ['resource=device', factors.device],
+      ...[...factors.names].map(([name, value]) => [`resource=device&name=${quoted(facts.strings[name])}`, value])]
+      .filter(([, value]) => value !== 1).map(([select, value]) => `scale:select=${quoted(select)},factor=${value}`);
+    if (scales.length > 0 && (variant || facts.command)) return [];
+    return ['foretrace', facts.command ?? 'whatif', ...facts.traces,
+      ...[...(variant ? variant.apply : []), ...scales].flatMap((text) => ['--apply', text])];
+  }
+
+  /** The cards of a what-if, and of no other. */
+  async showCards(variant) {
+    const key = variant && `${variant.name} ${variant.cards === undefined ? '' : this.ranged}`;
+    const opens = this.cardsOf === undefined && variant?.name === this.facts.shown && variant?.cards === undefined;
+    if (opens) this.cardsOf = key; // they stand in the file
+    if (this.cardsOf === key) return;
+    this.cardsOf = key;
+    replace('cards');
+    const html = variant ? await this.page.cards(variant.name) : '';
+    if (this.cardsOf === key) replace('cards', markup(html));
+  }
+
+  /** The slice whose own slider moves, in the run that it makes. */
+  chosenAgain() {
+    const { chosen } = this.timeline;
+    if (!chosen?.keeps) return null;
+    const { side, row, i } = chosen;
+    const again = this.runs[side]?.rows.find((each) => each.lane === row.lane);
+    const at = again ? again.task.findIndex((task, k) => task === row.task[i] && again.label[k] === row.label[i]) : -1;
+    return at < 0 ? null : { side, row: again, i: at, keeps: true };
   }
 
   withSwitches() {
@@ -255,7 +297,7 @@ export class Explorer {
   }
 
   choose(mark) {
-    const found = mark ? { ...mark, keeps: false, twin: this.twinOf(mark) } : null;
+    const found = mark ? { keeps: false, ...mark, twin: this.twinOf(mark) } : null;
     this.timeline.chosen = found;
     showSlice(found, this.runs, this.facts.strings, this.state, (name, value) => {
       if (value === 1) this.state.factors.names.delete(name);
@@ -294,6 +336,7 @@ export class Explorer {
     if (this.stack) parts.set('stack', JSON.stringify(this.stack.asked()));
     if (variant !== ofEngine) parts.set('apply', variant ?? '');
     for (const name of ['device', 'host']) if (factors[name] !== 1) parts.set(name, String(factors[name]));
+    if (factors.names.size > 0) parts.set('kernels', [...factors.names].map((each) => each.join(':')).join(' '));
     history.replaceState(null, '', `#${parts}`);
   }
 
@@ -317,6 +360,8 @@ export class Explorer {
       const value = Number(parts.get(name) ?? 1);
       this.state.factors[name] = Number.isFinite(value) && value >= 0 && value <= 4 ? value : 1;
     }
+    this.state.factors.names = new Map((parts.get('kernels') ?? '').split(' ').map((each) => each.split(':').map(Number))
+      .filter(([name, value]) => this.facts.strings[name] !== undefined && value >= 0 && value <= 2 && value !== 1));
   }
 }
 

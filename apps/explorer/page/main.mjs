@@ -16,7 +16,7 @@ async function openServed() {
   document.title = markup(pieces.TITLE).textContent;
   for (const [id, html] of [['file', pieces.FILE], ['chips', pieces.CHIPS], ['doubts', pieces.DOUBTS],
     ['sentence', pieces.SENTENCE], ['figures', pieces.FIGURES], ['what-ifs', pieces.RANKING],
-    ['left-out', pieces.LEFT_OUT], ['static', pieces.STATIC]]) replace(id, markup(html));
+    ['left-out', pieces.LEFT_OUT], ['cards', pieces.CARDS], ['static', pieces.STATIC]]) replace(id, markup(html));
   if (run.runs.length > 1) byId('file').prepend(chooser(run.runs, server));
   const page = await Document.open((id) => run.blocks[id]);
   return new Explorer(page, server, run);

@@ -30,8 +30,8 @@ export class SweepPage {
     this.heat = make('div');
     this.curve = make('div');
     this.table = make('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'points' });
-    this.key = make('div', { class: 'key' });
-    this.status = make('p', { class: 'hint', 'aria-live': 'polite' });
+    this.key = make('div', { class: 'key', 'data-at': 'tick' });
+    this.status = make('p', { class: 'hint', 'aria-live': 'polite', 'data-at': 'selection' });
     const clear = make('button', { type: 'button' }, 'Show all points');
     clear.addEventListener('click', () => { this.points.filters.clear(); this.show(); });
     root.replaceChildren(
@@ -230,10 +230,10 @@ export class SweepPage {
       const worse = objective.maximized ? 1 - share : share;
       const text = figure(objective.values[point], objective.unit);
       marks.push(draw('rect', { x: left + at[0] * cell, y: at[1] * tall, width: cell - 1, height: tall - 1, rx: 2, fill: shade(toneOfRank(worse)) },
-        draw('title', {}, `${a.name} ${binText(a, at[0])}, ${b.name} ${binText(b, at[1])}: ${text}`)));
+        draw('title', { 'data-at': points.placeOf(point, objective.key) }, `${a.name} ${binText(a, at[0])}, ${b.name} ${binText(b, at[1])}: ${text}`)));
       if (cell >= 44 && tall >= 16) {
         marks.push(draw('text', { x: left + (at[0] + 0.5) * cell, y: (at[1] + 0.5) * tall + 4, 'text-anchor': 'middle',
-          class: isDark(toneOfRank(worse)) ? 'on-dark' : 'on-light' }, text.replace(' ', '\u202f').slice(0, Math.floor(cell / 6))));
+          class: isDark(toneOfRank(worse)) ? 'on-dark' : 'on-light', 'data-at': points.placeOf(point, objective.key) }, text.replace(' ', '\u202f').slice(0, Math.floor(cell / 6))));
       }
     }
     for (let k = 0; k < rows; ++k) marks.push(draw('text', { x: left - 8, y: (k + 0.5) * tall + 4, 'text-anchor': 'end', class: 'tick' }, binText(b, k).slice(0, 14)));
@@ -261,7 +261,7 @@ export class SweepPage {
     marks.push(draw('path', { d: path, class: 'curve' }));
     cells.forEach(({ at, point }, k) => {
       marks.push(draw('circle', { cx: x(at[0]), cy: y(objective.values[point]), r: 4, class: 'dot' },
-        draw('title', {}, `${axis.name} ${binText(axis, at[0])}: ${figure(objective.values[point], objective.unit)}`)));
+        draw('title', { 'data-at': points.placeOf(point, objective.key) }, `${axis.name} ${binText(axis, at[0])}: ${figure(objective.values[point], objective.unit)}`)));
       if (cells.length <= 10 || k % Math.ceil(cells.length / 8) === 0) {
         marks.push(draw('text', { x: x(at[0]), y: height - 22, 'text-anchor': 'middle', class: 'tick' }, binText(axis, at[0]).slice(0, 12)));
       }
@@ -277,11 +277,11 @@ export class SweepPage {
     if (!rows.includes(this.chosen) && this.shown.includes(this.chosen)) rows.push(this.chosen);
     const head = [...points.axes, ...points.objectives].map(({ name }) => make('th', { scope: 'col' }, words(name)));
     const body = rows.map((i) => {
-      const pick = make('button', { type: 'button', class: 'link', 'aria-pressed': String(i === this.chosen) }, figure(points.objectives[0].values[i], points.objectives[0].unit));
+      const pick = make('button', { type: 'button', class: 'link', 'aria-pressed': String(i === this.chosen), 'data-at': points.placeOf(i, points.objectives[0].key) }, figure(points.objectives[0].values[i], points.objectives[0].unit));
       pick.addEventListener('click', () => this.choose(i));
       return make('tr', { class: i === this.chosen ? 'on' : null }, make('td', {}, pick),
-        ...points.axes.map((axis, a) => make('td', {}, make('bdi', {}, String(points.columns[a].text(axis.where[i])).slice(0, 60)))),
-        ...points.objectives.slice(1).map(({ values, unit }) => make('td', {}, figure(values[i], unit))));
+        ...points.axes.map((axis, a) => make('td', { 'data-at': points.placeOf(i, axis.name) }, make('bdi', {}, String(points.columns[a].text(axis.where[i])).slice(0, 60)))),
+        ...points.objectives.slice(1).map(({ key, values, unit }) => make('td', { 'data-at': points.placeOf(i, key) }, figure(values[i], unit))));
     });
     const objectives = head.splice(points.axes.length);
     this.table.replaceChildren(make('table', {}, make('thead', {}, make('tr', {}, objectives[0], ...head, ...objectives.slice(1))),

@@ -38,6 +38,7 @@ class WhatIfResult:
     baseline: Step
     predicted: Step
     speedup: float
+    time_ratio: float
     applied: List[str]
     document: Dict[str, Any]
 
@@ -132,6 +133,7 @@ class SearchResult:
     low_ns: Optional[int]
     high_ns: Optional[int]
     speedup: float
+    time_ratio: float
     members: List[Dict[str, Any]]
     front: List[Dict[str, Any]]
     document: Dict[str, Any]
@@ -224,6 +226,7 @@ class StepPrediction:
     @property
     def samples(self) -> float: ...
     def speedup(self, own_step_ns: int) -> float: ...
+    def time_ratio(self, own_step_ns: int) -> float: ...
 
 class Corun:
     @property

@@ -63,7 +63,8 @@ class SimulateResult(_Shown):
 class WhatIfResult(_Shown):
     baseline: Step
     predicted: Step
-    speedup: float
+    speedup: float  # of the work per time: samples per second, predicted / now
+    time_ratio: float  # of a step, predicted / now
     applied: typing.List[str]
     document: dict = dataclasses.field(repr=False)
 
@@ -117,7 +118,8 @@ class SearchResult(_Shown):
     step_ns: int
     low_ns: typing.Optional[int]
     high_ns: typing.Optional[int]
-    speedup: float
+    speedup: float  # of the work per time, over the run without the set
+    time_ratio: float  # of a step, over the run without the set
     members: typing.List[dict]  # what each adds to those before it, gives alone, and costs where it is left out
     front: typing.List[dict]  # sets that no other one is better than in time and in memory
     document: dict = dataclasses.field(repr=False)
@@ -125,12 +127,12 @@ class SearchResult(_Shown):
     @classmethod
     def _of(cls, document):
         found = document["search"]
-        now, best = found["now"], found["best"] or found["now"]
+        best = found["best"] or found["now"]
         members = [{"what_if": one["what_if"], **_set_figures(one["so_far"], ""), **_set_figures(one["alone"], "alone_"),
                     **_set_figures(one["without"], "without_")} for one in found["members"]]
         front = [{"what_ifs": one["what_ifs"], **_set_figures(one, "")} for one in found["front"]]
         return cls(best["what_ifs"], best["step_ns"], found["low_ns"], found["high_ns"],
-                   best["speedup"] if found["best"] else now["speedup"], members, front, document)
+                   best["speedup"], best["time_ratio"], members, front, document)
 
     def frame(self):
         """One row per what-if of the best set."""
@@ -142,7 +144,7 @@ class SearchResult(_Shown):
 
 
 def _set_figures(one, prefix):
-    return {prefix + key: one[key] if one else None for key in ("step_ns", "speedup", "live_bytes")}
+    return {prefix + key: one[key] if one else None for key in ("step_ns", "speedup", "time_ratio", "live_bytes")}
 
 
 class Recording:
@@ -205,7 +207,7 @@ class Recording:
 def _sides(document):
     """The members of a WhatIfResult."""
     return (Step._of(document["baseline"]), Step._of(document["predicted"]), document["speedup"],
-            [one["name"] for one in document.get("applied", [])], document)
+            document["time_ratio"], [one["name"] for one in document.get("applied", [])], document)
 
 
 @functools.lru_cache(maxsize=8)

@@ -10,6 +10,7 @@ import json
 import os
 import sys
 import time
+import typing
 
 import foretrace
 from foretrace import _foretrace
@@ -32,14 +33,21 @@ def _worker(text, folder, inputs, version):
     return worker
 
 
+class _Answer(typing.NamedTuple):
+    """What came of a piece of work, and how long that took. What goes wrong travels as text."""
+    rows: list
+    seconds: float = 0.0
+    problem: str = ""
+
+
 def _evaluate(setup, points):
-    """Runs on a worker: what came of the points, and how long that took. What goes wrong travels as text."""
+    """Runs on a worker."""
     try:
         worker = _worker(*setup)
         begin = time.perf_counter()
-        return worker.evaluate(points), time.perf_counter() - begin, ""
+        return _Answer(worker.evaluate(points), time.perf_counter() - begin)
     except foretrace.Error as error:
-        return [], 0.0, str(error)
+        return _Answer([], problem=str(error))
 
 
 class _Pieces:
@@ -67,18 +75,20 @@ class _Pieces:
 
     def take_in(self):
         """Waits for a piece and stores what came of it."""
-        future, answer = next(self._done)
+        _, answer = next(self._done)
         self.out -= 1
-        if future.status != "finished":
-            kind, error = answer[:2]
+        # The answer is looked at, not the state of its piece: a worker that is lost after it has answered puts the
+        # piece back among those to be done.
+        if not isinstance(answer, _Answer):
+            kind, error = (type(answer), answer) if isinstance(answer, BaseException) else answer[:2]
             raise foretrace.Error(f"dask: a piece of work failed: {kind.__name__}: {error}")
-        rows, seconds, problem = answer
-        if problem:
-            raise foretrace.Error(problem)
-        self._feed.add(rows)
-        self.worked_seconds += seconds
-        fitting = len(rows) * PIECE_SECONDS / max(seconds, 1e-6)
-        self._size = int(max(1, min(fitting, 4 * len(rows), LARGEST_PIECE)))
+        if answer.problem:
+            raise foretrace.Error(answer.problem)
+        self._feed.add(answer.rows)
+        self.worked_seconds += answer.seconds
+        size = len(answer.rows)
+        fitting = size * PIECE_SECONDS / max(answer.seconds, 1e-6)
+        self._size = int(max(1, min(fitting, 4 * size, LARGEST_PIECE)))
 
 
 def run(client, path, text, folder, *, fresh=False, progress=None):

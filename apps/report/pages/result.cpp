@@ -1,4 +1,4 @@
-// The pages of `simulate` and `whatif`: foretrace.result/1. To add a section, build it in
+// The pages of `simulate` and `whatif`: foretrace.result/2. To add a section, build it in
 // sections/, declare it here, and put it into the lists of the pages that show it.
 #include <array>
 
@@ -57,11 +57,12 @@ Shown shown_of(const ResultAnswer& answer) {
 Page result_page(const ResultAnswer& answer) {
   const Shown shown = shown_of(answer);
   Page page{
-      .schema = "foretrace.result/1",
-      .document_keys = {"input",     "import",       "measured", "baseline",        "profiler",
-                        "predicted", "speedup",      "applied",  "ranking",         "pairs",
-                        "fit",       "max_batch",    "search",   "ranks",           "communicators",
-                        "tasks",     "dependencies", "honesty",  "memory_rests_on", "warnings"},
+      .schema = "foretrace.result/2",
+      .document_keys = {"input",         "import",  "measured",     "baseline", "profiler",
+                        "predicted",     "speedup", "time_ratio",   "applied",  "ranking",
+                        "pairs",         "fit",     "max_batch",    "search",   "ranks",
+                        "communicators", "tasks",   "dependencies", "honesty",  "memory_rests_on",
+                        "warnings"},
       .sections = build<ResultAnswer>(shown.list, document, answer),
       .main_table = shown.main_table};
   bool is_first = true;

@@ -1,4 +1,4 @@
-// The page of `simulate` of a scenario: foretrace.result/1.
+// The page of `simulate` of a scenario: foretrace.result/2.
 #include <array>
 
 #include "apps/report/pages.h"
@@ -14,7 +14,7 @@ Page scenario_page(const ScenarioPart& part) {
   using namespace sections;
   constexpr std::array list = {scenario_context, scenario_step,    scenario_breakdowns,
                                scenario_memory,  scenario_machine, scenario_facts};
-  return {.schema = "foretrace.result/1",
+  return {.schema = "foretrace.result/2",
           .document_keys = {"input", "import", "measured", "baseline", "predicted", "scenario",
                             "tasks", "dependencies", "honesty", "warnings"},
           .sections = build<ScenarioPart>(list, {}, part),

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "apps/report/csv_cell.h"
 #include "apps/report/schedule/schedule_lanes.h"
 #include "apps/report/schedule/schedule_report.h"
 #include "sim/core/hidden_text.h"
@@ -14,6 +15,7 @@
 namespace foretrace::app {
 namespace {
 
+using report::csv_name;
 using scheduling::Bar;
 using scheduling::Event;
 using scheduling::Job;
@@ -23,17 +25,6 @@ using scheduling::Schedule;
 using scheduling::ScheduleRun;
 
 Error not_written() { return Error{ErrorCode::io, "cannot write"}; }
-
-// A cell of CSV: in quotes where it must be.
-std::string cell(const std::string& text) {
-  if (text.find_first_of(",\"\r\n") == std::string::npos) return text;
-  std::string quoted = "\"";
-  for (const char c : text) {
-    quoted += c;
-    if (c == '"') quoted += c;
-  }
-  return quoted + "\"";
-}
 
 std::string time_cell(std::int64_t ns) { return ns < 0 ? "" : fmt::format("{:.9f}", seconds(ns)); }
 
@@ -50,7 +41,7 @@ Status write_schedule_events(const Schedule& schedule, const ScheduleRun& run, c
     const bool has_job = event.job != none<JobId>;
     const bool has_node = event.node != none<scheduling::NodeId>;
     if (!sink(fmt::format("{},{},{},{}\n", time_cell(event.time_ns), to_string(event.kind),
-                          has_job ? cell(schedule.workload.jobs[event.job].name) : "",
+                          has_job ? csv_name(schedule.workload.jobs[event.job].name) : "",
                           has_node ? fmt::format("{}", index(event.node)) : ""))) {
       return not_written();
     }
@@ -67,8 +58,8 @@ Status write_schedule_jobs(const Schedule& schedule, const ScheduleRun& run, con
     const auto id = make_id<JobId>(i);
     const Job& job = schedule.workload.jobs[id];
     const JobState& state = run.outcome.jobs[id];
-    if (!sink(fmt::format("{},{},{},{},{},{},{},{},{},{},{:.6f}\n", cell(job.name),
-                          cell(schedule.workload.types[job.type].name), job.request.gpus,
+    if (!sink(fmt::format("{},{},{},{},{},{},{},{},{},{},{:.6f}\n", csv_name(job.name),
+                          csv_name(schedule.workload.types[job.type].name), job.request.gpus,
                           time_cell(job.arrival_ns), time_cell(state.first_start_ns),
                           time_cell(state.end_ns), time_cell(state.executed_ns), state.starts,
                           state.preemptions, state.failures, state.cost))) {

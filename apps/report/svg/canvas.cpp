@@ -9,6 +9,7 @@
 
 #include "sim/core/hidden_text.h"
 #include "sim/core/utf8.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::svg {
 namespace {
@@ -114,7 +115,7 @@ std::string escaped(std::string_view text) {
 
 // Tenths of a pixel are enough, and the same on every machine.
 std::string coordinate(double value) {
-  const auto tenths = std::llround(value * 10);
+  const auto tenths = to_whole(value * 10);
   return tenths % 10 == 0 ? fmt::format("{}", tenths / 10)
                           : fmt::format("{}{}.{}", tenths < 0 ? "-" : "", std::abs(tenths) / 10,
                                         std::abs(tenths) % 10);

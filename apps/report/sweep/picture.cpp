@@ -12,6 +12,7 @@
 #include "apps/report/svg/canvas.h"
 #include "apps/report/svg/scale.h"
 #include "apps/report/text.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::report {
 namespace {
@@ -82,13 +83,13 @@ struct Measure {
   }
   [[nodiscard]] double to() const { return high > from() ? high : from() + 1; }
   [[nodiscard]] std::vector<svg::Tick> ticks(std::size_t most) const {
-    if (unit == MetricUnit::time && low >= 0) return svg::time_ticks(std::llround(to()), most);
-    if (unit == MetricUnit::bytes && low >= 0) return svg::byte_ticks(std::llround(to()), most);
+    if (unit == MetricUnit::time && low >= 0) return svg::time_ticks(to_whole(to()), most);
+    if (unit == MetricUnit::bytes && low >= 0) return svg::byte_ticks(to_whole(to()), most);
     return svg::number_ticks(from(), to(), most);
   }
   [[nodiscard]] std::string text_of(double value) const {
-    if (unit == MetricUnit::time) return time_text(std::llround(value));
-    if (unit == MetricUnit::bytes) return bytes_text(std::llround(value));
+    if (unit == MetricUnit::time) return time_text(to_whole(value));
+    if (unit == MetricUnit::bytes) return bytes_text(to_whole(value));
     return fmt::format("{:.4g}", value);
   }
   [[nodiscard]] double share(double value) const { return (value - from()) / (to() - from()); }
@@ -185,8 +186,8 @@ class SweepDrawing {
     auto& cloud = gathered_.cloud;
     std::set<std::pair<long, long>> drawn;
     for (const auto& [a, b] : cloud) {
-      const std::pair<long, long> pixel = {std::lround(x_of(a) / point_pixels),
-                                           std::lround(y_of(b) / point_pixels)};
+      const std::pair<long, long> pixel = {to_whole(x_of(a) / point_pixels),
+                                           to_whole(y_of(b) / point_pixels)};
       if (drawn.insert(pixel).second) canvas_.circle(x_of(a), y_of(b), 1.6, "other");
     }
     std::sort(cloud.begin(), cloud.end(), [&](const auto& a, const auto& b) {

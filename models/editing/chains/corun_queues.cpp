@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
+
+#include "sim/core/whole.h"
 
 namespace foretrace::editing {
 namespace {
@@ -71,7 +72,7 @@ std::vector<EndedKernel> run_beside(const CorunModel& model, std::span<const Que
     }
     const bool second_ends = a.empty() || (!b.empty() && b.left < a.left);
     Queue& ends = second_ends ? b : a;
-    const std::int64_t end = std::llround(now);
+    const std::int64_t end = to_whole(now);
     ended.push_back({second_ends, ends.at, end - last_end, ends.beside});
     last_end = end;
     ++ends.at;

@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "sim/core/text.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::editing {
 namespace {
@@ -133,7 +134,7 @@ std::int64_t fused_ns(const KernelEditor& editor, const FusionChain& chain,
     }
     last_pass = pass;
   }
-  return std::llround(ramp_up + std::max(0.0, moving - saved));
+  return to_whole(ramp_up + std::max(0.0, moving - saved));
 }
 
 }  // namespace foretrace::editing

@@ -2,9 +2,9 @@
 #include "models/editing/chains/parallel_products.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include "models/editing/kernels/kernel_names.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::editing {
 namespace {
@@ -74,7 +74,7 @@ Result<Cost> merged_cost(const KernelEditor& editor, const ParallelProducts& gro
   const double merged = gemm_ns(*editor.accelerator(), precision, group.merged);
   if (!(parts > 0) || !(merged > 0)) return missing_cost("a merged product");
   const Spread spread = class_spread(KernelClass::gemm);
-  return Cost{std::llround(measured * merged / parts), Provenance::scaled,
+  return Cost{to_whole(measured * merged / parts), Provenance::scaled,
               static_cast<float>(spread.low), static_cast<float>(spread.high)};
 }
 

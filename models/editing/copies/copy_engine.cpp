@@ -2,7 +2,8 @@
 #include "models/editing/copies/copy_engine.h"
 
 #include <algorithm>
-#include <cmath>
+
+#include "sim/core/whole.h"
 
 namespace foretrace::editing {
 
@@ -22,7 +23,7 @@ bool stands_late(const TaskGraph& graph, TaskId call, TaskId kernel) {
 std::int64_t CopyEngine::copy_ns(double bytes) const {
   // A transfer takes some microseconds to set up, whatever it moves: as the shortest kernel.
   const double ns = shortest_kernel_ns(KernelClass::copy) + bytes / bandwidth_ * 1e9;
-  return std::llround(std::clamp(ns, 0.0, 1e17));
+  return to_whole(std::clamp(ns, 0.0, 1e17));
 }
 
 LaneId CopyEngine::lane(Direction direction, TaskId like) {

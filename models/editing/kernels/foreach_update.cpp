@@ -8,6 +8,7 @@
 #include "models/costs/kernel_cost.h"
 #include "sim/core/statistics.h"
 #include "sim/core/text.h"
+#include "sim/core/whole.h"
 #include "sim/graph/links.h"
 
 namespace foretrace::editing {
@@ -116,7 +117,7 @@ class ForeachFinder {
         std::max(1.0, std::ceil(lower_median(tensors) / tensors_per_launch[fused.lists]));
     open_.launches = std::min(static_cast<std::size_t>(launches), kernels_.size());
     const double ns = lower_median(pace) * fused.numbers;
-    open_.fused_ns = std::min(std::llround(ns), static_cast<long long>(open_.device_ns));
+    open_.fused_ns = std::min(to_whole(ns), open_.device_ns);
     if (open_.launches < kernels_.size()) updates_.push_back(std::move(open_));
   }
 

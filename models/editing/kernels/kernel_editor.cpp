@@ -2,9 +2,10 @@
 #include "models/editing/kernels/kernel_editor.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
+
+#include "sim/core/whole.h"
 
 namespace foretrace::editing {
 
@@ -50,7 +51,7 @@ Result<Cost> KernelEditor::moving_cost(double bytes, KernelClass kernel_class) c
   if (!(rate > 0)) return missing_cost("a kernel that moves bytes");
   const Spread spread = class_spread(kernel_class);
   const double ns = std::min(shortest_kernel_ns(kernel_class) + bytes / rate, 1e17);
-  return Cost{std::llround(ns), Provenance::roofline, static_cast<float>(spread.low),
+  return Cost{to_whole(ns), Provenance::roofline, static_cast<float>(spread.low),
               static_cast<float>(spread.high)};
 }
 
@@ -132,7 +133,7 @@ TaskId KernelEditor::replace(std::span<const TaskId> kernels, const ExtraKernel&
   work.trust = {extra.cost.provenance, extra.cost.low, extra.cost.high};
   work.gap_ns = accelerator_ != nullptr ? accelerator_->kernel_gap_ns : 0;
   work.call = call_for(extra);
-  work.call.segment_ns += std::llround(between * kept_host_);
+  work.call.segment_ns += to_whole(between * kept_host_);
   const auto put = editor_.replace(kernels, std::span(&work, 1));
   if (!put) {
     ++sums_.refused;
@@ -199,7 +200,7 @@ Cost moved_share(std::int64_t measured_ns, KernelClass kernel_class, double fact
   const double ns = fixed + (measured - fixed) * factor;
   const Spread spread = class_spread(kernel_class);
   const double moving = ns > 0 ? (ns - fixed) / ns : 0;  // what does not change is certain
-  return {std::llround(std::min(ns, 1e17)), Provenance::scaled,
+  return {to_whole(std::min(ns, 1e17)), Provenance::scaled,
           static_cast<float>(1 - moving * (1 - spread.low)),
           static_cast<float>(1 + moving * (spread.high - 1))};
 }

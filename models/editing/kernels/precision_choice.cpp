@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "sim/core/whole.h"
+
 namespace foretrace::editing {
 namespace {
 
@@ -26,8 +28,7 @@ bool has_odd_size(const KernelDescription& kernel, Precision to) {
 
 Cost daydream_cost(std::int64_t measured_ns, const KernelDescription& kernel) {
   const double factor = kernel.traits.compute_bound ? daydream_compute : daydream_memory;
-  return {std::llround(static_cast<double>(measured_ns) * factor), Provenance::assumed, 0.85F,
-          1.15F};
+  return {to_whole(static_cast<double>(measured_ns) * factor), Provenance::assumed, 0.85F, 1.15F};
 }
 
 }  // namespace
@@ -111,8 +112,8 @@ Cost lowered_cost(std::int64_t measured_ns, const KernelDescription& kernel, Pre
   if (choice.autocast && !is_product(kernel.traits.kernel_class)) {
     // Only a part of what follows the types of its inputs has 16-bit inputs.
     const auto measured = static_cast<double>(measured_ns);
-    cost.duration_ns = std::llround(
-        measured - choice.followers * (measured - static_cast<double>(cost.duration_ns)));
+    cost.duration_ns =
+        to_whole(measured - choice.followers * (measured - static_cast<double>(cost.duration_ns)));
   }
   cost.duration_ns = std::min(cost.duration_ns, measured_ns);  // the old kernel stays available
   return cost;
@@ -137,8 +138,8 @@ double convolution_weight_numbers(std::string_view operator_name, const Operator
 
 // A cast reads fp32 and writes 16 bit.
 std::int64_t weight_cast_ns(double numbers, const Accelerator& accelerator) {
-  return std::llround(shortest_kernel_ns(KernelClass::elementwise) +
-                      (4 + 2) * numbers / memory_rate(accelerator, KernelClass::elementwise) * 1e9);
+  return to_whole(shortest_kernel_ns(KernelClass::elementwise) +
+                  (4 + 2) * numbers / memory_rate(accelerator, KernelClass::elementwise) * 1e9);
 }
 
 }  // namespace foretrace::editing

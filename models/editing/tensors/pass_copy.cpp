@@ -2,10 +2,10 @@
 #include "models/editing/tensors/pass_copy.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include "sim/core/text.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::editing {
 namespace {
@@ -164,7 +164,7 @@ void PassCopier::copy_call(TaskId call, TaskId anchor, const std::map<Name, doub
   const auto share = kept.find(name_of(call));
   spec.duration_ns = graph_.duration_ns(call);
   if (share != kept.end()) {
-    spec.duration_ns = std::llround(static_cast<double>(spec.duration_ns) * share->second);
+    spec.duration_ns = to_whole(static_cast<double>(spec.duration_ns) * share->second);
   }
   spec.segment_ns = std::max<std::int64_t>(graph_.segment_ns(call), 0);
   calls_ns_ += spec.duration_ns + spec.segment_ns;

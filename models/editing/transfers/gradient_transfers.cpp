@@ -1,7 +1,6 @@
 #include "models/editing/transfers/gradient_transfers.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 #include <set>
 #include <utility>
@@ -9,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/text.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::editing {
 namespace {
@@ -95,7 +95,7 @@ ShrunkTransfers shrink(Editor& editor, const std::vector<Transfer>& transfers, d
     const std::int64_t moving = times.of(transfer);
     const std::int64_t latency = std::min(moving, latency_ns);
     const std::int64_t now =
-        old - moving + latency + std::llround(static_cast<double>(moving - latency) * share);
+        old - moving + latency + to_whole(static_cast<double>(moving - latency) * share);
     editor.set_duration(transfer.task, now, {Provenance::scaled, 0.9F, 1.2F});
     ++shrunk.count;
     shrunk.before_ns += old;

@@ -2,13 +2,13 @@
 #include "models/policies/eviction/evictor.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
 #include "models/costs/kernel_cost.h"
 #include "models/editing/kernels/launch_times.h"
 #include "sim/core/statistics.h"
+#include "sim/core/whole.h"
 #include "sim/graph/links.h"
 
 namespace foretrace::editing {
@@ -149,7 +149,7 @@ std::int64_t Evictor::remake_ns(TensorId tensor, const Simulation& simulation) {
 std::int64_t Evictor::copy_ns(TensorId tensor) const {
   const double ns = shortest_kernel_ns(KernelClass::copy) +
                     static_cast<double>(bytes_of(tensor)) / options_.bandwidth * 1e9;
-  return std::llround(std::clamp(ns, 0.0, 1e17));
+  return to_whole(std::clamp(ns, 0.0, 1e17));
 }
 
 std::int64_t Evictor::until_use_ns(TensorId tensor) const {

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -10,6 +11,7 @@
 #include "models/program/graphs/step_tasks.h"
 #include "models/schedules/execution.h"
 #include "sim/core/random.h"
+#include "sim/core/whole.h"
 
 namespace foretrace {
 namespace {
@@ -41,11 +43,11 @@ std::uint32_t meetings(const std::vector<Action>& actions) {
 
 class Unfolding {
  public:
-  Unfolding(const Job& job, const JobBlocks& blocks, const Jitter& jitter)
+  Unfolding(const Job& job, const JobBlocks& blocks, StepParts parts, const Jitter& jitter)
       : job_(job),
         blocks_(blocks),
         jitter_(jitter),
-        parts_(step_parts(job, blocks, time_blocks(job, blocks, no_scale()), no_scale())),
+        parts_(std::move(parts)),
         shape_(parts_.times.shape),
         tensor_(job.plan.tensor),
         copies_(job.plan.copies()) {}
@@ -112,7 +114,7 @@ std::uint64_t Unfolding::task_count(std::size_t steps) const {
 std::int64_t Unfolding::jittered(std::uint32_t rank, std::int64_t ns) {
   double factor = speed_[rank];
   if (jitter_.passes > 0) factor += jitter_.passes * scatter(mixed_bits(jitter_.seed) + ++draws_);
-  return std::llround(static_cast<double>(ns) * std::max(0.1, factor));
+  return to_whole(static_cast<double>(ns) * std::max(0.1, factor));
 }
 
 void Unfolding::lanes() {
@@ -274,7 +276,9 @@ Result<TaskGraph> Unfolding::build() {
 
 Result<TaskGraph> unfolded_graph(const Job& job, const JobBlocks& blocks, const Jitter& jitter) {
   if (Status alike = check_stages_alike(job); !alike.ok()) return std::move(alike).error();
-  return Unfolding(job, blocks, jitter).build();
+  auto parts = step_parts(job, blocks, time_blocks(job, blocks, no_scale()), no_scale());
+  if (!parts.ok()) return std::move(parts).error();
+  return Unfolding(job, blocks, *std::move(parts), jitter).build();
 }
 
 }  // namespace foretrace

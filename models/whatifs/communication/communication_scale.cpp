@@ -5,12 +5,12 @@
 //   Of a collective whose ranks are all in the graph only the transfer scales. A kernel that meets
 //   nobody in the graph holds an unknown share of waiting, which never scales.
 #include <array>
-#include <cmath>
 
 #include <fmt/format.h>
 
 #include "models/editing/transfers/transfers.h"
 #include "models/whatifs/optimization.h"
+#include "sim/core/whole.h"
 #include "sim/edit/editor.h"
 
 namespace foretrace::communication_scale_parts {
@@ -50,7 +50,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     const auto duration = static_cast<double>(graph.duration_ns(transfer.task));
     const double kept = transfer.met ? 0 : waiting;
     (transfer.met ? met : alone) += graph.duration_ns(transfer.task);
-    editor.set_duration(transfer.task, std::llround(duration * (kept + (1 - kept) * factor)));
+    editor.set_duration(transfer.task, to_whole(duration * (kept + (1 - kept) * factor)));
   }
   const auto ms = [](std::int64_t ns) { return static_cast<double>(ns) * 1e-6; };
   editor.note(fmt::format(

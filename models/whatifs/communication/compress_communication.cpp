@@ -8,7 +8,6 @@
 //   computation.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <string>
 #include <vector>
 
@@ -18,6 +17,7 @@
 #include "models/editing/transfers/transfers.h"
 #include "models/whatifs/communication/codec_kernels.h"
 #include "models/whatifs/optimization.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::compress_communication_parts {
 namespace {
@@ -101,8 +101,8 @@ class Compressor {
   Status compress(const editing::Transfer& transfer, std::int64_t moving) {
     const std::int64_t old = graph_.duration_ns(transfer.task);
     const std::int64_t latency = std::min(moving, settings_.latency_ns);
-    const std::int64_t now = old - moving + latency +
-                             std::llround(static_cast<double>(moving - latency) * settings_.ratio);
+    const std::int64_t now =
+        old - moving + latency + to_whole(static_cast<double>(moving - latency) * settings_.ratio);
     waited_ += old - moving;
     editor_.edit().set_duration(transfer.task, now, {Provenance::scaled, 0.9F, 1.2F});
     before_ += old;

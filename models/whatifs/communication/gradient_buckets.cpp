@@ -11,7 +11,6 @@
 // memory    none: buckets hold the same gradients.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <map>
 #include <span>
@@ -25,6 +24,7 @@
 #include "models/whatifs/communication/bucket_plan.h"
 #include "models/whatifs/communication/recorded_buckets.h"
 #include "models/whatifs/optimization.h"
+#include "sim/core/whole.h"
 #include "sim/graph/links.h"
 
 namespace foretrace::gradient_buckets_parts {
@@ -138,7 +138,7 @@ class Rebucket {
     }
     const editing::BucketTimes& usual = usual_[member];
     const bool is_first = bucket.share >= bucket.end;
-    return usual.latency_ns + std::llround(usual.following_ns * bucket.share) +
+    return usual.latency_ns + to_whole(usual.following_ns * bucket.share) +
            (is_first ? usual.waiting_ns : 0);
   }
 
@@ -152,7 +152,7 @@ class Rebucket {
   TaskSpec spec_of(TaskId like, double bytes) {
     TaskSpec spec = editor_.edit().like(like);
     Work work = graph_.work(like);
-    if (work.bytes >= 0) work.bytes = std::llround(bytes);
+    if (work.bytes >= 0) work.bytes = to_whole(bytes);
     spec.work = editor_.edit().add_work(work);
     return spec;
   }

@@ -19,6 +19,7 @@
 #include "models/editing/transfers/transfers.h"
 #include "models/whatifs/optimization.h"
 #include "sim/core/params.h"
+#include "sim/core/whole.h"
 #include "sim/edit/editor.h"
 #include "sim/edit/text_pattern.h"
 
@@ -180,8 +181,8 @@ class Replicator {
     // The recorded latency part cannot be told from the bytes; it is at most the whole.
     const double latency = std::min(static_cast<double>(old), then.steps * step_latency_ns_);
     const double bytes = (static_cast<double>(old) - latency) * now.share / then.share;
-    return std::llround(bytes / bandwidth_factor_ +
-                        (then.steps > 0 ? latency * now.steps / then.steps : latency));
+    return to_whole(bytes / bandwidth_factor_ +
+                    (then.steps > 0 ? latency * now.steps / then.steps : latency));
   }
 
   const TaskGraph& graph_;

@@ -8,7 +8,6 @@
 //   blocks that are zero for everybody stay where they are. An all-gather adds up on the device.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <map>
 #include <string>
 #include <string_view>
@@ -21,6 +20,7 @@
 #include "models/editing/transfers/gradient_transfers.h"
 #include "models/whatifs/communication/codec_kernels.h"
 #include "models/whatifs/optimization.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::sparse_aggregation_parts {
 namespace {
@@ -207,7 +207,7 @@ class Aggregator {
     const std::int64_t old = graph_.duration_ns(transfer.task);
     const std::int64_t latency = std::min(moving, settings_.latency_ns);
     const std::int64_t now =
-        old - moving + latency + std::llround(static_cast<double>(moving - latency) * share);
+        old - moving + latency + to_whole(static_cast<double>(moving - latency) * share);
     // As compressed transfers, whose time follows their bytes the same way.
     editor_.edit().set_duration(transfer.task, now, {Provenance::scaled, 0.9F, 1.2F});
     before_ += old;

@@ -10,7 +10,6 @@
 // memory    where single operators fuse, scores and probabilities are not kept.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <functional>
 #include <optional>
 #include <set>
@@ -28,6 +27,7 @@
 #include "models/whatifs/fusion/attention_table.h"
 #include "models/whatifs/optimization.h"
 #include "sim/core/text.h"
+#include "sim/core/whole.h"
 #include "sim/edit/tensors.h"
 
 namespace foretrace::attention_backend_parts {
@@ -201,8 +201,8 @@ class Switch {
     const double peak = editor_.accelerator()->flops(Precision::fp16);
     const double ns =
         shortest_kernel_ns(KernelClass::attention) + flops / (rate.share * peak) * 1e9;
-    return {std::llround(std::min(ns, 1e17)), Provenance::table,
-            static_cast<float>(1 / rate.spread), static_cast<float>(rate.spread)};
+    return {to_whole(std::min(ns, 1e17)), Provenance::table, static_cast<float>(1 / rate.spread),
+            static_cast<float>(rate.spread)};
   }
 
   [[nodiscard]] bool is_fp32(TaskId kernel) const {

@@ -7,7 +7,6 @@
 // memory    intermediates inside a level are not stored.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <map>
 #include <utility>
 #include <vector>
@@ -17,6 +16,7 @@
 #include "models/editing/chains/repeats.h"
 #include "models/editing/kernels/kernel_names.h"
 #include "models/whatifs/optimization.h"
+#include "sim/core/whole.h"
 #include "sim/edit/selection.h"
 
 namespace foretrace::cortex_parts {
@@ -99,7 +99,7 @@ bool fuse_levels(editing::KernelEditor& editor, const std::vector<TaskId>& kerne
       const double bytes = settings.weights > 0 ? settings.weights : weight_bytes(editor, level);
       ns -= bytes / memory_rate(*editor.accelerator(), KernelClass::gemm) * 1e9;
     }
-    const std::int64_t total = std::llround(std::max(0.0, ns) + longest_ramp_up) + settings.sync_ns;
+    const std::int64_t total = to_whole(std::max(0.0, ns) + longest_ramp_up) + settings.sync_ns;
     editor.replace(level, {"level of the recursion", {total, Provenance::scaled, 0.75F, 1.33F}, 0});
   }
   return true;

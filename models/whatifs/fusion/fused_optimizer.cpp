@@ -21,6 +21,7 @@
 #include "models/editing/kernels/foreach_update.h"
 #include "models/editing/kernels/update_phase.h"
 #include "models/whatifs/optimization.h"
+#include "sim/core/whole.h"
 #include "sim/edit/tensors.h"
 
 namespace foretrace::fused_optimizer_parts {
@@ -106,9 +107,8 @@ class Fuser {
   // All numbers once at the achieved bandwidth where shapes are recorded, else the sum of what is
   // replaced (Daydream). Never longer than what is replaced.
   [[nodiscard]] Duration fused_time(const editing::Update& update, std::size_t launches) {
-    const Duration sum{
-        std::llround(static_cast<double>(update.device_ns) * settings_.kernel_factor),
-        Provenance::assumed};
+    const Duration sum{to_whole(static_cast<double>(update.device_ns) * settings_.kernel_factor),
+                       Provenance::assumed};
     if (accelerator_ == nullptr || update.parameters <= 0) return sum;
     const double bytes =
         update.parameters * (settings_.bytes_per_parameter > 0 ? settings_.bytes_per_parameter
@@ -117,8 +117,7 @@ class Fuser {
     const double ns = static_cast<double>(launches) * shortest_kernel_ns(KernelClass::optimizer) +
                       bytes / bandwidth * 1e9;
     from_bytes_ = true;
-    return {std::min(std::llround(ns), static_cast<long long>(update.device_ns)),
-            Provenance::roofline};
+    return {std::min(to_whole(ns), update.device_ns), Provenance::roofline};
   }
 
   // What a replaced launch was given to write, and the update freed again: sums, roots, quotients.
@@ -190,7 +189,7 @@ class Fuser {
     std::int64_t between = 0;
     for (const TaskId call : update.calls) between += graph_.segment_ns(call);
     between -= graph_.segment_ns(update.calls.front());
-    const std::int64_t kept = std::llround(static_cast<double>(between) * settings_.kept_host);
+    const std::int64_t kept = to_whole(static_cast<double>(between) * settings_.kept_host);
     const bool known = time.provenance != Provenance::assumed;
     const auto count = static_cast<std::int64_t>(launches);
     std::vector<NewWork> works;

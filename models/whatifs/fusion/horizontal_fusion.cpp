@@ -8,7 +8,6 @@
 // memory    none.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <string>
 #include <vector>
 
@@ -18,6 +17,7 @@
 #include "models/editing/chains/corun_model.h"
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/whatifs/optimization.h"
+#include "sim/core/whole.h"
 #include "sim/edit/selection.h"
 
 namespace foretrace::horizontal_fusion_parts {
@@ -109,7 +109,7 @@ class Pairing {
       // The pairs of the artifact scatter by 21 % around the model.
       const TaskId put = editor_.replace(
           both,
-          {"horizontally fused pair", {std::llround(fused), Provenance::assumed, 0.79F, 1.21F}, 0});
+          {"horizontally fused pair", {to_whole(fused), Provenance::assumed, 0.79F, 1.21F}, 0});
       taken[index(second)] = put != none<TaskId>;
     }
     if (editor_.untouched()) {

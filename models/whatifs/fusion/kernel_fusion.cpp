@@ -10,7 +10,6 @@
 //           the chain is launched.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <vector>
 
 #include <fmt/format.h>
@@ -18,6 +17,7 @@
 #include "models/editing/chains/fused_tensors.h"
 #include "models/editing/chains/fusion_chain.h"
 #include "models/whatifs/optimization.h"
+#include "sim/core/whole.h"
 #include "sim/edit/selection.h"
 
 namespace foretrace::kernel_fusion_parts {
@@ -114,7 +114,7 @@ class Fusion {
       if (i > 0) between += graph_.segment_ns(chain.calls[i]);
       if (editor_.about(kernel).amount.known()) known_ += graph_.duration_ns(kernel);
     }
-    host_ += between - std::llround(static_cast<double>(between) * kept_host);
+    host_ += between - to_whole(static_cast<double>(between) * kept_host);
   }
 
   editing::KernelEditor editor_;

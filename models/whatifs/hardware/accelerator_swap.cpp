@@ -8,7 +8,6 @@
 //   divided by host_speed.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <optional>
 #include <vector>
 
@@ -20,6 +19,7 @@
 #include "models/memories/swap_workspaces.h"
 #include "models/whatifs/optimization.h"
 #include "sim/core/text.h"
+#include "sim/core/whole.h"
 #include "sim/edit/editor.h"
 #include "sim/graph/links.h"
 
@@ -204,9 +204,9 @@ class Swap {
   void copy_with_host(TaskId task) {
     const std::int64_t measured = graph_.duration_ns(task);
     const std::int64_t fixed =
-        std::min<std::int64_t>(measured, std::llround(shortest_kernel_ns(KernelClass::copy)));
+        std::min<std::int64_t>(measured, to_whole(shortest_kernel_ns(KernelClass::copy)));
     const double share = from_.host_link_bandwidth / to_.host_link_bandwidth;
-    const std::int64_t now = fixed + std::llround(static_cast<double>(measured - fixed) * share);
+    const std::int64_t now = fixed + to_whole(static_cast<double>(measured - fixed) * share);
     device_after_ += now;
     if (now != measured) editor_.set_duration(task, now, {Provenance::scaled, 0.8F, 1.3F});
   }
@@ -227,7 +227,7 @@ class Swap {
 
   void host_task(TaskId task, double factor) {
     const auto times = [factor](std::int64_t ns) {
-      return std::llround(static_cast<double>(ns) * factor);
+      return to_whole(static_cast<double>(ns) * factor);
     };
     editor_.set_duration(task, times(graph_.duration_ns(task)));
     editor_.set_segment(task, times(graph_.segment_ns(task)));

@@ -6,11 +6,11 @@
 //            stream            [kernel 2][kernel 2]
 //   Calls and the time between them are divided by the speed, on every selected thread.
 #include <array>
-#include <cmath>
 
 #include <fmt/format.h>
 
 #include "models/whatifs/optimization.h"
+#include "sim/core/whole.h"
 #include "sim/edit/editor.h"
 #include "sim/graph/links.h"
 
@@ -58,7 +58,7 @@ class Upgrade {
 
  private:
   std::int64_t faster(std::int64_t ns) {
-    const std::int64_t now = std::llround(static_cast<double>(ns) / speed_);
+    const std::int64_t now = to_whole(static_cast<double>(ns) / speed_);
     before_ += ns;
     after_ += now;
     return now;

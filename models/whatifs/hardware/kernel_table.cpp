@@ -8,7 +8,6 @@
 // memory    none.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <optional>
 #include <vector>
 
@@ -18,6 +17,7 @@
 #include "models/costs/kernel_kinds.h"
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/whatifs/optimization.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::kernel_table_parts {
 namespace {
@@ -90,8 +90,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     }
     exact += entry.found == CostTable::Found::exact ? 1 : 0;
     const auto spread = static_cast<float>(spread_of(entry));
-    editor.set(kernel,
-               {std::llround(std::min(entry.ns, 1e17)), Provenance::table, 1 / spread, spread});
+    editor.set(kernel, {to_whole(std::min(entry.ns, 1e17)), Provenance::table, 1 / spread, spread});
   }
   if (editor.untouched()) {
     return Error{

@@ -8,7 +8,6 @@
 // memory    the slice has the share `memory` of the device's.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -19,6 +18,7 @@
 #include "models/editing/kernels/recorded_accelerator.h"
 #include "models/whatifs/hardware/altered_device.h"
 #include "models/whatifs/optimization.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::mig_slice_parts {
 namespace {
@@ -79,10 +79,10 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   for (double& rate : slice.sustained_flops) rate *= compute;
   slice.vector_fp32_flops *= compute;
   slice.memory_bandwidth *= memory;
-  slice.memory_bytes = std::llround(static_cast<double>(slice.memory_bytes) * memory);
+  slice.memory_bytes = to_whole(static_cast<double>(slice.memory_bytes) * memory);
   // The nearest: shares are written with few digits, so that 0.39 of 108 means 42.
   slice.multiprocessors = std::max<std::int32_t>(
-      1, static_cast<std::int32_t>(std::lround((*from)->multiprocessors * compute)));
+      1, static_cast<std::int32_t>(to_whole((*from)->multiprocessors * compute)));
   to.blocks_that_fit = slice.multiprocessors;
   const std::int64_t live = most_live_bytes(scenario.graph);
   const auto gib = [](std::int64_t bytes) { return static_cast<double>(bytes) / 0x1p30; };

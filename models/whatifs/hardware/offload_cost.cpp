@@ -1,13 +1,13 @@
 #include "models/whatifs/hardware/offload_cost.h"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include "models/execution/exec_model.h"
 #include "models/whatifs/hardware/operator_calls.h"
+#include "sim/core/whole.h"
 
 namespace foretrace {
 namespace {
@@ -103,8 +103,7 @@ Result<Cost> machine_cost(const Accelerator& device, Precision precision,
   const ExecDevice machine{device.memory_bandwidth * 1e-9, device.vector_fp32_flops * 1e-9,
                            peak / 2 * 1e-9, static_cast<double>(device.memory_bytes)};
   const double ns = device.exec_model->time(machine, {}, work).total();
-  return Cost{std::llround(std::min(ns, 1e17)), device.exec_model->machine().provenance, 0.8F,
-              1.25F};
+  return Cost{to_whole(std::min(ns, 1e17)), device.exec_model->machine().provenance, 0.8F, 1.25F};
 }
 
 }  // namespace

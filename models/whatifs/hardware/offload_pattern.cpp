@@ -7,7 +7,6 @@
 //   stays on the device. Whoever waited for a kernel of a region waits for the copy back.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <map>
 #include <memory>
 #include <optional>
@@ -24,6 +23,7 @@
 #include "models/whatifs/hardware/operator_calls.h"
 #include "models/whatifs/hardware/operator_pattern.h"
 #include "models/whatifs/optimization.h"
+#include "sim/core/whole.h"
 #include "sim/edit/group_place.h"
 
 namespace foretrace::offload_pattern_parts {
@@ -258,7 +258,7 @@ class Offload {
   }
   [[nodiscard]] Cost copy_cost(double bytes) const {
     const double ns = std::min(bytes / settings_.bytes_per_ns, 1e17);
-    return {settings_.latency_ns + std::llround(ns), Provenance::assumed, 1, 1};
+    return {settings_.latency_ns + to_whole(ns), Provenance::assumed, 1, 1};
   }
 
   void offload(const Region& region) {

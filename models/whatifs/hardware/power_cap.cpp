@@ -7,13 +7,13 @@
 //   Arithmetic and the start and end of kernels follow the clock of the multiprocessors, bytes the
 //   clock of the memory, which a cap leaves alone. Waits are simulated anew.
 #include <array>
-#include <cmath>
 
 #include <fmt/format.h>
 
 #include "models/editing/kernels/recorded_accelerator.h"
 #include "models/whatifs/hardware/altered_device.h"
 #include "models/whatifs/optimization.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::power_cap_parts {
 namespace {
@@ -44,7 +44,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   to.accelerator.vector_fp32_flops *= clock;
   to.accelerator.memory_bandwidth *= 1 + params.number(memory_param) * (clock - 1);
   to.accelerator.shortest_kernel_ns =
-      std::llround(static_cast<double>((*from)->shortest_kernel_ns) / clock);
+      to_whole(static_cast<double>((*from)->shortest_kernel_ns) / clock);
   Editor editor(scenario.graph);
   auto times = editing::run_on(editor, **from, to);
   if (!times) return std::move(times).error();

@@ -6,12 +6,12 @@
 //   that is where Python and the framework spend it; launch latencies, device gaps and the wait of
 //   a synchronization never scale: they follow from the rest.
 #include <array>
-#include <cmath>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "models/whatifs/optimization.h"
+#include "sim/core/whole.h"
 #include "sim/edit/editor.h"
 #include "sim/edit/selection.h"
 #include "sim/graph/links.h"
@@ -37,7 +37,7 @@ constexpr ParamInfo segments_param = {
     .doc = "Selected host tasks scale with the host time before them on their thread."};
 
 std::int64_t times(std::int64_t ns, double factor) {
-  return std::llround(static_cast<double>(ns) * factor);
+  return to_whole(static_cast<double>(ns) * factor);
 }
 
 // Hand-overs carry host time of the thread in their lag.

@@ -10,7 +10,6 @@
 // memory    optimizer states leave the device; fp32 parameters, too, where the link carries 16 bit.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -27,6 +26,7 @@
 #include "models/editing/tensors/training_pass.h"
 #include "models/editing/tensors/update_of_pass.h"
 #include "models/whatifs/optimization.h"
+#include "sim/core/whole.h"
 #include "sim/edit/tensors.h"
 
 namespace foretrace::optimizer_offload_parts {
@@ -146,8 +146,7 @@ class Offload {
   }
 
   [[nodiscard]] std::int64_t cpu_ns() const {
-    return std::llround(settings_.parameters * settings_.update_bytes / settings_.host_bandwidth *
-                        1e9);
+    return to_whole(settings_.parameters * settings_.update_bytes / settings_.host_bandwidth * 1e9);
   }
 
   // Optimizer states leave. Where the link carries 16 bit, the device computes with 16-bit weights,

@@ -1,10 +1,11 @@
 #include "models/whatifs/parallelism/machine.h"
 
 #include <algorithm>
-#include <cmath>
 #include <optional>
 
 #include <fmt/format.h>
+
+#include "sim/core/whole.h"
 
 namespace foretrace::editing {
 namespace {
@@ -55,7 +56,7 @@ Result<Cluster> machine_of(const Scenario& scenario, const std::string& named) {
 TransferTime transfer_time(const Cluster& cluster, const CollectiveCall& call) {
   const CollectiveTime point = collective_time(cluster, call);
   TransferTime time;
-  time.ns = std::llround(std::clamp(point.ns, 0.0, 1e17));
+  time.ns = to_whole(std::clamp(point.ns, 0.0, 1e17));
   time.trust = {point.provenance, local_low, local_high};
   if (call.group.nodes > 1 && point.ns > 0) {
     const double fast = collective_time(cluster, call, Bound::optimistic).ns / point.ns;

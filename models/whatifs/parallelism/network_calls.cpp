@@ -1,12 +1,12 @@
 #include "models/whatifs/parallelism/network_calls.h"
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "models/whatifs/parallelism/machine.h"
+#include "sim/core/whole.h"
 #include "sim/graph/links.h"
 
 namespace foretrace::editing {
@@ -81,7 +81,7 @@ TaskId NetworkCalls::insert(const NetworkTransfer& transfer, TaskSpec device,
   Work work;
   work.kind = TaskKind::collective;
   work.collective = transfer.kind;
-  work.bytes = std::llround(transfer.bytes);
+  work.bytes = to_whole(transfer.bytes);
   device.work = edit.add_work(work, transfer.name);
   device.kind = TaskKind::collective;
   device.phase = Phase::communication;
@@ -97,7 +97,7 @@ TaskId NetworkCalls::insert(const NetworkTransfer& transfer, TaskSpec device,
     call.work = edit.add_work(fmt::format("launch of {}", transfer.name), TaskKind::launch);
     call.kind = TaskKind::launch;
     call.duration_ns = usual_.call_ns;
-    call.segment_ns = std::llround(static_cast<double>(host_ns_) * collective_calls);
+    call.segment_ns = to_whole(static_cast<double>(host_ns_) * collective_calls);
     call.provenance = Provenance::assumed;
     task = edit.insert(Editor::NewPair{call, device, usual_.latency_ns}, anchor.task, anchor.place)
                .device;

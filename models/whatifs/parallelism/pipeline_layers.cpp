@@ -37,6 +37,13 @@ constexpr std::uint32_t usual_per_stage = 4;
 constexpr double most_kernels = 4e6;
 constexpr double most_schedule_steps = 1e6;
 
+std::uint32_t grid_ranks(const PipelineOptions& options) {
+  return options.stages * options.tensor.ranks * options.data.ranks;
+}
+GridAxis tensor_axis(const PipelineOptions& options) {
+  return {options.tensor.ranks, 1, grid_ranks(options)};
+}
+
 class Pipeliner {
  public:
   Pipeliner(KernelEditor& editor, const Cluster& cluster, const PipelineOptions& options)
@@ -47,7 +54,7 @@ class Pipeliner {
         micro_batches_(options.micro_batches > 0 ? options.micro_batches
                                                  : usual_per_stage * options.stages),
         network_(editor, cluster),
-        emitter_(editor, network_, {options.tensor.ranks, 1}),
+        emitter_(editor, network_, tensor_axis(options)),
         loading_(loading_times(graph_)) {}
 
   Result<PipelinedRun> run() {
@@ -193,9 +200,8 @@ class Pipeliner {
       const bool is_before = exchange.before != none<TaskId>;
       const TaskId at = is_before ? exchange.before : exchange.after;
       if (!own.contains(at)) continue;
-      const TaskId task =
-          network_.communicate(at, is_before ? Place::before : Place::after,
-                               tensor_transfer(exchange, {options_.tensor.ranks, 1}));
+      const TaskId task = network_.communicate(at, is_before ? Place::before : Place::after,
+                                               tensor_transfer(exchange, tensor_axis(options_)));
       if (is_before) {
         const TaskId previous = previous_on_lane(graph_, at);
         const TaskId source = is_gone(previous) ? arrived : previous;
@@ -270,13 +276,13 @@ class Pipeliner {
   }
 
   [[nodiscard]] GridAxis pipeline_axis() const {
-    return {options_.stages, options_.tensor.ranks * options_.data.ranks};
+    return {options_.stages, options_.tensor.ranks * options_.data.ranks, grid_ranks(options_)};
   }
   [[nodiscard]] NetworkTransfer data_transfer(CollectiveKind kind, const Stage& stage) const {
     const double numbers = stage.parameters * own_parameters_ * total_parameters();
     return {kind,
             numbers * options_.data.gradient_bytes,
-            {options_.data.ranks, options_.tensor.ranks},
+            {options_.data.ranks, options_.tensor.ranks, grid_ranks(options_)},
             "gradients",
             kind == CollectiveKind::all_gather   ? "all-gather of parameters"
             : kind == CollectiveKind::all_reduce ? "all-reduce of gradients"

@@ -1,7 +1,6 @@
 #include "models/whatifs/parallelism/recorded_groups.h"
 
 #include <algorithm>
-#include <cmath>
 #include <limits>
 #include <map>
 #include <tuple>
@@ -10,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "models/whatifs/parallelism/machine.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::editing {
 namespace {
@@ -79,7 +79,7 @@ class Regrouper {
     const std::uint32_t size =
         work.communicator < groups.size() ? groups[work.communicator].size : 0;
     const std::uint32_t known = size > 0 ? size : std::max(options_.ranks, largest_);
-    return static_cast<std::uint32_t>(std::llround(known * options_.growth));
+    return to_count(known * options_.growth);
   }
 
   Status set(const Transfer& transfer) {

@@ -14,6 +14,7 @@
 #include "models/whatifs/parallelism/product_pairs.h"
 #include "models/whatifs/parallelism/recomputed.h"
 #include "sim/core/text.h"
+#include "sim/core/whole.h"
 #include "sim/graph/links.h"
 
 namespace foretrace::editing {
@@ -178,7 +179,7 @@ class Splitter {
     const Spread spread = class_spread(known.traits.kernel_class);
     // A part takes at least its share of the arithmetic, and no longer than the whole.
     const double ns = static_cast<double>(measured) * std::clamp(ratio, plain, 1.0);
-    return {std::llround(ns), Provenance::scaled, static_cast<float>(spread.low),
+    return {to_whole(ns), Provenance::scaled, static_cast<float>(spread.low),
             static_cast<float>(spread.high)};
   }
 

@@ -1,7 +1,8 @@
 #include "models/whatifs/precision/autocast_types.h"
 
 #include <algorithm>
-#include <cmath>
+
+#include "sim/core/whole.h"
 
 namespace foretrace::editing {
 namespace {
@@ -13,7 +14,7 @@ std::int64_t numbers_of(const Dims& dims) {
   double numbers = 1;
   for (const std::int64_t size : dims)
     numbers *= static_cast<double>(std::max<std::int64_t>(size, 0));
-  return numbers < 1e15 ? std::llround(numbers) : 0;
+  return numbers < 1e15 ? to_whole(numbers) : 0;
 }
 
 /// Sizes of the tensors that an operator reads, large ones only.
@@ -77,8 +78,8 @@ AutocastStep AutocastTypes::product(const AutocastKernel& kernel) {
       step.replaced.push_back(found->second.writer);
     }
   }
-  const std::int64_t result = std::llround(std::min(kernel.result_numbers, 1e15));
-  const std::int64_t weight = std::llround(std::min(kernel.weight_numbers, 1e15));
+  const std::int64_t result = to_whole(std::min(kernel.result_numbers, 1e15));
+  const std::int64_t weight = to_whole(std::min(kernel.weight_numbers, 1e15));
   auto& weights = weights_[kernel.rank];
   if (weight > 0) weights.insert(weight);
   if (backward && weights.contains(result)) {

@@ -9,7 +9,6 @@
 //           numbers.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -22,6 +21,7 @@
 #include "models/memories/quantize_states.h"
 #include "models/whatifs/optimization.h"
 #include "sim/core/text.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::eight_bit_optimizer_parts {
 namespace {
@@ -119,8 +119,8 @@ class EightBit {
       kernels.insert(kernels.end(), work.begin(), work.end());
     }
     const double ratio = new_bytes(states) / old_bytes(states);
-    Cost cost{std::llround(static_cast<double>(update.device_ns) * ratio), Provenance::assumed,
-              0.5F, 1.5F};
+    Cost cost{to_whole(static_cast<double>(update.device_ns) * ratio), Provenance::assumed, 0.5F,
+              1.5F};
     if (update.parameters > 0) {
       auto moved =
           editor_.moving_cost(update.parameters * new_bytes(states), KernelClass::optimizer);

@@ -18,6 +18,7 @@
 #include "models/editing/kernels/recorded_accelerator.h"
 #include "models/editing/tensors/weight_tensors.h"
 #include "models/whatifs/optimization.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::int8_matmul_parts {
 namespace {
@@ -111,7 +112,7 @@ class Int8 {
       const double ns = gemm_ns(*editor_.accelerator(), Precision::fp16, few);
       if (!(ns > 0)) return missing_cost("the fp16 product of outliers");
       const Spread spread = class_spread(KernelClass::gemm);
-      const Cost cost{std::llround(ns), Provenance::roofline, static_cast<float>(spread.low),
+      const Cost cost{to_whole(ns), Provenance::roofline, static_cast<float>(spread.low),
                       static_cast<float>(spread.high)};
       editor_.add(kernel, Place::after, {"product of outlier columns", cost, host_ns_});
     }

@@ -6,7 +6,6 @@
 //
 // memory    activations between integer kernels take 1 instead of 4 bytes.
 #include <array>
-#include <cmath>
 #include <map>
 #include <string_view>
 
@@ -15,6 +14,7 @@
 #include "models/editing/kernels/kernel_names.h"
 #include "models/whatifs/optimization.h"
 #include "sim/core/text.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::integer_kernels_parts {
 namespace {
@@ -45,7 +45,7 @@ std::int64_t shorten_host(const TaskGraph& graph, double factor, Editor& editor)
     const std::string_view label = graph.names()[part.label];
     if (!contains(label, "softmax") && !contains(label, "gelu") && !contains(label, "layer_norm"))
       continue;
-    const auto saved = std::llround(static_cast<double>(part.duration_ns) * (1 - factor));
+    const auto saved = to_whole(static_cast<double>(part.duration_ns) * (1 - factor));
     less[part.task] += saved;
     total += saved;
   }
@@ -61,7 +61,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   for (const TaskId kernel : editor.kernels()) {
     if (!is_covered(editor, kernel)) continue;
     const auto measured = static_cast<double>(scenario.graph.duration_ns(kernel));
-    editor.set(kernel, {std::llround(measured * factor), Provenance::assumed, 0.8F, 1.25F});
+    editor.set(kernel, {to_whole(measured * factor), Provenance::assumed, 0.8F, 1.25F});
   }
   const bool on_host = editor.kernels().empty();
   const std::int64_t host =

@@ -1,17 +1,17 @@
 #include "models/whatifs/precision/recorded_types.h"
 
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include "models/editing/kernels/precision_choice.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::editing {
 namespace {
 
 constexpr double most_numbers = 1e15;
 
-std::int64_t whole_number(double numbers) { return std::llround(std::min(numbers, most_numbers)); }
+std::int64_t whole_number(double numbers) { return to_whole(std::min(numbers, most_numbers)); }
 
 std::vector<std::int64_t> input_sizes(const OperatorInputs& inputs) {
   std::vector<std::int64_t> sizes;

@@ -1,11 +1,11 @@
 #include "models/whatifs/schedule/activation_resize.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdint>
 #include <set>
 
 #include "models/editing/transfers/transfers.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::editing {
 namespace {
@@ -31,7 +31,7 @@ std::size_t resize_transfers(Editor& editor, double factor) {
     if (!between_parts && !splitting.contains(work.communicator)) continue;
     const std::int64_t ns = moving.of(transfer);
     const std::int64_t follows = std::max<std::int64_t>(0, ns - transfer_latency_ns);
-    const std::int64_t more = std::llround(static_cast<double>(follows) * (factor - 1));
+    const std::int64_t more = to_whole(static_cast<double>(follows) * (factor - 1));
     editor.set_duration(transfer.task, graph.duration_ns(transfer.task) + more,
                         {Provenance::scaled, 0.85F, 1.2F});
     ++resized;

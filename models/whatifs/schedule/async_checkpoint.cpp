@@ -14,7 +14,6 @@
 // memory    none on the device; one copy of the state in host memory.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <map>
 #include <string>
@@ -29,6 +28,7 @@
 #include "models/editing/tensors/update_of_pass.h"
 #include "models/editing/tensors/weight_uses.h"
 #include "models/whatifs/optimization.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::async_checkpoint_parts {
 namespace {
@@ -225,7 +225,7 @@ class Saver {
     const bool is_first = saved == none<TaskId>;
     const std::int64_t passed_ns = is_first ? editor_.graph().duration_ns(first) : 0;
     editor_.edit().depend(update, is_first ? first : saved, DependencyKind::control,
-                          pass_ns - passed_ns + std::llround(part));
+                          pass_ns - passed_ns + to_whole(part));
   }
 
   void save(const Spot& spot, Rank& rank) {
@@ -241,7 +241,7 @@ class Saver {
     if (rank.written != none<TaskId>) engine_.wait(editor_.call_of_new(copy), rank.written);
     TaskSpec spec = host_task("write checkpoint", spot.update);
     if (!settings_.blocking) spec.lane = writer_of(rank, spot.update);
-    spec.duration_ns = std::llround(std::min(settings_.write_ns(rank.bytes) / every, 1e17));
+    spec.duration_ns = to_whole(std::min(settings_.write_ns(rank.bytes) / every, 1e17));
     rank.written = editor_.edit().insert(spec, spot.anchor, spot.place);
     engine_.wait(rank.written, copy);
     rank.snapshot = copy;

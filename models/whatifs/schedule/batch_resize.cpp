@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/text.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::editing {
 namespace {
@@ -308,7 +309,7 @@ BatchResizer::Resized BatchResizer::resized(TaskId kernel, double factor) const 
   const Spread spread = class_spread(kernel_class);
   const double ns = std::min(static_cast<double>(measured) * ratio, 1e17);
   return {Growth::grows,
-          {std::llround(ns), Provenance::scaled, static_cast<float>(spread.low),
+          {to_whole(ns), Provenance::scaled, static_cast<float>(spread.low),
            static_cast<float>(spread.high)}};
 }
 

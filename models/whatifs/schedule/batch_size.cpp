@@ -9,7 +9,6 @@
 // memory    activations x factor; parameters, gradients and states stay.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <map>
 #include <string>
 #include <vector>
@@ -22,6 +21,7 @@
 #include "models/whatifs/schedule/batch_resize.h"
 #include "models/whatifs/schedule/copy_resize.h"
 #include "sim/core/text.h"
+#include "sim/core/whole.h"
 #include "sim/edit/tensors.h"
 
 namespace foretrace::batch_size_parts {
@@ -56,7 +56,7 @@ std::int64_t resize_loading(const TaskGraph& graph, double factor, Editor& edito
     total += part.duration_ns;
   }
   for (const auto& [task, ns] : loading) {
-    const std::int64_t more = std::llround(static_cast<double>(ns) * (factor - 1));
+    const std::int64_t more = to_whole(static_cast<double>(ns) * (factor - 1));
     editor.set_segment(task, std::max<std::int64_t>(0, graph.segment_ns(task) + more),
                        Provenance::scaled);
   }

@@ -19,6 +19,7 @@
 #include "models/editing/kernels/kernel_names.h"
 #include "models/editing/tensors/training_pass.h"
 #include "models/whatifs/optimization.h"
+#include "sim/core/whole.h"
 #include "sim/edit/selection.h"
 #include "sim/edit/tensors.h"
 #include "sim/graph/links.h"
@@ -194,7 +195,7 @@ class Scan {
       const Result<double> ns = level_ns(chain, widths[level]);
       if (!ns.ok()) return ns.error();
       const Provenance from = settings_.combine >= 0 ? Provenance::assumed : Provenance::roofline;
-      const Cost cost{std::llround(std::min(*ns, 1e17)), from, 0.8F, 1.25F};
+      const Cost cost{to_whole(std::min(*ns, 1e17)), from, 0.8F, 1.25F};
       editor_.replace(groups[level], {"level of the scan", cost, 0});
     }
     keep_jacobians(chain);

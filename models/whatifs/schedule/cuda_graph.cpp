@@ -8,12 +8,12 @@
 //   stream shrink to node_gap.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "models/whatifs/optimization.h"
+#include "sim/core/whole.h"
 #include "sim/edit/editor.h"
 #include "sim/edit/selection.h"
 #include "sim/graph/links.h"
@@ -149,7 +149,7 @@ class Capture {
     NewCall call;
     call.work = editor_.add_work("graph launch", TaskKind::launch);
     call.duration_ns = settings_.launch_base_ns +
-                       std::llround(settings_.node_cost_ns * static_cast<double>(region.launches));
+                       to_whole(settings_.node_cost_ns * static_cast<double>(region.launches));
     const auto launch = editor_.replace_calls(region.calls, call);
     if (!launch) return;
     for (const TaskId old : region.calls) {

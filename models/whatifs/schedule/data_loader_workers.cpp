@@ -8,7 +8,6 @@
 //   Copies from pageable memory to the device take `upload_slowdown` times as long: the main
 //   process touches the pages of a worker's shared memory for the first time when it copies them.
 #include <array>
-#include <cmath>
 #include <string_view>
 #include <vector>
 
@@ -17,6 +16,7 @@
 #include "models/whatifs/optimization.h"
 #include "models/whatifs/schedule/loader_batches.h"
 #include "sim/core/text.h"
+#include "sim/core/whole.h"
 #include "sim/edit/editor.h"
 #include "sim/edit/text_pattern.h"
 #include "sim/engine/pull/pull.h"
@@ -86,7 +86,7 @@ struct Settings {
 };
 
 std::int64_t times(std::int64_t ns, double factor) {
-  return std::llround(static_cast<double>(ns) * factor);
+  return to_whole(static_cast<double>(ns) * factor);
 }
 
 class Loader {

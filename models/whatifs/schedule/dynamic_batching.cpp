@@ -8,7 +8,6 @@
 // memory    activations of all samples live at the same time.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <map>
 #include <span>
 #include <tuple>
@@ -19,6 +18,7 @@
 #include "models/editing/chains/repeats.h"
 #include "models/editing/kernels/kernel_names.h"
 #include "models/whatifs/optimization.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::dynamic_batching_parts {
 namespace {
@@ -107,7 +107,7 @@ class Batching {
     // One ramp-up instead of many, and the copies that bring inputs together.
     const double fixed = shortest_kernel_ns(known.traits.kernel_class);
     const double moving = std::max(0.0, static_cast<double>(sum) - count * fixed);
-    Cost cost{std::llround(std::min(static_cast<double>(sum), fixed) + moving * (1 + gather_)),
+    Cost cost{to_whole(std::min(static_cast<double>(sum), fixed) + moving * (1 + gather_)),
               Provenance::scaled, 0.85F, 1.25F};
     if (editing::is_linear(editor_, first) && editor_.accelerator() != nullptr) {
       const Precision precision = known.traits.precision;
@@ -117,7 +117,7 @@ class Batching {
       const double batched = gemm_ns(*editor_.accelerator(), precision, all);
       if (one > 0 && batched > 0) {
         const double mean = static_cast<double>(sum) / count;
-        cost.duration_ns = std::llround(std::min(mean * batched / one, static_cast<double>(sum)));
+        cost.duration_ns = to_whole(std::min(mean * batched / one, static_cast<double>(sum)));
       }
     }
     editor_.replace(group, {"batched kernel", cost, 0});

@@ -2,8 +2,9 @@
 #include "models/whatifs/schedule/half_step.h"
 
 #include <algorithm>
-#include <cmath>
 #include <utility>
+
+#include "sim/core/whole.h"
 
 namespace foretrace::editing {
 namespace {
@@ -41,7 +42,7 @@ Cost HalfStep::fused(TaskId kernel, double models) const {
     if (one > 0 && all > 0) {
       const Spread spread = class_spread(about.traits.kernel_class);
       const double ns = static_cast<double>(measured) * std::min(all / one, models);
-      return {std::llround(std::min(ns, 1e17)), Provenance::scaled, static_cast<float>(spread.low),
+      return {to_whole(std::min(ns, 1e17)), Provenance::scaled, static_cast<float>(spread.low),
               static_cast<float>(spread.high)};
     }
   }

@@ -12,7 +12,6 @@
 // memory    none.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdint>
 #include <string_view>
 #include <utility>
@@ -23,6 +22,7 @@
 #include "models/whatifs/optimization.h"
 #include "models/whatifs/schedule/loader_batches.h"
 #include "sim/core/text.h"
+#include "sim/core/whole.h"
 #include "sim/edit/editor.h"
 #include "sim/edit/text_pattern.h"
 #include "sim/engine/pull/pull.h"
@@ -274,7 +274,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   }
   const double missed = 1 - params.number(cached_param);
   const double seconds = params.number(bytes_param) * missed / params.number(bandwidth_param);
-  pipeline.read_ns = std::llround(std::min(seconds * 1e9, 1e15));
+  pipeline.read_ns = to_whole(std::min(seconds * 1e9, 1e15));
   pipeline.workers = static_cast<std::size_t>(params.integer(workers_param));
   pipeline.ahead = pipeline.workers * static_cast<std::size_t>(params.integer(prefetch_param));
   pipeline.ready_ns = params.integer(ready_param);

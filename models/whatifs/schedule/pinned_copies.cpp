@@ -10,7 +10,6 @@
 // memory    none on the device; the host locks the pages of the batches in flight.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -18,6 +17,7 @@
 #include "models/editing/copies/host_link.h"
 #include "models/whatifs/optimization.h"
 #include "sim/core/text.h"
+#include "sim/core/whole.h"
 #include "sim/edit/editor.h"
 #include "sim/edit/selection.h"
 #include "sim/graph/links.h"
@@ -70,7 +70,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     ++copies;
     if (size < 0) continue;
     bytes += static_cast<double>(size);
-    const std::int64_t pinned = std::llround(static_cast<double>(size) / bandwidth * 1e9);
+    const std::int64_t pinned = to_whole(static_cast<double>(size) / bandwidth * 1e9);
     if (pinned >= graph.duration_ns(copy)) continue;
     editor.set_duration(copy, pinned, {Provenance::scaled, 0.8F, 1.3F});
     ++faster;

@@ -23,6 +23,7 @@
 #include "models/editing/tensors/weight_tensors.h"
 #include "models/editing/transfers/gradient_transfers.h"
 #include "models/whatifs/optimization.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::low_rank_parts {
 namespace {
@@ -149,10 +150,10 @@ class Factored {
     const Spread spread = class_spread(KernelClass::gemm);
     const auto low = static_cast<float>(spread.low);
     const auto high = static_cast<float>(spread.high);
-    editor_.set(kernel, {std::llround(measured * one / full), Provenance::scaled, low, high});
+    editor_.set(kernel, {to_whole(measured * one / full), Provenance::scaled, low, high});
     editor_.add(kernel, Place::after,
                 {"second factor",
-                 {std::llround(measured * other / full), Provenance::scaled, low, high},
+                 {to_whole(measured * other / full), Provenance::scaled, low, high},
                  host_ns_});
   }
 

@@ -19,6 +19,7 @@
 #include "models/editing/kernels/kernel_names.h"
 #include "models/editing/tensors/weight_tensors.h"
 #include "models/whatifs/optimization.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::nm_sparsity_parts {
 namespace {
@@ -111,7 +112,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     before_bytes += bytes;
     weights.add(kernel, bytes, std::min(bytes, stored_bytes(precision, shape, *pattern)));
     const double ns = static_cast<double>(scenario.graph.duration_ns(kernel)) * sparse / dense;
-    editor.set(kernel, {std::llround(ns), Provenance::scaled, 0.85F, 1.2F});
+    editor.set(kernel, {to_whole(ns), Provenance::scaled, 0.85F, 1.2F});
   }
   if (found == 0) {
     return Error{ErrorCode::no_match,

@@ -8,7 +8,6 @@
 // memory    filters x density with 16-bit indices, where convolutions read recorded weights.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <string>
 #include <vector>
 
@@ -18,6 +17,7 @@
 #include "models/editing/kernels/precision_choice.h"
 #include "models/editing/tensors/weight_tensors.h"
 #include "models/whatifs/optimization.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::sparse_convolution_parts {
 namespace {
@@ -155,8 +155,8 @@ class Grouper {
     }
     const double whole = gemm_ns(*editor_.accelerator(), precision, all);
     if (!(parts > 0) || !(whole > 0)) return editing::moved_share(sum, KernelClass::gemm, 1);
-    return {std::llround(static_cast<double>(sum) * std::min(1.0, whole / parts)),
-            Provenance::scaled, 0.85F, 1.2F};
+    return {to_whole(static_cast<double>(sum) * std::min(1.0, whole / parts)), Provenance::scaled,
+            0.85F, 1.2F};
   }
 
   editing::KernelEditor& editor_;

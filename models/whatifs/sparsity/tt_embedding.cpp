@@ -21,6 +21,7 @@
 #include "models/editing/tensors/weight_tensors.h"
 #include "models/whatifs/optimization.h"
 #include "sim/core/text.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::tt_embedding_parts {
 namespace {
@@ -183,7 +184,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     const double fixed = shortest_kernel_ns(KernelClass::gather);
     const double ns =
         std::min(std::max(fixed + compute, static_cast<double>(moved->duration_ns)), 1e17);
-    editor.set(kernel, {std::llround(ns), Provenance::roofline, 0.67F, 1.5F});
+    editor.set(kernel, {to_whole(ns), Provenance::roofline, 0.67F, 1.5F});
     const double table = 4 * lookup->tables * lookup->table_rows * lookup->width;
     before += table;
     after += 4 * lookup->tables * cores.numbers;

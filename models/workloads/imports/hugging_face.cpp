@@ -12,6 +12,7 @@
 
 #include "models/workloads/model_import.h"
 #include "sim/core/params.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::model_imports::hugging_face_parts {
 namespace {
@@ -94,15 +95,15 @@ Activation activation_of(const ConfigValue& root, std::string_view type) {
 void read_experts(const ConfigValue& root, ExpertSpec& experts, double ffn) {
   const double count = first_of(root, {"num_local_experts", "n_routed_experts", "num_experts"}, 0);
   if (!(count > 1)) return;
-  experts.count = static_cast<std::uint32_t>(count);
-  experts.top_k = static_cast<std::uint32_t>(std::clamp(
+  experts.count = to_count(count);
+  experts.top_k = to_count(std::clamp(
       first_of(root, {"num_experts_per_tok", "experts_per_token", "moe_topk"}, 1), 1.0, count));
   experts.ffn = first_of(root, {"moe_intermediate_size", "expert_intermediate_size"}, ffn);
   const double shared = first_of(root, {"n_shared_experts"}, 0);
   experts.shared_ffn = first_of(root, {"shared_expert_intermediate_size"}, shared * experts.ffn);
-  experts.first_dense = static_cast<std::uint32_t>(first_of(root, {"first_k_dense_replace"}, 0));
-  experts.every = static_cast<std::uint32_t>(
-      std::max(1.0, first_of(root, {"moe_layer_freq", "decoder_sparse_step"}, 1)));
+  experts.first_dense = to_count(first_of(root, {"first_k_dense_replace"}, 0));
+  experts.every =
+      std::max(1U, to_count(first_of(root, {"moe_layer_freq", "decoder_sparse_step"}, 1)));
 }
 
 void read_latent(const ConfigValue& root, TransformerSpec& spec) {

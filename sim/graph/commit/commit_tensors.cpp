@@ -1,11 +1,11 @@
 // Tensors of a change: checks, edited sizes, new tensors; and what lies in segments that change
 // length: moments of tensors, labelled parts.
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "sim/core/whole.h"
 #include "sim/graph/commit/commit_parts.h"
 
 namespace foretrace::committing {
@@ -28,9 +28,9 @@ class Stretch {
     if (edit == edits_.end() || edit->task != task) return;
     const std::int64_t before = graph_.segment_ns(task);
     if (before <= 0) return;
-    ns = std::llround(static_cast<double>(ns) *
-                      (static_cast<double>(std::max<std::int64_t>(0, edit->segment_ns)) /
-                       static_cast<double>(before)));
+    ns = to_whole(static_cast<double>(ns) *
+                  (static_cast<double>(std::max<std::int64_t>(0, edit->segment_ns)) /
+                   static_cast<double>(before)));
   }
 
  private:

@@ -1,7 +1,8 @@
 #include "sim/graph/commit/stand_ins.h"
 
 #include <algorithm>
-#include <cmath>
+
+#include "sim/core/whole.h"
 
 namespace foretrace::committing {
 
@@ -57,8 +58,8 @@ Dependency StandIns::hand_over(Dependency d) const {
   const StandIn* group = of(source);
   if (group == nullptr) return d;
   // A share of the member's duration, which is gone, as time.
-  std::int64_t later_ns = std::llround(static_cast<double>(d.fraction) *
-                                       static_cast<double>(graph_.duration_ns(source)));
+  std::int64_t later_ns =
+      to_whole(static_cast<double>(d.fraction) * static_cast<double>(graph_.duration_ns(source)));
   d.fraction = 0.0F;
   if (!is_end(d.source)) {
     // A point inside the stand-in, never beyond it.

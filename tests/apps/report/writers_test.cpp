@@ -156,6 +156,26 @@ TEST_CASE("CSV: one table, figures as in documents, quotes where a value needs t
   CHECK(csv_of(page)->rfind("trace,name,time_ns,memory.bytes\na.json,k|1500,", 0) == 0);
 }
 
+TEST_CASE(
+    "CSV: names that a spreadsheet would run are text, wherever they stand; figures are figures") {
+  const std::string name = "=cmd|'/c x'!A1";
+  Page part = sample();
+  part.part_name = name;
+  part.sections[1].tables[0].rows = {
+      {.cells =
+           {Value::words(name), Value::time(-5), {}, Value::object({{"a", Value::words(name)}})}},
+      {.cells = {Value::texts(std::vector{name, name}), Value::change(-0.5), {}, {}}}};
+  const Page page{
+      .main_table = "kernels", .parts_key = "traces", .part_title = "trace", .parts = {part}};
+  CHECK(*csv_of(page) ==
+        "trace,name,time_ns,memory.a\n"
+        "'=cmd|'/c x'!A1,'=cmd|'/c x'!A1,-5,'=cmd|'/c x'!A1\n"
+        "'=cmd|'/c x'!A1,'=cmd|'/c x'!A1;=cmd|'/c x'!A1,-0.5,\n");
+  Page object = sample();
+  object.sections[2].tables[0].rows = {{.cells = {{}, Value::time(5)}, .key = name}};
+  CHECK(*csv_of(object, "parts") == "name,ns\n'=cmd|'/c x'!A1,5\n");
+}
+
 TEST_CASE("CSV: a table that is not there is answered with those that are") {
   const auto table = csv_of(sample(), "kernel");
   REQUIRE_FALSE(table.ok());

@@ -94,7 +94,7 @@ TEST_CASE("rank program: without a pipeline its computation and collectives add 
     longest = std::max(longest, ends.back());
   }
   // Kernels beside a collective are slower in the estimate; here they are as fast as alone.
-  const double step = static_cast<double>(estimate(job, blocks).step_ns);
+  const double step = static_cast<double>(estimate(job, blocks)->step_ns);
   CHECK(longest < step);
   CHECK(longest > 0.95 * step);
 }
@@ -166,7 +166,7 @@ TEST_CASE("rank program: sharded parameters come early and the update waits for 
     return *std::max_element(ends.begin(), ends.end());
   };
   // Kernels beside collectives are as fast as alone here.
-  const auto step = static_cast<double>(estimate(job, build_blocks(job)).step_ns);
+  const auto step = static_cast<double>(estimate(job, build_blocks(job))->step_ns);
   CHECK(longest_way(program) < 1.02 * step);
   CHECK(longest_way(program) > 0.85 * step);
   // On links that hardly move nothing hides the collectives: the step is at least their sum.
@@ -193,8 +193,8 @@ TEST_CASE("rank program: shards of a part of the data group have copies, which a
   job.plan.shard_size = 4;
   const auto parts = program_of(job, 0);
   // Two copies of four shards each: tensor ranks are eight apart from shard to shard.
-  const GridAxis shards = {4, 8};
-  const GridAxis copies = {2, 32};
+  const GridAxis shards = {4, 8, job.plan.ranks()};
+  const GridAxis copies = {2, 32, job.plan.ranks()};
   double scattered = 0;
   double added = 0;
   for (const RankNode& node : parts) {

@@ -39,7 +39,7 @@ Job sharded(const JobParts& given) {
 
 StepParts parts_of(const Job& job) {
   const JobBlocks blocks = build_blocks(job);
-  return step_parts(job, blocks, time_blocks(job, blocks, no_scale()), no_scale());
+  return *step_parts(job, blocks, time_blocks(job, blocks, no_scale()), no_scale());
 }
 
 }  // namespace
@@ -91,7 +91,7 @@ TEST_CASE("sharded passes: what the host does is no communication") {
   const auto breakdown = [&](double host_ns) {
     given.framework.travel.host_per_rank_ns = host_ns;
     const Job job = sharded(given);
-    return estimate(job, build_blocks(job)).breakdown;
+    return estimate(job, build_blocks(job))->breakdown;
   };
   constexpr auto data = static_cast<std::size_t>(foretrace::Axis::data);
   const auto with = breakdown(8000);
@@ -112,7 +112,7 @@ TEST_CASE("sharded passes: without resharding nothing is collected for the backw
 TEST_CASE("sharded passes: a breakdown of tensors that travel alone sums to the step") {
   const JobParts given = selene("gpt_22b", "deepspeed_zero3_2021");
   const Job job = sharded(given);
-  const auto answer = estimate(job, build_blocks(job));
+  const auto answer = *estimate(job, build_blocks(job));
   CHECK(answer.breakdown.total() == doctest::Approx(static_cast<double>(answer.step_ns)));
 }
 

@@ -1,31 +1,21 @@
 #include "tests/validation/maps/training.h"
 
 #include <algorithm>
-#include <cmath>
+#include <memory>
 #include <optional>
 #include <string>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "apps/driver/scenario/open_choices.h"
 #include "sim/core/config_text.h"
-#include "tests/validation/maps/map_row.h"
 #include "tests/validation/studies/row_numbers.h"
-#include "tests/validation/tables/row_prediction.h"
 
 namespace foretrace::validation {
 namespace {
 
 using driver::OpenChoices;
-using driver::RowPrediction;
 using driver::Scenario;
 using driver::TableInputs;
-using driver::TablePoint;
-using driver::TableResult;
-using driver::TruthTable;
-
-constexpr double gib = 1024.0 * 1024 * 1024;
 
 ConfigValue* member(ConfigValue& object, std::string_view key) {
   const auto at = std::find(object.keys.begin(), object.keys.end(), key);
@@ -63,8 +53,7 @@ std::uint32_t count_at(const ConfigValue* object, std::string_view key, std::uin
   return static_cast<std::uint32_t>(*number);
 }
 
-/// {"model": {"layers": 12, "vocabulary": 64000}, "cluster": {"nodes": 2, "node_accelerators": 3}}:
-/// what differs from the files that the scenario names.
+/// {"model": {"layers": 12, "vocabulary": 64000}, "cluster": {"nodes": 2, "node_accelerators": 3}}
 void change_parts(const ConfigValue& run, Scenario& scenario) {
   if (const ConfigValue* change = run.find("model")) {
     ModelSpec model = *scenario.model;
@@ -82,8 +71,6 @@ void change_parts(const ConfigValue& run, Scenario& scenario) {
 }
 
 /// What a row leaves open is what runs fastest within memory: its authors chose it so.
-/// {"recompute": ["none", "full"], "chunks": [1, 2], "micro": [1, 2], "memory_share": 0.94,
-///  "ran": true}. "ran": it fitted, whatever we say.
 Result<Scenario> with_choices(const Scenario& scenario, const ConfigValue* object) {
   OpenChoices open;
   bool ran = false;
@@ -119,151 +106,31 @@ Result<Scenario> with_choices(const Scenario& scenario, const ConfigValue* objec
   return driver::fastest_choice(scenario, open);
 }
 
-class Predictor {
- public:
-  Predictor(const TableMap& map, const TruthTable& table, TableInputs& inputs)
-      : map_(map), table_(table), inputs_(inputs) {}
-
-  std::vector<TableResult> run() {
-    std::vector<TableResult> results;
-    for (const ResultMap& one : map_.results) {
-      TableResult result;
-      result.name = one.name.empty() ? table_.id : fmt::format("{}.{}", table_.id, one.name);
-      result.unit = one.unit;
-      result.notes = one.notes;
-      results.push_back(std::move(result));
-    }
-    for (std::size_t i = 0; i < table_.size(); ++i) add_row(i, results);
-    std::erase_if(results, [&](const TableResult& result) {
-      return &result != results.data() && result.points.empty() && result.skipped.empty();
-    });
-    return results;
-  }
-
- private:
-  TableResult& result_of(const PointMap& point, std::vector<TableResult>& results) {
-    const auto at =
-        std::find_if(map_.results.begin(), map_.results.end(),
-                     [&point](const ResultMap& result) { return result.name == point.result; });
-    return results[static_cast<std::size_t>(at - map_.results.begin())];
-  }
-
-  void add_row(std::size_t i, std::vector<TableResult>& results) {
-    const auto row = read_map_row(map_, table_, i);
-    if (!row.ok()) {
-      results.front().skipped.push_back({i, row.error().message});
-      return;
-    }
-    std::string last;  // points often share what keeps them from being predicted
-    for (const PointMap& point : map_.points) {
-      const auto is_asked = asks(point, i, *row);
-      if (is_asked.ok() && !*is_asked) continue;
-      TableResult& result = result_of(point, results);
-      auto predicted =
-          is_asked.ok() ? point_of(point, i, *row) : Result<TablePoint>(is_asked.error());
-      if (predicted.ok()) {
-        result.points.push_back(*std::move(predicted));
-      } else if (predicted.error().message != last) {
-        last = predicted.error().message;
-        result.skipped.push_back({i, last});
-      }
-    }
-  }
-
-  Result<bool> asks(const PointMap& point, std::size_t i, const MapRow& row) {
-    const driver::TruthRow cells = table_.row(i);
-    if (!point.unless.empty() && cells.find(point.unless) != nullptr) return false;
-    if (point.is_optional && cells.find(point.column) == nullptr) return false;
-    if (point.only.empty()) return true;
-    const auto value = calculate(point.only, row.numbers);
-    if (!value.ok()) return value.error();
-    return *value != 0;
-  }
-
-  Result<TablePoint> point_of(const PointMap& point, std::size_t i, MapRow row) {
-    const auto figure = driver::measured_in(table_.row(i), point.column);
-    if (!figure.ok()) return figure.error();
-    row.numbers[point.column] = *figure;
-    if (Status status = read_point_columns(point, table_.row(i), row); !status.ok()) {
-      return status.error();
-    }
-    const auto run = filled_run(row);
-    if (!run.ok()) return run.error();
-    const auto prediction = predict(*run);
-    if (!prediction.ok()) return prediction.error();
-    row.numbers["tokens"] = tokens_;
-    double measured = *figure * point.unit;
-    if (!point.measured.empty()) {
-      const auto calculated = calculate(point.measured, row.numbers);
-      if (!calculated.ok()) return calculated.error();
-      measured = *calculated;
-    }
-    double amount = 1;
-    if (!point.amount.empty()) {
-      const auto calculated = calculate(point.amount, row.numbers);
-      if (!calculated.ok()) return calculated.error();
-      amount = *calculated;
-    }
-    TablePoint made = made_point(point, *prediction, amount);
-    made.row = i;
-    made.measured = measured;
-    auto group = filled_text(point.group, row);
-    if (!group.ok()) return group.error();
-    made.group = *std::move(group);
-    return made;
-  }
-
-  static TablePoint made_point(const PointMap& point, const RowPrediction& prediction,
-                               double amount) {
-    if (point.is == "rate") return driver::rate_point(0, point.column, prediction, amount, 0);
-    if (point.is == "memory") {
-      const double bytes = prediction.memory_bytes / gib;
-      return {0, point.column, bytes, point.low * bytes, point.high * bytes, 0};
-    }
-    RowPrediction all = prediction;
-    for (double* const s : {&all.step_s, &all.low_s, &all.high_s}) *s *= amount;
-    return driver::time_point(0, point.column, all, 0);
-  }
-
-  /// Points of a row often ask for the same run.
-  Result<RowPrediction> predict(const ConfigValue& run) {
-    std::string text = json_text(run);
-    if (text == last_run_) return last_;
-    auto scenario = scenario_of(run);
-    if (!scenario.ok()) return scenario.error();
-    last_run_ = std::move(text);
-    tokens_ = scenario->job.tokens_per_step();
-    last_ = driver::predict_row(*scenario);
-    return last_;
-  }
-
-  Result<Scenario> scenario_of(const ConfigValue& run) {
-    const ConfigValue* const given = run.find("scenario");
-    if (given == nullptr) return Error{ErrorCode::bad_config, "the map describes no scenario"};
-    ConfigValue document = *given;
-    if (Status status = in_words_of_scenarios(document, inputs_); !status.ok()) {
-      return status.error();
-    }
-    auto scenario = driver::scenario_of(inputs_.catalogue(), document, "scenario", parts_);
-    if (!scenario.ok()) return scenario;
-    change_parts(run, *scenario);
-    return with_choices(*scenario, run.find("open"));
-  }
-
-  const TableMap& map_;
-  const TruthTable& table_;
-  TableInputs& inputs_;
-  driver::ScenarioParts parts_;
-  std::string last_run_;
-  RowPrediction last_;
-  double tokens_ = 0;
-};
-
 }  // namespace
 
-std::vector<TableResult> predict_by_map(const TableMap& map, const TruthTable& table,
-                                        TableInputs& inputs) {
-  return Predictor(map, table, inputs).run();
+Result<StepPrediction> StepPredictor::predict(const ConfigValue& run) {
+  std::string text = json_text(run);
+  if (text == last_run_) return last_;
+  const auto scenario = scenario_of(run);
+  if (!scenario.ok()) return scenario.error();
+  const auto step = driver::predict_row(*scenario);
+  if (!step.ok()) return step.error();
+  last_run_ = std::move(text);
+  last_ = {*step, scenario->job.tokens_per_step()};
+  return last_;
+}
+
+Result<Scenario> StepPredictor::scenario_of(const ConfigValue& run) {
+  const ConfigValue* const given = run.find("scenario");
+  if (given == nullptr) return Error{ErrorCode::bad_config, "the map describes no scenario"};
+  ConfigValue document = *given;
+  if (Status status = in_words_of_scenarios(document, inputs_); !status.ok()) {
+    return status.error();
+  }
+  auto scenario = driver::scenario_of(inputs_.catalogue(), document, "scenario", parts_);
+  if (!scenario.ok()) return scenario;
+  change_parts(run, *scenario);
+  return with_choices(*scenario, run.find("open"));
 }
 
 }  // namespace foretrace::validation

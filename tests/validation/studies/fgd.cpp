@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <cmath>
 #include <map>
 #include <string>
 #include <string_view>
@@ -16,6 +15,7 @@
 #include "apps/driver/scheduler/model/random.h"
 #include "apps/driver/scheduler/simulation/fill.h"
 #include "sim/core/parallel.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::scheduling::fgd {
 namespace {
@@ -46,8 +46,8 @@ Result<Cluster> read_cluster(const TruthTable& nodes) {
     const double count = numbers.count("count", most_jobs);
     const Node node{.kind = kinds[model],
                     .gpus = static_cast<std::int32_t>(numbers.count("gpus", most_gpus_per_node)),
-                    .cpu_milli = std::llround(numbers.count("cpu_milli", most_milli)),
-                    .memory_mib = std::llround(numbers.count("mem_MiB", most_milli))};
+                    .cpu_milli = to_whole(numbers.count("cpu_milli", most_milli)),
+                    .memory_mib = to_whole(numbers.count("mem_MiB", most_milli))};
     for (double i = 0; i < count; ++i) cluster.nodes.push_back(node);
   });
   if (!read) return read.error();
@@ -75,8 +75,8 @@ Result<std::vector<Request>> read_requests(const TruthTable& pods, const Cluster
     Request request{
         .gpus = static_cast<std::int32_t>(numbers.count("num_gpu", most_gpus_per_node, 0)),
         .milli = static_cast<std::int32_t>(numbers.count("gpu_milli", whole, 0)),
-        .cpu_milli = std::llround(numbers.count("cpu_milli", most_milli, 0)),
-        .memory_mib = std::llround(numbers.count("mem_MiB", most_milli, 0)),
+        .cpu_milli = to_whole(numbers.count("cpu_milli", most_milli, 0)),
+        .memory_mib = to_whole(numbers.count("mem_MiB", most_milli, 0)),
         .kinds = kinds_in(cluster, numbers.text("gpu_spec"))};
     if (request.gpus != 1 || request.milli <= 0) request.milli = whole;
     const double count = numbers.count("count", most_jobs);

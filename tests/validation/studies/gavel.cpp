@@ -17,6 +17,7 @@
 #include "apps/driver/scheduler/simulation/run.h"
 #include "apps/driver/scheduler/sources/generator.h"
 #include "sim/core/parallel.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::scheduling::gavel {
 namespace {
@@ -107,8 +108,8 @@ Result<Rates> read_rates(const std::vector<const TruthTable*>& tables) {
   Rates rates;
   for (const TruthTable* table : tables) {
     const Status read = read_rows(*table, [&](std::size_t /*row*/, RowNumbers& numbers) {
-      const auto workers = std::llround(numbers.count_or("workers", 1, most_jobs));
-      const auto batch = std::llround(numbers.count_or("batch_per_worker", -1, most_batch));
+      const auto workers = to_whole(numbers.count_or("workers", 1, most_jobs));
+      const auto batch = to_whole(numbers.count_or("batch_per_worker", -1, most_batch));
       const RateKey key{numbers.text("gpu"), numbers.text("model"), batch};
       rates[key][workers] = numbers.measured("steps_per_s");
     });
@@ -243,7 +244,7 @@ std::vector<Experiment> experiments_of(const TruthTable& table, TruthScore& scor
       continue;
     }
     const double rate = numbers.number_or("rate_jobs_per_h", 0, 1e-3, most_rate_per_h);
-    const auto jobs = std::llround(numbers.count_or("jobs", 0, most_jobs));
+    const auto jobs = to_whole(numbers.count_or("jobs", 0, most_jobs));
     if (!numbers.status()) {
       score.skipped.push_back({row, "value", numbers.status().error().message});
       continue;

@@ -13,6 +13,7 @@
 
 #include "apps/driver/scheduler/components.h"
 #include "apps/driver/scheduler/simulation/run.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::scheduling::pollux {
 namespace {
@@ -21,8 +22,8 @@ namespace {
 using Recipe = std::tuple<std::string, std::int64_t, std::int64_t>;
 
 Recipe recipe_of(RowNumbers& numbers) {
-  return {numbers.text("app"), std::llround(numbers.count("gpus", most_jobs)),
-          std::llround(numbers.count("batch", most_batch))};
+  return {numbers.text("app"), to_whole(numbers.count("gpus", most_jobs)),
+          to_whole(numbers.count("batch", most_batch))};
 }
 
 struct Recipes {
@@ -135,7 +136,7 @@ void add_jobs(const std::vector<Submitted>& jobs, const std::string& name, const
     }
     Job job;
     job.name = jobs[row].job;
-    job.arrival_ns = std::llround(jobs[row].arrival_s * 1e9);
+    job.arrival_ns = to_whole(jobs[row].arrival_s * 1e9);
     job.type = type->second;
     job.request.gpus = static_cast<std::int32_t>(std::get<1>(recipe));
     job.phases = recipes.epochs.at(recipe);

@@ -15,6 +15,7 @@
 #include "apps/driver/scheduler/components.h"
 #include "apps/driver/scheduler/simulation/metrics.h"
 #include "apps/driver/scheduler/simulation/run.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::scheduling::shockwave {
 namespace {
@@ -55,8 +56,8 @@ struct Trace {
 using TypeKey = std::tuple<std::string, std::int64_t, std::int64_t>;  // model, batch, accelerators
 
 TypeKey key_of(RowNumbers& numbers) {
-  return {numbers.text("model"), std::llround(numbers.count("batch", most_batch)),
-          std::llround(numbers.count("gpus", most_jobs))};
+  return {numbers.text("model"), to_whole(numbers.count("batch", most_batch)),
+          to_whole(numbers.count("gpus", most_jobs))};
 }
 
 Result<std::map<TypeKey, TypeId>> read_rates(const TruthTable& rates, Trace& trace) {
@@ -113,10 +114,10 @@ Status read_trace(const ShockwaveInputs& inputs, Trace& trace) {
     const TypeKey key = key_of(numbers);
     Job job;
     job.name = numbers.text("job");
-    job.arrival_ns = std::llround(numbers.number("arrival_s", 0, most_seconds) * 1e9);
+    job.arrival_ns = to_whole(numbers.number("arrival_s", 0, most_seconds) * 1e9);
     job.request.gpus = static_cast<std::int32_t>(std::get<2>(key));
     job.phases = {numbers.count("total_steps", most_steps)};
-    job.isolated_ns = std::llround(numbers.number_or("isolated_s", 0, 0, most_seconds) * 1e9);
+    job.isolated_ns = to_whole(numbers.number_or("isolated_s", 0, 0, most_seconds) * 1e9);
     const auto type = types->find(key);
     if (type == types->end()) {
       if (known.ok()) known = no_rate(jobs, row, key, *inputs.rates);

@@ -1,7 +1,6 @@
 #include "tests/validation/studies/tiresias.h"
 
 #include <array>
-#include <cmath>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -12,6 +11,7 @@
 
 #include "apps/driver/scheduler/components.h"
 #include "apps/driver/scheduler/simulation/run.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::scheduling::tiresias {
 namespace {
@@ -34,7 +34,7 @@ constexpr std::array aliases = {
     Alias{"dlas-gpu", "las", "service=accelerator_time"},
 };
 
-std::int64_t ns(double seconds) { return std::llround(seconds * 1e9); }
+std::int64_t ns(double seconds) { return to_whole(seconds * 1e9); }
 
 Result<Workload> workload_of(const TruthTable& table, ThroughputTable& throughput) {
   Workload workload;

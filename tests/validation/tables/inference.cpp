@@ -198,7 +198,9 @@ Result<TablePoint> alpa_point(const TruthRow& row, std::size_t i, TableInputs& i
   job.global_batch = job.micro_batch = batch;
   auto complete = complete_scenario(*std::move(scenario));
   if (!complete.ok()) return complete.error();
-  TablePoint point = time_point(i, "sum_stage_s", predict_row(*complete), measured);
+  const auto prediction = predict_row(*complete);
+  if (!prediction.ok()) return prediction.error();
+  TablePoint point = time_point(i, "sum_stage_s", *prediction, measured);
   point.group = run.model;
   return point;
 }

@@ -94,7 +94,9 @@ void iterations(const TruthTable& table, std::size_t i, TableInputs& inputs, Tab
       if (!measured.ok()) return measured.error();
       const auto scenario = scenario_of(table, sized(table, row), row, inputs, column.run);
       if (!scenario.ok()) return scenario.error();
-      return time_point(i, std::string(column.name), predict_row(*scenario), *measured);
+      const auto prediction = predict_row(*scenario);
+      if (!prediction.ok()) return prediction.error();
+      return time_point(i, std::string(column.name), *prediction, *measured);
     }());
   }
 }

@@ -84,10 +84,11 @@ Result<TablePoint> best_point(const Scenario& scenario, const std::vector<double
       last = complete.error();
       continue;
     }
-    const RowPrediction prediction = predict_row(*complete);
-    if (batches.size() > 1 && prediction.memory_bytes > memory) continue;
+    const auto prediction = predict_row(*complete);
+    if (!prediction.ok()) return prediction.error();
+    if (batches.size() > 1 && prediction->memory_bytes > memory) continue;
     const double flops = counted_flops(*complete->job.model, complete->job.length, batch) * 1e-12;
-    TablePoint point = rate_point(i, "tflops_per_chip", prediction, flops, measured);
+    TablePoint point = rate_point(i, "tflops_per_chip", *prediction, flops, measured);
     if (!best.has_value() || point.predicted > best->predicted) best = point;
   }
   if (best.has_value()) return *best;

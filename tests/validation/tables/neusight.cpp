@@ -101,11 +101,12 @@ Result<Scenario> scenario_of_run(const Run& run, Scenario scenario) {
 }
 
 /// Share of a step that the forward pass is.
-double forward_share(const Job& job) {
+Result<double> forward_share(const Job& job) {
   const JobBlocks blocks = build_blocks(job);
-  const StepParts parts = step_parts(job, blocks, time_blocks(job, blocks, no_scale()), no_scale());
-  const double forward = parts.forward.front().total;
-  return forward / (forward + parts.backward.front().total);
+  const auto parts = step_parts(job, blocks, time_blocks(job, blocks, no_scale()), no_scale());
+  if (!parts.ok()) return parts.error();
+  const double forward = parts->forward.front().total;
+  return forward / (forward + parts->backward.front().total);
 }
 
 Result<TablePoint> single_point(const TruthTable& table, std::size_t i, TableInputs& inputs) {
@@ -128,14 +129,16 @@ Result<TablePoint> single_point(const TruthTable& table, std::size_t i, TableInp
   if (!complete.ok()) return complete.error();
   const auto measured = measured_in(row, "e2e_ms");
   if (!measured.ok()) return measured.error();
-  RowPrediction prediction = predict_row(*complete);
+  auto prediction = predict_row(*complete);
+  if (!prediction.ok()) return std::move(prediction).error();
   if (!run->trains) {
-    const double share = forward_share(complete->job);
-    prediction.step_s *= share;
-    prediction.low_s *= share;
-    prediction.high_s *= share;
+    const auto share = forward_share(complete->job);
+    if (!share.ok()) return share.error();
+    prediction->step_s *= *share;
+    prediction->low_s *= *share;
+    prediction->high_s *= *share;
   }
-  TablePoint point = time_point(i, "e2e_ms", prediction, *measured * 1e-3);
+  TablePoint point = time_point(i, "e2e_ms", *prediction, *measured * 1e-3);
   point.group = row.text("device");
   return point;
 }
@@ -169,7 +172,9 @@ Result<TablePoint> four_point(const TruthTable& table, std::size_t i, TableInput
   if (!complete.ok()) return complete.error();
   const auto measured = measured_in(row, "e2e_ms");
   if (!measured.ok()) return measured.error();
-  return time_point(i, "e2e_ms", predict_row(*complete), *measured * 1e-3);
+  const auto prediction = predict_row(*complete);
+  if (!prediction.ok()) return prediction.error();
+  return time_point(i, "e2e_ms", *prediction, *measured * 1e-3);
 }
 
 Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inputs) {

@@ -2,7 +2,6 @@
 // step, its measured length, and the step of a job without stragglers.
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <cstdlib>
 #include <map>
 #include <string>
@@ -11,6 +10,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/whole.h"
 #include "sim/engine/pull/pull.h"
 #include "tests/validation/studies/row_numbers.h"
 #include "tests/validation/tables/recorded_pipeline.h"
@@ -41,7 +41,7 @@ Error broken(const TruthTable& table, const std::string& what) {
   return Error{ErrorCode::bad_format, fmt::format("{}: {}", table.path, what)};
 }
 
-std::int64_t ns_of(double us) { return std::llround(us * 1e3); }
+std::int64_t ns_of(double us) { return to_whole(us * 1e3); }
 
 /// Which operation each index of the table means, and how long it takes without stragglers.
 Result<std::vector<PipelineOp>> read_ops(const TruthTable& table, Recorded& recorded) {
@@ -121,7 +121,7 @@ Step at_worker_means(Step step, const Recorded& recorded) {
   }
   for (PipelineOperation& o : step) {
     const auto& [ns, count] = sums.at({o.data_rank, o.stage, o.op});
-    o.duration_ns = std::llround(ns / count);
+    o.duration_ns = to_whole(ns / count);
   }
   return step;
 }

@@ -10,15 +10,17 @@
 
 namespace foretrace::driver {
 
-RowPrediction predict_row(const Scenario& scenario) {
+Result<RowPrediction> predict_row(const Scenario& scenario) {
   const JobBlocks blocks = build_blocks(scenario.job);
-  const Estimate answer = estimate(scenario.job, blocks);
-  const RangedStep range = ranged_step(scenario.job, blocks);
+  const auto answer = estimate(scenario.job, blocks);
+  if (!answer.ok()) return answer.error();
+  const auto range = ranged_step(scenario.job, blocks);
+  if (!range.ok()) return range.error();
   RowPrediction prediction;
-  prediction.step_s = static_cast<double>(range.step_ns) * 1e-9;
-  prediction.low_s = static_cast<double>(range.low_ns) * 1e-9;
-  prediction.high_s = static_cast<double>(range.high_ns) * 1e-9;
-  for (const StageMemory& stage : answer.memory) {
+  prediction.step_s = static_cast<double>(range->step_ns) * 1e-9;
+  prediction.low_s = static_cast<double>(range->low_ns) * 1e-9;
+  prediction.high_s = static_cast<double>(range->high_ns) * 1e-9;
+  for (const StageMemory& stage : answer->memory) {
     prediction.memory_bytes = std::max(prediction.memory_bytes, stage.total());
   }
   return prediction;

@@ -18,7 +18,7 @@ struct RowPrediction {
   double memory_bytes = 0;  ///< of the fullest stage
 };
 
-[[nodiscard]] RowPrediction predict_row(const Scenario& scenario);
+[[nodiscard]] Result<RowPrediction> predict_row(const Scenario& scenario);
 
 /// The point of a time, or of a throughput of `amount` per step.
 [[nodiscard]] TablePoint time_point(std::size_t row, std::string column,

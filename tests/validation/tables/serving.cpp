@@ -5,11 +5,11 @@
 #include <algorithm>
 #include <array>
 #include <cctype>
-#include <cmath>
 #include <memory>
 
 #include <fmt/format.h>
 
+#include "sim/core/whole.h"
 #include "tests/validation/studies/score.h"
 #include "tests/validation/tables/row_prediction.h"
 
@@ -97,9 +97,9 @@ Result<Serving> serving_of_requests(const TruthTable& table, TableInputs& inputs
     // Requests wait for each other: without one of them the run is another one.
     RowNumbers numbers(table.row(i));
     ServingRequest request;
-    request.arrival_ns = std::llround(numbers.number("queued_s", 0, most_seconds) * 1e9);
-    request.input_tokens = std::llround(numbers.count("input_tokens", most_request_tokens));
-    request.output_tokens = std::llround(numbers.count("output_tokens", most_request_tokens));
+    request.arrival_ns = to_whole(numbers.number("queued_s", 0, most_seconds) * 1e9);
+    request.input_tokens = to_whole(numbers.count("input_tokens", most_request_tokens));
+    request.output_tokens = to_whole(numbers.count("output_tokens", most_request_tokens));
     if (!numbers.status().ok()) {
       return Error(numbers.status().error()).with_context(fmt::format("/rows/{}", i));
     }
@@ -230,8 +230,8 @@ Result<Serving> serving_of_row(const TruthRow& row, TableInputs& inputs) {
   serving.served.tensor = static_cast<std::uint32_t>(numbers.count_or("tp", 1, most_ranks));
   serving.served.experts = static_cast<std::uint32_t>(numbers.count_or("moe_ep", 1, most_ranks));
   ServingRequest request;
-  request.input_tokens = std::llround(numbers.count("isl", most_request_tokens));
-  request.output_tokens = std::llround(numbers.count("osl", most_request_tokens));
+  request.input_tokens = to_whole(numbers.count("isl", most_request_tokens));
+  request.output_tokens = to_whole(numbers.count("osl", most_request_tokens));
   serving.options.in_flight =
       static_cast<std::uint32_t>(numbers.count("concurrency", most_in_flight));
   if (!numbers.status().ok()) return numbers.status().error();

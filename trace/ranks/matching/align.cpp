@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/statistics.h"
+#include "sim/core/whole.h"
 #include "trace/ranks/matching/constants.h"
 #include "trace/ranks/matching/slope.h"
 
@@ -35,7 +36,7 @@ Differences differences_of(const CollectiveView& a, const CollectiveView& b, con
 
 void take_out(double drift, std::int64_t from, Differences& differences) {
   for (std::size_t i = 0; i < differences.at.size(); ++i) {
-    differences.value[i] -= std::llround(drift * static_cast<double>(differences.at[i] - from));
+    differences.value[i] -= to_whole(drift * static_cast<double>(differences.at[i] - from));
   }
 }
 
@@ -150,7 +151,7 @@ double overlapping_share(const CollectiveView& a, const CollectiveView& b,
     const RankCollective& y = b.rows[j];
     const std::int64_t moved =
         alignment.offset_ns +
-        std::llround(alignment.drift * static_cast<double>(y.end_ns - alignment.drift_from_ns));
+        to_whole(alignment.drift * static_cast<double>(y.end_ns - alignment.drift_from_ns));
     good += std::max(x.start_ns, y.start_ns + moved) <=
                     std::min(x.end_ns, y.end_ns + moved) + ranks::interval_slack_ns
                 ? 1

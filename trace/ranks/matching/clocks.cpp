@@ -1,7 +1,8 @@
 #include "trace/ranks/matching/clocks.h"
 
-#include <cmath>
 #include <tuple>
+
+#include "sim/core/whole.h"
 
 namespace foretrace::trace {
 namespace {
@@ -23,11 +24,10 @@ Line follow(const ClockLink& link, const RankCollectives& known_rank, const Line
       known_is_from ? link.drift_from_ns : link.drift_from_ns + link.offset_ns;
   const std::int64_t zero = unknown_rank.base_ns;
   const std::int64_t zero_there =
-      zero + offset + std::llround(drift * static_cast<double>(zero - drift_from));
+      zero + offset + to_whole(drift * static_cast<double>(zero - drift_from));
   const std::int64_t local_there = zero_there - known_rank.base_ns;
-  return {
-      known.at_zero + local_there + std::llround(known.drift * static_cast<double>(local_there)),
-      drift + known.drift};
+  return {known.at_zero + local_there + to_whole(known.drift * static_cast<double>(local_there)),
+          drift + known.drift};
 }
 
 }  // namespace

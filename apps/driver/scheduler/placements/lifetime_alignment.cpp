@@ -22,6 +22,7 @@
 #include "apps/driver/scheduler/placements/gang.h"
 #include "apps/driver/scheduler/placements/host_left.h"
 #include "apps/driver/scheduler/placements/placement.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::scheduling::lifetime_alignment_parts {
 namespace {
@@ -134,7 +135,7 @@ Result<std::unique_ptr<Placement>> make(const PlacementSetup& setup, const Param
     const double factor = std::pow(1 + error, random.uniform(-1, 1));
     const double ns =
         std::clamp(seconds_alone(*setup.cluster, *setup.throughput, job) * factor * 1e9, 0.0, 4e18);
-    predicted_ns.push_back(std::llround(ns));
+    predicted_ns.push_back(to_whole(ns));
   }
   return std::unique_ptr<Placement>(
       std::make_unique<LifetimeAlignment>(*setup.cluster, std::move(predicted_ns),

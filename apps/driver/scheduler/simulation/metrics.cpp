@@ -2,21 +2,11 @@
 
 #include <algorithm>
 #include <cmath>
-#include <numeric>
 
 #include "sim/core/units.h"
 
 namespace foretrace::scheduling {
 namespace {
-
-// Between the two nearest values.
-double quantile(const std::vector<double>& sorted, double share) {
-  if (sorted.empty()) return 0;
-  const double at = share * static_cast<double>(sorted.size() - 1);
-  const auto low = static_cast<std::size_t>(std::floor(at));
-  const std::size_t high = std::min(sorted.size() - 1, low + 1);
-  return sorted[low] + (at - static_cast<double>(low)) * (sorted[high] - sorted[low]);
-}
 
 void add_use(const Outcome& outcome, Metrics& metrics) {
   double held_s = 0;
@@ -45,19 +35,6 @@ std::optional<NodeUse> node_use(const Outcome& outcome, const Cluster& cluster) 
 }
 
 }  // namespace
-
-Spread spread_of(std::vector<double> values) {
-  std::sort(values.begin(), values.end());
-  Spread spread;
-  if (values.empty()) return spread;
-  spread.mean =
-      std::accumulate(values.begin(), values.end(), 0.0) / static_cast<double>(values.size());
-  spread.median = quantile(values, 0.5);
-  spread.p90 = quantile(values, 0.9);
-  spread.p99 = quantile(values, 0.99);
-  spread.most = values.back();
-  return spread;
-}
 
 double isolated_s(const Cluster& cluster, const Throughput& throughput, const Job& job) {
   if (job.isolated_ns > 0) return seconds(job.isolated_ns);
@@ -108,9 +85,9 @@ Metrics metrics_of(const Outcome& outcome, const Cluster& cluster, const Workloa
     metrics.geometric_mean_completion_s =
         std::exp(logarithms / static_cast<double>(completion.size()));
   }
-  metrics.completion_s = spread_of(std::move(completion));
-  metrics.waiting_s = spread_of(std::move(waiting));
-  metrics.fairness = spread_of(std::move(fairness));
+  metrics.completion_s = distribution_of(std::move(completion));
+  metrics.waiting_s = distribution_of(std::move(waiting));
+  metrics.fairness = distribution_of(std::move(fairness));
   add_use(outcome, metrics);
   metrics.nodes = node_use(outcome, cluster);
   return metrics;

@@ -10,18 +10,9 @@
 #include "apps/driver/scheduler/model/throughput.h"
 #include "apps/driver/scheduler/model/workload.h"
 #include "apps/driver/scheduler/simulation/outcome.h"
+#include "sim/core/distribution.h"
 
 namespace foretrace::scheduling {
-
-/// Spread of a list of times.
-struct Spread {
-  double mean = 0;
-  double median = 0;
-  double p90 = 0;
-  double p99 = 0;
-  double most = 0;
-};
-[[nodiscard]] Spread spread_of(std::vector<double> values);
 
 /// How full nodes are while they hold a job.
 struct NodeUse {
@@ -35,11 +26,11 @@ struct Metrics {
   std::size_t jobs = 0;  ///< that ended
   std::size_t dropped = 0;
   std::size_t unfinished = 0;
-  double makespan_s = 0;  ///< from the first arrival to the last end
-  Spread completion_s;    ///< end minus the time it came
+  double makespan_s = 0;      ///< from the first arrival to the last end
+  Distribution completion_s;  ///< end minus the time it came
   double geometric_mean_completion_s = 0;
-  Spread waiting_s;        ///< first start minus the time it came
-  Spread fairness;         ///< completion time over that of the job alone, times how crowded it was
+  Distribution waiting_s;  ///< first start minus the time it came
+  Distribution fairness;   ///< completion time over that of the job alone, times how crowded it was
   std::size_t unfair = 0;  ///< jobs above 1.05
   double use = 0;          ///< held time over time that accelerators were up, of all kinds
   std::vector<double> use_of_kind;

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <cstdint>
-#include <map>
 #include <span>
 #include <string>
 #include <string_view>
@@ -18,20 +17,26 @@ struct Cells {
   std::string where;  ///< file, or place in one, for messages
   std::vector<std::string> columns;
   std::vector<std::vector<std::string>> rows;
+  bool is_csv = false;
+  std::vector<std::size_t> lines{};  ///< of the file, one per row of CSV
 
   [[nodiscard]] bool has(std::string_view column) const;
-  /// Empty if there is no such column.
-  [[nodiscard]] const std::string& text(std::size_t row, std::string_view column) const;
+  /// "jobs.csv: line 1" and "jobs.csv: line 7", for messages.
+  [[nodiscard]] std::string place_of_columns() const;
+  [[nodiscard]] std::string place_of_row(std::size_t row) const;
 };
 
-/// Takes cells of one row by type and remembers the first mistake.
+/// Takes cells of one row by type and remembers the first mistake; finish() reports it, or a cell
+/// that nobody took.
 class CellFields {
  public:
-  CellFields(const Cells& cells, std::size_t row) : cells_(&cells), row_(row) {}
+  CellFields(const Cells& cells, std::size_t row)
+      : cells_(&cells), row_(row), taken_(cells.columns.size()) {}
 
-  [[nodiscard]] bool given(std::string_view column) const;
-  [[nodiscard]] std::string text(std::string_view column) const;
-  /// A number from `least` to `most`; `otherwise` if the cell is empty or there is no such column.
+  /// The next ones are false, empty and `otherwise` where there is no such column.
+  [[nodiscard]] bool given(std::string_view column);
+  [[nodiscard]] std::string text(std::string_view column);
+  /// A number from `least` to `most`; `otherwise` if the cell is empty.
   double number(std::string_view column, double otherwise, double least, double most);
   std::int64_t whole_number(std::string_view column, std::int64_t otherwise, std::int64_t least,
                             std::int64_t most);
@@ -41,29 +46,27 @@ class CellFields {
   [[nodiscard]] Status finish() const;
 
  private:
+  [[nodiscard]] const std::string& taken(std::string_view column);
+
   const Cells* cells_;
   std::size_t row_;
+  std::vector<bool> taken_;  // by column
   std::string mistake_;
 };
 
-/// New names of columns: ours -> that of the table.
-using ColumnNames = std::map<std::string, std::string>;
+/// Columns by name: those that a kind of table may have.
+using KnownColumns = std::span<const std::string_view>;
 
-/// A .csv file (commas, quotes as in RFC 4180, names in the first line), or a JSON file with
-/// "columns" and "rows". At most 64 MiB. Errors name the file and the line or row.
-[[nodiscard]] Result<Cells> read_cells(const std::string& path, const ColumnNames& names);
+/// Names in the first line, commas, quotes as in RFC 4180. Errors name the file and the line.
 [[nodiscard]] Result<Cells> parse_csv(std::string_view text, const std::string& where);
-/// The table that an object of a file describes: "file", with new names for columns in "columns",
-/// or "columns" and "rows" of its own. `files` gets the file.
-[[nodiscard]] Result<Cells> table_of(const ConfigValue& object, ConfigFields& fields,
+
+/// The table that an object of a file describes: "file" (.csv, or .json with "columns" and "rows";
+/// at most 64 MiB), with new names for columns in "columns" and those that nobody is to read in
+/// "ignored"; or "columns" and "rows" of its own. `files` gets the file. Errors: a column that is
+/// none of those known, or stands twice.
+[[nodiscard]] Result<Cells> table_of(ConfigFields& fields, KnownColumns known,
                                      std::vector<std::string>& files);
-/// From an object with "columns" and "rows".
-[[nodiscard]] Result<Cells> cells_of(const ConfigValue& table, const std::string& where);
-/// Errors: a known column that stands twice; one that is none of those known, but may have been
-/// meant for one that is not there.
-/// Tables of users have others, which nobody reads.
-[[nodiscard]] Status check_columns(const Cells& cells, std::span<const std::string_view> known);
-/// Gives columns the names that we know. Errors: a name that the table does not have.
-[[nodiscard]] Status rename(Cells& cells, const ColumnNames& names);
+/// Those errors of table_of().
+[[nodiscard]] Status check_columns(const Cells& cells, KnownColumns known);
 
 }  // namespace foretrace::scheduling

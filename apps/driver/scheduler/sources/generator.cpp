@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "apps/driver/scheduler/model/random.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::scheduling {
 namespace {
@@ -64,7 +65,7 @@ Status add_drawn_jobs(const GeneratorOptions& options, const Throughput& through
                                workload.types[job.type].name, job.request.gpus)};
     }
     job.phases = {duration_s * rate};
-    job.arrival_ns = std::llround(arrival_s * 1e9);
+    job.arrival_ns = to_whole(arrival_s * 1e9);
     workload.jobs.push_back(std::move(job));
     if (options.mean_gap_s > 0) arrival_s += arrivals.exponential(options.mean_gap_s);
   }

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "sim/core/params.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::scheduling {
 namespace {
@@ -16,14 +16,15 @@ namespace {
 constexpr double most_steps = 1e18;
 constexpr std::int64_t most_gpus = 1'000'000;
 
-JobType type_of(const CellFields& cell) {
+/// By its name, or by model and batch.
+JobType type_of(CellFields& cell) {
   JobType type;
-  type.model = cell.text("model");
-  const std::string batch = cell.text("batch");
   type.name = cell.text("type");
-  if (type.name.empty()) {
-    type.name = batch.empty() ? type.model : fmt::format("{} (batch {})", type.model, batch);
-  }
+  if (!type.name.empty()) return type;
+  type.model = cell.text("model");
+  if (type.model.empty()) return type;  // a batch of nothing
+  const std::string batch = cell.text("batch");
+  type.name = batch.empty() ? type.model : fmt::format("{} (batch {})", type.model, batch);
   return type;
 }
 
@@ -48,12 +49,12 @@ void read_request(CellFields& cell, const Cluster& cluster, Job& job) {
   Request& request = job.request;
   request.gpus = static_cast<std::int32_t>(cell.whole_number("gpus", 1, 0, most_gpus));
   const double share = cell.number("gpu_share", 1, 0.001, 1);
-  request.milli = static_cast<std::int32_t>(std::llround(share * whole));
+  request.milli = static_cast<std::int32_t>(to_whole(share * whole));
   if (request.milli < whole && request.gpus != 1) {
     cell.mistake("gpu_share", "a share goes with one accelerator only");
   }
-  request.cpu_milli = std::llround(cell.number("cpus", 0, 0, 1e6) * 1000);
-  request.memory_mib = std::llround(cell.number("memory_mib", 0, 0, 1e12));
+  request.cpu_milli = to_whole(cell.number("cpus", 0, 0, 1e6) * 1000);
+  request.memory_mib = to_whole(cell.number("memory_mib", 0, 0, 1e12));
   request.kinds = kinds_in(cell.text("kinds"), cluster, cell);
   job.least_gpus = static_cast<std::int32_t>(cell.whole_number("least_gpus", 0, 0, most_gpus));
   job.most_gpus = static_cast<std::int32_t>(cell.whole_number("most_gpus", 0, 0, most_gpus));
@@ -133,28 +134,27 @@ Status add_rates(const Cells& cells, const Cluster& cluster, Workload& workload,
                  ThroughputTable& throughput) {
   for (const std::string_view column : {"kind", "steps_per_s"}) {
     if (cells.has(column)) continue;
-    return Error{ErrorCode::bad_format, fmt::format("{}: no column '{}'", cells.where, column)};
+    return Error{ErrorCode::bad_format,
+                 fmt::format("{}: no column '{}'", cells.place_of_columns(), column)};
   }
-  constexpr std::array<std::string_view, 9> known = {
-      "kind",       "steps_per_s",      "type", "model", "batch", "gpus", "placement",
-      "other_type", "other_steps_per_s"};
-  if (Status fine = check_columns(cells, known); !fine) return fine;
   for (std::size_t row = 0; row < cells.rows.size(); ++row) {
     CellFields cell(cells, row);
     const JobType type = type_of(cell);
     if (type.name.empty()) cell.mistake("type", "expected a type, or a model");
     Where where;
     where.gpus = static_cast<std::int32_t>(cell.whole_number("gpus", 1, 1, most_gpus));
-    where.placement = cell.text("placement");
     const double rate = cell.number("steps_per_s", 0, 0, most_steps);
-    const double other_rate = cell.number("other_steps_per_s", 0, 0, most_steps);
-    if (const Status fine = cell.finish(); !fine) return fine.error();
+    const std::string other_type = cell.text("other_type");
+    const bool is_pair = !other_type.empty();
+    if (!is_pair) where.placement = cell.text("placement");
+    const double other_rate = is_pair ? cell.number("other_steps_per_s", 0, 0, most_steps) : 0;
     const auto kind = kind_called(cluster, cell.text("kind"));
+    if (const Status fine = cell.finish(); !fine) return fine.error();
     if (!kind) continue;
     where.kind = *kind;
     const TypeId id = type_called(workload, type);
-    if (cell.given("other_type")) {
-      const TypeId other = type_called(workload, {.name = cell.text("other_type"), .model = ""});
+    if (is_pair) {
+      const TypeId other = type_called(workload, {.name = other_type, .model = ""});
       throughput.set_together(id, other, where, {rate, other_rate});
     } else {
       throughput.set(id, where, rate);
@@ -165,11 +165,6 @@ Status add_rates(const Cells& cells, const Cluster& cluster, Workload& workload,
 
 Status add_jobs(const Cells& cells, const Cluster& cluster, Workload& workload,
                 ThroughputTable& throughput) {
-  constexpr std::array<std::string_view, 20> known = {
-      "name",       "arrival_s", "gpus",       "gpu_share",  "cpus",  "memory_mib", "kinds",
-      "least_gpus", "most_gpus", "duration_s", "steps",      "type",  "model",      "batch",
-      "weight",     "tenant",    "deadline_s", "isolated_s", "group", "after"};
-  if (Status fine = check_columns(cells, known); !fine) return fine;
   for (std::size_t row = 0; row < cells.rows.size(); ++row) {
     CellFields cell(cells, row);
     Job job;

@@ -1,6 +1,7 @@
 // Jobs and rates from tables of users.
 #pragma once
 
+#include <array>
 #include <string>
 #include <string_view>
 
@@ -21,18 +22,28 @@ namespace foretrace::scheduling {
 /// Errors name the nearest kind of the cluster.
 [[nodiscard]] Result<KindId> kind_called(const Cluster& cluster, std::string_view name);
 
-/// Columns type, or model and batch; kind; gpus; steps_per_s; placement ("42", optional). Rates of
-/// two jobs on the same accelerators: type, other_type, kind, gpus, steps_per_s, other_steps_per_s.
-/// Kinds that the cluster does not have are passed over.
+/// A rate: type, or model and batch; kind; gpus; steps_per_s; placement ("42", optional). Rates of
+/// two jobs on the same accelerators have other_type and other_steps_per_s instead of a placement.
+inline constexpr std::array<std::string_view, 9> rate_columns = {
+    "type",      "model",      "batch",
+    "kind",      "gpus",       "steps_per_s",
+    "placement", "other_type", "other_steps_per_s"};
+
+/// From a table of rate_columns. Kinds that the cluster does not have are passed over.
 [[nodiscard]] Status add_rates(const Cells& cells, const Cluster& cluster, Workload& workload,
                                ThroughputTable& throughput);
 
-/// Columns: arrival_s; gpus; and what is to be done: duration_s, on what the job asks for, or
-/// steps with type, or model and batch. Optional: name, gpu_share (0 to 1, with one accelerator),
-/// kinds
+/// A job: arrival_s; gpus; and what is to be done: duration_s, on what the job asks for, or steps
+/// with type, or model and batch. Optional: name, gpu_share (0 to 1, with one accelerator), kinds
 /// ("V100|P100"), cpus, memory_mib, least_gpus and most_gpus, weight, tenant, deadline_s,
 /// isolated_s, group and after: a job comes once all of that group, whose first row is above, are
 /// over.
+inline constexpr std::array<std::string_view, 20> job_columns = {
+    "name",       "arrival_s", "gpus",       "gpu_share",  "cpus",  "memory_mib", "kinds",
+    "least_gpus", "most_gpus", "duration_s", "steps",      "type",  "model",      "batch",
+    "weight",     "tenant",    "deadline_s", "isolated_s", "group", "after"};
+
+/// From a table of job_columns.
 [[nodiscard]] Status add_jobs(const Cells& cells, const Cluster& cluster, Workload& workload,
                               ThroughputTable& throughput);
 

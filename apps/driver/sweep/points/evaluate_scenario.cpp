@@ -2,8 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
-#include <map>
-#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -42,11 +40,16 @@ class ScenarioEvaluator final : public PointEvaluator {
     const auto scenario = points_.at(point.where);
     if (!scenario.ok()) return scenario.error();
     const Job& job = (*scenario)->job;
-    const Estimate answer = estimates_.of(job);
+    const auto answer = estimates_.of(job);
+    if (!answer.ok()) return answer.error();
     RangedStep range;
-    if (has_range_) range = ranged_step(job, build_blocks(job));
+    if (has_range_) {
+      const auto ends = ranged_step(job, build_blocks(job));
+      if (!ends.ok()) return ends.error();
+      range = *ends;
+    }
     for (const MetricInfo& metric : sweep_.metrics) {
-      point.metrics.push_back(metric_of(metric.name, job, answer, range));
+      point.metrics.push_back(metric_of(metric.name, job, *answer, range));
     }
     return ok_status();
   }
@@ -65,7 +68,7 @@ class ScenarioEvaluator final : public PointEvaluator {
       if (name == "ram_bytes") return std::round(memories.front().need);
       return memories.size() > 1 ? std::round(memories[1].need) : unknown;
     }
-    const double flops = flops_of(job);
+    const double flops = driver::model_flops(job, points_.amounts(job));
     const driver::JobFigures figures = driver::job_figures(job, answer.step_ns, flops);
     if (name == "tokens_per_s") return figures.tokens_per_s;
     // A recording has no operations to count.
@@ -85,22 +88,10 @@ class ScenarioEvaluator final : public PointEvaluator {
     return unknown;
   }
 
-  /// FLOPs follow from model, framework and length.
-  double flops_of(const Job& job) {
-    const FlopsKey key{points_.named_model(), job.framework, job.model->vocabulary, job.length,
-                       job.trains()};
-    const auto [found, is_new] = flops_.try_emplace(key, 0.0);
-    if (is_new) found->second = driver::model_flops(job) / job.global_batch;
-    return found->second * job.global_batch;
-  }
-
-  using FlopsKey = std::tuple<const ModelSpec*, const Framework*, double, double, bool>;
-
   const Sweep& sweep_;
   ScenarioPoints points_;
   driver::PlanEstimates estimates_;
   bool has_range_ = false;
-  std::map<FlopsKey, double> flops_;
 };
 
 class ScenarioEvaluation final : public Evaluation {

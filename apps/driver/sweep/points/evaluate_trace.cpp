@@ -162,12 +162,13 @@ class TraceEvaluator final : public PointEvaluator {
   static double metric_of(std::string_view name, const Source& source,
                           const driver::Prediction& prediction,
                           const std::optional<driver::MemoryNeed>& need) {
-    const auto step = static_cast<double>(prediction.run.answer.step_ns);
-    if (name == "step_ns") return step;
+    if (name == "step_ns") return static_cast<double>(prediction.run.answer.step_ns);
+    const std::int64_t before = source.replay.run.answer.step_ns;
+    const std::int64_t after = prediction.run.answer.step_ns;
     if (name == "speedup") {
-      const auto before = static_cast<double>(source.replay.run.answer.step_ns);
-      return step > 0 ? before * prediction.samples.value_or(1) / step : not_known;
+      return driver::speedup_of(before, after, prediction.samples.value_or(1));
     }
+    if (name == "time_ratio") return driver::time_ratio_of(before, after);
     if (name == "low_ns") return static_cast<double>(prediction.low_ns);
     if (name == "high_ns") return static_cast<double>(prediction.high_ns);
     if (!need) return not_known;

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <tuple>
 #include <type_traits>
+#include <utility>
 
 #include "apps/driver/scenario/scenario_files.h"
 #include "apps/driver/sweep/space/document.h"
+#include "models/program/job_members.h"
 
 namespace foretrace::sweeping {
 namespace {
@@ -24,55 +27,26 @@ constexpr ScenarioPart named_part() {
   return {[](const Scenario& a, const Scenario& b) { return a.*Member != b.*Member; },
           [](const Scenario& from, Scenario& to) { to.*Member = from.*Member; }};
 }
-template <auto Member>
+template <std::size_t Member>
 constexpr ScenarioPart job_part() {
-  return {[](const Scenario& a, const Scenario& b) { return a.job.*Member != b.job.*Member; },
-          [](const Scenario& from, Scenario& to) { to.job.*Member = from.job.*Member; }};
-}
-template <auto Member>
-constexpr ScenarioPart plan_part() {
-  return {
-      [](const Scenario& a, const Scenario& b) { return a.job.plan.*Member != b.job.plan.*Member; },
-      [](const Scenario& from, Scenario& to) { to.job.plan.*Member = from.job.plan.*Member; }};
-}
-template <auto Member>
-constexpr ScenarioPart precision_part() {
   return {[](const Scenario& a, const Scenario& b) {
-            return a.job.precisions.*Member != b.job.precisions.*Member;
+            return std::get<Member>(members_of(a.job)) != std::get<Member>(members_of(b.job));
           },
           [](const Scenario& from, Scenario& to) {
-            to.job.precisions.*Member = from.job.precisions.*Member;
+            std::get<Member>(members_of(to.job)) = std::get<Member>(members_of(from.job));
           }};
 }
 
+template <std::size_t... Members>
+constexpr auto all_parts(std::index_sequence<Members...> /*members*/) {
+  return std::array{named_part<&Scenario::model>(), named_part<&Scenario::cluster>(),
+                    named_part<&Scenario::framework>(), job_part<Members>()...};
+}
+
 /// All that scenario_of() reads.
-constexpr std::array scenario_parts = {named_part<&Scenario::model>(),
-                                       named_part<&Scenario::cluster>(),
-                                       named_part<&Scenario::framework>(),
-                                       job_part<&Job::schedule>(),
-                                       job_part<&Job::chunks>(),
-                                       job_part<&Job::global_batch>(),
-                                       job_part<&Job::micro_batch>(),
-                                       job_part<&Job::length>(),
-                                       job_part<&Job::keys>(),
-                                       job_part<&Job::pass>(),
-                                       job_part<&Job::recompute>(),
-                                       job_part<&Job::sparse_gradients>(),
-                                       precision_part<&Precisions::activations>(),
-                                       precision_part<&Precisions::layers_in_8_bit>(),
-                                       plan_part<&ParallelPlan::data>(),
-                                       plan_part<&ParallelPlan::tensor>(),
-                                       plan_part<&ParallelPlan::pipeline>(),
-                                       plan_part<&ParallelPlan::context>(),
-                                       plan_part<&ParallelPlan::expert>(),
-                                       plan_part<&ParallelPlan::expert_tensor>(),
-                                       plan_part<&ParallelPlan::sequence>(),
-                                       plan_part<&ParallelPlan::sharding>(),
-                                       plan_part<&ParallelPlan::shard_size>(),
-                                       plan_part<&ParallelPlan::context_kind>(),
-                                       plan_part<&ParallelPlan::balances_context>(),
-                                       plan_part<&ParallelPlan::tensor_pieces>(),
-                                       plan_part<&ParallelPlan::async_tensor_backward>()};
+using JobMembers = decltype(members_of(std::declval<const Job&>()));
+constexpr std::array scenario_parts =
+    all_parts(std::make_index_sequence<std::tuple_size_v<JobMembers>>());
 
 bool takes_away(const Axis& axis) {
   return std::any_of(axis.values.begin(), axis.values.end(), [](const ConfigValue& value) {

@@ -47,8 +47,9 @@ class ScenarioPoints {
   ScenarioPoints(const Sweep& sweep, const Catalogue& catalogue);
   /// The scenario at a point, completed and checked; it stays until the next call.
   [[nodiscard]] Result<const driver::Scenario*> at(std::span<const double> where);
-  /// The model as the point's document names it: what at() has may be padded.
-  [[nodiscard]] const ModelSpec* named_model() const { return named_model_.get(); }
+  [[nodiscard]] const driver::ModelAmounts& amounts(const Job& job) {
+    return completion_.amounts(job);
+  }
 
  private:
   void keep_names();

@@ -9,8 +9,9 @@ constexpr auto time_unit = MetricUnit::time;
 
 constexpr std::array trace_metrics = {
     MetricInfo{"step_ns", time_unit, true, true, "predicted time of a step"},
-    MetricInfo{"speedup", MetricUnit::factor, true, false,
-               "recorded time per sample / predicted one"},
+    MetricInfo{"speedup", MetricUnit::factor, true, false, "work per time, predicted / recorded"},
+    MetricInfo{"time_ratio", MetricUnit::factor, true, false,
+               "time of a step, predicted / recorded"},
     MetricInfo{"low_ns", time_unit, false, true, "low end of the range of the step"},
     MetricInfo{"high_ns", time_unit, false, true, "high end of it"},
     MetricInfo{"memory_bytes", MetricUnit::bytes, false, true,

@@ -6,6 +6,7 @@
 #include <cmath>
 #include <filesystem>
 #include <limits>
+#include <optional>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -22,6 +23,9 @@ namespace {
 constexpr double most_samples = 1e12;
 constexpr double most_searched = 1e7;  // they are kept in memory
 constexpr double most_population = 4096;
+
+/// Names of the metrics of a store; nothing: there is none.
+using Columns = std::optional<std::span<const std::string>>;
 
 /// A scenario whose workload is a recording is about that recording.
 Subject subject_of(const ConfigValue& scenario) {
@@ -180,9 +184,33 @@ void read_objectives(ConfigFields& fields, Sweep& sweep, std::span<const std::st
   }
 }
 
-/// Metrics that are usual, asked for, or named in an expression; expressions see them by number
-/// only once that is known, so they are read twice.
-void read_questions(ConfigFields& fields, Sweep& sweep) {
+/// Metrics of a store that cannot be read as it is told of.
+Status check_stored_metrics(const Sweep& sweep, std::span<const std::string> columns) {
+  const auto refuse = [&](std::string_view what, std::string_view name) {
+    return Error{
+        ErrorCode::bad_format,
+        fmt::format("{}: the results {} {}: another version of the program wrote them, which "
+                    "shows them; `sweep --fresh` computes them anew",
+                    sweep.path, what, in_quotes(name))};
+  };
+  const auto known = metrics_of(sweep.subject);
+  for (const std::string& column : columns) {
+    const bool is_known = std::any_of(known.begin(), known.end(), [&](const MetricInfo& metric) {
+      return metric.name == column;
+    });
+    if (!is_known) return refuse("hold the unknown metric", column);
+  }
+  for (const MetricInfo& metric : sweep.metrics) {
+    if (std::find(columns.begin(), columns.end(), metric.name) == columns.end()) {
+      return refuse("lack the metric", metric.name);
+    }
+  }
+  return ok_status();
+}
+
+/// Metrics that are usual, asked for, or named in an expression (of a store: those that it has);
+/// expressions see them by number only once that is known, so they are read twice.
+void read_questions(ConfigFields& fields, Sweep& sweep, const Columns& columns) {
   const auto known = metrics_of(sweep.subject);
   const std::size_t first = sweep.axes().size();
   std::vector<std::string> names;
@@ -194,8 +222,10 @@ void read_questions(ConfigFields& fields, Sweep& sweep) {
   fields.optional_texts("constraints", constraints);
   std::vector<bool> wanted(known.size());
   for (std::size_t i = 0; i < known.size(); ++i) {
-    wanted[i] =
-        known[i].is_usual || std::find(asked.begin(), asked.end(), known[i].name) != asked.end();
+    const auto is_in = [&](std::span<const std::string> list) {
+      return std::find(list.begin(), list.end(), known[i].name) != list.end();
+    };
+    wanted[i] = columns ? is_in(*columns) : known[i].is_usual || is_in(asked);
   }
   for (const std::string& name : asked) {
     std::vector<std::string_view> valid(names.begin() + static_cast<std::ptrdiff_t>(first),
@@ -246,7 +276,7 @@ ConfigValue with_scenario(const ConfigValue& root, const ConfigValue& scenario) 
 }
 
 Result<Sweep> sweep_from(const ConfigValue& root, const std::string& where,
-                         const std::string& folder) {
+                         const std::string& folder, const Columns& columns = {}) {
   Sweep sweep;
   sweep.path = where;
   sweep.folder = folder;
@@ -259,8 +289,12 @@ Result<Sweep> sweep_from(const ConfigValue& root, const std::string& where,
     sweep.text = json_text(with_scenario(root, sweep.document));
   std::vector<Axis> axes = read_axes(fields, sweep.document, metrics_of(sweep.subject));
   read_method(fields, sweep, axes);
-  read_questions(fields, sweep);
+  read_questions(fields, sweep, columns);
   if (auto status = fields.finish(); !status.ok()) return std::move(status).error();
+  if (columns) {
+    if (Status fine = check_stored_metrics(sweep, *columns); !fine.ok())
+      return std::move(fine).error();
+  }
   return sweep;
 }
 
@@ -293,6 +327,13 @@ Result<Sweep> parse_sweep(std::string_view text, const std::string& where,
   auto root = parse_config_document(text, where, sweep_schema);
   if (!root.ok()) return std::move(root).error();
   return sweep_from(*root, where, folder);
+}
+
+Result<Sweep> parse_stored_sweep(std::string_view text, const std::string& where,
+                                 const std::string& folder, std::span<const std::string> columns) {
+  auto root = parse_config_document(text, where, sweep_schema);
+  if (!root.ok()) return std::move(root).error();
+  return sweep_from(*root, where, folder, columns);
 }
 
 }  // namespace foretrace::sweeping

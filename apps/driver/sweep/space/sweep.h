@@ -54,6 +54,12 @@ struct Sweep {
 /// The same of text; `folder` is what names of files are relative to.
 [[nodiscard]] Result<Sweep> parse_sweep(std::string_view text, const std::string& where,
                                         const std::string& folder);
+/// The sweep of a store: its metrics are those that the store has columns of, which another program
+/// may have chosen. Errors: a column that is no metric, a metric that an expression needs and that
+/// has no column.
+[[nodiscard]] Result<Sweep> parse_stored_sweep(std::string_view text, const std::string& where,
+                                               const std::string& folder,
+                                               std::span<const std::string> columns);
 
 /// "FILE" beside the sweep file.
 [[nodiscard]] std::string beside(const std::string& folder, const std::string& file);

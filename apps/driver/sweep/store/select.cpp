@@ -68,9 +68,7 @@ class BestPoints {
 Result<StoredSweep> open_stored(const std::string& folder) {
   auto store = Store::read(folder);
   if (!store.ok()) return std::move(store).error();
-  auto facts = store->facts();
-  if (!facts.ok()) return std::move(facts).error();
-  auto sweep = parse_sweep(facts->sweep, facts->path, facts->folder);
+  auto sweep = stored_sweep(*store);
   if (!sweep.ok()) return std::move(sweep).error().with_context(store_file(folder));
   return StoredSweep{std::move(*sweep), std::move(*store)};
 }

@@ -42,6 +42,16 @@ std::string points_table(const Sweep& sweep) {
   return sql + "); ";
 }
 
+/// Rows with their reasons, columns as PointResult has them, whatever their order in the file.
+std::string rows_query(const Sweep& sweep) {
+  std::string sql = "SELECT points.id, points.reason";
+  for (const Axis& axis : sweep.axes()) sql += fmt::format(", points.at_{}", axis.name);
+  for (const MetricInfo& metric : sweep.metrics) sql += fmt::format(", points.{}", metric.name);
+  return sql +
+         ", reasons.text FROM points LEFT JOIN reasons ON points.reason = reasons.reason "
+         "ORDER BY points.id";
+}
+
 /// Every point with the values of its axes and its reason in words. An axis may be called as a word
 /// of SQL is.
 std::string results_view(const Sweep& sweep) {
@@ -206,6 +216,14 @@ Status put_aside(const std::string& path, Database& database) {
 
 }  // namespace
 
+Result<Sweep> stored_sweep(const Store& store) {
+  const auto facts = store.facts();
+  if (!facts.ok()) return facts.error();
+  const auto metrics = store.metrics();
+  if (!metrics.ok()) return metrics.error();
+  return parse_stored_sweep(facts->sweep, facts->path, facts->folder, *metrics);
+}
+
 std::string store_file(const std::string& folder) {
   return (std::filesystem::path(folder) / "sweep.db").string();
 }
@@ -299,6 +317,20 @@ Result<StoreFacts> Store::facts() const {
   return facts;
 }
 
+Result<std::vector<std::string>> Store::metrics() const {
+  auto select = database_->prepare("SELECT name FROM pragma_table_info('points') ORDER BY cid");
+  if (!select.ok()) return std::move(select).error();
+  std::vector<std::string> names;
+  while (true) {
+    const auto row = select->step();
+    if (!row.ok()) return row.error();
+    if (!*row) return names;
+    std::string name = select->text(0);
+    const bool is_axis = name.starts_with("at_");
+    if (!is_axis && name != "id" && name != "reason") names.push_back(std::move(name));
+  }
+}
+
 Status Store::reset(const Sweep& sweep, const StoreFacts& facts,
                     std::span<const PointResult> rows) {
   Transaction transaction(*database_);
@@ -327,9 +359,7 @@ Status Store::add(std::span<const PointResult> rows) {
 
 Status Store::for_each(const Sweep& sweep,
                        const std::function<Status(const PointResult&)>& visit) const {
-  auto select = database_->prepare(
-      "SELECT points.*, reasons.text FROM points LEFT JOIN reasons ON points.reason = "
-      "reasons.reason ORDER BY id");
+  auto select = database_->prepare(rows_query(sweep));
   if (!select.ok()) return select.error();
   const std::size_t axes = sweep.axes().size();
   const std::size_t metrics = sweep.metrics.size();

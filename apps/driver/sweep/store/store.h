@@ -52,6 +52,8 @@ class Store {
 
   [[nodiscard]] bool is_empty() const;
   [[nodiscard]] Result<StoreFacts> facts() const;
+  /// Names of the metrics that rows have, in their order.
+  [[nodiscard]] Result<std::vector<std::string>> metrics() const;
   /// Begins anew with these columns and rows, in one transaction: all of it is there or nothing.
   [[nodiscard]] Status reset(const Sweep& sweep, const StoreFacts& facts,
                              std::span<const PointResult> rows);
@@ -59,7 +61,7 @@ class Store {
   [[nodiscard]] Status update(const StoreFacts& facts);
   /// In one transaction.
   [[nodiscard]] Status add(std::span<const PointResult> rows);
-  /// Every row in the order of its number. The sweep is the one that facts() tells of.
+  /// Every row in the order of its number. The sweep is the one that stored_sweep() tells of.
   [[nodiscard]] Status for_each(const Sweep& sweep,
                                 const std::function<Status(const PointResult&)>& visit) const;
   /// Numbers of points that are there, ascending.
@@ -73,6 +75,9 @@ class Store {
   explicit Store(std::unique_ptr<Database> database);
   std::unique_ptr<Database> database_;
 };
+
+/// What a store was computed from: facts() with the metrics that are there.
+[[nodiscard]] Result<Sweep> stored_sweep(const Store& store);
 
 /// The file of the store in its folder.
 [[nodiscard]] std::string store_file(const std::string& folder);

@@ -41,7 +41,7 @@ export class Document {
     const moved = variant.works.map(([name, operator, shapes, ...rest]) =>
       [name + this.known, operator + this.known, shapes + this.known, ...rest]);
     this.facts.variants = this.facts.variants.filter((each) => each.name !== variant.name);
-    this.facts.variants.push({ ...variant, works: moved });
+    this.facts.variants.push({ ...variant, works: moved, cards: '' }); // which come later
     this.given = { name: variant.name, bytes };
     [this.columns, this.shownColumns] = [this.shownColumns, this.columns];
     this.spare = this.loaded.get(variant.name)?.graph.room ?? this.spare;
@@ -122,6 +122,14 @@ export class Document {
 
   memory(run) {
     return memoryOf(run);
+  }
+
+  /** HTML of what the program says of a variant, in cards. */
+  async cards(name) {
+    const { cards } = this.variant(name);
+    if (cards !== undefined) return cards; // an engine made them
+    this.ofVariants ??= inflate(this.block('cards')).then((bytes) => JSON.parse(new TextDecoder().decode(bytes)));
+    return (await this.ofVariants)[name] ?? '';
   }
 }
 

@@ -4,6 +4,7 @@ export class Points {
   constructor(facts) {
     this.axes = facts.axes.map((axis) => ({ ...axis, values: axis.values.map(String) }));
     this.objectives = facts.objectives;
+    this.ids = facts.ids;
     const named = new Set(facts.objectives.map(({ name }) => name));
     this.figures = [...facts.objectives, ...facts.metrics.filter(({ name }) => !named.has(name))];
     this.size = facts.objectives[0].values.length;
@@ -28,6 +29,9 @@ export class Points {
     const high = known.reduce((a, b) => Math.max(a, b), -Infinity);
     return { name, unit, values, maximized, low, high, share: values.map((value) => (value - low) / (high - low || 1)) };
   }
+
+  /** Where the document of the sweep has a figure of a point; an expression over several has no place of its own. */
+  placeOf(i, key) { return key ? `point ${this.ids[i]} /${key}` : `point ${this.ids[i]}`; }
 
   /** Points that every filter lets through. */
   shown() {

@@ -1,15 +1,13 @@
-// The answer: one sentence, the bars beside it, and where the time goes.
+// The answer: one sentence, the bars beside it, and where the time goes. All of it follows from what is shown: two sides of
+// model/answer.mjs and the what-ifs and sliders that are on.
+import { simulatedHere } from '../model/answer.mjs';
 import { draw, make, replace, swatch } from './dom.mjs';
+import { figureAt, strongAt } from './figure.mjs';
 import { bytes, factor, percent, signedTime, time, words } from './format.mjs';
-
-const parts = [['compute', 'device computes'], ['communication', 'exposed communication'],
-  ['waiting', 'waiting for late ranks'], ['copy', 'device copies'],
-  ['host', 'device waits for the host'], ['idle', 'latencies and gaps']];
 
 const usual = { before: 'recorded', after: 'predicted' };
 const wordOf = (answer, facts) => facts.unit ?? (answer.isSpan ? 'run' : 'step');
 const namesOf = ({ before }) => ({ ...usual, before: before ?? usual.before });
-const strong = (text) => make('b', {}, text);
 
 /** What was changed, in words: the what-if, then the sliders. */
 function changesOf(state, strings) {
@@ -29,64 +27,88 @@ function changesOf(state, strings) {
   return names.join(', ');
 }
 
-const samplesText = (samples) => (samples === 1 ? '' : `, for ${factor(samples)} the samples`);
+const isOfDocument = (side) => side.at !== simulatedHere;
 
-/** `now`, `then`: {answer, breakdown, memory}; `state.range`: {low, high} or null. */
-export function showAnswer(now, then, state, facts) {
-  const { strings } = facts;
-  const names = namesOf(facts);
-  const before = now.answer.step;
-  const after = then.answer.step;
-  const what = changesOf(state, strings);
-  const unit = wordOf(now.answer, facts);
-  const sample = after / state.samples; // of a step of more or fewer samples, what the same work takes
-  if (!what) {
-    replace('sentence', `This ${unit} takes `, make('em', {}, time(before)), '.');
-  } else if (before === after) {
-    replace('sentence', 'With ', make('em', {}, what), ` this ${unit} would take as long as now: `,
-      `${time(before)}.`);
-  } else {
-    replace('sentence', 'With ', make('em', {}, what), ` this ${unit} would take `,
-      make('span', { class: 'to' }, time(after, before)), make('span', { class: 'from' },
-        ` instead of ${time(before)}${samplesText(state.samples)}.`));
-  }
+/** What the figures rest on, with its share of the critical path. */
+function restsOn(then, state) {
+  if (!isOfDocument(then)) return [make('span', {}, `simulated in this page, without a range${state.variant ? ', from predicted times' : ''}`)];
+  if (then.provenance.length === 0) return [];
+  const shares = [...then.provenance].sort((a, b) => b.share - a.share);
+  return [make('span', {}, 'rests on ', ...shares.flatMap(({ name, share, at }, i) =>
+    [`${i > 0 ? ', ' : ''}${name} `, strongAt(at, percent(share).replace('+', ''))]))];
+}
+
+/** Change and range, beside the sentence. */
+function figuresOf(now, then, what, state, unit) {
   const figures = [];
+  const { samples } = state; // of a step of more or fewer samples, what the same work takes
+  const sample = then.step / samples;
+  const per = samples === 1 ? '' : ` per ${then.at}/throughput/samples`;
   if (what) {
-    figures.push(make('span', { class: sample <= before ? 'good' : 'bad' },
-      strong(percent(sample / Math.max(1, before) - 1)), state.samples === 1 ? '' : ' per sample'));
-    figures.push(make('span', {}, strong(factor(before / Math.max(1, sample)))));
+    const from = (at) => (isOfDocument(then) ? at : simulatedHere);
+    figures.push(make('span', { class: sample <= now.step ? 'good' : 'bad' },
+      strongAt(from(`${then.stepAt}${per} to ${now.stepAt}`), percent(sample / Math.max(1, now.step) - 1)),
+      samples === 1 ? '' : ' per sample'));
+    // Work per time; where a step then does other work, the time of a step beside it.
+    figures.push(make('span', {}, strongAt(from(`${now.stepAt} over ${then.stepAt}${per}`), factor(now.step / Math.max(1, sample))),
+      ' the work per time'));
+    if (samples !== 1) {
+      figures.push(make('span', {}, strongAt(from(`${then.stepAt} over ${now.stepAt}`), factor(then.step / Math.max(1, now.step))),
+        ' the time of a ', unit));
+    }
     if (state.range) {
-      figures.push(make('span', {}, 'between ', strong(time(state.range.low, before)), ' and ',
-        strong(time(state.range.high, before))));
+      figures.push(make('span', {}, 'between ', strongAt(`${then.at}/low_ns`, time(state.range.low, now.step)), ' and ',
+        strongAt(`${then.at}/high_ns`, time(state.range.high, now.step))));
     }
   }
-  const peak = (side) => Math.max(0, ...side.memory.map((curve) => curve.peak));
-  if (peak(now) > 0) {
-    figures.push(make('span', {}, 'memory peak ', strong(bytes(peak(now))),
-      peak(then) === peak(now) ? '' : ' \u2192 ', peak(then) === peak(now) ? '' : strong(bytes(peak(then)))));
+  if (now.peak?.bytes > 0) {
+    const changes = then.peak && then.peak.bytes !== now.peak.bytes;
+    figures.push(make('span', {}, 'memory peak ', strongAt(now.peak.at, bytes(now.peak.bytes)),
+      ...(changes ? [' \u2192 ', strongAt(then.peak.at, bytes(then.peak.bytes))] : [])));
   }
-  replace('figures', ...figures);
-  showRange(before, after, what, state, names);
+  return [...figures, ...restsOn(then, state)];
+}
+
+/** `now`, `then`: sides; `run`: the run before; `state.range`: {low, high} or null. */
+export function showAnswer(now, then, state, facts, run) {
+  const names = namesOf(facts);
+  const what = changesOf(state, facts.strings);
+  const unit = wordOf(run.answer, facts);
+  if (!what) {
+    replace('sentence', `This ${unit} takes `, figureAt(now.stepAt, time(now.step), 'em'), '.');
+  } else if (now.step === then.step) {
+    replace('sentence', 'With ', make('em', { 'data-at': 'input' }, what), ` this ${unit} would take as long as now: `,
+      figureAt(then.stepAt, time(then.step)), '.');
+  } else {
+    replace('sentence', 'With ', make('em', { 'data-at': 'input' }, what), ` this ${unit} would take `,
+      make('span', { class: 'to' }, figureAt(then.stepAt, time(then.step, now.step))), make('span', { class: 'from' },
+        ' instead of ', figureAt(now.stepAt, time(now.step)),
+        ...(state.samples === 1 ? [] : [', for ', figureAt(isOfDocument(then) ? `${then.at}/throughput/samples` : simulatedHere,
+          factor(state.samples)), ' the samples']), '.'));
+  }
+  replace('figures', ...figuresOf(now, then, what, state, unit));
+  showRange(now, then, what, state, names);
   showBreakdown(now, then, what, { ...names, idle: facts.idle });
 }
 
 /** Recorded and predicted as bars, with the range as a whisker. */
-export function showRange(before, after, what, state, names = usual) {
+export function showRange(now, then, what, state, names = usual) {
+  const [before, after] = [now.step, then.step];
   const width = 520;
   const low = state.range ? state.range.low : after;
   const high = state.range ? state.range.high : after;
   const scale = (width - 16) / Math.max(1, before, after, high);
   const x = (ns) => 8 + ns * scale;
   const enough = 160; // for the text inside
-  const bar = (y, height, ns, name, text) => {
+  const bar = (y, height, { step: ns, stepAt }, name, text) => {
     const inside = ns * scale >= enough;
     return [draw('rect', { x: 8, y, width: Math.max(2, ns * scale), height, rx: 4, class: name }),
       draw('text', { x: inside ? 18 : x(Math.max(ns, high)) + 10, y: y + height / 2 + 4,
-        class: inside ? `${name}-text` : 'bar-now-text' }, text)];
+        class: inside ? `${name}-text` : 'bar-now-text', 'data-at': stepAt }, text)];
   };
-  const marks = [...bar(12, 22, before, 'bar-now', `${names.before} ${time(before)}`)];
+  const marks = [...bar(12, 22, now, 'bar-now', `${names.before} ${time(before)}`)];
   if (what) {
-    marks.push(...bar(44, 26, after, 'bar-then', `${names.after} ${time(after, before)}`));
+    marks.push(...bar(44, 26, then, 'bar-then', `${names.after} ${time(after, before)}`));
     if (high > low) {
       marks.push(draw('rect', { x: x(low), y: 44, width: (high - low) * scale, height: 26, class: 'range' }));
       marks.push(draw('path', { d: `M${x(low)} 40v34M${x(high)} 40v34M${x(low)} 57H${x(high)}`,
@@ -102,33 +124,35 @@ function breakdownBar(side, most, label) {
   const width = 1000;
   let x = 0;
   const shown = [];
-  for (const [key, name] of parts) {
-    const ns = side.breakdown[key];
+  for (const { key, name, ns, at } of side.parts) {
     const wide = (ns / most) * width;
     if (wide < 0.4) continue;
     shown.push(draw('rect', { x, y: 0, width: Math.max(0.4, wide - 1.2), height: 26, class: `use-${key}` },
-      draw('title', {}, `${name}: ${time(ns, side.answer.step)}, ${(100 * ns / side.answer.step).toFixed(1)} %`)));
+      draw('title', { 'data-at': at }, `${name}: ${time(ns, side.step)}, ${(100 * ns / side.step).toFixed(1)} %`)));
     x += wide;
   }
-  const text = parts.filter(([key]) => side.breakdown[key] > 0)
-    .map(([key, name]) => `${name} ${time(side.breakdown[key], side.answer.step)}`).join(', ');
+  const text = side.parts.filter(({ ns }) => ns > 0).map(({ name, ns }) => `${name} ${time(ns, side.step)}`).join(', ');
   return [make('span', { class: 'bar-label' }, label),
     draw('svg', { viewBox: `0 0 ${width} 26`, preserveAspectRatio: 'none', class: 'bar', role: 'img',
       'aria-label': `${label}: ${text}` }, ...shown),
-    make('span', { class: 'bar-value' }, time(side.answer.step, most))];
+    make('span', { class: 'bar-value', 'data-at': side.stepAt }, time(side.step, most))];
 }
 
+/** `names.idle`: what nothing fills, if it has a name of its own. */
 export function showBreakdown(now, then, what, names = usual) {
-  const named = parts.map(([key, name]) => [key, key === 'idle' ? names.idle ?? name : name]);
-  const most = Math.max(1, now.answer.step, then.answer.step);
-  const bars = breakdownBar(now, most, names.before);
-  if (what) bars.push(...breakdownBar(then, most, names.after));
+  const most = Math.max(1, now.step, then.step);
+  const named = (side) => ({ ...side, parts: side.parts.map((part) => (part.key === 'idle' && names.idle ? { ...part, name: names.idle } : part)) });
+  const [before, after] = [named(now), named(then)];
+  const bars = breakdownBar(before, most, names.before);
+  if (what) bars.push(...breakdownBar(after, most, names.after));
   replace('bars', ...bars);
-  replace('uses', ...named.filter(([key]) => now.breakdown[key] > 0 || then.breakdown[key] > 0)
-    .map(([key, name]) => {
-      const change = then.breakdown[key] - now.breakdown[key];
-      const shows = what && Math.abs(change) > now.answer.step / 1000;
-      return make('span', {}, swatch(key), `${name} `, shows ? make('b', { class: change < 0 ? 'good' : 'bad' },
-        signedTime(change, now.answer.step)) : time(now.breakdown[key], now.answer.step));
-    }));
+  const both = before.parts.map((part, i) => [part, after.parts[i]]).filter(([a, b]) => a.ns > 0 || b.ns > 0);
+  replace('uses', ...both.map(([a, b]) => {
+    const change = b.ns - a.ns;
+    const shows = what && Math.abs(change) > now.step / 1000;
+    const at = b.at === simulatedHere ? simulatedHere : `${b.at} less ${a.at}`;
+    return make('span', {}, swatch(a.key), `${a.name} `, shows
+      ? make('b', { class: change < 0 ? 'good' : 'bad', 'data-at': at }, signedTime(change, now.step))
+      : figureAt(a.at, time(a.ns, now.step)));
+  }));
 }

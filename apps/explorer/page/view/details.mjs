@@ -3,7 +3,7 @@ import { isDevice, kindsOf } from '../model/engine.mjs';
 import { byId, draw, make, replace } from './dom.mjs';
 import { count, percent, shortName, signedTime, time } from './format.mjs';
 
-const provenance = ['measured', 'scaled', 'table', 'roofline', 'assumed'];
+const provenances = ['measured', 'scaled', 'table', 'roofline', 'assumed'];
 const reasons = ['nothing', 'the program order', 'the operation before it on its stream', 'its launch',
   'an event of another stream', 'device work that it waits for', 'room in the launch queue',
   'room on the device', 'another thread', 'a value', 'memory', 'the last of all ranks',
@@ -44,6 +44,16 @@ function whyThen(run, task, strings) {
   return 'the begin of the window';
 }
 
+/** Where the time of a task comes from; of a predicted run (`isPredicted`) also what became of it. */
+export function provenanceOf(run, task, isPredicted) {
+  const { graph, weights } = run;
+  const own = provenances[graph.provenance[task]];
+  const isMoved = weights.duration[task] !== graph.duration[task];
+  if (!isPredicted) return own;
+  const is = own === 'measured' ? 'measured in the recording, kept by the prediction' : `${own} by the prediction`;
+  return isMoved ? `${is}, then scaled by a slider` : is;
+}
+
 const rowsOfFacts = (facts) => facts.filter((fact) => fact !== null && fact[1] !== '')
   .flatMap(([label, value]) => [make('dt', {}, label), make('dd', {}, value)]);
 
@@ -71,10 +81,14 @@ export function showSlice(mark, runs, strings, state, onFactor) {
     ['takes', before !== null && after !== null && before !== after
       ? `${time(before)} \u2192 ${time(after)} (${percent(after / Math.max(1, before) - 1)})` : time(length)],
     isTask ? ['starts after', whyThen(run, task, strings)] : null,
-    isTask ? ['time is', provenance[run.graph.provenance[task]]] : null,
+    isTask ? ['time is', provenanceOf(run, task, onFactor !== null && mark.side === 1)] : null,
   ];
-  const children = [make('h3', {}, name.length > 300 ? `${name.slice(0, 300)}\u2026` : name),
-    make('dl', {}, ...rowsOfFacts(facts))];
+  const list = make('dl', {}, ...rowsOfFacts(facts));
+  if (mark.keeps) { // the slider that moves stays in the hand
+    byId('slice').querySelector('dl').replaceWith(list);
+    return;
+  }
+  const children = [make('h3', {}, name.length > 300 ? `${name.slice(0, 300)}\u2026` : name), list];
   if (onFactor && isTask && isDevice(work.kind)) children.push(kernelSlider(run, work, state, onFactor));
   replace('slice', ...children);
 }
@@ -85,7 +99,7 @@ function kernelSlider(run, work, state, onFactor) {
   for (let k = 0; k < run.graph.size; ++k) {
     if (run.works[run.graph.work[k]].name === work.name) {
       tasks += 1;
-      sum += run.weights.duration[k];
+      sum += run.graph.duration[k]; // without the slider
     }
   }
   const value = state.factors.names.get(work.name) ?? 1;

@@ -42,7 +42,7 @@ class Slices {
 
   finish(title) {
     const cut = (values) => values.subarray(0, this.count);
-    return { title, begin: cut(this.begin), end: cut(this.end), cls: cut(this.cls),
+    return { title, lane: this.lane, begin: cut(this.begin), end: cut(this.end), cls: cut(this.cls),
       task: cut(this.task), label: cut(this.label), busy: this.busy,
       isHost: this.lane.kind === 'host_thread' };
   }

@@ -12,9 +12,12 @@ export function shownRun(page, run, title) {
   const curves = page.memory(run).slice(0, mostCurves);
   const memory = curves.map((curve) => ({ ...curve,
     title: curves.length > 1 ? `memory, rank ${curve.rank}/${curve.device}` : 'live memory' }));
-  const note = `${time(run.answer.step)}${run.answer.isSpan && !page.facts.unit ? '' : ' per step'}`
-    + `${left > 0 ? `, ${left} more lanes` : ''}`;
-  return Object.assign(run, { rows, memory, title, note, breakdown: page.breakdown(run) });
+  return Object.assign(run, { rows, left, memory, title, breakdown: page.breakdown(run) });
+}
+
+/** What stands behind the title of a run in the timeline; `step`: as the answer has it, with the decimals of `scale`. */
+export function noteOf(run, step, facts, scale = step) {
+  return `${time(step, scale)}${run.answer.isSpan && !facts.unit ? '' : ' per step'}${run.left > 0 ? `, ${run.left} more lanes` : ''}`;
 }
 
 /** Which of the tasks of one kind of work on a lane each is: micro-batches of a stage come in order. */

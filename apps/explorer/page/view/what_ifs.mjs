@@ -51,6 +51,7 @@ export class WhatIfs {
       output.textContent = wordsOf(state.factors[name], this.before);
       input.setAttribute('aria-valuetext', output.textContent);
     }
+    byId('command').hidden = byId('command-hint').hidden = state.commandWords.length === 0;
     const command = state.commandWords.map((word) => (/^[\w./:=+-]+$/.test(word) ? word
       : `'${word.replaceAll("'", "'\\''")}'`)).join(' ');
     replace('command', make('code', {}, command));

@@ -1,17 +1,17 @@
 // A control loop and its network, whole or pruned.
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
 #include "apps/report/pages.h"
 #include "apps/report/text.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::report::sections {
 namespace {
 
 Value milliseconds(double ns) {
-  return Value::time(std::llround(ns)).as(fmt::format("{:.2f} ms", ns * 1e-6));
+  return Value::time(to_whole(ns)).as(fmt::format("{:.2f} ms", ns * 1e-6));
 }
 
 double loop_share(std::int64_t ns, const streams::LoopFigures& figures) {
@@ -113,7 +113,7 @@ Sections streamed_buffers(const StreamedAnswer& answer) {
     for (std::size_t s = 0; s < net.subnets.size(); ++s) {
       served.push_back({net.subnets[s].name, Value::plain(figures.served[s])});
     }
-    const auto bytes = [](double value) { return Value::bytes(std::llround(value)); };
+    const auto bytes = [](double value) { return Value::bytes(to_whole(value)); };
     table.add({bytes(net.buffer_bytes), milliseconds(figures.service_ns),
                milliseconds(static_cast<double>(figures.p99_service_ns)),
                milliseconds(figures.latency_ns),
@@ -126,14 +126,13 @@ Sections streamed_buffers(const StreamedAnswer& answer) {
   }
   const streams::SuperNetFigures& first = answer.answer.buffers.front();
   const streams::SuperNetFigures& last = answer.answer.buffers.back();
-  section.headline =
-      fmt::format("{} to {}: {} each with a buffer of {}, {} with {}",
-                  plural(static_cast<std::uint64_t>(first.queries), "query"),
-                  plural(answer.streams.buffers.front().subnets.size(), "SubNet"),
-                  shown_text(milliseconds(first.service_ns)),
-                  bytes_text(std::llround(answer.streams.buffers.front().buffer_bytes)),
-                  shown_text(milliseconds(last.service_ns)),
-                  bytes_text(std::llround(answer.streams.buffers.back().buffer_bytes)));
+  section.headline = fmt::format("{} to {}: {} each with a buffer of {}, {} with {}",
+                                 plural(static_cast<std::uint64_t>(first.queries), "query"),
+                                 plural(answer.streams.buffers.front().subnets.size(), "SubNet"),
+                                 shown_text(milliseconds(first.service_ns)),
+                                 bytes_text(to_whole(answer.streams.buffers.front().buffer_bytes)),
+                                 shown_text(milliseconds(last.service_ns)),
+                                 bytes_text(to_whole(answer.streams.buffers.back().buffer_bytes)));
   section.tables.push_back(std::move(table));
   section.note(
       "within bound: the time on the accelerator, or the accuracy, that the query asks for; "

@@ -1,13 +1,13 @@
 // Rounds of federated learning under policies.
 #include <algorithm>
-#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "apps/driver/scheduler/simulation/metrics.h"
 #include "apps/report/pages.h"
 #include "apps/report/text.h"
+#include "sim/core/distribution.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::report::sections {
 namespace {
@@ -16,7 +16,7 @@ Value seconds_of(double seconds) {
   const std::string text = seconds >= 3600 ? fmt::format("{:.2f} h", seconds / 3600)
                            : seconds >= 60 ? fmt::format("{:.1f} min", seconds / 60)
                                            : fmt::format("{:.2f} s", seconds);
-  return Value::time(std::llround(seconds * 1e9)).as(text);
+  return Value::time(to_whole(seconds * 1e9)).as(text);
 }
 
 Value rate_value(double bytes_per_s) {
@@ -70,7 +70,7 @@ Sections federated_policies(const FederatedAnswer& answer) {
     if (std::pair(figures.given_up, figures.end_ns) < std::pair(so_far.given_up, so_far.end_ns)) {
       best = i;
     }
-    const scheduling::Spread rounds = scheduling::spread_of(figures.round_s);
+    const Distribution rounds = distribution_of(figures.round_s);
     table.add({Value::words(answer.run.policies[i].name),
                seconds_of(static_cast<double>(figures.end_ns) * 1e-9), seconds_of(rounds.mean),
                seconds_of(rounds.p99), Value::plain(figures.asked), Value::plain(figures.merged),
@@ -78,8 +78,8 @@ Sections federated_policies(const FederatedAnswer& answer) {
                Value::share(wasted_share(figures)), rate_value(mean_rate(figures)),
                rate_value(figures.peak_bytes_per_s), Value::plain(figures.given_up),
                Value::plain(figures.age).as(fmt::format("{:.2f}", figures.age)),
-               Value::count(figures.round_s.size()), Value::bytes(std::llround(figures.sent_bytes)),
-               Value::bytes(std::llround(figures.received_bytes)), seconds_of(figures.useful_s),
+               Value::count(figures.round_s.size()), Value::bytes(to_whole(figures.sent_bytes)),
+               Value::bytes(to_whole(figures.received_bytes)), seconds_of(figures.useful_s),
                seconds_of(figures.wasted_s)});
   }
   std::uint64_t devices = 0;

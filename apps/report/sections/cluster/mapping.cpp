@@ -1,16 +1,16 @@
 // Tasks and embedding tables on devices.
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
 #include "apps/report/pages.h"
 #include "apps/report/text.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::report::sections {
 namespace {
 
-Value nanoseconds(double ns) { return Value::time(std::llround(ns)); }
+Value nanoseconds(double ns) { return Value::time(to_whole(ns)); }
 
 }  // namespace
 

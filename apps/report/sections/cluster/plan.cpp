@@ -1,6 +1,5 @@
 // Plans of a model on a cluster: the best, why the others lose, and how they scale.
 #include <algorithm>
-#include <cmath>
 #include <functional>
 
 #include <fmt/format.h>
@@ -9,6 +8,7 @@
 #include "apps/report/pages.h"
 #include "apps/report/sections/cluster/utilization.h"
 #include "apps/report/text.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::report::sections {
 namespace {
@@ -36,8 +36,8 @@ Value cost_value(double dollars) {
 Value exposed_value(const StepBreakdown& parts) {
   Value::Object exposed;
   for (std::size_t i = 0; i < axis_count; ++i) {
-    exposed.push_back({std::string(to_string(static_cast<Axis>(i))),
-                       Value::time(std::llround(parts.exposed[i]))});
+    exposed.push_back(
+        {std::string(to_string(static_cast<Axis>(i))), Value::time(to_whole(parts.exposed[i]))});
   }
   return Value::object(std::move(exposed));
 }
@@ -53,11 +53,11 @@ std::vector<Value> choice_cells(const PlanChoice& choice) {
           utilization_value(choice.figures),
           Value::plain(choice.figures.tokens_per_s).as(rate_text(choice.figures.tokens_per_s)),
           cost_value(choice.figures.cost_per_million_tokens),
-          Value::bytes(std::llround(choice.memory_bytes)),
+          Value::bytes(to_whole(choice.memory_bytes)),
           exposed_value(choice.breakdown),
-          Value::time(std::llround(choice.breakdown.bubble)),
-          Value::time(std::llround(choice.breakdown.optimizer)),
-          Value::time(std::llround(choice.again_ns))};
+          Value::time(to_whole(choice.breakdown.bubble)),
+          Value::time(to_whole(choice.breakdown.optimizer)),
+          Value::time(to_whole(choice.again_ns))};
 }
 
 /// Of samples where the model is one of layers.
@@ -198,7 +198,7 @@ Sections plan_losing(const PlansPart& part) {
     table.add({Value::words(driver::short_plan_text(grid.choice.job)),
                Value::time(grid.choice.step_ns),
                grid.fits && best > 0 ? Value::change(slower) : Value::none(),
-               Value::bytes(std::llround(grid.choice.memory_bytes)), Value::flag(grid.fits),
+               Value::bytes(to_whole(grid.choice.memory_bytes)), Value::flag(grid.fits),
                Value::words(grid.why)});
   }
   Section section{.key = "losing", .title = "why the others lose", .tables = {std::move(table)}};

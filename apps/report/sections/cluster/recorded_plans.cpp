@@ -77,6 +77,7 @@ Sections recorded_plans_best(const RecordedPlansPart& part) {
                           {"high_ns", "high", Show::details},
                           {"samples_factor", "batch"},
                           {"speedup", "faster"},
+                          {"time_ratio", "", Show::never},
                           {"efficiency", "per device"},
                           {"samples_per_s", "samples/s"},
                           {"exposed_ns", "exposed"},
@@ -88,6 +89,7 @@ Sections recorded_plans_best(const RecordedPlansPart& part) {
                Value::time(plan.high_ns),
                Value::plain(plan.samples).as(fmt::format("{:g}x", plan.samples)),
                Value::factor(plan.speedup),
+               Value::factor(driver::time_ratio_of(answer.recorded_step_ns, plan.step_ns)),
                Value::share(plan.speedup * answer.recorded_devices / answer.gpus),
                plan.samples_per_s
                    ? Value::plain(*plan.samples_per_s).as(rate_text(*plan.samples_per_s))

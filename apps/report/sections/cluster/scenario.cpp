@@ -13,6 +13,7 @@
 #include "apps/report/sections/parts.h"
 #include "apps/report/text.h"
 #include "models/execution/exec_model.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::report::sections {
 namespace {
@@ -59,8 +60,8 @@ Result<std::optional<Energy>> energy_in(const ScenarioPart& part) {
   const auto power = board_power(*part.known, part.scenario.cluster->accelerator.name);
   if (!power.ok()) return power.error();
   if (!power->has_value()) return std::optional<Energy>{};
-  const StepBreakdown& parts = part.answer.analytic.breakdown;
-  const double filled = (sum_of(parts.computed) + parts.optimizer) * parts_of(part).scale;
+  const StepBreakdown parts = parts_of(part).parts;
+  const double filled = sum_of(parts.computed) + parts.optimizer;
   return std::optional(energy_of(**power, part.answer.step_ns, filled));
 }
 
@@ -82,8 +83,8 @@ std::string too_small_text(const ScenarioAnswer& answer) {
   for (const DeviceMemory& memory : answer.memories) {
     if (memory.fits()) continue;
     text += fmt::format("{}needs {} of {}, the device has {}", text.empty() ? "" : ", ",
-                        bytes_text(std::llround(memory.need)), memory.name,
-                        bytes_text(std::llround(memory.has)));
+                        bytes_text(to_whole(memory.need)), memory.name,
+                        bytes_text(to_whole(memory.has)));
   }
   return fmt::format("does not fit: {}; {} per step if it did", text, time_text(answer.step_ns));
 }
@@ -93,7 +94,7 @@ std::string scenario_headline(const ScenarioPart& part) {
   if (!answer.fits && answer.memories.size() > 1) return too_small_text(answer);
   if (!answer.fits) {
     return fmt::format("does not fit: stage {} needs {}, a device has {}; {} per step if it did",
-                       answer.fullest_stage, bytes_text(std::llround(answer.fullest().total())),
+                       answer.fullest_stage, bytes_text(to_whole(answer.fullest().total())),
                        bytes_text(part.scenario.cluster->accelerator.memory_bytes),
                        time_text(answer.step_ns));
   }
@@ -121,6 +122,19 @@ std::string range_sources(const ScenarioAnswer& answer) {
   std::string text;
   for (const auto& [size, source] : sources) text += (text.empty() ? "" : "; ") + source;
   return text;
+}
+
+/// The same for documents, each as shares of the step.
+Value range_shares(const ScenarioAnswer& answer) {
+  const auto step = static_cast<double>(std::max<std::int64_t>(1, answer.range.step_ns));
+  Value::Object sources;
+  for (std::size_t i = 0; i < cost_source_count; ++i) {
+    const auto& [low, high] = answer.range.change[i];
+    sources.push_back({std::string(to_string(static_cast<CostSource>(i))),
+                       Value::object({{"low", Value::change(std::min(low, high) / step)},
+                                      {"high", Value::change(std::max(low, high) / step)}})});
+  }
+  return Value::object(std::move(sources));
 }
 
 std::string formula_text(const ScenarioPart& part) {
@@ -155,7 +169,7 @@ Section stage_memory(const ScenarioPart& part) {
                           {.key = "working_bytes", .title = "working", .narrow = Narrow::left_out},
                           {.key = "buffers_bytes", .title = "buffers", .narrow = Narrow::left_out},
                           {"total_bytes", "all"}}};
-  const auto bytes = [](double value) { return Value::bytes(std::llround(value)); };
+  const auto bytes = [](double value) { return Value::bytes(to_whole(value)); };
   for (std::size_t i = 0; i < stages.size(); ++i) {
     const StageMemory& m = stages[i];
     const bool is_middle = stages.size() > most_stages && i >= first_stages &&
@@ -171,17 +185,16 @@ Section stage_memory(const ScenarioPart& part) {
   if (answer.fullest().total() == 0) section.show = Show::never;
   if (!answer.fits && answer.memories.size() == 1) {
     section.notes.push_back(
-        {.text =
-             fmt::format("out of memory: stage {} needs {}, a device has {}", answer.fullest_stage,
-                         bytes_text(std::llround(answer.fullest().total())),
-                         bytes_text(part.scenario.job.cluster->accelerator.memory_bytes)),
+        {.text = fmt::format("out of memory: stage {} needs {}, a device has {}",
+                             answer.fullest_stage, bytes_text(to_whole(answer.fullest().total())),
+                             bytes_text(part.scenario.job.cluster->accelerator.memory_bytes)),
          .warns = true});
   }
   return section;
 }
 
 Value memory_of_stages(const ScenarioAnswer& answer, const Job& job) {
-  const auto bytes = [](double value) { return Value::bytes(std::llround(value)); };
+  const auto bytes = [](double value) { return Value::bytes(to_whole(value)); };
   Value::Object stages;
   for (std::size_t stage = 0; stage < answer.analytic.memory.size(); ++stage) {
     const StageMemory& m = answer.analytic.memory[stage];
@@ -228,7 +241,7 @@ Section predicted_rest(const ScenarioPart& part) {
   const double all = sum_of(answer.analytic.by_provenance);
   Section section{.key = "predicted_rest", .path = "predicted", .show = Show::never};
   section.datum("communication_overlapped_ns",
-                Value::time(std::llround(answer.analytic.overlapped_ns * parts_of(part).scale)));
+                Value::time(to_whole(answer.analytic.overlapped_ns * parts_of(part).scale)));
   section.datum("free", Value::object({{"communication_transfer_ns", Value::none()},
                                        {"communication_waiting_ns", Value::none()}}));
   section.datum("provenance", by_name<Provenance>(answer.analytic.by_provenance, [all](double ns) {
@@ -318,11 +331,11 @@ Sections scenario_memory(const ScenarioPart& part) {
 Sections scenario_facts(const ScenarioPart& part) {
   const Job& job = part.scenario.job;
   const ScenarioAnswer& answer = part.answer;
-  const auto ns = [](double value) { return Value::time(std::llround(value)); };
+  const auto ns = [](double value) { return Value::time(to_whole(value)); };
+  const auto [parts, scale, slower] = parts_of(part);
   Value::Object exposed;
   for (std::size_t i = 0; i < axis_count; ++i) {
-    exposed.push_back(
-        {std::string(to_string(static_cast<Axis>(i))), ns(answer.analytic.breakdown.exposed[i])});
+    exposed.push_back({std::string(to_string(static_cast<Axis>(i))), ns(parts.exposed[i])});
   }
   Section section{.key = "scenario", .path = "scenario", .show = Show::never};
   section.datum("model", Value::words(part.scenario.model->name));
@@ -352,11 +365,14 @@ Sections scenario_facts(const ScenarioPart& part) {
     section.datum(fmt::format("joules_per_{}", job.has_samples() ? "sample" : "token"),
                   Value::plain((*energy)->joules * job.ranks() / counted_per_step(part)));
   }
-  section.datum("bubble_ns", ns(answer.analytic.breakdown.bubble));
-  section.datum("optimizer_ns", ns(answer.analytic.breakdown.optimizer));
-  section.datum("recompute_ns", ns(answer.analytic.again_ns));
+  section.datum("bubble_ns", ns(parts.bubble));
+  section.datum("optimizer_ns", ns(parts.optimizer));
+  section.datum("recompute_ns", ns(answer.analytic.again_ns * scale));
   section.datum("exposed_ns", Value::object(std::move(exposed)));
+  section.datum("range_shares", range_shares(answer));
   section.datum("fits", Value::flag(answer.fits));
+  section.datum("device_memory_bytes",
+                Value::bytes(part.scenario.cluster->accelerator.memory_bytes));
   return {std::move(section)};
 }
 

@@ -1,6 +1,5 @@
 // Where the step of a scenario goes.
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -8,38 +7,40 @@
 #include "apps/report/sections/cluster/step_parts.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/text.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::report::sections {
 
 StepParts parts_of(const ScenarioPart& part) {
   const driver::ScenarioAnswer& answer = part.answer;
-  StepParts parts;
-  // One rank waits for no other, and ranks that happen to be fast make every part shorter.
+  StepParts step{.parts = answer.analytic.breakdown};
+  // One rank waits for no other.
   if (part.scenario.job.ranks() > 1) {
-    parts.slower = static_cast<double>(std::max<std::int64_t>(0, answer.step_ns - answer.alike_ns));
+    step.slower = static_cast<double>(std::max<std::int64_t>(0, answer.step_ns - answer.alike_ns));
   }
-  if (answer.analytic.step_ns > 0) {
-    parts.scale = (static_cast<double>(answer.step_ns) - parts.slower) /
-                  static_cast<double>(answer.analytic.step_ns);
-  }
-  return parts;
+  StepBreakdown& parts = step.parts;
+  const double whole = static_cast<double>(answer.step_ns) - step.slower;
+  parts.bubble = 0;
+  if (const double busy = parts.total(); busy > whole) step.scale = whole / busy;
+  for (double& ns : parts.computed) ns *= step.scale;
+  for (double& ns : parts.exposed) ns *= step.scale;
+  parts.optimizer *= step.scale;
+  parts.host *= step.scale;
+  parts.bubble = std::max(0.0, whole - parts.total());
+  return step;
 }
 
 namespace {
 
 Section scenario_breakdown(const ScenarioPart& part) {
   const driver::ScenarioAnswer& answer = part.answer;
-  const StepBreakdown& parts = answer.analytic.breakdown;
-  const auto [scale, slower] = parts_of(part);
+  const auto [parts, scale, slower] = parts_of(part);
   const std::int64_t step = answer.step_ns;
-  Table table{.columns = {{"part"}, {"time_ns", "time"}, {"share", "share"}}};
-  const auto add = [&](const std::string& name, double ns) {
+  Table table{.key = "parts", .columns = {{"part"}, {"time_ns", "time"}, {"share", "share"}}};
+  const auto row = [&](const std::string& name, double ns) {
     if (ns < 0.5) return;
-    table.add({Value::words(name), Value::time(std::llround(ns)),
-               Value::share(ns / static_cast<double>(step))});
-  };
-  const auto row = [&add, factor = scale](const std::string& name, double ns) {
-    add(name, ns * factor);
+    table.add({Value::words(name), Value::time(to_whole(ns)),
+               Value::part(ns / static_cast<double>(step))});
   };
   row("matrix products", parts.computed[static_cast<std::size_t>(CostSource::product)]);
   row("attention", parts.computed[static_cast<std::size_t>(CostSource::attention)]);
@@ -53,15 +54,16 @@ Section scenario_breakdown(const ScenarioPart& part) {
   row("optimizer", parts.optimizer);
   row("waiting for the host", parts.host);
   row("pipeline bubble", parts.bubble);
-  add("waiting for slower ranks", slower);
+  row("waiting for slower ranks", slower);
   Section section{.key = "breakdown",
+                  .path = "scenario",
                   .title = "where the step goes, on the slowest stage",
                   .tables = {std::move(table)},
                   .scale_ns = step};
   if (answer.analytic.again_ns > 0) {
     section.note(fmt::format("of it recomputation {}; {} of communication run beside kernels",
-                             time_text(std::llround(answer.analytic.again_ns * scale), step),
-                             time_text(std::llround(answer.analytic.overlapped_ns * scale), step)));
+                             time_text(to_whole(answer.analytic.again_ns * scale), step),
+                             time_text(to_whole(answer.analytic.overlapped_ns * scale), step)));
   }
   return section;
 }
@@ -70,20 +72,21 @@ Section scenario_breakdown(const ScenarioPart& part) {
 /// from compute.
 Section predicted_breakdown(const ScenarioPart& part) {
   const driver::ScenarioAnswer& answer = part.answer;
-  const StepBreakdown& parts = answer.analytic.breakdown;
-  const double scale = parts_of(part).scale;
-  const std::int64_t exposed_ns = std::llround(sum_of(parts.exposed) * scale);
-  const std::int64_t host_ns = std::llround(parts.host * scale);
+  const auto [parts, scale, slower] = parts_of(part);
+  const std::int64_t waiting_ns = to_whole(slower);
+  const std::int64_t exposed_ns = to_whole(sum_of(parts.exposed));
+  const std::int64_t host_ns = to_whole(parts.host);
   const std::int64_t compute_ns =
-      std::min<std::int64_t>(std::llround((parts.optimizer + sum_of(parts.computed)) * scale),
-                             answer.step_ns - exposed_ns - host_ns);
+      std::min<std::int64_t>(to_whole(parts.optimizer + sum_of(parts.computed)),
+                             answer.step_ns - exposed_ns - host_ns - waiting_ns);
   Section section{.key = "predicted_breakdown", .path = "predicted/breakdown", .show = Show::never};
   section.datum("host_bound_ns", Value::time(host_ns));
   section.datum("compute_ns", Value::time(compute_ns));
   section.datum("memory_copy_ns", Value::time(0));
   section.datum("communication_exposed_ns", Value::time(exposed_ns));
-  section.datum("communication_waiting_ns", Value::time(0));
-  section.datum("idle_ns", Value::time(answer.step_ns - compute_ns - exposed_ns - host_ns));
+  section.datum("communication_waiting_ns", Value::time(waiting_ns));
+  section.datum("idle_ns",
+                Value::time(answer.step_ns - compute_ns - exposed_ns - host_ns - waiting_ns));
   return section;
 }
 

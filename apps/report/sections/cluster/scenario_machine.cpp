@@ -1,6 +1,5 @@
 // A scenario on a device that is no GPU: its execution model, its memories, its operators.
 #include <algorithm>
-#include <cmath>
 #include <vector>
 
 #include <fmt/format.h>
@@ -9,6 +8,7 @@
 #include "apps/report/sections/parts.h"
 #include "apps/report/text.h"
 #include "models/execution/exec_model.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::report::sections {
 namespace {
@@ -43,8 +43,8 @@ Table memory_table(const driver::ScenarioAnswer& answer) {
       .name = "memories",
       .columns = {{"memory"}, {"need_bytes", "needs"}, {"has_bytes", "has"}, {"fits", "fits"}}};
   for (const DeviceMemory& memory : answer.memories) {
-    table.add({Value::words(memory.name), Value::bytes(std::llround(memory.need)),
-               Value::bytes(std::llround(memory.has)), Value::flag(memory.fits())});
+    table.add({Value::words(memory.name), Value::bytes(to_whole(memory.need)),
+               Value::bytes(to_whole(memory.has)), Value::flag(memory.fits())});
   }
   return table;
 }
@@ -65,7 +65,7 @@ Table operator_table(const driver::ScenarioAnswer& answer) {
     const double ns = row.times * row.action->ns;
     const double share = all > 0 ? ns / all : 0;
     table.rows.push_back({.cells = {Value::words(row.block->name), Value::words(row.action->name),
-                                    Value::count(row.times), Value::time(std::llround(ns)),
+                                    Value::count(row.times), Value::time(to_whole(ns)),
                                     Value::share(share), Value::words(bound_by(row.action->source)),
                                     Value::words(to_string(row.action->provenance))},
                           .show = share < least_kernel_share ? Show::details : Show::always});
@@ -78,8 +78,8 @@ Value memories_value(const driver::ScenarioAnswer& answer) {
   Value::List list;
   for (const DeviceMemory& memory : answer.memories) {
     list.push_back(Value::object({{"memory", Value::words(memory.name)},
-                                  {"need_bytes", Value::bytes(std::llround(memory.need))},
-                                  {"has_bytes", Value::bytes(std::llround(memory.has))},
+                                  {"need_bytes", Value::bytes(to_whole(memory.need))},
+                                  {"has_bytes", Value::bytes(to_whole(memory.has))},
                                   {"fits", Value::flag(memory.fits())}}));
   }
   return Value::list(std::move(list));

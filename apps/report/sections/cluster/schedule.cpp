@@ -1,12 +1,12 @@
 // Runs of the scheduling simulator: policies beside each other, and everything about their jobs.
 #include <algorithm>
-#include <cmath>
 #include <optional>
 
 #include <fmt/format.h>
 
 #include "apps/report/pages.h"
 #include "apps/report/text.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::report::sections {
 namespace {
@@ -28,7 +28,7 @@ Value seconds_value(double seconds) {
   const std::string text = seconds >= 3600 ? fmt::format("{:.2f} h", seconds / 3600)
                            : seconds >= 60 ? fmt::format("{:.1f} min", seconds / 60)
                                            : fmt::format("{:.2f} s", seconds);
-  return Value::time(std::llround(seconds * 1e9)).as(text);
+  return Value::time(to_whole(seconds * 1e9)).as(text);
 }
 
 std::string seconds_text(double seconds) { return seconds_value(seconds).shown; }
@@ -204,7 +204,7 @@ std::string_view status_text(JobStatus status) {
   return "?";
 }
 
-Value::Object spread_members(const scheduling::Spread& spread) {
+Value::Object spread_members(const Distribution& spread) {
   return {{"mean", seconds_value(spread.mean)},
           {"median", seconds_value(spread.median)},
           {"p90", seconds_value(spread.p90)},
@@ -231,7 +231,7 @@ Value::Object metrics_members(const Schedule& schedule, const Metrics& metrics) 
   }
   Value::Object completion = spread_members(metrics.completion_s);
   completion.push_back({"geometric_mean", seconds_value(metrics.geometric_mean_completion_s)});
-  const scheduling::Spread& fairness = metrics.fairness;
+  const Distribution& fairness = metrics.fairness;
   return {{"ended", Value::count(metrics.jobs)},
           {"dropped", Value::count(metrics.dropped)},
           {"unfinished", Value::count(metrics.unfinished)},

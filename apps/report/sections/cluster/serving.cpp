@@ -1,11 +1,11 @@
 // A served model under load: how long requests wait and take, and what bounds them.
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
 #include "apps/report/pages.h"
 #include "apps/report/text.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::report::sections {
 namespace {
@@ -13,14 +13,13 @@ namespace {
 using driver::Serving;
 using driver::ServingAnswer;
 using driver::ServingFigures;
-using scheduling::Spread;
 
 Value latency_value(double seconds) {
   const std::string text = seconds >= 600   ? fmt::format("{:.1f} min", seconds / 60)
                            : seconds >= 1   ? fmt::format("{:.2f} s", seconds)
                            : seconds >= 0.1 ? fmt::format("{:.0f} ms", seconds * 1e3)
                                             : fmt::format("{:.1f} ms", seconds * 1e3);
-  return Value::time(std::llround(seconds * 1e9)).as(text);
+  return Value::time(to_whole(seconds * 1e9)).as(text);
 }
 
 std::string latency_text(double seconds) { return latency_value(seconds).shown; }
@@ -59,7 +58,8 @@ void add_latencies(const ServingFigures& figures, Section& section) {
                           {"p90_ns", "90 %"},
                           {"p99_ns", "99 %"},
                           {"most_ns", "longest"}}};
-  const auto row = [&table](std::string_view key, std::string_view title, const Spread& spread) {
+  const auto row = [&table](std::string_view key, std::string_view title,
+                            const Distribution& spread) {
     table.add({Value::words(key).as(std::string(title)), latency_value(spread.mean),
                latency_value(spread.median), latency_value(spread.p90), latency_value(spread.p99),
                latency_value(spread.most)});
@@ -129,7 +129,7 @@ void add_remarks_of(const ServedAnswer& served, Section& section) {
 }
 
 Value::Object range_members(double low, double typical, double high) {
-  const auto ns = [](double seconds) { return Value::time(std::llround(seconds * 1e9)); };
+  const auto ns = [](double seconds) { return Value::time(to_whole(seconds * 1e9)); };
   return {{"mean_ns", ns(typical)}, {"low_ns", ns(low)}, {"high_ns", ns(high)}};
 }
 

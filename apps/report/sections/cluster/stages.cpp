@@ -1,7 +1,6 @@
 // Plans whose stages have layers and ranks of their own: the best, its stages, and what stages that
 // are alike would do.
 #include <array>
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -10,6 +9,7 @@
 #include "apps/report/pages.h"
 #include "apps/report/sections/cluster/utilization.h"
 #include "apps/report/text.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::report::sections {
 namespace {
@@ -75,7 +75,7 @@ Value stage_list(const StagedPlan& plan) {
           Value::words(to_string(is_own ? job.stages[stage].recompute : job.recompute))},
          {"first_rank", Value::plain(first_rank(job, stage))},
          {"pass_ns", Value::time(plan.stage_ns[stage])},
-         {"memory_bytes", Value::bytes(std::llround(plan.memory[stage].total()))}}));
+         {"memory_bytes", Value::bytes(to_whole(plan.memory[stage].total()))}}));
   }
   return Value::list(std::move(list));
 }
@@ -89,8 +89,8 @@ std::vector<Value> plan_cells(const StagedPlan& plan) {
       Value::time(plan.step_ns),
       plan.bound_ns > 0 ? Value::time(plan.bound_ns) : Value::none(),
       utilization_value(plan.figures),
-      Value::bytes(std::llround(plan.memory[plan.fullest].total())),
-      Value::time(std::llround(plan.breakdown.bubble)),
+      Value::bytes(to_whole(plan.memory[plan.fullest].total())),
+      Value::time(to_whole(plan.breakdown.bubble)),
       stage_list(plan)};
 }
 
@@ -154,7 +154,7 @@ Sections stages_of_best(const StagesPart& part) {
                Value::plain(share.tensor),
                Value::words(shardings[static_cast<std::size_t>(share.sharding)]),
                Value::words(to_string(share.recompute)), Value::time(best.stage_ns[stage]),
-               Value::bytes(std::llround(best.memory[stage].total()))});
+               Value::bytes(to_whole(best.memory[stage].total()))});
   }
   section.tables.push_back(std::move(table));
   return {std::move(section)};

@@ -1,14 +1,17 @@
-// How the formula's parts of a scenario's step become parts of the simulated step.
+// How the formula's parts of a scenario's step become parts of the simulated step: the one
+// definition of them, for tables, documents and pages.
 #pragma once
 
 #include "apps/report/pages.h"
 
 namespace foretrace::report::sections {
 
-/// Where the step goes: the parts that the formula tells apart, as long as in the simulated step.
+/// Where the simulated step goes on its slowest stage. What the stage does takes as long as the
+/// formula says; the rest of the step it waits for other stages.
 struct StepParts {
-  double scale = 1;   ///< of the formula's parts
-  double slower = 0;  ///< what waiting for slower ranks adds to them; they sum to the step then
+  StepBreakdown parts;  ///< sums to the step, but for `slower`
+  double scale = 1;     ///< of what the stage does; below 1 where ranks happen to be fast
+  double slower = 0;    ///< waiting for slower ranks
 };
 
 [[nodiscard]] double sum_of(const auto& values) {

@@ -1,11 +1,11 @@
 // A training job that reads through caches of several sizes and rules.
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
 #include "apps/report/pages.h"
 #include "apps/report/text.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::report::sections {
 namespace {
@@ -31,7 +31,7 @@ Value step_value(const storage::EpochFigures& figures) {
   return Value::time(figures.steps > 0 ? figures.time_ns / figures.steps : 0);
 }
 
-Value bytes_value(double bytes) { return Value::bytes(std::llround(bytes)); }
+Value bytes_value(double bytes) { return Value::bytes(to_whole(bytes)); }
 
 Value epochs_of(const std::vector<storage::EpochFigures>& epochs) {
   Value::List list;
@@ -78,12 +78,11 @@ Sections stored_input(const StoredAnswer& answer) {
                epochs_of(epochs)});
   }
   const storage::EpochFigures all = sum_of(answer.runs[best], 0);
-  section.headline =
-      fmt::format("{} of {} in {}: a step takes {} with {}, {} of it waits for input",
-                  plural(static_cast<std::uint64_t>(all.reads), "read"),
-                  bytes_text(std::llround(input.data_bytes)),
-                  plural(answer.runs[best].size(), "epoch"), shown_text(step_value(all)),
-                  input.caches[best].name, percent_text(part(all.stall_ns, all.time_ns)));
+  section.headline = fmt::format(
+      "{} of {} in {}: a step takes {} with {}, {} of it waits for input",
+      plural(static_cast<std::uint64_t>(all.reads), "read"), bytes_text(to_whole(input.data_bytes)),
+      plural(answer.runs[best].size(), "epoch"), shown_text(step_value(all)),
+      input.caches[best].name, percent_text(part(all.stall_ns, all.time_ns)));
   section.tables.push_back(std::move(table));
   section.note(
       fmt::format("hits later: from the second epoch on; waits: share of the time in which steps "

@@ -1,10 +1,10 @@
 // Scores of frames on engines, and loads of queries on a system.
-#include <cmath>
 
 #include <fmt/format.h>
 
 #include "apps/report/pages.h"
 #include "apps/report/text.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::report::sections {
 namespace {
@@ -12,7 +12,7 @@ namespace {
 Value score_value(double score) { return Value::plain(score).as(fmt::format("{:.1f}", score)); }
 
 Value time_value(double ns) {
-  return Value::time(std::llround(ns)).as(fmt::format("{:.3f} ms", ns * 1e-6));
+  return Value::time(to_whole(ns)).as(fmt::format("{:.3f} ms", ns * 1e-6));
 }
 
 Value models_of(const streams::ScenarioScore& score) {

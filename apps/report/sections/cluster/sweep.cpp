@@ -8,6 +8,7 @@
 
 #include "apps/report/pages.h"
 #include "apps/report/text.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::report::sections {
 namespace {
@@ -22,14 +23,14 @@ using sweeping::Sweep;
 Value value_of(const MetricInfo& metric, double number) {
   if (std::isnan(number)) return Value::none();
   switch (metric.unit) {
-    case MetricUnit::time: return Value::time(std::llround(number));
-    case MetricUnit::bytes: return Value::bytes(std::llround(number));
+    case MetricUnit::time: return Value::time(to_whole(number));
+    case MetricUnit::bytes: return Value::bytes(to_whole(number));
     case MetricUnit::flag: return Value::flag(number != 0);
     case MetricUnit::factor: return Value::factor(number);
     case MetricUnit::share: return Value::share(number);
     case MetricUnit::plain: break;
   }
-  if (metric.is_whole) return Value::plain(std::llround(number));
+  if (metric.is_whole) return Value::plain(to_whole(number));
   return Value::plain(number).as(fmt::format("{:.5g}", number));
 }
 
@@ -70,7 +71,7 @@ std::string sweep_headline(const SweepAnswer& answer) {
 /// What the last run did; not on pages of `--show`.
 std::string run_text(const sweeping::SweepRun& run) {
   std::string text = fmt::format("{} computed in {}", plural(run.computed, "point"),
-                                 time_text(std::llround(run.seconds * 1e9)));
+                                 time_text(to_whole(run.seconds * 1e9)));
   if (run.seconds > 0 && run.computed > 0) {
     text += fmt::format(
         " ({} per second)",
@@ -98,7 +99,7 @@ Value axis_value(const sweeping::Axis& axis, double where) {
     case ConfigValue::Kind::number: {
       const double number = std::strtod(value.text.c_str(), nullptr);
       const bool is_whole = value.text.find_first_of(".eE") == std::string::npos;
-      return (is_whole ? Value::plain(std::llround(number)) : Value::plain(number)).as(text);
+      return (is_whole ? Value::plain(to_whole(number)) : Value::plain(number)).as(text);
     }
     case ConfigValue::Kind::text:
     case ConfigValue::Kind::list:

@@ -1,11 +1,11 @@
 // Time to train: of each batch that was asked about, and of the fastest.
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 
 #include "apps/report/pages.h"
 #include "apps/report/text.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::report::sections {
 namespace {
@@ -13,12 +13,12 @@ namespace {
 using driver::RangedAmount;
 using driver::TrainingTime;
 
-Value ns_value(double ns) { return Value::time(std::llround(ns)); }
+Value ns_value(double ns) { return Value::time(to_whole(ns)); }
 
 /// Minutes or hours, as people speak of such times.
 std::string long_text(double ns) {
   const double minutes = ns / 60e9;
-  if (minutes < 1) return time_text(std::llround(ns));
+  if (minutes < 1) return time_text(to_whole(ns));
   return minutes < 120 ? fmt::format("{:.1f} min", minutes) : fmt::format("{:.1f} h", minutes / 60);
 }
 
@@ -39,7 +39,7 @@ std::string training_headline(const TrainingTime& best) {
   return fmt::format("{} to the target ({} .. {}) with a batch of {:.0f}: {:.0f} steps of {}",
                      long_text(best.total_ns.typical), long_text(best.total_ns.low),
                      long_text(best.total_ns.high), best.batch, best.steps.typical,
-                     time_text(std::llround(best.step_ns.typical)));
+                     time_text(to_whole(best.step_ns.typical)));
 }
 
 }  // namespace
@@ -53,7 +53,7 @@ Sections training_context(const TrainingPart& part) {
                                     percent_text(stepping / best.total_ns.typical)));
   if (best.evaluations.typical > 0) {
     section.line("evaluations", fmt::format("{:.0f} of {}", best.evaluations.typical,
-                                            time_text(std::llround(best.evaluation_ns.typical))));
+                                            time_text(to_whole(best.evaluation_ns.typical))));
   }
   if (part.run.start_ns > 0) section.line("start", long_text(part.run.start_ns));
   Section figures{.key = "figures", .show = Show::never};

@@ -18,7 +18,7 @@ inline std::string utilization_text(const driver::JobFigures& figures) {
 }
 
 inline Value utilization_value(const driver::JobFigures& figures) {
-  return figures.flops_utilization ? Value::share(*figures.flops_utilization) : Value::none();
+  return figures.flops_utilization ? Value::part(*figures.flops_utilization) : Value::none();
 }
 
 }  // namespace foretrace::report::sections

@@ -65,6 +65,11 @@ std::string memory_device_text(const Analysis& analysis, std::size_t i) {
 // The short page shows so many rows of a job's devices.
 constexpr std::size_t most_memory_rows = 4;
 
+struct Bytes {
+  std::int64_t then = 0;
+  std::int64_t now = 0;
+};
+
 /// The device with the highest peak in brief, every device in the details.
 Section memory_of_one(const ResultAnswer& answer) {
   const Analysis& analysis = answer.baseline;
@@ -91,9 +96,13 @@ Section memory_of_one(const ResultAnswer& answer) {
   return section;
 }
 
-Row bytes_row(const std::string& title, std::int64_t then, std::int64_t now, Show show) {
-  return {.cells = {Value::words(title), Value::bytes(then), Value::bytes(now),
-                    Value::bytes_change(now - then)},
+/// `key`: below the memory of either run.
+Row bytes_row(const std::string& title, const std::string& key, const Bytes& bytes, Show show) {
+  const auto [then, now] = bytes;
+  const std::string was = "/baseline/memory/" + key;
+  const std::string is = "/predicted/memory/" + key;
+  return {.cells = {Value::words(title), Value::bytes(then).from(was), Value::bytes(now).from(is),
+                    Value::bytes_change(now - then).from(is + " less " + was)},
           .show = then == 0 && now == 0 ? Show::never : show};
 }
 
@@ -113,17 +122,20 @@ Section memory_of_both(const ResultAnswer& answer) {
   for (std::size_t i = 0; i < before.memory.size(); ++i) {
     const std::string name =
         before.memory.size() == 1 ? std::string() : device_name(before, i) + ": ";
-    Row row = bytes_row(name + "allocated at the peak", before.memory[i].peak_bytes,
-                        after.memory[i].peak_bytes, Show::always);
+    const std::string at = fmt::format("{}~1{}/", before.memory[i].rank, before.memory[i].device);
+    Row row = bytes_row(name + "allocated at the peak", at + "allocated_peak_bytes",
+                        {before.memory[i].peak_bytes, after.memory[i].peak_bytes}, Show::always);
     for (std::size_t c = 0; c < tensor_category_count; ++c) {
-      row.below.push_back(
-          bytes_row(fmt::format("of it {}", to_string(static_cast<TensorCategory>(c))),
-                    before.memory[i].at_peak[c], after.memory[i].at_peak[c], Show::details));
+      const std::string_view category = to_string(static_cast<TensorCategory>(c));
+      row.below.push_back(bytes_row(
+          fmt::format("of it {}", category), fmt::format("{}at_peak_bytes/{}", at, category),
+          {before.memory[i].at_peak[c], after.memory[i].at_peak[c]}, Show::details));
     }
     table.rows.push_back(std::move(row));
     if (i < before.reserved.size() && i < after.reserved.size()) {
-      table.rows.push_back(bytes_row(name + "reserved", before.reserved[i].expected_bytes,
-                                     after.reserved[i].expected_bytes, Show::always));
+      table.rows.push_back(bytes_row(
+          name + "reserved", at + "reserved_expected_bytes",
+          {before.reserved[i].expected_bytes, after.reserved[i].expected_bytes}, Show::always));
     }
   }
   section.tables.push_back(std::move(table));

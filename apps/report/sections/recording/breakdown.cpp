@@ -36,6 +36,7 @@ Section breakdown_of_one(const ResultAnswer& answer) {
   Table table{.columns = {{"part"}, {"time_ns", "time"}, {"share", "share"}}};
   for (const BreakdownPart& part : breakdown_parts) {
     const std::int64_t time = analysis.breakdown.*part.time_ns;
+    const std::string at = fmt::format("/baseline/breakdown/{}", part.key);
     if (part.time_ns == &Breakdown::communication_waiting_ns && time == 0 &&
         !analysis.free_waiting_ns && analysis.breakdown.communication_exposed_ns > 0) {
       // Collectives that were matched with no other rank's hold it.
@@ -43,9 +44,10 @@ Section breakdown_of_one(const ResultAnswer& answer) {
                                       Value::none("in the above")}});
       continue;
     }
-    table.rows.push_back({.cells = {Value::words(part.title), Value::time(time),
-                                    Value::share(share_of(time, step.step_ns))},
-                          .show = time == 0 ? Show::never : Show::always});
+    table.rows.push_back(
+        {.cells = {Value::words(part.title), Value::time(time).from(at),
+                   Value::share(share_of(time, step.step_ns)).from(at + " of /baseline/step_ns")},
+         .show = time == 0 ? Show::never : Show::always});
   }
   section.tables.push_back(std::move(table));
   if (analysis.free_transfers_ns) {
@@ -62,6 +64,11 @@ Section breakdown_of_one(const ResultAnswer& answer) {
   return section;
 }
 
+struct Times {
+  std::int64_t then = 0;
+  std::int64_t now = 0;
+};
+
 /// Of a recording and its prediction, side by side.
 Section breakdown_of_both(const ResultAnswer& answer) {
   const driver::StepAnswer& before = answer.replay.run.answer;
@@ -71,28 +78,38 @@ Section breakdown_of_both(const ResultAnswer& answer) {
       .columns = {
           {"part"}, {"now_ns", "now"}, {"predicted_ns", "predicted"}, {"change", "change"}}};
   const auto text_of = [&](std::int64_t ns) { return time_text(ns, before.step_ns); };
-  const auto row = [&](std::string_view title, std::int64_t then, std::int64_t now, Show show) {
-    Value change = Value::change(then == 0 ? 0 : change_of(now, then));
+  // `key`: below "baseline" and "predicted"
+  const auto row = [&](std::string_view title, std::string_view key, const Times& times,
+                       Show show) {
+    const std::string was = fmt::format("/baseline/{}", key);
+    const std::string is = fmt::format("/predicted/{}", key);
+    Value change = Value::change(times.then == 0 ? 0 : change_of(times.now, times.then));
     // A percentage of what is shown as 0.0 ms tells a reader nothing.
-    if (text_of(then) == text_of(0) && text_of(now) != text_of(0)) change = change.as("new");
-    return Row{.cells = {Value::words(title), Value::time(then), Value::time(now), change},
+    if (text_of(times.then) == text_of(0) && text_of(times.now) != text_of(0)) {
+      change = change.as("new");
+    }
+    return Row{.cells = {Value::words(title), Value::time(times.then).from(was),
+                         Value::time(times.now).from(is), change.from(is + " to " + was)},
                .show = show};
   };
-  Row whole = row(step_word(before), before.step_ns, after.step_ns, Show::always);
+  Row whole = row(step_word(before), "step_ns", {before.step_ns, after.step_ns}, Show::always);
   for (const BreakdownPart& part : breakdown_parts) {
     const std::int64_t then = answer.baseline.breakdown.*part.time_ns;
     const std::int64_t now = answer.predicted->breakdown.*part.time_ns;
-    whole.below.push_back(
-        row(part.title, then, now, then == 0 && now == 0 ? Show::never : Show::always));
+    whole.below.push_back(row(part.title, fmt::format("breakdown/{}", part.key), {then, now},
+                              then == 0 && now == 0 ? Show::never : Show::always));
   }
   table.rows.push_back(std::move(whole));
   if (!before.is_span) {
-    table.rows.push_back(row("host period", before.host_ns, after.host_ns, Show::details));
+    table.rows.push_back(
+        row("host period", "host_period_ns", {before.host_ns, after.host_ns}, Show::details));
     if (before.device_ns >= 0 && after.device_ns >= 0) {
-      table.rows.push_back(row("device period", before.device_ns, after.device_ns, Show::details));
+      table.rows.push_back(row("device period", "device_period_ns",
+                               {before.device_ns, after.device_ns}, Show::details));
     }
-    table.rows.push_back(row("whole span", answer.replay.run.steps.span_ns,
-                             answer.prediction->run.steps.span_ns, Show::details));
+    table.rows.push_back(row(
+        "whole span", "span_ns",
+        {answer.replay.run.steps.span_ns, answer.prediction->run.steps.span_ns}, Show::details));
   }
   section.tables.push_back(std::move(table));
   return section;

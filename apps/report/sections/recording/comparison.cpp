@@ -9,6 +9,7 @@
 #include "apps/report/pages.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::report::sections {
 namespace {
@@ -46,9 +47,9 @@ namespace {
 
 /// "117 x 435.3 us": so many operations, and how long each.
 std::string calls_text(double calls, std::int64_t busy_ns) {
-  const auto count = static_cast<std::uint64_t>(std::llround(calls));
+  const auto count = static_cast<std::uint64_t>(to_whole(calls));
   if (count == 0) return "none";
-  const std::int64_t each = std::llround(static_cast<double>(busy_ns) / calls);
+  const std::int64_t each = to_whole(static_cast<double>(busy_ns) / calls);
   return fmt::format("{} x {}", count_text(count), time_text(each));
 }
 
@@ -96,14 +97,19 @@ std::vector<Value> cells_of(const Compared& row, Value name, const Comparison& c
           Value::words(what_changed(row))};
 }
 
+/// A prediction beside what was measured of the changed run.
+bool is_check(const CompareAnswer& answer) {
+  return !answer.before.measured_ns && answer.after.measured_ns;
+}
+
 Table amounts_table(std::string key, std::string title, const CompareAnswer& answer) {
-  const bool is_check = !answer.before.measured_ns;
+  const bool checks = is_check(answer);
   return {.key = std::move(key),
           .title = std::move(title),
           .columns = {{"name"},
                       {"use", "", Show::never},
-                      {"before_ns", is_check ? "predicted" : "before"},
-                      {"after_ns", is_check ? "measured" : "after"},
+                      {"before_ns", checks ? "predicted" : "before"},
+                      {"after_ns", checks ? "measured" : "after"},
                       {"change_ns", "change"},
                       {"share", "", Show::never},
                       {"before_busy_ns", "", Show::never},
@@ -167,7 +173,7 @@ std::string comparison_headline(const CompareAnswer& answer) {
                        change_text(peak.after_bytes, peak.before_bytes));
   }
   const std::int64_t scale = std::max(comparison.before_ns, comparison.after_ns);
-  if (!answer.before.measured_ns) {
+  if (is_check(answer)) {
     return fmt::format("{} {} predicted, {} measured (prediction {} off{}){}",
                        step_word(answer.after.run.answer), time_text(comparison.before_ns, scale),
                        time_text(comparison.after_ns, scale),
@@ -198,7 +204,8 @@ std::string run_text(const driver::ComparedRun& run) {
     text += fmt::format(", {} {} measured, {} simulated", step_word(answer),
                         time_text(*run.measured_ns), time_text(answer.step_ns, *run.measured_ns));
   } else {
-    text += fmt::format(", {} {} predicted", step_word(answer), time_text(answer.step_ns));
+    text += fmt::format(", {} {} {}", step_word(answer), time_text(answer.step_ns),
+                        run.high_ns > 0 ? "predicted" : "simulated");
     if (run.low_ns != run.high_ns) {
       text += ", between " + time_text(run.low_ns, answer.step_ns) + " and " +
               time_text(run.high_ns, answer.step_ns);
@@ -245,8 +252,8 @@ Sections compared_runs(const CompareAnswer& answer) {
   Section section{.key = "comparison",
                   .headline = comparison_headline(answer),
                   .remark = noise_remark(comparison)};
-  section.line(answer.before.measured_ns ? "before" : "predicted", run_text(answer.before));
-  section.line(answer.before.measured_ns ? "after" : "measured", run_text(answer.after));
+  section.line(is_check(answer) ? "predicted" : "before", run_text(answer.before));
+  section.line(is_check(answer) ? "measured" : "after", run_text(answer.after));
   section.datum("before_ns", Value::time(comparison.before_ns));
   section.datum("after_ns", Value::time(comparison.after_ns));
   section.datum("change_ns", Value::time(comparison.change_ns()));
@@ -299,9 +306,9 @@ Sections compared_reasons(const CompareAnswer& answer) {
   }
   table.rows.push_back({.cells = {Value::words("together"),
                                   {},
-                                  Value::time(comparison.before_ns),
-                                  Value::time(comparison.after_ns),
-                                  change_value(comparison.change_ns(), scale)},
+                                  Value::time(comparison.before_ns).from("/before_ns"),
+                                  Value::time(comparison.after_ns).from("/after_ns"),
+                                  change_value(comparison.change_ns(), scale).from("/change_ns")},
                         .is_for_pages = true});
   if (scale != 0) section.tables.push_back(std::move(table));
   return {std::move(section)};
@@ -323,7 +330,13 @@ Sections compared_memory(const CompareAnswer& answer) {
                               Value::bytes_change(bytes.after_bytes - bytes.before_bytes)};
   };
   for (const ComparedBytes& bytes : comparison.memory) table.add(row(bytes));
-  table.rows.push_back({.cells = row(*comparison.peak), .is_for_pages = true});
+  const std::string was = "/memory/before_peak_bytes";
+  const std::string is = "/memory/after_peak_bytes";
+  std::vector<Value> peak = row(*comparison.peak);
+  for (std::size_t i = 1; i < peak.size(); ++i) {
+    peak[i] = peak[i].from(i == 1 ? was : i == 2 ? is : is + " less " + was);
+  }
+  table.rows.push_back({.cells = std::move(peak), .is_for_pages = true});
   section.datum("before_peak_bytes", Value::bytes(comparison.peak->before_bytes));
   section.datum("after_peak_bytes", Value::bytes(comparison.peak->after_bytes));
   section.tables.push_back(std::move(table));

@@ -54,8 +54,10 @@ Table shares_table(const PathReport& report) {
   Table table{.title = "bound by",
               .columns = {{"by"}, {"on_path_ns", "on path"}, {"share", "share"}}};
   for (const Held& held : sorted_held_by(report.path.shares)) {
-    table.rows.push_back({.cells = {Value::words(held.by), Value::time(held.time_ns),
-                                    Value::share(share_of(held.time_ns, report.path.total_ns))},
+    const std::string at = fmt::format("/shares/{}", held.key);
+    table.rows.push_back({.cells = {Value::words(held.by), Value::time(held.time_ns).from(at),
+                                    Value::share(share_of(held.time_ns, report.path.total_ns))
+                                        .from(at + " of /total_ns")},
                           .show = held.time_ns == 0 ? Show::never : Show::always});
   }
   return table;
@@ -74,13 +76,15 @@ Table groups_table(std::string key, std::string title, const std::vector<PathGro
                           {"gain_ns", "could give"}},
               .brief = 6};
   for (const PathGroup& group : groups) {
+    const std::string at = fmt::format("/{}/{}/on_path_ns", table.key, table.rows.size());
     const bool is_function = group.part == PathPart::duration;
     const std::string shown = group.label.empty() ? "outside every region"
                               : is_function       ? function_text(group.label)
                                                   : group.label;
     table.rows.push_back(
         {.cells = {Value::words(group.label).as(shown), Value::words(to_string(group.part)),
-                   Value::time(group.on_path_ns), Value::share(share_of(group.on_path_ns, total)),
+                   Value::time(group.on_path_ns),
+                   Value::share(share_of(group.on_path_ns, total)).from(at + " of /total_ns"),
                    Value::count(group.pieces), Value::count(group.tasks),
                    Value::time(group.gain_ns)}});
   }

@@ -18,30 +18,44 @@ std::int64_t recorded_ns(const ResultAnswer& answer) {
   return answer.recording.built.honesty.span_ns * driver::ranks_of(answer.recording.graph());
 }
 
-Row counter(std::string_view title, std::int64_t time_ns, Value count, std::int64_t whole_ns) {
-  return {.cells = {Value::words(title), Value::time(time_ns),
-                    Value::share(share_of(time_ns, whole_ns)), std::move(count)}};
+struct Counter {
+  std::string_view title;
+  std::string_view key;  ///< of "KEY_ns" and "KEY_count" in documents
+  std::int64_t time_ns = 0;
+  std::optional<std::uint64_t> count{};
+};
+
+Row counter(const Counter& counted, const Honesty& honesty, std::int64_t whole_ns) {
+  const std::string at = fmt::format("/honesty/{}", counted.key);
+  const std::int64_t ranks = honesty.span_ns == 0 ? 1 : whole_ns / honesty.span_ns;
+  return {.cells = {Value::words(counted.title), Value::time(counted.time_ns).from(at + "_ns"),
+                    Value::share(share_of(counted.time_ns, whole_ns))
+                        .from(fmt::format("{}_ns of /honesty/span_ns x{}", at, ranks)),
+                    counted.count ? Value::count(*counted.count).from(at + "_count") : Value{}}};
 }
 
 Section unexplained_section(const Honesty& honesty, std::int64_t whole_ns) {
   const std::vector<Column> columns = {
       {"what"}, {"time_ns", "time"}, {"share", "of span"}, {"count", "count"}};
   Table open{.title = "not explained by the graph", .columns = columns};
-  open.rows = {counter("device work that started late", honesty.unexplained_device_ns,
-                       Value::count(honesty.unexplained_device_count), whole_ns),
-               counter("launches that took long", honesty.unexplained_launch_ns,
-                       Value::count(honesty.unexplained_launch_count), whole_ns)};
-  const auto add = [&](Table& table, std::string_view title, std::int64_t time_ns, Value count) {
-    if (time_ns > 0) table.rows.push_back(counter(title, time_ns, std::move(count), whole_ns));
+  const auto row = [&](const Counter& counted) { return counter(counted, honesty, whole_ns); };
+  open.rows = {row({"device work that started late", "unexplained_device",
+                    honesty.unexplained_device_ns, honesty.unexplained_device_count}),
+               row({"launches that took long", "unexplained_launch", honesty.unexplained_launch_ns,
+                    honesty.unexplained_launch_count})};
+  const auto add = [&](Table& table, const Counter& counted) {
+    if (counted.time_ns > 0) table.rows.push_back(row(counted));
   };
-  add(open, "device busy with unrecorded work at first", honesty.initial_backlog_ns, {});
-  add(open, "first use of kernels (module loading)", honesty.first_use_ns, {});
-  add(open, "work of the profiler itself, which stays in the times", honesty.profiler_ns, {});
-  add(open, "device graphs: work that was not recorded", honesty.unrecorded_device_ns,
-      Value::count(honesty.unrecorded_device_count));
+  add(open,
+      {"device busy with unrecorded work at first", "initial_backlog", honesty.initial_backlog_ns});
+  add(open, {"first use of kernels (module loading)", "first_use", honesty.first_use_ns});
+  add(open, {"work of the profiler itself, which stays in the times", "overhead_removed",
+             honesty.profiler_ns});
+  add(open, {"device graphs: work that was not recorded", "unrecorded_device",
+             honesty.unrecorded_device_ns, honesty.unrecorded_device_count});
   Table taken{.title = "taken out of recorded times", .columns = columns};
-  add(taken, "launches blocked by a full queue", honesty.queue_blocked_ns,
-      Value::count(honesty.queue_blocked_count));
+  add(taken, {"launches blocked by a full queue", "queue_blocked", honesty.queue_blocked_ns,
+              honesty.queue_blocked_count});
   std::string origins;
   for (std::size_t i = 0; i < honesty.edges_by_origin.size(); ++i) {
     if (honesty.edges_by_origin[i] > 0) {
@@ -64,13 +78,20 @@ Section unexplained_section(const Honesty& honesty, std::int64_t whole_ns) {
   return section;
 }
 
+struct Simulated {
+  std::string_view key;  ///< in documents
+  std::int64_t ns = 0;
+};
+
 /// A simulated span beside what the events say of it, where they say anything.
-Row reaction(std::string_view title, std::int64_t simulated, std::int64_t expected,
+Row reaction(std::string_view title, const Simulated& simulated, const Simulated& expected,
              std::string_view what) {
-  Row row{.cells = {Value::words(title), Value::time(simulated)}};
-  if (expected > 0) {
-    row.cells.push_back(Value::time(expected));
-    row.cells.push_back(Value::change(change_of(simulated, expected)));
+  const std::string at = fmt::format("/honesty/{}", simulated.key);
+  Row row{.cells = {Value::words(title), Value::time(simulated.ns).from(at)}};
+  if (expected.ns > 0) {
+    const std::string of = fmt::format("/honesty/{}", expected.key);
+    row.cells.push_back(Value::time(expected.ns).from(of));
+    row.cells.push_back(Value::change(change_of(simulated.ns, expected.ns)).from(at + " to " + of));
     row.cells.push_back(Value::words(what));
   } else if (!what.empty()) {
     row.cells.push_back(Value::none());  // that side was not recorded
@@ -92,12 +113,14 @@ Section reactions_section(const Honesty& honesty, const driver::Reactions& react
                           {"error", "error"},
                           {"", ""}}};
   table.rows = {
-      reaction("an infinitely fast device", reactions.device_x0_ns,
-               timed ? honesty.host_only_ns : 0, "against the host alone, from the events"),
-      reaction("an infinitely fast host", reactions.host_x0_ns, timed ? honesty.device_busy_ns : 0,
+      reaction("an infinitely fast device", {"device_x0_ns", reactions.device_x0_ns},
+               {"host_only_ns", timed ? honesty.host_only_ns : 0},
+               "against the host alone, from the events"),
+      reaction("an infinitely fast host", {"host_x0_ns", reactions.host_x0_ns},
+               {"device_busy_ns", timed ? honesty.device_busy_ns : 0},
                "against the busy device, from the events"),
-      reaction("a device twice as fast", reactions.device_half_ns, 0, ""),
-      reaction("a device half as fast", reactions.device_double_ns, 0, "")};
+      reaction("a device twice as fast", {"device_half_ns", reactions.device_half_ns}, {}, ""),
+      reaction("a device half as fast", {"device_double_ns", reactions.device_double_ns}, {}, "")};
   return {
       .key = "reactions", .tables = {std::move(table)}, .scale_ns = scale, .show = Show::details};
 }

@@ -1,5 +1,4 @@
 // The profiler's own work in the times of the host: what was taken out, or that it is there.
-#include <cmath>
 
 #include <fmt/format.h>
 
@@ -8,6 +7,7 @@
 #include "apps/report/sections/parts.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::report {
 namespace {
@@ -20,7 +20,7 @@ bool is_limited_by_host(const driver::Analysis* analysis) {
                                          analysis->breakdown.total_ns()) > host_limits_share;
 }
 
-std::uint64_t rounded(double events) { return static_cast<std::uint64_t>(std::llround(events)); }
+std::uint64_t rounded(double events) { return static_cast<std::uint64_t>(to_whole(events)); }
 
 /// Of every event that was taken out.
 std::string text_of(const driver::Unprofiled& found) {

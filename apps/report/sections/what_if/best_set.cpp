@@ -1,5 +1,4 @@
 // The what-ifs that together give most, and what each of them adds.
-#include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
@@ -8,6 +7,7 @@
 #include "apps/report/sections/parts.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::report::sections {
 namespace {
@@ -21,7 +21,7 @@ using driver::WhatIfChoice;
 // On the short page; --details shows all.
 constexpr std::size_t brief_front_rows = 5;
 
-std::int64_t sample_time(const ChosenSet& set) { return std::llround(set.time_per_sample()); }
+std::int64_t sample_time(const ChosenSet& set) { return to_whole(set.time_per_sample()); }
 
 std::string choice_text(const WhatIfChoice& choice) {
   return fmt::format("{}", fmt::join(choice.texts, " with "));
@@ -96,6 +96,11 @@ Value live_value(const ChosenSet& set) {
   return set.live_bytes ? Value::bytes(*set.live_bytes) : Value::none();
 }
 
+/// Of the step, over that without a choice.
+Value time_ratio_value(const BestSetAnswer& answer, const ChosenSet& set) {
+  return Value::factor(driver::time_ratio_of(answer.now.step_ns, set.step_ns));
+}
+
 /// What documents say of a set.
 Value set_figures(const BestSetAnswer& answer, const std::optional<ChosenSet>& set) {
   if (!set) return Value::none();
@@ -106,6 +111,7 @@ Value set_figures(const BestSetAnswer& answer, const std::optional<ChosenSet>& s
                         {"step_ns", Value::time(set->step_ns)},
                         {"samples", Value::plain(set->samples)},
                         {"speedup", Value::factor(set->speedup)},
+                        {"time_ratio", time_ratio_value(answer, *set)},
                         {"live_bytes", bytes(set->live_bytes)},
                         {"needed_bytes", bytes(set->needed_bytes)},
                         {"fits", Value::flag(set->fits)}});
@@ -164,6 +170,7 @@ Table flat_members(const BestSetAnswer& answer) {
                           {"step_ns"},
                           {"samples"},
                           {"speedup"},
+                          {"time_ratio"},
                           {"live_bytes"},
                           {"speedup_alone"},
                           {"speedup_without"}},
@@ -176,6 +183,7 @@ Table flat_members(const BestSetAnswer& answer) {
     table.add({Value::words(choice_text(answer.choices[member.choice])),
                so_far ? Value::time(so_far->step_ns) : Value::none(),
                so_far ? Value::plain(so_far->samples) : Value::none(), speedup(so_far),
+               so_far ? time_ratio_value(answer, *so_far) : Value::none(),
                so_far ? live_value(*so_far) : Value::none(), speedup(member.alone),
                speedup(member.without)});
   }

@@ -10,6 +10,7 @@
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
 #include "sim/core/text.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::report::sections {
 namespace {
@@ -58,10 +59,9 @@ std::string step_line_text(const BatchAnswer& answer) {
 
 std::string live_line_text(const BatchAnswer& answer) {
   const BatchLine& line = answer.live_line;
-  return line_text(
-      answer, line,
-      fmt::format("{} x batch + {} live at the peak", bytes_text(std::llround(line.slope)),
-                  bytes_text(std::llround(line.offset))));
+  return line_text(answer, line,
+                   fmt::format("{} x batch + {} live at the peak", bytes_text(to_whole(line.slope)),
+                               bytes_text(to_whole(line.offset))));
 }
 
 std::string multiples_text(std::int64_t granule) {

@@ -82,6 +82,7 @@ Table pair_rows(const ResultAnswer& answer) {
   const PairRanking& pairs = *answer.pairs;
   const bool by_memory = answer.ranking->by == RankBy::memory;
   const bool has_memory = answer.ranking->memory.has_value();
+  const std::int64_t before = answer.replay.run.answer.step_ns;
   const std::string first = by_memory ? "live peak" : "step";
   const std::string second = by_memory ? "step" : has_memory ? "live peak" : "";
   Table table{.key = "rows",
@@ -97,8 +98,8 @@ Table pair_rows(const ResultAnswer& answer) {
               .longest = most_pair_rows,
               .brief = brief_pair_rows};
   for (const char* const key :
-       {"second", "step_ns", "low_ns", "high_ns", "speedup", "sum_of_parts_ns", "together",
-        "other_order_ns", "memory", "sum_of_parts_live_bytes"}) {
+       {"second", "step_ns", "low_ns", "high_ns", "speedup", "time_ratio", "sum_of_parts_ns",
+        "together", "other_order_ns", "memory", "sum_of_parts_live_bytes"}) {
     table.columns.push_back({key, "", Show::never});
   }
   for (const RankedPair& pair : pairs.rows) {
@@ -106,7 +107,8 @@ Table pair_rows(const ResultAnswer& answer) {
     for (Value& value : pair_cells(answer, pair)) cells.push_back(std::move(value));
     for (Value& value : std::vector<Value>{
              Value::words(pair.second->name), Value::time(pair.step_ns), Value::time(pair.low_ns),
-             Value::time(pair.high_ns), Value::factor(pair.speedup), Value::time(pair.added_ns),
+             Value::time(pair.high_ns), Value::factor(pair.speedup),
+             Value::factor(driver::time_ratio_of(before, pair.step_ns)), Value::time(pair.added_ns),
              together_value(pairs, pair), Value::none(), need_value(pair.memory),
              pair.memory ? Value::bytes(pair.added_live_bytes) : Value::none()}) {
       cells.push_back(std::move(value));

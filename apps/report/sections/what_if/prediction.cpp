@@ -12,10 +12,6 @@
 namespace foretrace::report::sections {
 namespace {
 
-double speedup_of(std::int64_t before, std::int64_t after) {
-  return static_cast<double>(before) / static_cast<double>(std::max<std::int64_t>(1, after));
-}
-
 std::string throughput_text(const driver::Throughput& throughput) {
   const std::string ratio = factor_text(throughput.ratio);
   return throughput.now ? fmt::format(", {} -> {} samples/s ({})", rate_text(*throughput.now),
@@ -28,12 +24,13 @@ std::string step_line(const ResultAnswer& answer) {
   const std::int64_t before = answer.replay.run.answer.step_ns;
   const driver::Prediction& prediction = *answer.prediction;
   const std::int64_t after = prediction.run.answer.step_ns;
-  std::string line = fmt::format(
-      "{} {} now, {} predicted ({}, {})", step_word(answer.replay.run.answer), time_text(before),
-      time_text(after, before), change_text(after, before), factor_text(speedup_of(before, after)));
-  if (prediction.throughput) {
-    line += throughput_text(*prediction.throughput);
-  }
+  std::string line =
+      fmt::format("{} {} now, {} predicted ({}", step_word(answer.replay.run.answer),
+                  time_text(before), time_text(after, before), change_text(after, before));
+  // Where the work of a step changes, its time alone does not say what is gained.
+  line += prediction.throughput
+              ? ")" + throughput_text(*prediction.throughput)
+              : fmt::format(", {})", factor_text(driver::speedup_of(before, after, 1)));
   if (prediction.low_ns != prediction.high_ns) {
     line += fmt::format(", between {} and {}", time_text(prediction.low_ns, before),
                         time_text(prediction.high_ns, before));
@@ -147,8 +144,11 @@ Sections prediction(const ResultAnswer& answer) {
   }
   section.line("faster by", side_text(prediction.faster), Show::details);
   section.line("slower by", side_text(prediction.slower), Show::details);
-  section.datum("speedup", Value::factor(speedup_of(answer.replay.run.answer.step_ns,
-                                                    prediction.run.answer.step_ns)));
+  const std::int64_t before = answer.replay.run.answer.step_ns;
+  const std::int64_t after = prediction.run.answer.step_ns;
+  section.datum("speedup",
+                Value::factor(driver::speedup_of(before, after, prediction.samples.value_or(1))));
+  section.datum("time_ratio", Value::factor(driver::time_ratio_of(before, after)));
   return {std::move(section), predicted_steps(prediction)};
 }
 

@@ -89,6 +89,7 @@ Table ranking_rows(const ResultAnswer& answer) {
                           {"low_ns", "", Show::never},
                           {"high_ns", "", Show::never},
                           {"speedup", "", Show::never},
+                          {"time_ratio", "", Show::never},
                           {"samples", "", Show::never},
                           {"noise", "", Show::never},
                           {"memory", "", Show::never}},
@@ -115,6 +116,7 @@ Table ranking_rows(const ResultAnswer& answer) {
                                 Value::time(row.low_ns),
                                 Value::time(row.high_ns),
                                 Value::factor(row.speedup),
+                                Value::factor(driver::time_ratio_of(before, row.step_ns)),
                                 Value::plain(row.samples),
                                 Value::flag(row.is_noise),
                                 need_value(row.memory)};

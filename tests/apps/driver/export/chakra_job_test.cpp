@@ -74,7 +74,7 @@ TEST_CASE("chakra export: our reader gives a rank back, and its time is the pred
   foretrace::Timeline timeline;
   foretrace::simulate_event_driven(built.graph.topology(), built.graph.weights(), timeline);
   const auto step =
-      static_cast<double>(foretrace::estimate(job.job, foretrace::build_blocks(job.job)).step_ns);
+      static_cast<double>(foretrace::estimate(job.job, foretrace::build_blocks(job.job))->step_ns);
   const auto span = static_cast<double>(timeline.span_ns);
   // Kernels beside a collective are slower in the prediction.
   CHECK(span < 1.001 * step);

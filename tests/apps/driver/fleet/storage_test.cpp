@@ -53,6 +53,15 @@ TEST_CASE("storage: reads that are listed are those of a file that holds them") 
   CHECK(runs[0][0].remote_bytes == 4e6);
 }
 
+TEST_CASE("storage: a seed where nothing is drawn is a mistake") {
+  CHECK(says(R"("data": {"items": 2, "item_bytes": "1 MB", "order": "sequential", "seed": 3}, )" +
+                 tiers + loader + caches,
+             "/data/seed': unknown key"));
+  CHECK(says(data + tiers + loader + R"("caches": [{"name": "a", "size": "1 GB",
+                 "admission": {"rule": "always", "seed": 3}}])",
+             "/admission/seed': unknown key"));
+}
+
 TEST_CASE("storage: one clear line for every mistake") {
   CHECK(says(tiers + loader + caches, "/data: missing key"));
   CHECK(says(data + tiers + loader + R"("caches": [])", "/caches: got 0, expected 1 to 100"));

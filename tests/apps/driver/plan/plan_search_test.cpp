@@ -61,7 +61,7 @@ TEST_CASE("plan: the best plan is what simulating its job from scratch gives") {
     const Job& job = choice.job;
     CAPTURE(driver::plan_text(job));
     CHECK(job.plan.ranks() == 16);
-    const Estimate fresh = estimate(job, build_blocks(job));
+    const Estimate fresh = *estimate(job, build_blocks(job));
     // Times settle the clock by a factor instead of action by action: rounding differs.
     CHECK(static_cast<double>(fresh.step_ns) ==
           doctest::Approx(static_cast<double>(choice.step_ns)).epsilon(1e-9));

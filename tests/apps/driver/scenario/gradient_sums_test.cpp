@@ -96,7 +96,7 @@ TEST_CASE("gradient_sums: stated exchanges of a rank's program are sums of block
   }
   // Forward, both backward passes and the sum behind them.
   CHECK(computed == doctest::Approx(2700));
-  const auto step = static_cast<double>(foretrace::estimate(job, blocks).step_ns);
+  const auto step = static_cast<double>(foretrace::estimate(job, blocks)->step_ns);
   CHECK(sum + computed == doctest::Approx(step).epsilon(1e-4));
 }
 

@@ -37,7 +37,7 @@ driver::Scenario scenario(const std::string& parallelism, const std::string& mic
 }
 
 Estimate estimated(const driver::Scenario& scenario) {
-  return estimate(scenario.job, build_blocks(scenario.job));
+  return *estimate(scenario.job, build_blocks(scenario.job));
 }
 
 std::string mistake(const std::string& parallelism, const std::string& micro = "2") {

@@ -294,7 +294,7 @@ TEST_CASE("scenario: with jitter parts sum to the step, and one rank waits for n
     const auto page = foretrace::report::scenario_page({*scenario, *answer, ""});
     CHECK(foretrace::report::text_of(page).find("waiting for slower ranks") == std::string::npos);
     const auto json = foretrace::parse_config_document(foretrace::report::json_of(page), "answer",
-                                                       "foretrace.result/1");
+                                                       "foretrace.result/2");
     REQUIRE_MESSAGE(json.ok(), json.error().message);
     const auto* parts = json->find("predicted")->find("breakdown");
     double sum = 0;

@@ -52,7 +52,7 @@ TEST_CASE("parallel: ResNet-50 from one device gets the buckets that a recorded 
 TEST_CASE("spread_over: recorded is short for recorded=true, and the cluster goes along") {
   const auto spec = driver::spread_over("recorded,ranks=8", "selene");
   REQUIRE(spec.ok());
-  CHECK(driver::text_of(*spec) == "parallel:recorded=true,ranks=8,cluster=selene");
+  CHECK(text_of(*spec) == "parallel:recorded=true,ranks=8,cluster=selene");
   CHECK_FALSE(driver::spread_over("data", "").ok());
 }
 

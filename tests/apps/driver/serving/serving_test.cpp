@@ -67,10 +67,13 @@ TEST_CASE("serving: rows of requests have the columns that they are meant to hav
             .find("requests with in_flight") != std::string::npos);
   CHECK(rows(R"("in_flight": 1, "columns": ["input_tokens", "output_tokens"], "rows": [[9, 5]])")
             .empty());
-  // A column of the user's own is nobody's mistake.
-  CHECK(rows(R"("columns": ["arrival_s", "input_tokens", "output_tokens", "customer"],
-                "rows": [[0, 9, 5, "x"]])")
-            .empty());
+  const std::string own =
+      R"("columns": ["arrival_s", "input_tokens", "output_tokens", "customer"],
+                "rows": [[0, 9, 5, "x"]])";
+  CHECK(rows(own).find("column 'customer' is not read") != std::string::npos);
+  CHECK(rows(own + R"(, "ignored": ["customer"])").empty());
+  CHECK(rows(own + R"(, "ignored": ["customer"], "in_flight": 1)").find("arrival_s: got '0'") !=
+        std::string::npos);
 }
 
 TEST_CASE("serving: a model of layers writes no tokens") {

@@ -213,12 +213,14 @@ TEST_CASE("sweep: speedups are over the same step and engine") {
   const Sweep sweep = sweep_of(text);
   std::size_t speedup = 0;
   while (sweep.metrics[speedup].name != "speedup") ++speedup;
+  REQUIRE(sweep.metrics[speedup + 1].name == "time_ratio");
   const Rows rows = rows_of(folder);
   REQUIRE(rows.points.size() == 6);
   for (const SelectedPoint& point : rows.points) {
     CHECK(point.result.reason == "");
-    REQUIRE(point.result.metrics.size() > speedup);
+    REQUIRE(point.result.metrics.size() > speedup + 1);
     CHECK(point.result.metrics[speedup] == 1);
+    CHECK(point.result.metrics[speedup + 1] == 1);
   }
 }
 

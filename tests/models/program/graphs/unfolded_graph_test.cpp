@@ -29,7 +29,7 @@ namespace {
 
 std::int64_t folded_ns(const Job& job) {
   const auto blocks = build_blocks(job);
-  const auto given = step_parts(job, blocks, time_blocks(job, blocks, no_scale()), no_scale());
+  const auto given = *step_parts(job, blocks, time_blocks(job, blocks, no_scale()), no_scale());
   const auto topology =
       pipeline_topology(*job.schedule, given.times.shape, !job.framework->sends_block);
   REQUIRE(topology.ok());

@@ -21,7 +21,7 @@ TEST_CASE("own files: each says which command takes it, a pipe is told to become
   CHECK(taker_of("foretrace.cluster/1", "my.json") == "plan MODEL --cluster my.json takes it");
   CHECK(taker_of("foretrace.accelerator/1", "standard input") ==
         "whatif TRACE --accelerator FILE takes it");
-  CHECK(taker_of("foretrace.result/1", "out.json").empty());
+  CHECK(taker_of("foretrace.result/2", "out.json").empty());
 }
 
 }  // namespace

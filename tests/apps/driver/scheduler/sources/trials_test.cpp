@@ -41,6 +41,14 @@ TEST_CASE("trials: a grid runs every trial to the end") {
   CHECK(groups_of(workload)[""] == std::pair{5, 90.0});
 }
 
+TEST_CASE("trials: a key that the search has no use for is a mistake") {
+  const auto told = [](const std::string& search) { return search_of(search).error().message; };
+  CHECK(told(R"({"kind": "grid", "trials": 5, "noise": 0.1})").find("/jobs/search/noise: ") !=
+        std::string::npos);
+  CHECK(told(R"({"kind": "hyperband", "trials": 5})").find("/jobs/search/trials: ") !=
+        std::string::npos);
+}
+
 TEST_CASE("trials: in halving one in eta goes on, with eta times the steps in all") {
   const Workload workload =
       workload_of(R"({"kind": "halving", "trials": 9, "rungs": 3, "steps": 1})");

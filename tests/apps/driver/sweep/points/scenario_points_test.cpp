@@ -51,8 +51,8 @@ void check_points(const Sweep& sweep, bool are_independent) {
       continue;
     }
     ++computed;
-    const Estimate one = estimates.of((*got)->job);
-    const Estimate other = estimate(expected->job, build_blocks(expected->job));
+    const Estimate one = *estimates.of((*got)->job);
+    const Estimate other = *estimate(expected->job, build_blocks(expected->job));
     CHECK(one.step_ns == other.step_ns);
     CHECK(one.breakdown.total() == other.breakdown.total());
     REQUIRE(one.memory.size() == other.memory.size());

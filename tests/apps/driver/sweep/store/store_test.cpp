@@ -8,6 +8,7 @@
 #include <doctest/doctest.h>
 #include <unistd.h>
 
+#include "apps/driver/sweep/reuse.h"
 #include "apps/driver/sweep/store/database.h"
 #include "apps/driver/sweep/store/select.h"
 #include "tests/apps/support/program.h"
@@ -37,7 +38,7 @@ void fill(const std::string& folder) {
   REQUIRE(store.ok());
   std::vector<PointResult> rows;
   for (std::uint64_t i = 0; i < 4; ++i) {
-    rows.push_back({i, {static_cast<double>(i)}, {1000.0 + static_cast<double>(i), 1.5}, ""});
+    rows.push_back({i, {static_cast<double>(i)}, {1000.0 + static_cast<double>(i), 1.5, 0.5}, ""});
   }
   REQUIRE(store->reset(sweep, facts_of(sweep), rows).ok());
   REQUIRE(store->finish().ok());
@@ -165,6 +166,41 @@ TEST_CASE("sweep store: figures that are none, lost reasons and views lead nowhe
     CAPTURE(counts.error().message);
     CHECK(counts.error().message.find(message) != std::string::npos);
   }
+}
+
+TEST_CASE("sweep store: one of a program with fewer metrics is shown, and not gone on with") {
+  const std::string folder = scratch_file("store_of_before");
+  fill(folder);
+  const auto change = [&](const char* sql) {
+    Database database;
+    REQUIRE(database.open_for_writing(store_file(folder)).ok());
+    REQUIRE(database.run(sql).ok());
+  };
+  change("DROP VIEW results; ALTER TABLE points DROP COLUMN time_ratio");
+  const auto stored = open_stored(folder);
+  REQUIRE_MESSAGE(stored.ok(), stored.error().message);
+  CHECK(stored->sweep.metrics.size() == 2);
+  std::uint64_t rows = 0;
+  const auto seen = stored->store.for_each(stored->sweep, [&](const PointResult& row) {
+    CHECK(row.metrics == std::vector{1000.0 + static_cast<double>(rows++), 1.5});
+    return ok_status();
+  });
+  REQUIRE(seen.ok());
+  CHECK(rows == 4);
+  {
+    const Sweep sweep = small_sweep();
+    auto store = Store::open(folder);
+    REQUIRE(store.ok());
+    const auto reuse = reuse_store(sweep, facts_of(sweep), *store);
+    REQUIRE_FALSE(reuse.ok());
+    CHECK(reuse.error().message ==
+          "the folder holds results without the metric 'time_ratio' of this sweep: take another "
+          "one, or --fresh to compute all of them anew");
+  }
+  change("ALTER TABLE points RENAME COLUMN speedup TO gain");
+  const auto unknown = open_stored(folder);
+  REQUIRE_FALSE(unknown.ok());
+  CHECK(unknown.error().message.find("hold the unknown metric 'gain'") != std::string::npos);
 }
 
 TEST_CASE("sweep store: a sound one is not replaced, neither is somebody else's database") {

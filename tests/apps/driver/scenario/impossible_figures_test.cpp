@@ -1,0 +1,108 @@
+// Small valid inputs whose figures were impossible: below 0, or more than there can be.
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "apps/driver/plan/plan_search.h"
+#include "apps/driver/scenario/scenario_answer.h"
+#include "apps/driver/serving/streams.h"
+#include "tests/configs.h"
+
+namespace foretrace {
+namespace {
+
+std::string fixture(const std::string& name) {
+  return FORETRACE_SOURCE_DIR "/tests/fixtures/impossible/" + name;
+}
+
+driver::Scenario scenario_of(const std::string& name) {
+  auto scenario = driver::read_scenario(*test::shipped(), fixture(name));
+  REQUIRE_MESSAGE(scenario.ok(), scenario.error().message);
+  return *std::move(scenario);
+}
+
+driver::ScenarioAnswer answer_of(const driver::Scenario& scenario) {
+  auto answer = driver::answer_scenario(scenario);
+  REQUIRE_MESSAGE(answer.ok(), answer.error().message);
+  return *std::move(answer);
+}
+
+}  // namespace
+
+TEST_CASE("impossible figures: tables of a pipeline in one node are added up inside it") {
+  driver::Scenario scenario = scenario_of("tied_one_node.json");
+  const std::int64_t step_ns = answer_of(scenario).step_ns;
+  Cluster faster = *scenario.cluster;
+  faster.network.nic_bandwidth *= 100;
+  scenario.job.cluster = &faster;
+  CHECK(answer_of(scenario).step_ns == step_ns);
+}
+
+TEST_CASE("impossible figures: a pipeline on nodes without a network takes a time") {
+  const driver::ScenarioAnswer answer = answer_of(scenario_of("negative_step.json"));
+  CHECK(answer.analytic.step_ns > 0);
+  CHECK(answer.range.low_ns > 0);
+  CHECK(answer.range.high_ns >= answer.range.low_ns);
+  CHECK(answer.analytic.step_ns == doctest::Approx(answer.step_ns).epsilon(0.05));
+}
+
+TEST_CASE("impossible figures: more bytes than whole numbers hold are one line of error") {
+  const auto answer = driver::answer_scenario(scenario_of("memory_overflow.json"));
+  REQUIRE_FALSE(answer.ok());
+  CHECK(answer.error().message.find("memory_overflow.json: ") != std::string::npos);
+  CHECK(answer.error().message.find("bytes on a rank, expected at most") != std::string::npos);
+}
+
+TEST_CASE("impossible figures: a machine that hardly computes is one line of error") {
+  const auto answer = driver::answer_scenario(scenario_of("tiny_rates_step.json"));
+  if (!answer.ok()) {
+    CHECK(answer.error().message.find("expected") != std::string::npos);
+    return;
+  }
+  CHECK(answer->analytic.breakdown.bubble >= 0);
+  for (const double part : answer->analytic.breakdown.computed) CHECK(part >= 0);
+}
+
+TEST_CASE("impossible figures: no plan waits for less than nothing") {
+  auto model = find_model(*test::shipped(), fixture("negative_bubble_hf.json"));
+  REQUIRE_MESSAGE(model.ok(), model.error().message);
+  for (const char* const name : {"selene", "dgx_h100", "aws_p3"}) {
+    driver::PlanQuestion question;
+    driver::Scenario& scenario = question.scenario;
+    scenario.model = std::make_shared<const ModelSpec>(*model);
+    scenario.cluster = std::make_shared<const Cluster>(*find_cluster(*test::shipped(), name));
+    scenario.framework =
+        std::make_shared<const Framework>(*find_framework(*test::shipped(), "megatron_core"));
+    scenario.job.precisions = *driver::precisions_of("fp16");
+    scenario.job.length = scenario.job.keys = model->transformer.positions;
+    question.gpus = 8;
+    question.global_batch = 4096;
+    question.keep = 100;
+    const auto plans = driver::search_plans(question);
+    REQUIRE_MESSAGE(plans.ok(), plans.error().message);
+    REQUIRE_FALSE(plans->best.empty());
+    for (const driver::PlanChoice& choice : plans->best) {
+      CHECK(choice.breakdown.bubble >= 0);
+      CHECK(choice.breakdown.total() ==
+            doctest::Approx(static_cast<double>(choice.step_ns)).epsilon(1e-9));
+    }
+    for (const driver::LosingGrid& grid : plans->losing) CHECK(grid.choice.breakdown.bubble >= 0);
+  }
+}
+
+TEST_CASE("impossible figures: a frame that needs more energy than it may has no score for it") {
+  const auto streams = driver::read_streams(*test::shipped(), fixture("negative_score.json"));
+  REQUIRE_MESSAGE(streams.ok(), streams.error().message);
+  const auto answer = driver::run_streams(*streams);
+  REQUIRE_MESSAGE(answer.ok(), answer.error().message);
+  for (const auto& scenario : answer->scores) {
+    CHECK(scenario.score >= 0);
+    CHECK(scenario.score <= 100);
+    for (const auto& one : scenario.models) CHECK(one.energy >= 0);
+  }
+}
+
+}  // namespace foretrace

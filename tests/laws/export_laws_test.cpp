@@ -1,0 +1,87 @@
+// What is exported as Chakra traces and read back takes as long as the scenario.
+#include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
+#include <string>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "apps/driver/export/chakra_job.h"
+#include "apps/driver/node_job/node_answer.h"
+#include "apps/driver/scenario/scenario_answer.h"
+#include "tests/laws/support/random_job.h"
+
+namespace foretrace {
+namespace {
+
+namespace fs = std::filesystem;
+
+// Of all ranks together: larger jobs take longer, and show nothing else.
+constexpr double most_nodes = 60000;
+
+bool is_small(const Job& job) {
+  const double passes = job.micro_batches() * (job.trains() ? 2.0 : 1.0);
+  return passes * job.model->layers * 8 * job.ranks() / job.plan.pipeline < most_nodes;
+}
+
+/// A folder that is gone at the end.
+struct Folder {
+  fs::path path;
+  explicit Folder(std::uint64_t number)
+      : path(fs::temp_directory_path() / fmt::format("foretrace_export_law_{}", number)) {
+    fs::remove_all(path);
+    fs::create_directory(path);
+  }
+  ~Folder() {
+    std::error_code ignored;
+    fs::remove_all(path, ignored);
+  }
+  Folder(const Folder&) = delete;
+  Folder& operator=(const Folder&) = delete;
+};
+
+TEST_CASE("jobs: an exported scenario takes as long when it is read back") {
+  test::RandomJobs jobs;
+  int seen = 0;
+  for (std::uint64_t number = 0; number < test::law_jobs(300); ++number) {
+    const test::RandomJob drawn = jobs.draw(number);
+    const Job& job = drawn.scenario.job;
+    if (!is_small(job)) continue;
+    const Folder folder(number);
+    const auto exported = driver::export_chakra(
+        drawn.scenario, [&](const std::string& name, const std::string& bytes) -> Status {
+          std::ofstream(folder.path / name, std::ios::binary) << bytes;
+          return ok_status();
+        });
+    if (!exported.ok()) continue;
+    const auto answer = driver::answer_scenario(drawn.scenario);
+    REQUIRE(answer.ok());
+    driver::NodeScenario nodes;
+    nodes.path = "law";
+    nodes.traces = {folder.path.generic_string()};
+    nodes.cluster = *job.cluster;
+    const auto back = driver::answer_nodes(nodes);
+    CAPTURE(drawn.text);
+    REQUIRE_MESSAGE(back.ok(), back.error().message);
+    ++seen;
+    const double ratio =
+        static_cast<double>(back->run.answer.step_ns) / static_cast<double>(answer->step_ns);
+    CAPTURE(number);
+    if (std::getenv("FORETRACE_LAW_TABLE") != nullptr) {
+      fmt::print("{} {:.4f} {} pp{} dp{} tp{} cp{} ep{} zero{} {} {} {} tied{} {}\n", number, ratio,
+                 job.schedule->name, job.plan.pipeline, job.plan.data, job.plan.tensor,
+                 job.plan.context, job.plan.expert, static_cast<int>(job.plan.sharding),
+                 job.framework->name, job.cluster->name, static_cast<double>(answer->step_ns) / 1e6,
+                 job.model->ties_embeddings, job.micro_batches());
+      continue;
+    }
+    CHECK(ratio > 0.98);
+    CHECK(ratio < 1.02);
+  }
+  CHECK(seen > 20);
+}
+
+}  // namespace
+}  // namespace foretrace

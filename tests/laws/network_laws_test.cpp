@@ -1,0 +1,142 @@
+// Laws of networks and of sharding, on random jobs.
+#include <algorithm>
+#include <array>
+#include <cstdint>
+
+#include <doctest/doctest.h>
+
+#include "models/program/estimate.h"
+#include "tests/laws/support/random_draws.h"
+#include "tests/laws/support/random_job.h"
+
+namespace foretrace {
+namespace {
+
+/// Of the job on another cluster; none where that takes too long for whole numbers.
+Result<RangedStep> step_on(Job job, const Cluster& cluster) {
+  job.cluster = &cluster;
+  return ranged_step(job, build_blocks(job));
+}
+
+/// All links so many times as fast; their latencies are shorter by so much.
+Cluster with_links(Cluster cluster, double faster, double shorter) {
+  cluster.curves.clear();  // were measured on the links as they were
+  cluster.link_bandwidth *= faster;
+  cluster.link_latency_ns /= shorter;
+  for (LocalRegime& regime : cluster.regimes) {
+    regime.bandwidth *= faster;
+    regime.fixed_ns /= shorter;
+    regime.per_rank_ns /= shorter;
+    regime.per_channel_ns /= shorter;
+  }
+  cluster.network.nic_bandwidth *= faster;
+  cluster.network.step_latency_ns /= shorter;
+  cluster.network.aggregation.port_rate *= faster;
+  cluster.network.aggregation.level_latency_ns /= shorter;
+  for (Tier& tier : cluster.tier_network.tiers) {
+    tier.bandwidth *= faster;
+    tier.latency_ns /= shorter;
+  }
+  return cluster;
+}
+
+TEST_CASE("jobs: what fills at most one node does not depend on the network between nodes") {
+  test::RandomJobs jobs;
+  int seen = 0;
+  for (std::uint64_t number = 0; number < test::law_jobs(300); ++number) {
+    const test::RandomJob drawn = jobs.draw(number);
+    const Job& job = drawn.scenario.job;
+    if (!job.cluster->tier_network.tiers.empty() || job.ranks() > 256) continue;
+    CAPTURE(drawn.text);
+    test::Draws draws(number);
+    Cluster near = *job.cluster;
+    near.node_accelerators = std::max(near.node_accelerators, job.ranks());
+    Cluster far = near;
+    far.nodes = near.nodes + draws.within(0, 100);
+    far.network.nics = draws.within(0, 9);
+    far.network.nic_bandwidth *= draws.factor(10);
+    far.network.step_latency_ns *= draws.factor(10);
+    far.network.leaf_nodes = draws.within(0, 4);
+    far.network.oversubscription = 1 + draws.within(0, 4);
+    far.network.aggregation.trees = draws.within(0, 2);
+    const auto one = step_on(job, near);
+    const auto other = step_on(job, far);
+    REQUIRE(one.ok());
+    REQUIRE(other.ok());
+    CHECK(one->step_ns == other->step_ns);
+    CHECK(one->low_ns == other->low_ns);
+    CHECK(one->high_ns == other->high_ns);
+    seen += job.ranks() > 1 ? 1 : 0;
+  }
+  CHECK(seen > 20);
+}
+
+TEST_CASE("jobs: faster links and shorter latencies never make a step longer") {
+  test::RandomJobs jobs;
+  for (std::uint64_t number = 0; number < test::law_jobs(300); ++number) {
+    const test::RandomJob drawn = jobs.draw(number);
+    const Job& job = drawn.scenario.job;
+    CAPTURE(drawn.text);
+    test::Draws draws(number);
+    const double factor = 1 + 7 * draws.unit();
+    const auto base = step_on(job, with_links(*job.cluster, 1, 1));
+    const auto faster = step_on(job, with_links(*job.cluster, factor, 1));
+    const auto shorter = step_on(job, with_links(*job.cluster, 1, factor));
+    REQUIRE((base.ok() && faster.ok() && shorter.ok()));
+    // Rounding to whole ns, once per pass.
+    const double rounding = 4.0 * job.micro_batches() * job.plan.pipeline * job.chunks;
+    CAPTURE(factor);
+    CHECK(static_cast<double>(faster->step_ns) <= static_cast<double>(base->step_ns) + rounding);
+    CHECK(static_cast<double>(shorter->step_ns) <= static_cast<double>(base->step_ns) + rounding);
+  }
+}
+
+/// The job with one copy of everything that sharding would divide.
+bool make_single(Job& job, bool by_shard_size) {
+  if (job.has_own_ranks() || !job.trains()) return false;
+  const double passes = job.micro_batches();
+  if (by_shard_size) {
+    job.plan.shard_size = 1;
+    if (job.model->experts.count > 0) return false;
+  } else {
+    job.plan.data = job.plan.context = job.plan.expert = 1;
+    job.plan.shard_size = 0;
+    job.plan.expert_tensor = usual_expert_tensor(job.plan, *job.model);
+    job.global_batch = job.micro_batch * passes;
+  }
+  job.sparse_gradients.reset();
+  job.plan.sharding = Sharding::none;
+  return check_job(job).ok();
+}
+
+TEST_CASE("jobs: sharding over one rank changes neither time nor memory") {
+  test::RandomJobs jobs;
+  int seen = 0;
+  for (std::uint64_t number = 0; number < test::law_jobs(300); ++number) {
+    const test::RandomJob drawn = jobs.draw(number);
+    for (const bool by_shard_size : {false, true}) {
+      Job job = drawn.scenario.job;
+      if (!make_single(job, by_shard_size)) continue;
+      CAPTURE(drawn.text);
+      CAPTURE(by_shard_size);
+      const auto none = estimate(job, build_blocks(job));
+      REQUIRE(none.ok());
+      for (const Sharding kind : {Sharding::optimizer, Sharding::gradients, Sharding::parameters}) {
+        job.plan.sharding = kind;
+        if (!check_job(job).ok()) continue;
+        ++seen;
+        const auto sharded = estimate(job, build_blocks(job));
+        REQUIRE(sharded.ok());
+        CHECK(sharded->step_ns == none->step_ns);
+        CHECK(sharded->breakdown.total() == doctest::Approx(none->breakdown.total()));
+        for (std::size_t stage = 0; stage < none->memory.size(); ++stage) {
+          CHECK(sharded->memory[stage].total() == none->memory[stage].total());
+        }
+      }
+    }
+  }
+  CHECK(seen > 100);
+}
+
+}  // namespace
+}  // namespace foretrace
