@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/params.h"
-#include "tests/validation/maps/training.h"
+#include "tests/validation/maps/predict.h"
 
 namespace foretrace::validation {
 namespace {
@@ -65,7 +65,8 @@ Result<TablePredictors> TablePredictors::read() {
 
 const TableMap* TablePredictors::map_of(std::string_view id) const {
   const auto found = std::find_if(maps_.begin(), maps_.end(), [id](const TableMap& map) {
-    return std::find(map.tables.begin(), map.tables.end(), id) != map.tables.end();
+    return std::any_of(map.tables.begin(), map.tables.end(),
+                       [id](const auto& table) { return table.first == id; });
   });
   return found == maps_.end() ? nullptr : &*found;
 }

@@ -25,7 +25,7 @@ Status read_words(const ColumnMap& column, const TruthRow& row, MapRow& read) {
       merge(read.run, patch);
       return ok_status();
     }
-    known.push_back(name);
+    known.push_back(name.empty() ? std::string_view("nothing") : std::string_view(name));
   }
   return Error{ErrorCode::not_found,
                fmt::format("{}: got {}{}, expected one of {}", column.name,
@@ -153,6 +153,9 @@ Result<MapRow> read_map_row(const TableMap& map, const TruthTable& table, std::s
   const TruthRow row = table.row(i);
   MapRow read;
   read.run = map.run;
+  for (const auto& [id, patch] : map.tables) {
+    if (id == table.id) merge(read.run, patch);
+  }
   Status status = columns_known(map, table);
   if (status.ok()) status = read_columns(map.fixed, table.fixed_row(), read);
   if (status.ok()) status = read_columns(map.columns, row, read);

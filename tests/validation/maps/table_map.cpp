@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "tests/validation/studies/truth_table.h"
 
@@ -117,10 +118,11 @@ Result<PointMap> read_point(const ConfigValue& object) {
       return wrong("points", fmt::format("unknown key {}", key));
     }
   }
-  if (point.is != "time" && point.is != "rate" && point.is != "memory") {
-    return wrong("points", fmt::format("is: got {}, expected time, rate or memory", point.is));
-  }
-  return point;
+  constexpr std::array<std::string_view, 7> kinds = {"time",  "rate",  "memory",    "prompt",
+                                                     "token", "total", "collective"};
+  if (std::find(kinds.begin(), kinds.end(), point.is) != kinds.end()) return point;
+  return wrong("points",
+               fmt::format("is: got {}, expected one of {}", point.is, fmt::join(kinds, ", ")));
 }
 
 ResultMap read_result(const std::string& name, const ConfigValue& object) {
@@ -146,6 +148,21 @@ Status read_points(const ConfigValue& document, TableMap& map) {
     map.results.push_back(read_result(results->keys[i], results->items[i]));
   }
   return ok_status();
+}
+
+/// A list of ids, or an object: what a table alone says.
+void read_tables(ConfigFields& fields, TableMap& map) {
+  const ConfigValue* const tables = fields.optional_value("tables");
+  if (tables == nullptr || tables->items.empty()) {
+    return fields.mistake("tables", "expected ids of tables");
+  }
+  for (std::size_t i = 0; i < tables->items.size(); ++i) {
+    if (tables->kind == Kind::object) {
+      map.tables.emplace_back(tables->keys[i], tables->items[i]);
+    } else {
+      map.tables.emplace_back(tables->items[i].text, ConfigValue());
+    }
+  }
 }
 
 Status check_point(const TableMap& map, const PointMap& point) {
@@ -185,7 +202,7 @@ Result<TableMap> parse_table_map(std::string_view text, const std::string& path)
   if (!document.ok()) return document.error();
   TableMap map{.path = path, .tables = {}};
   ConfigFields fields(*document, path);
-  fields.texts("tables", map.tables);
+  read_tables(fields, map);
   fields.take(read_columns(fields.optional_object("fixed"), map.fixed));
   fields.take(read_columns(fields.object("columns"), map.columns));
   if (const ConfigValue* run = fields.object("run")) map.run = *run;

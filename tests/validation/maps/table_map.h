@@ -49,7 +49,9 @@ struct ColumnMap {
 struct PointMap {
   std::string column;
   std::vector<ColumnMap> columns{};  ///< that are about this point alone
-  std::string is;          ///< "time" (of a step), "rate", "memory" (GiB of the fullest stage)
+  /// Of a step: "time", "rate", "memory" (GiB of the fullest stage). Of sequences that are served:
+  /// "prompt", "token", "total". "collective".
+  std::string is;
   double unit = 1;         ///< of the measured figure in that of the prediction
   std::string amount{};    ///< rate: of what, per step; time: how many steps
   std::string measured{};  ///< calculated from the figure in the table, not the figure itself
@@ -71,7 +73,8 @@ struct ResultMap {
 
 struct TableMap {
   std::string path;
-  std::vector<std::string> tables;
+  /// With what each changes of the run: one map may serve several machines.
+  std::vector<std::pair<std::string, ConfigValue>> tables;
   std::vector<ColumnMap> fixed{};
   std::vector<ColumnMap> columns{};
   ConfigValue run{};

@@ -220,6 +220,8 @@ TEST_CASE("tables: served models write tokens nearly as fast as measured") {
 TEST_CASE("tables: new rows of known tables need no code, and odd ones say why they are skipped") {
   const std::string folder = written("rows.json", R"({
     "schema": "foretrace-truth/1", "id": "llm_inference_bench",
+    "fixed": {"length": "input length = output length = length",
+              "dtype": "16-bit unless the framework says otherwise"},
     "columns": ["hardware", "devices", "framework", "model", "length", "batch", "parallelism", "latency_s"],
     "rows": [
       ["H100", 2, "vLLM", "Llama-2-13b-hf", 300, 7, "Tensor Parallelism", 4.0],
@@ -235,9 +237,9 @@ TEST_CASE("tables: new rows of known tables need no code, and odd ones say why t
   const TableResult& only = report->tables.front();
   CHECK(only.points.size() == 2);
   REQUIRE(only.skipped.size() == 4);
-  CHECK(only.skipped[0].reason == "no description of this framework");
+  CHECK(only.skipped[0].reason == "framework: got 'llama.cpp', expected one of TensorRT-LLM, vLLM");
   CHECK(only.skipped[1].reason.find("the weights need") != std::string::npos);
-  CHECK(only.skipped[2].reason == "got Ring, expected a kind of groups");
+  CHECK(only.skipped[2].reason.starts_with("parallelism: got 'Ring'"));
   CHECK(only.skipped[3].reason == "latency_s: got nothing, expected a positive number");
   fs::remove_all(folder);
 }

@@ -1,6 +1,6 @@
 // Rows by maps: what a row says is what is predicted, and what it says in words that no map knows
 // is not predicted at all.
-#include "tests/validation/maps/training.h"
+#include "tests/validation/maps/predict.h"
 
 #include <algorithm>
 #include <filesystem>
@@ -46,7 +46,7 @@ void for_each_fixture(Check check) {
   const auto predictors = TablePredictors::read();
   REQUIRE_MESSAGE(predictors.ok(), predictors.error().message);
   for (const TableMap& map : predictors->maps()) {
-    for (const std::string& id : map.tables) {
+    for (const auto& [id, patch] : map.tables) {
       if (!fs::exists(fixtures + id + ".json")) continue;
       CAPTURE(id);
       check(map, driver::read_truth_table(fixtures + id + ".json").value());
