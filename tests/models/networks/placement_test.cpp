@@ -2,9 +2,9 @@
 
 #include <algorithm>
 #include <array>
-#include <stdexcept>
 #include <map>
 #include <random>
+#include <stdexcept>
 #include <vector>
 
 #include <doctest/doctest.h>

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "tests/validation/maps/collective.h"
+#include "tests/validation/maps/exchange.h"
 #include "tests/validation/maps/generation.h"
 #include "tests/validation/maps/map_row.h"
 #include "tests/validation/maps/training.h"
@@ -121,6 +122,11 @@ class Predictor {
       auto one = predict_collective(run, measured, inputs_);
       if (!one.ok()) return one.error();
       return Placed{std::move(one->point), std::string(one->is_fitted ? fitted : point.result)};
+    }
+    if (point.is == "exchange" || point.is == "exchange_rate") {
+      auto one = predict_exchange(run, point.is == "exchange_rate", inputs_);
+      if (!one.ok()) return one.error();
+      return Placed{*std::move(one), point.result};
     }
     if (point.is == "prompt" || point.is == "token" || point.is == "total") {
       const auto time = predict_generation(run, inputs_);

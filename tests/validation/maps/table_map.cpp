@@ -118,8 +118,9 @@ Result<PointMap> read_point(const ConfigValue& object) {
       return wrong("points", fmt::format("unknown key {}", key));
     }
   }
-  constexpr std::array<std::string_view, 7> kinds = {"time",  "rate",  "memory",    "prompt",
-                                                     "token", "total", "collective"};
+  constexpr std::array<std::string_view, 9> kinds = {"time",       "rate",     "memory",
+                                                     "prompt",     "token",    "total",
+                                                     "collective", "exchange", "exchange_rate"};
   if (std::find(kinds.begin(), kinds.end(), point.is) != kinds.end()) return point;
   return wrong("points",
                fmt::format("is: got {}, expected one of {}", point.is, fmt::join(kinds, ", ")));

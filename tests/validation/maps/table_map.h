@@ -50,7 +50,7 @@ struct PointMap {
   std::string column;
   std::vector<ColumnMap> columns{};  ///< that are about this point alone
   /// Of a step: "time", "rate", "memory" (GiB of the fullest stage). Of sequences that are served:
-  /// "prompt", "token", "total". "collective".
+  /// "prompt", "token", "total". "collective". Of experts: "exchange" (us), "exchange_rate" (GB/s).
   std::string is;
   double unit = 1;         ///< of the measured figure in that of the prediction
   std::string amount{};    ///< rate: of what, per step; time: how many steps

@@ -48,7 +48,7 @@ TEST_CASE("maps: a mistake is told with its place") {
   CHECK(told(R"("columns": {"a": "measured"}, "run": {},
                "points": [{"column": "a", "is": "guess"}])") ==
         "points: is: got guess, expected one of time, rate, memory, prompt, token, total, "
-        "collective");
+        "collective, exchange, exchange_rate");
 }
 
 TEST_CASE("maps: members of objects are merged, everything else replaces") {

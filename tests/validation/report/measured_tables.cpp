@@ -158,11 +158,14 @@ std::string tables_headline(const TablesReport& report) {
 Section tables_notes(const TablesReport& report) {
   Section section{.key = "tables_notes", .title = "skipped and assumed"};
   for (const TableResult& result : report.tables) {
-    std::map<std::string, std::size_t> reasons;
-    for (const driver::SkippedRow& row : result.skipped) ++reasons[row.reason];
-    for (const auto& [reason, count] : reasons) {
-      section.notes.push_back(
-          {reason, fmt::format("  {}: {} skipped: ", result.name, plural(count, "row"))});
+    std::map<std::string, std::vector<std::size_t>> reasons;
+    for (const driver::SkippedRow& row : result.skipped) reasons[row.reason].push_back(row.row);
+    for (const auto& [reason, rows] : reasons) {
+      const std::string which =
+          rows.size() == 1
+              ? fmt::format("row {}", rows.front())
+              : fmt::format("{} from row {} on", plural(rows.size(), "row"), rows.front());
+      section.notes.push_back({reason, fmt::format("  {}: {} skipped: ", result.name, which)});
     }
     for (const std::string& note : result.notes) {
       section.notes.push_back({note, fmt::format("  {}: ", result.name)});

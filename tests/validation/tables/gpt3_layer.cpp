@@ -106,7 +106,8 @@ Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inpu
   return std::vector{std::move(result)};
 }
 
-constexpr std::array<std::string_view, 1> names = {"gpt3_layer_*"};
+constexpr std::array<std::string_view, 2> names = {"gpt3_layer_tp4_prefill_a100_llmcompass",
+                                                   "gpt3_layer_tp4_decode_a100_llmcompass"};
 
 constexpr TableReaderInfo info = {
     "gpt3_layer", "operators of a GPT-3 layer on four A100 (LLMCompass)", names, read};

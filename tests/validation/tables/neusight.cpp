@@ -148,8 +148,8 @@ Result<TablePoint> four_point(const TruthTable& table, std::size_t i, TableInput
   const auto run = run_of(row, "global_batch");
   if (!run.ok()) return run.error();
   const std::string machine = row.text("device");
-  const bool is_a100 = machine.find("A100") != std::string::npos;
-  if (!is_a100 && machine.find("H100") == std::string::npos) {
+  const bool is_a100 = machine == "NVIDIA_A100-SXM4-40GB";
+  if (!is_a100 && machine != "NVIDIA_H100_80GB_HBM3") {
     return Error{ErrorCode::not_found, fmt::format("no cluster of {}", machine)};
   }
   auto scenario = scenario_on(inputs, is_a100 ? "dgx_a100_40gb" : "dgx_h100", "eager_fp32");

@@ -1,8 +1,6 @@
 #include "tests/validation/tables/row_prediction.h"
 
 #include <algorithm>
-#include <array>
-#include <string_view>
 
 #include <fmt/format.h>
 
@@ -40,22 +38,6 @@ TablePoint rate_point(std::size_t row, std::string column, const RowPrediction& 
           amount / prediction.high_s,
           amount / prediction.low_s,
           measured};
-}
-
-std::string cluster_of(std::string_view accelerator) {
-  struct Known {
-    std::string_view part;
-    std::string_view cluster;
-  };
-  // Longer names first: GB200 holds B200.
-  constexpr std::array known = {Known{"GB300", "gb300_nvl72"}, Known{"GB200", "gb200_nvl72"},
-                                Known{"B300", "dgx_b300"},     Known{"B200", "dgx_b200"},
-                                Known{"H200", "dgx_h200"},     Known{"H100", "dgx_h100"},
-                                Known{"A100", "dgx_a100"},     Known{"MI300X", "mi300x_x8"}};
-  for (const Known& one : known) {
-    if (accelerator.find(one.part) != std::string_view::npos) return std::string(one.cluster);
-  }
-  return {};
 }
 
 Result<Scenario> scenario_on(TableInputs& inputs, const std::string& cluster,

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <string_view>
 
 #include "apps/driver/scenario/scenario.h"
 #include "sim/core/result.h"
@@ -26,9 +25,6 @@ struct RowPrediction {
 [[nodiscard]] TablePoint rate_point(std::size_t row, std::string column,
                                     const RowPrediction& prediction, double amount,
                                     double measured);
-
-/// "H100" and "DGX-H100" are dgx_h100, and so on; empty if no cluster of ours has it.
-[[nodiscard]] std::string cluster_of(std::string_view accelerator);
 
 /// A scenario with the files of these names.
 [[nodiscard]] Result<Scenario> scenario_on(TableInputs& inputs, const std::string& cluster,
