@@ -70,6 +70,33 @@ Result<std::vector<driver::WhatIf>> stack_of(const PageOptions& page) {
   return driver::check_stack(*specs);
 }
 
+/// How the trace is read and answered, as the command line takes it: the commands that a page shows
+/// answer what it shows.
+std::vector<std::string> words_of(const TraceOptions& trace) {
+  const TraceOptions usual;
+  std::vector<std::string> words;
+  const std::pair<bool, const char*> flags[] = {
+      {trace.strict, "--strict"},
+      {trace.no_recorded_latency, "--no-recorded-latency"},
+      {trace.without_one_off, "--without-one-off"}};
+  for (const auto& [is_given, name] : flags) {
+    if (is_given) words.emplace_back(name);
+  }
+  const std::pair<const char*, std::string TraceOptions::*> texts[] = {
+      {"--unprofiled-step", &TraceOptions::unprofiled_step},
+      {"--step", &TraceOptions::step},
+      {"--engine", &TraceOptions::engine},
+      {"--compute-rate", &TraceOptions::compute_rate},
+      {"--memory-bandwidth", &TraceOptions::memory_bandwidth},
+      {"--network-bandwidth", &TraceOptions::network_bandwidth}};
+  for (const auto& [name, text] : texts) {
+    if (trace.*text == usual.*text) continue;
+    words.emplace_back(name);
+    words.push_back(trace.*text);
+  }
+  return words;
+}
+
 }  // namespace
 
 void add_page_options(Arguments& arguments, PageOptions& options) {
@@ -130,6 +157,7 @@ Result<explorer::PageInput> page_input(const PageOptions& page, const TraceOptio
     input.step_number = answers.options.step.number;
   }
   for (std::string& path : input.traces) path = std::string(file_name_of(path));
+  std::ranges::move(words_of(trace), std::back_inserter(input.traces));
   if (const Status answered = explorer::answer_all(input, answers.options); !answered.ok()) {
     return answered.error();
   }

@@ -16,6 +16,8 @@
 namespace foretrace::driver {
 namespace {
 
+/// A replay that misses the recorded step by more: whatever is asked of it is off as well.
+constexpr double replay_share = 0.02;
 /// More of the span without a reason (device and launches together).
 constexpr double unexplained_share = 0.05;
 /// A reaction farther than this from its reference...
@@ -107,6 +109,19 @@ void add_deafness(const trace::Honesty& honesty, const Reactions& reactions,
                                 percent(busy), percent(share(longer, honesty.span_ns)))});
 }
 
+void add_lost_kernels(const trace::Honesty& honesty, std::vector<Doubt>& doubts) {
+  for (const std::string& flag : honesty.flags) {
+    if (flag.find("launches have no kernel record") != std::string::npos) {
+      doubts.push_back({flag, flag + ": the device did more than is simulated"});
+    } else if (flag.find("launches has a kernel record") != std::string::npos) {
+      doubts.push_back(
+          {"no device work recorded",
+           flag + ": only the host is simulated (a profiler may read the device's counters only "
+                  "with permission, hardly under WSL, and not beside another profiler)"});
+    }
+  }
+}
+
 /// A replay of the host alone is not a replay of the run.
 void add_missing_work(const TaskGraph& graph, std::vector<Doubt>& doubts) {
   constexpr std::size_t most_by_chance = 10;  // a window may end right behind a few
@@ -153,6 +168,7 @@ std::vector<Doubt> doubts_of(const trace::BuiltGraph& built, const Timeline& tim
     return doubts;
   }
   add_missing_work(built.graph, doubts);
+  add_lost_kernels(honesty, doubts);
   add_unexplained(honesty, ranks_of(built.graph), doubts);
   add_reaction("device", reactions.device_x0_ns, {honesty.host_only_ns, honesty.host_only_ns},
                honesty.span_ns, doubts);
@@ -163,6 +179,19 @@ std::vector<Doubt> doubts_of(const trace::BuiltGraph& built, const Timeline& tim
                doubts);
   add_deafness(honesty, reactions, doubts);
   return doubts;
+}
+
+std::optional<Doubt> doubt_of_replay(std::int64_t simulated_ns, std::int64_t measured_ns) {
+  const double error = share(simulated_ns - measured_ns, measured_ns);
+  if (std::abs(error) <= replay_share) {
+    return std::nullopt;
+  }
+  const std::string size = fmt::format("{:+.1f} %", 100 * error);
+  return Doubt{"the replay is " + size + " off",
+               fmt::format("simulated as it was recorded the run takes {:.2f} ms, recorded were "
+                           "{:.2f} ms ({})",
+                           static_cast<double>(simulated_ns) / 1e6,
+                           static_cast<double>(measured_ns) / 1e6, size)};
 }
 
 std::vector<Doubt> doubts_of(const trace::ImportReport& report) {

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -35,6 +36,10 @@ struct Doubt {
 /// come from it. `timeline` is the simulated recording. Empty where no times were recorded.
 [[nodiscard]] std::vector<Doubt> doubts_of(const trace::BuiltGraph& built, const Timeline& timeline,
                                            const Reactions& reactions);
+
+/// A replay that is farther from the recording than it may be; nullopt if it is not.
+[[nodiscard]] std::optional<Doubt> doubt_of_replay(std::int64_t simulated_ns,
+                                                   std::int64_t measured_ns);
 
 /// From what could not be read: a file that ends early has lost what came last.
 [[nodiscard]] std::vector<Doubt> doubts_of(const trace::ImportReport& report);

@@ -84,6 +84,8 @@ struct MemoryFacts {
   std::int64_t peak_at_ns = 0;
   std::int64_t reserved_bytes = -1;                           ///< at its own peak; -1 not recorded
   std::vector<std::pair<std::string, std::int64_t>> at_peak;  ///< by category, most bytes first
+  std::optional<trace::AllocatorState> at_end;                ///< of an allocator's snapshot
+  std::vector<trace::FailedRequest> failed;
 };
 
 /// What the memory of a run is asked for with.

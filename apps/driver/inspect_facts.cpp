@@ -44,6 +44,8 @@ NodeFacts node_facts(const trace::NodeGraph& nodes) {
 MemoryFacts memory_facts(const trace::MemoryTimeline& memory) {
   MemoryFacts facts;
   facts.samples = memory.size();
+  facts.at_end = memory.at_end;
+  facts.failed = memory.failed;
   if (memory.size() == 0) {
     return facts;
   }

@@ -21,10 +21,10 @@ const DeviceInfo* device_of(const TaskGraph& graph) {
   const auto lane = std::find_if(lanes.begin(), lanes.end(), [](const Lane& candidate) {
     return candidate.kind == LaneKind::stream && candidate.device >= 0;
   });
-  if (lane == lanes.end()) {
-    return nullptr;
-  }
   const auto& devices = graph.context().devices;
+  if (lane == lanes.end()) {  // its work was not recorded
+    return devices.size() == 1 ? devices.data() : nullptr;
+  }
   const auto device = std::find_if(devices.begin(), devices.end(), [&](const DeviceInfo& info) {
     return info.rank == lane->rank && info.device == lane->device;
   });

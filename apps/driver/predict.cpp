@@ -106,6 +106,9 @@ Result<Replay> replay(const Recording& recording, const RunOptions& options) {
   replay.reactions = reactions_of(recording.graph());
   replay.lighter_host = std::make_shared<const LighterHostOnce>();
   replay.doubts = doubts_of(recording.report);
+  if (auto doubt = doubt_of_replay(replay.run.answer.step_ns, replay.measured_answer.step_ns)) {
+    replay.doubts.push_back(*std::move(doubt));
+  }
   for (Doubt& doubt : doubts_of(recording.built, replay.run.timeline, replay.reactions)) {
     replay.doubts.push_back(std::move(doubt));
   }

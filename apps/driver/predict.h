@@ -30,11 +30,17 @@ enum class Engine : std::uint8_t {
   event  ///< event queue; order may follow priority and readiness
 };
 
+/// What becomes of a what-if that leaves every time and tensor as it is, such as a factor of 1.
+enum class Neutral : std::uint8_t {
+  keep,   ///< an answer: the run as it was recorded
+  refuse  ///< ErrorCode::no_match: of no use to who looks for a gain
+};
+
 struct RunOptions {
   Engine engine = Engine::pull;
   StepChoice step;
   Checks checks = default_checks();  ///< of the graphs that what-ifs make
-  bool keeps_neutral = false;        ///< a what-if that changes nothing is an answer, no error
+  Neutral neutral = Neutral::keep;
 };
 
 /// A simulated graph and the answer it gives.

@@ -17,9 +17,8 @@ enum class Idle : std::uint8_t { refuse, skip };
 Result<WhatIfStack> applied_to(const Recording& recording, std::span<const WhatIf> stack, Idle idle,
                                const RunOptions& options = {}) {
   WhatIfStack applied(recording, options.checks);
-  const Neutral neutral = options.keeps_neutral ? Neutral::keep : Neutral::refuse;
   for (const WhatIf& what_if : in_order(stack)) {
-    const Status pushed = applied.push(what_if, neutral);
+    const Status pushed = applied.push(what_if, options.neutral);
     const bool skips =
         idle == Idle::skip && !pushed.ok() && pushed.error().code == ErrorCode::no_match;
     if (!pushed.ok() && !skips) {

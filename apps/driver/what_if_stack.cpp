@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "models/catalogue/imported_file.h"
+#include "models/catalogue/same_device.h"
 #include "models/costs/cost_table.h"
 #include "sim/core/whole.h"
 
@@ -80,8 +81,8 @@ Status read_files_of(const WhatIf& what_if, CataloguePtr& known) {
   return ok_status();
 }
 
-/// Whether the next graph is the same one. What moves, comes or goes is a change; so is another
-/// device, samples in other groups, and a tensor of another size.
+/// Whether the next graph is the same one. What moves, comes or goes is a change; so is a tensor of
+/// another size.
 bool changes_nothing(const TaskGraph& before, const Change& change, const Committed& after) {
   if (!after.new_id.empty() || before.shared_topology() != after.graph.shared_topology() ||
       !change.policies.empty() || !change.priorities.empty() || !change.new_tensors.empty()) {
@@ -95,6 +96,27 @@ bool changes_nothing(const TaskGraph& before, const Change& change, const Commit
   return *was.duration_ns == *is.duration_ns && *was.segment_ns == *is.segment_ns &&
          *was.lag_ns == *is.lag_ns && *was.overflow_lag_ns == *is.overflow_lag_ns &&
          std::none_of(change.tensors.begin(), change.tensors.end(), resizes);
+}
+
+/// What the run is on with the what-if, and with all that follows in the stack. The device that it
+/// was on keeps the memory that its driver reported.
+std::optional<Accelerator> device_after(const WhatIf& what_if, const Catalogue& known,
+                                        const std::optional<Accelerator>& before) {
+  const ParamInfo* const named = what_if.optimization->accelerator_param;
+  if (named == nullptr) return before;
+  const auto to = known.accelerator(what_if.parameters.text(*named));
+  if (!to.ok()) return std::nullopt;
+  return before && is_same_device(*before, **to) ? before : std::optional(**to);
+}
+
+bool is_one_device(const std::optional<Accelerator>& a, const std::optional<Accelerator>& b) {
+  return a && b ? is_same_device(*a, *b) : a.has_value() == b.has_value();
+}
+
+/// In front of the note that is always shown.
+void say_nothing_changes(Change& change) {
+  if (change.notes.empty()) change.notes.emplace_back("every task stays as it is");
+  change.notes.front().insert(0, "changes nothing: ");
 }
 
 /// The point and both bounds; a bound never lies on the wrong side of the point.
@@ -160,23 +182,20 @@ Status WhatIfStack::push(const WhatIf& what_if, Neutral neutral) {
   if (!committed.ok()) {
     return Error(committed.error()).with_context(info.name);
   }
-  if (neutral == Neutral::refuse && changes_nothing(graph_, *change, *committed)) {
-    return Error{
-        ErrorCode::no_match,
-        fmt::format("{}: changes nothing: {}", info.name,
-                    change->notes.empty() ? std::string("every task stays as it is")
-                                          : fmt::format("{}", fmt::join(change->notes, "; ")))};
+  std::optional<Accelerator> on = device_after(what_if, known, accelerator_);
+  if (is_one_device(on, accelerator_) && changes_nothing(graph_, *change, *committed)) {
+    say_nothing_changes(*change);
+    if (neutral == Neutral::refuse) {
+      return Error{ErrorCode::no_match,
+                   fmt::format("{}: {}", info.name, fmt::join(change->notes, "; "))};
+    }
   }
   bounds_.follow(*committed);
   follow_origin(*committed, graph_.size(), origin_);
   if (change->samples) {
     samples_ = samples_.value_or(1) * *change->samples;
   }
-  if (info.accelerator_param != nullptr) {
-    // What follows in the stack runs on the new device.
-    const auto to = known.accelerator(what_if.parameters.text(*info.accelerator_param));
-    accelerator_ = to.ok() ? std::optional(**to) : std::nullopt;
-  }
+  accelerator_ = std::move(on);
   const std::size_t changed = change->tasks_changed(graph_);
   graph_ = std::move(committed->graph);
   std::vector<Doubt> doubts;

@@ -31,12 +31,6 @@ class DurationBounds {
   std::vector<float> high_;
 };
 
-/// What becomes of a what-if whose parameters leave everything as it is, such as a factor of 1.
-enum class Neutral : std::uint8_t {
-  refuse,  ///< who asked for it alone should know
-  keep     ///< one value of many: the run with it is the run without it
-};
-
 /// A recording and what was applied to it. Copies share the graph.
 class WhatIfStack {
  public:
@@ -47,7 +41,7 @@ class WhatIfStack {
         checks_(checks) {}
 
   /// The error names the what-if; the stack is then as it was. ErrorCode::no_match if it finds
-  /// nothing to change, or changes nothing in the end and is not to be kept.
+  /// nothing to change, or leaves everything as it is and is not to be kept.
   [[nodiscard]] Status push(const WhatIf& what_if, Neutral neutral = Neutral::refuse);
 
   [[nodiscard]] const TaskGraph& graph() const { return graph_; }

@@ -138,8 +138,8 @@ json run_facts(const json& run) {
 json answer_facts(const std::string& document) {
   if (document.empty()) return nullptr;
   const json answer = json::parse(document);
-  constexpr std::array<std::string_view, 6> told = {"speedup",   "tasks",    "scenario",
-                                                    "before_ns", "after_ns", "uses"};
+  constexpr std::array<std::string_view, 7> told = {"speedup",   "time_ratio", "tasks", "scenario",
+                                                    "before_ns", "after_ns",   "uses"};
   json facts = picked(answer, told);
   for (const char* const run : {"baseline", "predicted"}) {
     const auto found = answer.find(run);

@@ -154,15 +154,13 @@ Response Service::point(const Question& question, const Stack& stack) {
 }
 
 Response Service::rest(const Question& question, const Stack& stack) {
-  driver::RunOptions options = options_;
-  options.keeps_neutral = true;
   Result<driver::Prediction> prediction =
-      driver::predict(input_.recording, stack, options, &input_.replay);
+      driver::predict(input_.recording, stack, options_, &input_.replay);
   if (!prediction.ok()) return declined(prediction.error());
   if (newest_.is_superseded(question)) return superseded();
   driver::add_facts(input_.recording, input_.replay.run, *prediction);
   Variant variant = variant_of("engine", texts_of(stack), *std::move(prediction), how_tos_);
-  const Result<Answers> answers = Answers::of(input_, options);
+  const Result<Answers> answers = Answers::of(input_, options_);
   if (!answers.ok()) return declined(answers.error());
   if (newest_.is_superseded(question)) return superseded();
   if (const Status answered = answers->answer(variant); !answered.ok()) {

@@ -133,7 +133,8 @@ struct StagesPart {
 struct RecordedPlansPart {
   const driver::Recording& recording;
   const driver::RecordedPlans& answer;
-  std::size_t keep = 5;  ///< plans that a page shows
+  std::size_t keep = 5;                 ///< plans that a page shows
+  std::vector<driver::Doubt> doubts{};  ///< of the recording's replay
 };
 /// foretrace.recorded_plans/1.
 [[nodiscard]] Page recorded_plans_page(const RecordedPlansPart& part);

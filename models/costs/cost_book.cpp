@@ -6,14 +6,9 @@
 namespace foretrace {
 namespace {
 
-bool same(const Setting& a, const Setting& b) {
-  return a.accelerator == b.accelerator && a.precision == b.precision &&
-         a.rate_factor == b.rate_factor;
-}
-
 std::optional<Cost> answer(const MeasuredCosts& /*provider*/, const CostQuery& query) {
-  if (query.measured_ns < 0 || !same(query.from, query.to)) return std::nullopt;
-  return Cost{query.measured_ns, Provenance::measured, 1, 1, "measured"};
+  if (query.measured_ns < 0 || !are_same(query.from, query.to)) return std::nullopt;
+  return kept_cost(query.measured_ns);
 }
 
 std::optional<Cost> answer(const ScaledCosts& /*provider*/, const CostQuery& query) {

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "models/catalogue/context_memo.h"
+#include "models/catalogue/same_device.h"
 #include "models/costs/operator_model.h"
 #include "sim/core/whole.h"
 
@@ -170,6 +171,12 @@ std::string_view to_string(KernelBound bound) {
   return "unknown";
 }
 
+bool are_same(const Setting& a, const Setting& b) {
+  if (a.precision != b.precision || a.rate_factor != b.rate_factor) return false;
+  if (a.accelerator == nullptr || b.accelerator == nullptr) return a.accelerator == b.accelerator;
+  return is_same_device(*a.accelerator, *b.accelerator);
+}
+
 KernelBound kernel_bound_of(std::int64_t measured_ns, const KernelDescription& kernel,
                             const Setting& setting) {
   // Up to half as much again is still mostly start and end.
@@ -187,6 +194,7 @@ KernelBound kernel_bound_of(std::int64_t measured_ns, const KernelDescription& k
 
 Cost scaled_cost(std::int64_t measured_ns, const KernelDescription& kernel, const Setting& from,
                  const Setting& to) {
+  if (are_same(from, to)) return kept_cost(measured_ns);
   const KernelClass kernel_class = kernel.traits.kernel_class;
   const auto measured = static_cast<double>(measured_ns);
   const double before = model_ns(kernel, from);

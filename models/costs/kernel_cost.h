@@ -36,6 +36,11 @@ enum class KernelBound : std::uint8_t {
 inline constexpr std::size_t kernel_bound_count = 4;
 [[nodiscard]] std::string_view to_string(KernelBound bound);
 
+/// The cost of what stays as it was measured.
+[[nodiscard]] inline Cost kept_cost(std::int64_t measured_ns) {
+  return {measured_ns, Provenance::measured, 1, 1, "measured"};
+}
+
 /// What is known about a work of a graph.
 struct KernelDescription {
   KernelTraits traits;
@@ -55,13 +60,16 @@ struct Setting {
   double rate_factor = 1;  ///< share of the arithmetic rate, e.g. for sizes that units dislike
 };
 
+/// The same device, whoever holds its figures, and the same numbers.
+[[nodiscard]] bool are_same(const Setting& a, const Setting& b);
+
 /// What bounds a kernel that took this long under these conditions.
 [[nodiscard]] KernelBound kernel_bound_of(std::int64_t measured_ns, const KernelDescription& kernel,
                                           const Setting& setting);
 
 /// `scaled`: measured time x model time under new conditions / model time under old ones. Work that
 /// does not shrink (ramp-up) is kept. Between two bounds where the mix of arithmetic and bytes is
-/// not known: their geometric mean, with both as the range.
+/// not known: their geometric mean, with both as the range. `measured` under the same conditions.
 [[nodiscard]] Cost scaled_cost(std::int64_t measured_ns, const KernelDescription& kernel,
                                const Setting& from, const Setting& to);
 

@@ -28,8 +28,8 @@ struct Starts {
   explicit Starts(const GridAxis& axis)
       : together(std::max(axis.stride, 1U)), apart(together * std::max(axis.size, 1U)) {
     const std::uint64_t reach = reach_of(axis);
-    last =
-        axis.ranks > 0 ? axis.ranks - std::min<std::uint64_t>(axis.ranks, reach + 1) : together - 1;
+    // Where no group has room, as without a grid.
+    last = axis.ranks > reach ? axis.ranks - reach - 1 : together - 1;
   }
   [[nodiscard]] std::uint64_t count() const {
     return last / apart * together + std::min(together, last % apart + 1);

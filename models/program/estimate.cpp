@@ -85,13 +85,14 @@ Result<Estimate> estimate(const Job& job, const JobBlocks& blocks, const SourceS
 }
 
 Result<Estimate> estimate(const Job& job, const JobBlocks& blocks,
-                          const std::vector<BlockTimes>& times, const SourceScale& scale) {
+                          const std::vector<BlockTimes>& times, const SourceScale& scale,
+                          Passes passes_are) {
   auto made = step_parts(job, blocks, times, scale);
   if (!made.ok()) return std::move(made).error();
   const StepParts parts = *std::move(made);
   Estimate result;
   result.times = parts.times;
-  const Executed passes = finished(*job.schedule, parts.times);
+  const Executed passes = finished(*job.schedule, parts.times, passes_are);
   result.pipeline_ns = passes.makespan_ns;
   const StepEnd end = step_end(parts, passes);
   result.step_ns = result.pipeline_ns + end.total();
@@ -172,6 +173,17 @@ Result<RangedStep> ranged_step(const Job& job, const JobBlocks& blocks) {
   }
   combine_changes(result);
   return result;
+}
+
+RangedStep around(RangedStep range, std::int64_t step_ns) {
+  if (range.step_ns == step_ns || range.step_ns <= 0) return range;
+  const double longer = static_cast<double>(step_ns) / static_cast<double>(range.step_ns);
+  range.step_ns = step_ns;
+  for (auto& sides : range.change) {
+    for (double& change : sides) change *= longer;
+  }
+  combine_changes(range);
+  return range;
 }
 
 RangedStep without(RangedStep range, CostSource source) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/program/job.h"
+#include "models/schedules/execution.h"
 #include "models/schedules/schedule.h"
 
 namespace foretrace {
@@ -71,7 +72,8 @@ struct StepParts {
 /// The same with times that are known.
 [[nodiscard]] Result<Estimate> estimate(const Job& job, const JobBlocks& blocks,
                                         const std::vector<BlockTimes>& times,
-                                        const SourceScale& scale);
+                                        const SourceScale& scale,
+                                        Passes passes = Passes::by_formula);
 
 /// The step and how far it may be off: each source at its ends in turn, combined as independent
 /// errors.
@@ -84,6 +86,8 @@ struct RangedStep {
 };
 /// Error: as of estimate(), also at an end.
 [[nodiscard]] Result<RangedStep> ranged_step(const Job& job, const JobBlocks& blocks);
+/// The same range around a step that is known better than by the formula: it grows with the step.
+[[nodiscard]] RangedStep around(RangedStep range, std::int64_t step_ns);
 /// As if nothing were wrong with this source: for comparing runs that it is the same in.
 [[nodiscard]] RangedStep without(RangedStep range, CostSource source);
 

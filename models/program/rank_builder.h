@@ -43,6 +43,8 @@ class RankBuilder {
   void pass(const ScheduleStep& step);
   void blocks(const std::vector<BlockRun>& runs, bool backward, bool is_last);
   void block(std::uint32_t index, bool backward);
+  [[nodiscard]] static bool is_in_pieces(const std::vector<Action>& actions, std::size_t at);
+  void in_pieces(const Action& pieces, const Action& product);
   void action(const Action& action);
   void compute(std::string_view name, double ns);
   std::uint32_t collective(std::string_view name, CollectiveKind kind, const GridAxis& group,
@@ -60,7 +62,6 @@ class RankBuilder {
   void reduce_gradients(const Amounts& elements, bool is_beside);
   void gradients_of(const BlockTimes& block);
   void early_parameters();
-  void wait_for_early_parameters();
   void late_parameters(const StageWeights& own);
   void end();
 
@@ -82,16 +83,14 @@ class RankBuilder {
   std::uint32_t stage_;
   ParallelPlan plan_;
   std::vector<RankNode> nodes_;
-  std::vector<double> ends_;            // of each node, as if nobody else were waited for
-  std::vector<std::uint32_t> last_;     // what the next node of the chain waits for
-  std::vector<std::uint32_t> started_;  // collectives that run beside it
+  std::vector<double> ends_;               // of each node, as if nobody else were waited for
+  std::vector<std::uint32_t> last_;        // what the next node of the chain waits for
+  std::vector<std::uint32_t> started_;     // collectives that run beside it
+  std::optional<std::uint32_t> received_;  // the last message
   // The last collective of parameters or gradients.
   std::optional<std::uint32_t> traveled_;
-  Amounts waiting_;  // gradients that wait for their bucket, in elements
-  // Parameters that come beside the first forward passes.
-  std::optional<std::uint32_t> early_;
-  double early_exposed_ = 0;
-  double late_share_ = 1;  // of those that come at the end of the step
+  Amounts waiting_;        // gradients that wait for their bucket, in elements
+  double late_share_ = 1;  // of the parameters that come at the end of the step
 };
 
 }  // namespace foretrace

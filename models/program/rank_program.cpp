@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "models/collectives/collective_costs.h"
+#include "models/program/passed_bytes.h"
 #include "models/program/rank_builder.h"
 
 namespace foretrace {
@@ -94,9 +95,36 @@ void RankBuilder::action(const Action& action) {
   }
 }
 
+// A collective in pieces beside a product: all but the last one, the product, a wait, the last one.
+bool RankBuilder::is_in_pieces(const std::vector<Action>& actions, std::size_t at) {
+  return at + 3 < actions.size() && actions[at].type == ActionType::start &&
+         actions[at + 1].type == ActionType::compute &&
+         actions[at + 3].type == ActionType::collective && actions[at + 3].kernels == 0;
+}
+
+// One node, so that its latency counts once. It begins as late as its pieces end behind the
+// product.
+void RankBuilder::in_pieces(const Action& pieces, const Action& product) {
+  const double beside = std::min(product.ns, pieces.ns);
+  const std::string_view name = product.is_again ? "recompute" : "compute";
+  compute(name, product.ns - beside);
+  started_.push_back(
+      collective(pieces.name, pieces.collective, axis_of(plan_, pieces.axis), pieces.bytes));
+  compute(name, beside);
+  wait_for_started();
+}
+
 void RankBuilder::block(std::uint32_t index, bool backward) {
   const BlockProgram& program = blocks_.blocks[index].program;
-  for (const Action& one : backward ? program.backward : program.forward) action(one);
+  const std::vector<Action>& actions = backward ? program.backward : program.forward;
+  for (std::size_t i = 0; i < actions.size(); ++i) {
+    if (is_in_pieces(actions, i)) {
+      in_pieces(actions[i], actions[i + 1]);
+      i += 3;
+    } else {
+      action(actions[i]);
+    }
+  }
   wait_for_started();
   const PassTime& time = backward ? times_[index].backward : times_[index].forward;
   compute("wait for launches", time.host_bound);
@@ -107,6 +135,7 @@ void RankBuilder::beside(std::string_view name, CollectiveKind kind, const GridA
                          double bytes) {
   if (group.size <= 1 || !(bytes > 0)) return;
   const std::uint32_t node = collective(name, kind, group, bytes);
+  nodes_[node].travels = true;
   if (traveled_.has_value()) nodes_[node].after.push_back(*traveled_);
   traveled_ = node;
 }
@@ -180,20 +209,33 @@ void RankBuilder::message(RankNodeType type, std::uint32_t position, std::uint32
   RankNode node;
   node.type = type;
   node.name = fmt::format("{} {}", sends ? "send" : "receive", forward ? "activation" : "gradient");
-  node.bytes = blocks_.hidden_bytes / (parts ? plan_.tensor : 1);
+  // Both ends name the position that forward data comes from.
+  const std::uint32_t edge = std::min(position, other);
+  const double whole = passed_bytes(job_, blocks_, times_, parts_.positions[edge + 1],
+                                    stage_of(*job_.schedule, shape, edge + 1));
+  node.bytes = whole / (parts ? plan_.tensor : 1);
   node.stage = stage;
   const Placement pair = pair_placement(job_, stage_, stage);
   node.ns = collective_time(*job_.cluster, {CollectiveKind::send, node.bytes, pair}).ns;
-  // Both ends name the position that forward data comes from.
-  const std::uint32_t edge = std::min(position, other);
   node.message = ((edge * shape.micro_batches) + micro_batch) * 2 + (forward ? 0 : 1);
-  const double whole = blocks_.hidden_bytes;
   const std::uint32_t made = add(std::move(node));
-  if (!sends || job_.framework->sends_block) chain(made);
-  if (sends || !parts || plan_.sequence) return;
-  // Each tensor rank got a piece.
-  chain(collective("put pieces together", CollectiveKind::all_gather, axis_of(plan_, Axis::tensor),
-                   whole));
+  if (job_.framework->sends_block) chain(made);
+  if (sends) return;
+  // Beside the passes before: what comes waits for what came, and the next pass for it.
+  std::uint32_t there = made;
+  if (!job_.framework->sends_block && received_.has_value()) nodes_[made].after = {*received_};
+  if (parts && !plan_.sequence) {  // each tensor rank got a piece
+    there = collective("put pieces together", CollectiveKind::all_gather,
+                       axis_of(plan_, Axis::tensor), whole);
+    nodes_[there].after = {made};
+    nodes_[there].travels = true;
+  }
+  received_ = there;
+  if (job_.framework->sends_block) {
+    chain(there);
+  } else {
+    last_.push_back(there);
+  }
 }
 
 void RankBuilder::pass(const ScheduleStep& step) {
@@ -216,9 +258,6 @@ void RankBuilder::pass(const ScheduleStep& step) {
     message(RankNodeType::send, position, step.micro_batch, !backward);
   } else {
     compute("wait for a message", blocked);  // at the ends what they receive
-  }
-  if (!backward && step.micro_batch == 0 && step.chunk + 1 == shape.chunks) {
-    wait_for_early_parameters();
   }
 }
 

@@ -21,6 +21,7 @@ struct RankNode {
   double bytes = 0;  ///< of communication
   CollectiveKind collective = CollectiveKind::none;
   GridAxis group;                    ///< collectives: see axis_of()
+  bool travels = false;              ///< parameters, gradients: by a communicator of their own
   std::uint32_t stage = 0;           ///< sends and receives: the other one
   std::uint32_t message = 0;         ///< the same at both ends
   std::vector<std::uint32_t> after;  ///< positions of nodes that must have ended

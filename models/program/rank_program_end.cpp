@@ -78,25 +78,25 @@ void RankBuilder::gradients_of(const BlockTimes& block) {
   waiting_ = {};
 }
 
-// All but the first bucket of what the update before this step has changed: it comes beside the
-// first forward passes.
+// What the update before this step has changed, as much of it as the first forward passes hide.
 void RankBuilder::early_parameters() {
-  const StageWeights own = weights_of_stage();
   const bool collects =
       plan_.sharding == Sharding::optimizer || plan_.sharding == Sharding::gradients;
   if (!collects || !job_.framework->overlaps_parameters) return;
-  late_share_ = std::min(1.0, bucket_elements(plan_) / std::max(own.dense + own.expert, 1.0));
-  const double bytes = job_.framework->gather_bytes * (1 - late_share_);
+  const StageWeights own = weights_of_stage();
+  const double bytes = job_.framework->gather_bytes;
+  const auto ns = [&](const GridAxis& axis, double weights) {
+    return scaled_collective_ns(*job_.cluster, axis,
+                                {CollectiveKind::all_gather, weights * bytes, {}}, no_scale());
+  };
+  const double all =
+      ns(axis_of(plan_, Axis::data), own.dense) + ns(expert_copies(plan_), own.expert);
+  if (!(all > 0)) return;
+  late_share_ = std::min(1.0, static_cast<double>(parts_.parameters[stage_]) / all);
+  const double early = bytes * (1 - late_share_);
   exchange("collect parameters", CollectiveKind::all_gather,
-           {own.dense * bytes, own.expert * bytes}, true);
-  early_ = std::exchange(traveled_, std::nullopt);
-}
-
-void RankBuilder::wait_for_early_parameters() {
-  if (!early_.has_value()) return;
-  const double before = end_of(last_);
-  last_.push_back(*early_);
-  early_exposed_ = end_of(last_) - before;
+           {own.dense * early, own.expert * early}, true);
+  traveled_.reset();  // the passes do not wait for it
 }
 
 void RankBuilder::late_parameters(const StageWeights& own) {
@@ -112,7 +112,7 @@ void RankBuilder::late_parameters(const StageWeights& own) {
   const double late = bytes * late_share_;
   exchange("collect parameters", CollectiveKind::all_gather, {own.dense * late, own.expert * late},
            false);
-  fill_up(static_cast<double>(parts_.parameters[stage_]) - early_exposed_, begin);
+  fill_up(static_cast<double>(parts_.parameters[stage_]), begin);
 }
 
 // The framework's own order; stages meet for the norm of their gradients.

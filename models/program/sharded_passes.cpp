@@ -113,7 +113,8 @@ PassTime ShardedPasses::block_by_block(const std::vector<BlockRun>& runs, bool b
   }
   static_cast<void>(lanes.wait_all());
   sum.computed[static_cast<std::size_t>(CostSource::memory)] += copied;
-  sum.exposed[static_cast<std::size_t>(Axis::data)] += lanes.now() - sum.total - copied;
+  sum.exposed[static_cast<std::size_t>(Axis::data)] +=
+      std::max(0.0, lanes.now() - sum.total - copied);  // rounding
   sum.overlapped += lanes.overlapped();
   sum.total = lanes.now();
   return sum;
@@ -209,7 +210,8 @@ PassTime ShardedPasses::tensor_by_tensor(const std::vector<BlockRun>& runs, bool
   static_cast<void>(lanes.wait_all());
   PassTime sum = plain_pass(times_, runs, backward);
   sum.host_bound += host;
-  sum.exposed[static_cast<std::size_t>(Axis::data)] += lanes.now() - sum.total - host;
+  sum.exposed[static_cast<std::size_t>(Axis::data)] +=
+      std::max(0.0, lanes.now() - sum.total - host);
   sum.overlapped += lanes.overlapped();
   sum.total = lanes.now();
   return sum;

@@ -7,6 +7,7 @@
 #include "models/collectives/collective_costs.h"
 #include "models/program/estimate.h"
 #include "models/program/gradient_sum.h"
+#include "models/program/passed_bytes.h"
 #include "models/program/sharded_passes.h"
 #include "models/program/two_lanes.h"
 #include "models/workloads/layered.h"
@@ -36,7 +37,7 @@ Status check_times(const StepParts& parts) {
        sum(parts.update);
   if (ns < longest_ns) return ok_status();
   return Error{ErrorCode::bad_config,
-               fmt::format("a step: got {:.2g} years of work or more, expected at most {:.0f}: a "
+               fmt::format("a step: got {:.3g} years of work or more, expected at most {:.0f}: a "
                            "rate of the cluster is too small, or model or batch are too large",
                            ns / ns_of_a_year, longest_ns / ns_of_a_year)};
 }
@@ -63,7 +64,6 @@ class Parts {
   [[nodiscard]] bool passes_are_alike() const;
   [[nodiscard]] bool is_sent_as_before(std::uint32_t position) const;
   [[nodiscard]] bool is_passed_as_before(std::uint32_t position) const;
-  [[nodiscard]] double passed_bytes(std::uint32_t position) const;
   [[nodiscard]] double send_ns(std::uint32_t position, bool forward) const;
   void add_sends();
   [[nodiscard]] double blocked_ns(std::uint32_t position, bool forward) const;
@@ -122,21 +122,19 @@ bool Parts::passes_are_alike() const { return !job_.has_own_ranks() && !job_.has
 
 bool Parts::is_sent_as_before(std::uint32_t position) const {
   if (!passes_are_alike()) return false;
-  const auto pair = [this](std::uint32_t from) {
-    const ScheduleShape& shape = parts_.times.shape;
-    return pair_placement(job_, stage_of(*job_.schedule, shape, from),
-                          stage_of(*job_.schedule, shape, from + 1));
+  const auto stage = [this](std::uint32_t at) {
+    return stage_of(*job_.schedule, parts_.times.shape, at);
   };
-  return pair(position) == pair(position - 1);
-}
-
-// What enters the position, of one micro-batch and all ranks that divide it.
-double Parts::passed_bytes(std::uint32_t position) const {
-  const Runs& runs = parts_.positions[position];
-  if (!job_.has_samples() || runs.empty()) return blocks_.hidden_bytes;
-  const double bytes = times_[runs.front().block].input_bytes;
-  const std::uint32_t stage = stage_of(*job_.schedule, parts_.times.shape, position);
-  return bytes > 0 ? bytes * batch_parts(job_, stage) : blocks_.hidden_bytes;
+  const std::uint32_t before = stage(position - 1);
+  const std::uint32_t from = stage(position);
+  const std::uint32_t to = stage(position + 1);
+  const auto distance = [](std::uint32_t a, std::uint32_t b) { return a < b ? b - a : a - b; };
+  if (distance(before, from) != distance(from, to)) return false;
+  // Stages of whole nodes all lie alike, but for tiers above the nodes.
+  const bool has_tiers = !job_.cluster->tier_network.tiers.empty();
+  const std::uint32_t node = std::max(job_.cluster->node_accelerators, 1U);
+  if (!has_tiers && stage_ranks(job_, from) % node == 0) return true;
+  return pair_placement(job_, before, from) == pair_placement(job_, from, to);
 }
 
 // From a position to the next, or back. The side with fewer ranks decides how many pieces go at
@@ -152,7 +150,7 @@ double Parts::send_ns(std::uint32_t position, bool forward) const {
     const bool parts = plan.tensor > 1 && (plan.sequence || job_.framework->scatters_sends);
     return parts ? plan.tensor : 1U;
   };
-  const double bytes = passed_bytes(position + 1);
+  const double bytes = passed_bytes(job_, blocks_, times_, parts_.positions[position + 1], to);
   const std::uint32_t at_once =
       std::min(batch_parts(job_, from) * pieces(near), batch_parts(job_, to) * pieces(far));
   const Placement pair = pair_placement(job_, from, to);

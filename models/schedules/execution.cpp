@@ -190,8 +190,9 @@ Executed execute(const ScheduleInfo& schedule, const PipelineTimes& times,
   return result;
 }
 
-Executed finished(const ScheduleInfo& schedule, const PipelineTimes& times) {
-  if (schedule.formula != nullptr) return schedule.formula(times);
+Executed finished(const ScheduleInfo& schedule, const PipelineTimes& times, Passes passes) {
+  const bool by_formula = passes == Passes::by_formula && schedule.formula != nullptr;
+  if (by_formula) return schedule.formula(times);
   const auto sequence = sequence_of(schedule, times.shape, orders_of(schedule, times.shape));
   FORETRACE_CHECK(sequence.ok());
   return execute(schedule, times, *sequence);

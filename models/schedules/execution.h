@@ -31,9 +31,14 @@ using StageOrders = std::vector<std::vector<ScheduleStep>>;
 [[nodiscard]] Executed execute(const ScheduleInfo& schedule, const PipelineTimes& times,
                                const std::vector<PlacedStep>& sequence);
 
-/// When all micro-batches are done: by the formula of the schedule, or by running the steps where
-/// it has none. `times` fit the schedule.
-[[nodiscard]] Executed finished(const ScheduleInfo& schedule, const PipelineTimes& times);
+/// How it is found out when all micro-batches are done.
+enum class Passes : std::uint8_t {
+  by_formula,  ///< of the schedule, which may leave something out; by steps where it has none
+  by_steps     ///< each is run, as the simulation does it
+};
+/// When all micro-batches are done. `times` fit the schedule.
+[[nodiscard]] Executed finished(const ScheduleInfo& schedule, const PipelineTimes& times,
+                                Passes passes = Passes::by_formula);
 
 /// One line per stage: "F0 F1 B0 ...", chunks as letters.
 [[nodiscard]] std::string drawn(const ScheduleInfo& schedule, const ScheduleShape& shape);

@@ -30,7 +30,8 @@ std::int64_t gain(std::int64_t detour, std::int64_t stay) {
 // The longest of the paths that come down to a stage, stay there for all micro-batches and go back
 // up. Instead of staying, a path may follow a micro-batch on its round trip below: the first one
 // while the stage fills up with forward passes, the last one while it empties, and each that
-// leaves when the one before is back while it alternates; the last of these may turn sooner.
+// leaves when the one before is back while it alternates; the last of these may turn sooner. Or a
+// path stays with what a stage sends.
 // No path is left out where sends take no time and no round trip through a stage is shorter than
 // a pass of another.
 Executed formula(const PipelineTimes& times) {
@@ -65,6 +66,10 @@ Executed formula(const PipelineTimes& times) {
       }
     }
     longest = std::max(longest, above[i] + m * (f + b) + trips);
+    // A stage sends one message after the other: the way down, all messages of this boundary
+    // instead of one, and the way up.
+    const std::int64_t send = std::max(at(times.send_forward, i), at(times.send_backward, i));
+    longest = std::max(longest, above[stages - 1] + both(stages - 1) + (m - 1) * send);
   }
   return done_upwards(times, longest);
 }

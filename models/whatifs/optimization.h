@@ -32,6 +32,22 @@ enum class Basis : std::uint8_t {
   return basis == Basis::formula ? "formula" : "mechanism";
 }
 
+/// What leaves a run as it was recorded. A what-if has either of the two.
+struct Identity {
+  /// "key=value,...": every time, tensor and range stays. {accelerator} and {ranks} stand for those
+  /// of the recording. Where the what-if finds nothing that it could change, it declines as ever.
+  std::string_view setting = {};
+  std::string_view none_because = {};  ///< why no setting does
+};
+
+/// What a larger value of a parameter does to the step, all else being equal.
+enum class Larger : std::uint8_t { is_faster, is_slower };
+/// Of a parameter without a declared range, whose ends tell. Laws hold it to its word.
+struct Trend {
+  const ParamInfo* parameter = nullptr;
+  Larger larger = Larger::is_slower;
+};
+
 struct OptimizationInfo {
   std::string_view name;
   std::string_view summary;                       ///< one line
@@ -40,7 +56,9 @@ struct OptimizationInfo {
   std::span<const std::string_view> assumptions;  ///< each a thing that could be false
   std::span<const std::string_view> ignores;      ///< what is left out
   std::string_view calibrate;                     ///< which parameter, from which measurement
+  Identity identity = {};
   std::span<const ParamInfo> params;
+  std::span<const Trend> trends = {};
   /// ErrorCode::no_match if it finds nothing to change.
   Result<Change> (*apply)(const Scenario& scenario, const ParamValues& params);
   ApplyStage stage = ApplyStage::kernels;

@@ -108,6 +108,34 @@ std::map<std::int32_t, RankStretches> stretches_of(const TaskGraph& graph,
   return ranks;
 }
 
+/// Adds what a stream does for each step, in order of time.
+void add_stream(const TaskGraph& graph, LaneId lane, const std::vector<Stretch>& run,
+                std::vector<DeviceStep>& steps) {
+  std::int64_t to_ns = -1;
+  for (const Stretch& stretch : run) {
+    const std::int32_t step = graph.step(stretch.task);
+    if (stretch.waits) continue;
+    const std::int64_t own = uncovered_ns(stretch.begin_ns, stretch.end_ns, stretch.gap_ns, to_ns);
+    if (step < 0) continue;
+    auto& streams = steps[static_cast<std::size_t>(step)].streams;
+    if (streams.empty() || streams.back().first != lane) streams.emplace_back(lane, 0);
+    streams.back().second += own;
+  }
+}
+
+void add_streams(const TaskGraph& graph, const RankStretches& rank,
+                 std::vector<DeviceStep>& steps) {
+  for (const auto& [lane, run] : rank.streams) {
+    if (std::is_sorted(run.begin(), run.end(), begins_earlier)) {
+      add_stream(graph, lane, run, steps);
+    } else {
+      std::vector<Stretch> sorted = run;
+      std::stable_sort(sorted.begin(), sorted.end(), begins_earlier);
+      add_stream(graph, lane, sorted, steps);
+    }
+  }
+}
+
 /// Fills the steps; returns the longest time that a rank's device is occupied.
 std::int64_t count(const TaskGraph& graph, const Timeline& timeline,
                    std::vector<DeviceStep>& steps) {
@@ -116,6 +144,9 @@ std::int64_t count(const TaskGraph& graph, const Timeline& timeline,
     Counter counter(graph, steps);
     for (const Stretch& stretch : stretches.in_order()) {
       counter.add(stretch);
+    }
+    if (!steps.empty()) {
+      add_streams(graph, stretches, steps);
     }
     longest = std::max(longest, counter.occupied_ns());
   }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <utility>
 #include <vector>
 
 #include "sim/graph/task_graph.h"
@@ -20,6 +21,8 @@ struct DeviceStep {
   /// for late ranks are left out. No host makes a step shorter than this.
   std::int64_t work_ns = 0;
   std::int64_t occupied_ns = 0;  ///< the same with what waits for late ranks
+  /// What each stream does for the step, by lane, whatever runs beside it.
+  std::vector<std::pair<LaneId, std::int64_t>> streams{};
   std::size_t operations = 0;
   TaskId first = none<TaskId>;
   TaskId last = none<TaskId>;

@@ -210,11 +210,20 @@ TEST_CASE("a what-if follows the schema, and its speedup is one over the ratio o
   CHECK(document["applied"][0]["name"] == "scale");
 }
 
-TEST_CASE("scaling nothing is no answer: exit code 1 and the reason") {
+TEST_CASE("scaling by 1 is the run as it was recorded, and says so") {
+  const json document = document_of(std::string("whatif ") + demo_trace +
+                                    " --apply \"scale:select='resource=device',factor=1\" --json");
+  CHECK(document["predicted"]["step_ns"] == document["baseline"]["step_ns"]);
+  CHECK(document["applied"][0]["tasks_changed"] == 0);
+  const auto note = document["applied"][0]["notes"][0].get<std::string>();
+  CHECK(note.starts_with("changes nothing: "));
+}
+
+TEST_CASE("scaling what is not there is no answer: exit code 1 and the reason") {
   const Ran ran = run_program(std::string("whatif ") + demo_trace +
-                              " --apply \"scale:select='resource=device',factor=1\" --json");
+                              " --apply \"scale:select='name~nowhere',factor=1\" --json");
   CHECK(ran.code == 1);
-  CHECK(ran.err.find("scale: changes nothing: ") != std::string::npos);
+  CHECK(ran.err.find("no task matches ") != std::string::npos);
 }
 
 TEST_CASE("what-ifs have one order: what is typed first does not matter") {

@@ -42,9 +42,7 @@ std::vector<std::string> drawn_stack(std::mt19937_64& random) {
 
 /// What `whatif --json` says; null: it declines.
 nlohmann::json document_of(const Loaded& run, const std::vector<std::string>& texts) {
-  driver::RunOptions options;
-  options.keeps_neutral = true;
-  auto prediction = driver::predict(run.recording, stack_of(texts), options, &run.replay);
+  auto prediction = driver::predict(run.recording, stack_of(texts), {}, &run.replay);
   if (!prediction.ok()) return nullptr;
   driver::add_facts(run.recording, run.replay.run, *prediction);
   const auto before = driver::analyse(run.recording.graph(), run.replay.run);

@@ -44,10 +44,9 @@ void analytic(const driver::Scenario& scenario, Ratios& out) {
 class Shared {
  public:
   const JobBlocks& blocks(const Job& job) {
-    const std::tuple key{job.plan.tensor, job.micro_batch, job.recompute};
-    const auto found = blocks_.find(key);
-    return found != blocks_.end() ? found->second
-                                  : blocks_.emplace(key, lower_blocks(job)).first->second;
+    const auto [found, is_new] = blocks_.try_emplace(job_of_blocks(job));
+    if (is_new) found->second = lower_blocks(job);
+    return found->second;
   }
   const PipelineTopology* topology(const Job& job, const ScheduleShape& shape) {
     const std::tuple key{shape.stages, shape.micro_batches, shape.chunks};
@@ -58,7 +57,7 @@ class Shared {
   }
 
  private:
-  std::map<std::tuple<std::uint32_t, double, Recompute>, JobBlocks> blocks_;
+  std::map<Job, JobBlocks> blocks_;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, PipelineTopology> topologies_;
 };
 

@@ -74,7 +74,9 @@ TEST_CASE("jobs: every kind of job is drawn") {
       count(std::string(schedule->name), job.schedule == schedule && plan.pipeline > 1);
     }
   }
-  for (const auto& [kind, times] : seen) CHECK_MESSAGE(times >= 2, kind << ": " << times);
+  for (const auto& kind : seen) {
+    CHECK_MESSAGE(kind.second >= 2, kind.first << ": " << kind.second);
+  }
 }
 
 // Of two valid jobs: the first one with one member of the second at a time, where that is valid.
@@ -138,7 +140,10 @@ TEST_CASE("jobs: what is kept of others changes no estimate, and no amount") {
     const test::RandomJob first = jobs.draw(2 * number);
     const test::RandomJob second = jobs.draw(2 * number + 1);
     for (const Job& job : mixed(first.scenario.job, second.scenario.job)) {
-      CHECK_MESSAGE(estimates.of(job) == estimate(job, build_blocks(job)), number);
+      const auto kept = estimates.of(job);
+      const auto fresh = estimate(job, build_blocks(job));
+      REQUIRE(kept.ok() == fresh.ok());
+      if (kept.ok()) CHECK_MESSAGE(*kept == *fresh, number);
       CHECK_MESSAGE(completion.amounts(job) == driver::amounts_of(job), number);
     }
   }

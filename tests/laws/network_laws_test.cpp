@@ -21,6 +21,9 @@ Result<RangedStep> step_on(Job job, const Cluster& cluster) {
 /// All links so many times as fast; their latencies are shorter by so much.
 Cluster with_links(Cluster cluster, double faster, double shorter) {
   cluster.curves.clear();  // were measured on the links as they were
+  // A device that waits less runs at a lower clock: that is another law.
+  SustainedClock& clock = cluster.accelerator.sustained_clock;
+  clock.low = clock.high = clock.typical;
   cluster.link_bandwidth *= faster;
   cluster.link_latency_ns /= shorter;
   for (LocalRegime& regime : cluster.regimes) {

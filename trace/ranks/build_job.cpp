@@ -71,6 +71,8 @@ class JobBuilder {
       enqueue(r);
     }
     arrived_.resize(job_.matching.collectives.size());
+    joins_.resize(job_.matching.collectives.size());
+    waits_.resize(ranks_.size());
     while (!ready_.empty()) {
       const std::size_t rank = std::get<1>(ready_.top());
       ready_.pop();
@@ -88,10 +90,12 @@ class JobBuilder {
   void advance(std::size_t rank) {
     rules::RankEmitter& emitter = *emitters_[rank];
     while (!emitter.done()) {
-      const std::uint32_t join = emitter.advance();
-      if (join != rules::nothing) {
-        arrive(rank, join);
-        return;
+      const rules::CollectiveOp* const collective = emitter.advance();
+      if (collective != nullptr) {
+        arrive(rank, *collective);
+        if (collective->waits()) {
+          return;
+        }
       }
       if (!emitter.done() && !ready_.empty() &&
           emitter.next_time_ns() > std::get<0>(ready_.top())) {
@@ -101,13 +105,25 @@ class JobBuilder {
     enqueue(rank);
   }
 
-  void arrive(std::size_t rank, std::uint32_t join) {
-    const MatchedCollective& collective = job_.matching.collectives[join];
-    std::vector<std::size_t>& arrived = arrived_[join];
-    arrived.push_back(rank);
-    if (arrived.size() < collective.members.size()) {
-      return;
+  /// A rank that waits goes on when every rendezvous of its kernel is complete.
+  void arrive(std::size_t rank, const rules::CollectiveOp& collective) {
+    ++job_.ranks[rank].matched;
+    waits_[rank] = {collective.joins, collective.joins.size()};
+    // What does not wait has sent by and by: its receiver needs the begin only.
+    const TaskId task = emitters_[rank]->arrival();
+    const Point begun = collective.waits() ? end_of(task) : start_of(task);
+    for (const auto* const list : {&collective.announced, &collective.joins}) {
+      for (const std::uint32_t join : *list) {
+        arrived_[join].emplace_back(rank, begun);
+        if (arrived_[join].size() == job_.matching.collectives[join].members.size()) {
+          complete(join);
+        }
+      }
     }
+  }
+
+  void complete(std::uint32_t join) {
+    const MatchedCollective& collective = job_.matching.collectives[join];
     Work work;
     work.kind = TaskKind::transfer;
     work.name = builder_.add_name(to_string(collective.kind));
@@ -119,18 +135,30 @@ class JobBuilder {
                                            .kind = TaskKind::transfer,
                                            .phase = Phase::communication});
     recorded_.push_back(-1);
+    joins_[join] = task;
+    std::vector<std::pair<std::size_t, Point>> arrived = std::move(arrived_[join]);
     std::sort(arrived.begin(), arrived.end());
-    for (const std::size_t member : arrived) {
-      builder_.add_dependency({.source = end_of(emitters_[member]->arrival()),
-                               .task = task,
-                               .kind = DependencyKind::rendezvous});
+    for (const auto& [member, point] : arrived) {
+      builder_.add_dependency({.source = point, .task = task, .kind = DependencyKind::rendezvous});
     }
-    for (const std::size_t member : arrived) {
-      emitters_[member]->finish(task);
-      ++job_.ranks[member].matched;
-      enqueue(member);
+    for (const CollectiveMember& member : collective.members) {
+      WaitingRank& waiting = waits_[member.rank];
+      const bool meets =
+          std::find(waiting.joins.begin(), waiting.joins.end(), join) != waiting.joins.end();
+      if (meets && --waiting.open == 0) {
+        finish_kernel(member.rank);
+      }
     }
-    arrived = {};
+  }
+
+  void finish_kernel(std::size_t rank) {
+    std::vector<TaskId> tasks;
+    for (const std::uint32_t join : waits_[rank].joins) {
+      tasks.push_back(joins_[join]);
+    }
+    waits_[rank] = {};
+    emitters_[rank]->finish(tasks);
+    enqueue(rank);
   }
 
   Result<BuiltJob> finish() {
@@ -191,17 +219,32 @@ class JobBuilder {
     return last;
   }
 
+  /// Empty if its collectives are told apart.
+  static std::string warning_of(const JobCommunicator& communicator) {
+    if (communicator.members.size() > 1 && !communicator.refused.empty()) {
+      return fmt::format("{}: ranks cannot be aligned ({}); their collectives keep recorded times",
+                         communicator.name, communicator.refused);
+    }
+    return communicator.all_present()
+               ? std::string()
+               : fmt::format("{}: {} of {} ranks are here; their collectives keep recorded times",
+                             communicator.name, communicator.members.size(), communicator.size);
+  }
+
   void warn() {
+    constexpr std::size_t most_groups = 8;  // of a part of a pipeline every neighbour is missing
+    std::size_t more = 0;
     for (const JobCommunicator& communicator : job_.matching.communicators) {
-      if (communicator.members.size() > 1 && !communicator.refused.empty()) {
-        job_.built.warnings.push_back(
-            fmt::format("{}: ranks cannot be aligned ({}); their collectives keep recorded times",
-                        communicator.name, communicator.refused));
-      } else if (!communicator.all_present()) {
-        job_.built.warnings.push_back(
-            fmt::format("{}: {} of {} ranks are here; their collectives keep recorded times",
-                        communicator.name, communicator.members.size(), communicator.size));
+      std::string warning = warning_of(communicator);
+      if (!warning.empty() && job_.built.warnings.size() < most_groups) {
+        job_.built.warnings.push_back(std::move(warning));
+      } else if (!warning.empty()) {
+        ++more;
       }
+    }
+    if (more > 0) {
+      job_.built.warnings.push_back(
+          fmt::format("groups not listed that keep recorded times for such reasons: {}", more));
     }
     if (conflicts_ > 0) {
       job_.built.warnings.push_back(
@@ -223,8 +266,14 @@ class JobBuilder {
   std::vector<MeasuredStep> steps_;
   std::vector<std::unique_ptr<rules::RankEmitter>> emitters_;
   std::priority_queue<Due, std::vector<Due>, std::greater<>> ready_;
-  std::vector<std::vector<std::size_t>> arrived_;  // per rendezvous: ranks that wait
-  std::vector<LaneId> channels_;                   // per communicator
+  struct WaitingRank {
+    std::vector<std::uint32_t> joins;
+    std::size_t open = 0;  // of them not complete
+  };
+  std::vector<WaitingRank> waits_;  // per rank: the kernel at which it stands
+  std::vector<std::vector<std::pair<std::size_t, Point>>> arrived_;  // per rendezvous
+  std::vector<TaskId> joins_;                                        // per rendezvous: its task
+  std::vector<LaneId> channels_;                                     // per communicator
   std::size_t conflicts_ = 0;
 };
 

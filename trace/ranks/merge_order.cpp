@@ -9,7 +9,7 @@
 
 namespace foretrace::trace {
 
-std::vector<std::uint32_t> conflicting_joins(std::span<const std::vector<std::uint32_t>> arrivals,
+std::vector<std::uint32_t> conflicting_joins(std::span<const std::vector<Arrival>> arrivals,
                                              std::span<const std::uint32_t> members) {
   std::vector<std::uint32_t> waiting(members.size(), 0);
   std::vector<bool> open(members.size(), false);  // left out, or everybody is there
@@ -21,13 +21,21 @@ std::vector<std::uint32_t> conflicting_joins(std::span<const std::vector<std::ui
     std::uint32_t blocked = 0xFFFFFFFFU;
     for (std::size_t r = 0; r < arrivals.size(); ++r) {
       while (at[r] < arrivals[r].size()) {
-        const std::uint32_t join = arrivals[r][at[r]];
+        const Arrival& arrival = arrivals[r][at[r]];
         if (!stands[r]) {
           stands[r] = true;
-          open[join] = ++waiting[join] >= members[join] || open[join];
+          for (const auto* const list : {&arrival.announced, &arrival.joins}) {
+            for (const std::uint32_t join : *list) {
+              const bool opens = ++waiting[join] == members[join] && !open[join];
+              open[join] = open[join] || opens;
+              moved = moved || opens;  // who was looked at before may go on
+            }
+          }
         }
-        if (!open[join]) {
-          blocked = std::min(blocked, join);
+        const auto closed = std::find_if(arrival.joins.begin(), arrival.joins.end(),
+                                         [&](std::uint32_t join) { return !open[join]; });
+        if (closed != arrival.joins.end()) {
+          blocked = std::min(blocked, *closed);
           break;
         }
         stands[r] = false;
@@ -84,7 +92,7 @@ std::int64_t device_work_ns(const rules::Assembly& rank) {
   for (const rules::DeviceOp& op : rank.ops) {
     const rules::CollectiveOp* const collective =
         op.collective == rules::nothing ? nullptr : &rank.collectives[op.collective];
-    const bool meets = collective != nullptr && collective->join != rules::nothing;
+    const bool meets = collective != nullptr && collective->waits();
     intervals.emplace_back(meets ? std::min(collective->finish_start_ns, op.end_ns) : op.start_ns,
                            op.end_ns);
   }

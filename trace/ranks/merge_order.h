@@ -11,11 +11,17 @@
 
 namespace foretrace::trace {
 
+/// A kernel of a rank that takes part in rendezvous.
+struct Arrival {
+  std::vector<std::uint32_t> joins;  ///< the rank cannot go on before all of them are complete
+  std::vector<std::uint32_t> announced{};
+};
+
 /// Rendezvous that cannot be kept because ranks reach them in orders that contradict each other.
-/// `arrivals`: per rank, rendezvous in program order; `members`: per rendezvous, ranks that take
-/// part. Leaving these out, every rank can go through its list.
+/// `arrivals`: per rank, in program order; `members`: per rendezvous, ranks that take part. Leaving
+/// these out, every rank can go through its list.
 [[nodiscard]] std::vector<std::uint32_t> conflicting_joins(
-    std::span<const std::vector<std::uint32_t>> arrivals, std::span<const std::uint32_t> members);
+    std::span<const std::vector<Arrival>> arrivals, std::span<const std::uint32_t> members);
 
 /// Counts and times are added up; host and device times are the largest of a rank; flags say of
 /// which rank they are.

@@ -79,6 +79,7 @@ class Preparation {
       rules::collect(assembly(i));
       assembly(i).rank = ranks_[i].rank;
       job_.collectives[i] = extract_collectives(events);
+      job_.collectives[i].rank = ranks_[i].rank;
     });
     if (!collected) {
       return collected;
@@ -201,8 +202,11 @@ class Preparation {
     for (std::size_t c = 0; c < job_.matching.collectives.size(); ++c) {
       const MatchedCollective& collective = job_.matching.collectives[c];
       members.push_back(static_cast<std::uint32_t>(collective.members.size()));
-      if (collective.complete) {
-        add_rendezvous(static_cast<std::uint32_t>(c));
+      for (const CollectiveMember& member : collective.members) {
+        if (collective.complete) {
+          rules::CollectiveOp& op = op_of(member);
+          (member.waits ? op.joins : op.announced).push_back(static_cast<std::uint32_t>(c));
+        }
       }
     }
     for (const std::uint32_t c : conflicting_joins(arrivals(), members)) {
@@ -210,36 +214,54 @@ class Preparation {
       collective.complete = false;
       ++job_.conflicts;
       for (const CollectiveMember& member : collective.members) {
-        assembly(member.rank).collectives[member.collective].join = rules::nothing;
+        rules::CollectiveOp& op = op_of(member);
+        std::erase(op.joins, c);
+        std::erase(op.announced, c);
+      }
+    }
+    for (const MatchedCollective& collective : job_.matching.collectives) {
+      if (collective.complete) {
+        split(collective);
       }
     }
   }
 
-  void add_rendezvous(std::uint32_t c) {
-    const MatchedCollective& collective = job_.matching.collectives[c];
-    const std::vector<WaitSplit> split =
+  /// When the last one had arrived, and what is left from then on: of a kernel that meets several
+  /// ranks from the last of them on.
+  void split(const MatchedCollective& collective) {
+    const std::vector<WaitSplit> parts =
         split_waiting(collective, job_.collectives, job_.matching.clocks);
     for (std::size_t m = 0; m < collective.members.size(); ++m) {
       const CollectiveMember& member = collective.members[m];
       const RankCollective& row = job_.collectives[member.rank].list[member.collective];
-      rules::CollectiveOp& op = assembly(member.rank).collectives[member.collective];
-      op.join = c;
+      rules::CollectiveOp& op = op_of(member);
+      if (!member.waits && op.waits()) {
+        continue;
+      }
+      const std::int64_t begin = row.start_ns + parts[m].wait_ns;
+      const bool is_first = op.finish_start_ns == 0 && op.transfer_ns == 0;
       op.communicator = collective.communicator;
-      op.finish_start_ns = row.start_ns + split[m].wait_ns;
-      op.transfer_ns = split[m].transfer_ns;
+      op.transfer_ns =
+          is_first ? parts[m].transfer_ns : std::min(op.transfer_ns, parts[m].transfer_ns);
+      op.finish_start_ns = is_first ? begin : std::max(op.finish_start_ns, begin);
     }
   }
 
-  /// Per rank the rendezvous in program order.
-  [[nodiscard]] std::vector<std::vector<std::uint32_t>> arrivals() {
-    std::vector<std::vector<std::uint32_t>> lists(ranks_.size());
+  [[nodiscard]] rules::CollectiveOp& op_of(const CollectiveMember& member) {
+    return assembly(member.rank).collectives[member.collective];
+  }
+
+  /// Per rank in program order.
+  [[nodiscard]] std::vector<std::vector<Arrival>> arrivals() {
+    std::vector<std::vector<Arrival>> lists(ranks_.size());
     for (std::size_t r = 0; r < ranks_.size(); ++r) {
       const rules::Assembly& rank = assembly(r);
       for (const rules::Item& item : rank.items) {
         const std::uint32_t collective =
             item.kind == rules::Item::Kind::op ? rank.ops[item.index].collective : rules::nothing;
-        if (collective != rules::nothing && rank.collectives[collective].join != rules::nothing) {
-          lists[r].push_back(rank.collectives[collective].join);
+        if (collective != rules::nothing && rank.collectives[collective].meets()) {
+          const rules::CollectiveOp& op = rank.collectives[collective];
+          lists[r].push_back({op.joins, op.announced});
         }
       }
     }

@@ -16,10 +16,14 @@ namespace foretrace::trace::rules {
 namespace {
 
 /// The order in which rules run. Each rests on what those before it found.
-constexpr std::array<std::string_view, 23> order = {
+constexpr std::array<std::string_view, 27> order = {
     // collect
     "threads",
     "pre_window",
+    "device_clock",
+    "overlong",
+    "beside",
+    "lost_kernels",
     "blocking_copies",
     // connect
     "hidden_sync",

@@ -3,10 +3,39 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
 namespace foretrace::trace {
+
+/// Memory that one line of the program asked for.
+struct HeldMemory {
+  std::string line;  ///< "model.py:54 attention_scores"; empty: not recorded
+  std::int64_t bytes = 0;
+  std::uint64_t blocks = 0;
+};
+
+/// What an allocator held when its history ended.
+struct AllocatorState {
+  std::int64_t allocated_bytes = 0;
+  std::int64_t pending_bytes = 0;  ///< freed by the program, not yet by a stream
+  std::int64_t reserved_bytes = 0;
+  std::int64_t free_bytes = 0;          ///< inside segments: reserved, held by nobody
+  std::int64_t largest_free_bytes = 0;  ///< in one piece: no larger request fits without a new one
+  std::uint64_t free_pieces = 0;
+  std::uint64_t segments = 0;
+  std::vector<HeldMemory> holders{};  ///< of what is allocated, most bytes first
+};
+
+/// A request that the allocator could not meet: the program ran out of memory.
+struct FailedRequest {
+  std::int64_t bytes = 0;
+  std::int64_t device_free_bytes = -1;  ///< left on the device; -1: not recorded
+  std::int64_t allocated_bytes = 0;     ///< at that time
+  std::int64_t reserved_bytes = 0;
+  std::string line;  ///< that asked; empty: not recorded
+};
 
 /// Samples in order of time; between two samples nothing changes.
 struct MemoryTimeline {
@@ -18,6 +47,8 @@ struct MemoryTimeline {
   std::vector<std::int64_t> reserved;
   std::int32_t device = -1;        ///< -1: not recorded
   std::int64_t first_time_ns = 0;  ///< recorded time of time 0
+  std::optional<AllocatorState> at_end{};
+  std::vector<FailedRequest> failed{};  ///< in order of time
 
   [[nodiscard]] std::size_t size() const { return time_ns.size(); }
   /// All categories of a sample together.

@@ -2,7 +2,10 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <optional>
 #include <utility>
+
+#include "sim/core/text.h"
 
 namespace foretrace::trace {
 namespace {
@@ -19,8 +22,34 @@ constexpr double named_share = 0.8;
 
 using Stretch = std::pair<std::int64_t, std::int64_t>;
 
-/// Stretches between launches and device work, by begin.
-std::vector<Stretch> quiet_stretches(const EventTable& events) {
+std::int64_t length(const Stretch& stretch) { return stretch.second - stretch.first; }
+
+/// What creates the context of a process and its first memory is over before anything is launched.
+/// A call that waits, or copies, may do so for work of before.
+bool may_be_creation(const EventTable& events, std::size_t i) {
+  return events.kind[i] == EventKind::runtime && events.duration_ns[i] >= shortest_ns &&
+         !contains_any(events.name_of(make_id<EventId>(i)),
+                       {"Synchronize", "Wait", "Query", "Memcpy", "Launch"});
+}
+
+/// The longest call of that kind before a time; empty if there is none.
+Stretch creation_before(const EventTable& events, std::int64_t time_ns) {
+  Stretch longest{time_ns, time_ns};
+  for (std::size_t i = 0; i < events.size(); ++i) {
+    const std::int64_t end = std::min(time_ns, events.end_ns(make_id<EventId>(i)));
+    if (may_be_creation(events, i) && end - events.start_ns[i] > length(longest)) {
+      longest = {events.start_ns[i], end};
+    }
+  }
+  return longest;
+}
+
+/// Stretches between launches and device work, by begin, and when the first of these begins.
+struct Quiet {
+  std::vector<Stretch> stretches;
+  std::optional<std::int64_t> first_work_ns;
+};
+Quiet quiet_stretches(const EventTable& events) {
   std::vector<Stretch> busy;
   std::vector<std::uint32_t> launched;
   for (std::size_t i = 0; i < events.size(); ++i) {
@@ -38,18 +67,19 @@ std::vector<Stretch> quiet_stretches(const EventTable& events) {
     }
   }
   std::sort(busy.begin(), busy.end());
-  std::vector<Stretch> quiet;
+  Quiet quiet;
   std::int64_t reached = busy.empty() ? 0 : busy.front().first;
+  if (!busy.empty()) {
+    quiet.first_work_ns = reached;
+  }
   for (const auto& [from, to] : busy) {
     if (from - reached >= shortest_ns) {
-      quiet.emplace_back(reached, from);
+      quiet.stretches.emplace_back(reached, from);
     }
     reached = std::max(reached, to);
   }
   return quiet;
 }
-
-std::int64_t length(const Stretch& stretch) { return stretch.second - stretch.first; }
 
 bool comes_again(const std::vector<Stretch>& quiet, const Stretch& stretch) {
   const auto alike = std::count_if(quiet.begin(), quiet.end(), [&](const Stretch& other) {
@@ -95,12 +125,20 @@ std::vector<Silence> one_off_silences(const EventTable& events) {
     first = i == 0 ? events.start_ns[i] : std::min(first, events.start_ns[i]);
     last = i == 0 ? events.end_ns(id) : std::max(last, events.end_ns(id));
   }
-  const std::vector<Stretch> quiet = quiet_stretches(events);
+  const auto is_long = [&](const Stretch& stretch) {
+    return static_cast<double>(length(stretch)) >=
+           smallest_share * static_cast<double>(last - first);
+  };
+  const Quiet quiet = quiet_stretches(events);
   std::vector<Silence> silences;
-  for (const Stretch& stretch : quiet) {
-    const bool is_long =
-        static_cast<double>(length(stretch)) >= smallest_share * static_cast<double>(last - first);
-    if (is_long && !comes_again(quiet, stretch)) {
+  if (quiet.first_work_ns) {
+    const Stretch creation = creation_before(events, *quiet.first_work_ns);
+    if (length(creation) >= shortest_ns && is_long(creation)) {
+      silences.push_back({creation.first, creation.second, name_of(events, creation)});
+    }
+  }
+  for (const Stretch& stretch : quiet.stretches) {
+    if (is_long(stretch) && !comes_again(quiet.stretches, stretch)) {
       silences.push_back({stretch.first, stretch.second, name_of(events, stretch)});
     }
   }

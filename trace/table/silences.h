@@ -18,7 +18,8 @@ struct Silence {
 };
 
 /// By begin. Silences that come again (data that is loaded for every step) are not among them, nor
-/// what comes before the first launch and after the last work.
+/// what comes before the first launch (but for a long call of the runtime: it creates the context)
+/// and after the last work.
 [[nodiscard]] std::vector<Silence> one_off_silences(const EventTable& events);
 
 /// Takes the silences out: what comes later moves forward, what is around them gets shorter.

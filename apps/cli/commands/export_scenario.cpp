@@ -140,6 +140,12 @@ report::Page page(const Options& options, const driver::ChakraExport& result) {
                "communication with its bytes");
   section.line("groups", fmt::format("comm_group.json: {} of ranks that communicate",
                                      report::plural(result.groups, "group")));
+  for (const std::string& difference : result.differences) {
+    section.line("read back", difference);
+  }
+  if (result.differences.empty()) {
+    section.line("read back", "as long as the scenario on its cluster, within 2 %");
+  }
   return {.sections = {std::move(section)}};
 }
 

@@ -197,8 +197,9 @@ int plan_trace(const Options& options) {
   });
   if (!answer.ok()) return app::failure(answer.error());
   const bool fits = !answer->plans.empty() && answer->plans.front().fits;
-  return app::answer(report::recorded_plans_page({*recording, *answer, options.top}),
-                     options.common, fits ? app::exit_done : app::exit_answer_is_no);
+  return app::answer(
+      report::recorded_plans_page({*recording, *answer, options.top, replay->doubts}),
+      options.common, fits ? app::exit_done : app::exit_answer_is_no);
 }
 
 /// The best plan as a scenario that says it.
@@ -294,7 +295,9 @@ std::function<int()> setup(app::Arguments& cli) {
       .type_name("N|N..M");
   cli.add_option("--batch", options->batch,
                  "sequences per step; without it, 4 Mi tokens, and at least one per device");
-  cli.add_option("--sequence", options->sequence, "tokens of a sequence (the model's positions)");
+  cli.add_option(
+      "--sequence", options->sequence,
+      "tokens of a sequence (the model's positions, 4096 where these are more than 8192)");
   cli.add_option("--framework", options->framework,
                  "foretrace list frameworks names them (megatron_core)")
       .type_name("NAME");

@@ -96,10 +96,8 @@ int run_trace_scenario(const Options& options, const Catalogue& catalogue,
   if (const Status status = app::check_outputs(outputs_of(options), trace.paths); !status.ok()) {
     return app::failure(status.error());
   }
-  auto run_options = app::run_options(trace);
+  const auto run_options = app::run_options(trace);
   if (!run_options.ok()) return app::failure(run_options.error());
-  // The cluster's device may be as fast as the recorded one.
-  run_options->keeps_neutral = true;
   const auto recording = app::load_trace(trace, options.common);
   if (!recording.ok()) return app::failure(recording.error());
   const auto replay = driver::replay(*recording, *run_options);

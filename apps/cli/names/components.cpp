@@ -112,6 +112,9 @@ Json recipe_json(const Info& info) {
   object["ignores"] = info.ignores;
   object["calibrate"] = info.calibrate;
   if constexpr (requires { info.conflicts; }) {
+    const Identity& same = info.identity;
+    object["identity"] = same.setting.empty() ? Json{{"none_because", same.none_because}}
+                                              : Json{{"setting", same.setting}};
     object["conflicts"] = info.conflicts;
     object["memory_settings"] = info.memory_settings;
     object["basis"] = to_string(info.basis);
@@ -150,6 +153,19 @@ std::string parameter_rows(std::span<const ParamInfo> params, std::size_t width)
         width);
   }
   return out;
+}
+
+/// The setting with which a run stays as it was recorded; nothing of a policy.
+template <typename Info>
+std::string identity_text(const Info& info, std::size_t width) {
+  if constexpr (requires { info.identity; }) {
+    const Identity& same = info.identity;
+    std::string text = same.setting.empty() ? fmt::format("with no setting: {}", same.none_because)
+                                            : fmt::format("with {}", same.setting);
+    if (contains(same.setting, "{")) text += ", that of the recording";
+    return report::paragraph(heading("as recorded"), text, width);
+  }
+  return {};
 }
 
 /// With which others an optimization is not tried, and with which settings; nothing of a policy.
@@ -226,7 +242,8 @@ std::string recipe_text(const Info& info, std::string_view use, const report::Te
          "\n" + bullets("ignores", info.ignores, width) + "\n" +
          parameter_rows(info.params, width) + (info.params.empty() ? "" : "\n") +
          report::paragraph(heading("calibrate"), info.calibrate, width) +
-         combination_text(info, width) + "\n" + how_to_text(info, width) +
+         identity_text(info, width) + combination_text(info, width) + "\n" +
+         how_to_text(info, width) +
          (use.empty()
               ? in_a_file(info)
               : fmt::format("{}$ foretrace {} {}{}\n", heading("try"), use, info.name, required));

@@ -71,7 +71,7 @@ class BestSetSearch {
     }
     WhatIfStack changed(recording_, options_.checks);
     for (const WhatIf& what_if : in_order(stack_)) {
-      if (Status pushed = changed.push(what_if); !pushed.ok()) return pushed;
+      if (Status pushed = changed.push(what_if, Neutral::keep); !pushed.ok()) return pushed;
     }
     answer_.target = question_.target;
     const std::optional<Accelerator>& device = changed.accelerator();
@@ -161,7 +161,7 @@ class BestSetSearch {
     paths.reserve(missing.size());
     for (const Members& set : missing) paths.push_back(numbered.path_of(set));
     std::vector<std::optional<ChosenSet>> found(missing.size());
-    for_each_stack(recording_, numbered.steps(), paths,
+    for_each_stack(recording_, {numbered.steps(), stack_.size()}, paths,
                    [&](std::size_t i, const WhatIfStack* changed) {
                      if (changed != nullptr) found[i] = measured(*changed, missing[i]);
                      progress_->one_more();

@@ -102,7 +102,7 @@ class Fitter {
       paths.push_back(numbered.path_of(set));
     }
     std::vector<SetTrial> trials(sets.size());
-    for_each_stack(recording_, numbered.steps(), paths,
+    for_each_stack(recording_, {numbered.steps(), stack_.size()}, paths,
                    [&](std::size_t i, const WhatIfStack* changed) {
                      if (changed != nullptr) {
                        trials[i] = trial(changed->graph());
@@ -200,7 +200,7 @@ class Fitter {
   Status try_all_policies() {
     WhatIfStack changed(recording_);
     for (const WhatIf& what_if : in_order(stack_)) {
-      if (Status pushed = changed.push(what_if); !pushed.ok()) {
+      if (Status pushed = changed.push(what_if, Neutral::keep); !pushed.ok()) {
         return pushed;
       }
     }

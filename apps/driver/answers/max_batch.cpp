@@ -79,7 +79,7 @@ class BatchSearch {
   Status count_passes() {
     WhatIfStack changed(recording_);
     for (const WhatIf& what_if : in_order(stack_)) {
-      if (const Status pushed = changed.push(what_if); !pushed.ok()) {
+      if (const Status pushed = changed.push(what_if, Neutral::keep); !pushed.ok()) {
         return pushed.error();
       }
     }
@@ -107,7 +107,7 @@ class BatchSearch {
     }
     WhatIfStack changed(recording_);
     for (const WhatIf& what_if : *stack) {
-      if (const Status pushed = changed.push(what_if); !pushed.ok()) {
+      if (const Status pushed = changed.push(what_if, Neutral::keep); !pushed.ok()) {
         return pushed.error();
       }
     }
@@ -302,7 +302,7 @@ Result<std::optional<Accelerator>> accelerator_after(const Recording& recording,
                                                      std::span<const WhatIf> stack) {
   WhatIfStack changed(recording);
   for (const WhatIf& what_if : in_order(stack)) {
-    if (const Status pushed = changed.push(what_if); !pushed.ok()) {
+    if (const Status pushed = changed.push(what_if, Neutral::keep); !pushed.ok()) {
       return pushed.error();
     }
   }

@@ -67,8 +67,10 @@ Tried try_alone(const OptimizationInfo& info, const Baseline& baseline, Keeper& 
     return Unranked{info.name, Unranked::Cause::needs_parameter,
                     "needs a parameter, see foretrace explain"};
   }
+  RunOptions options = baseline.options;
+  options.neutral = Neutral::refuse;
   Result<Prediction> prediction =
-      predict(baseline.recording, {&*what_if, 1}, baseline.options, &baseline.replay);
+      predict(baseline.recording, {&*what_if, 1}, options, &baseline.replay);
   if (!prediction.ok()) {
     const Error& error = prediction.error();
     return Unranked{

@@ -23,7 +23,7 @@ struct Node {
 
 class Tree {
  public:
-  Tree(const Recording& recording, std::span<const WhatIf> steps) : steps_(steps) {
+  Tree(const Recording& recording, const StackSteps& steps) : steps_(steps) {
     root_.stack.emplace(recording);
   }
 
@@ -48,7 +48,8 @@ class Tree {
     if (node.parent != nullptr) {
       std::call_once(node.once, [&] {
         node.stack = stack_of(*node.parent);
-        if (node.stack && !node.stack->push(steps_[node.step]).ok()) {
+        const Neutral neutral = node.step < steps_.given ? Neutral::keep : Neutral::refuse;
+        if (node.stack && !node.stack->push(steps_.what_ifs[node.step], neutral).ok()) {
           node.stack.reset();
         }
       });
@@ -64,7 +65,7 @@ class Tree {
   }
 
  private:
-  std::span<const WhatIf> steps_;
+  const StackSteps& steps_;
   Node root_;
   std::deque<Node> nodes_;
   std::vector<Node*> last_;
@@ -72,7 +73,7 @@ class Tree {
 
 }  // namespace
 
-void for_each_stack(const Recording& recording, std::span<const WhatIf> steps,
+void for_each_stack(const Recording& recording, const StackSteps& steps,
                     std::span<const std::vector<std::size_t>> stacks,
                     const std::function<void(std::size_t, const WhatIfStack*)>& visit) {
   // Neighbours share most.

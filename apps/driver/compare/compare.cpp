@@ -164,6 +164,8 @@ void compare_memory(const ComparedRun& before, const ComparedRun& after, Compari
 }  // namespace
 
 bool ComparedRun::has_work() const {
+  const GraphContext& context = graph.context();
+  if (!context.steps.empty() || !context.segment_parts.empty()) return true;  // of the host alone
   const std::vector<TaskKind>& kinds = graph.columns().kind;
   return std::any_of(kinds.begin(), kinds.end(),
                      [](TaskKind kind) { return is_device(kind) || kind == TaskKind::launch; });

@@ -1,5 +1,7 @@
 #include "apps/driver/export/chakra_job.h"
 
+#include <algorithm>
+#include <array>
 #include <map>
 #include <tuple>
 #include <utility>
@@ -7,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "models/networks/placement.h"
 #include "models/program/rank_program.h"
 #include "sim/core/whole.h"
 #include "trace/formats/chakra/chakra_fields.h"
@@ -56,6 +59,37 @@ void add_text(WireMessage& node, std::string_view name, std::string_view value) 
 
 std::uint64_t whole(double value) { return static_cast<std::uint64_t>(to_whole(value)); }
 
+std::vector<std::string> differences_of(const Job& job) {
+  std::vector<std::string> differences;
+  const ParallelPlan& plan = job.plan;
+  const auto lies_alike = [&job](const GridAxis& axis) {
+    return axis.size == 1 || job.ranks() <= job.cluster->node_accelerators ||
+           groups_lie_alike(*job.cluster, axis);
+  };
+  const std::array axes = {axis_of(plan, Axis::tensor),
+                           axis_of(plan, Axis::context),
+                           axis_of(plan, Axis::expert),
+                           axis_of(plan, Axis::data),
+                           shard_axis(plan),
+                           replica_axis(plan),
+                           expert_copies(plan)};
+  if (!std::all_of(axes.begin(), axes.end(), lies_alike)) {
+    differences.emplace_back(
+        "shorter: groups do not divide nodes evenly, and a scenario takes for each the time of the "
+        "one that reaches over most nodes");
+  }
+  if (job.framework->forwards_tokens && plan.expert > 1) {
+    differences.emplace_back(
+        "longer: tokens that are forwarded inside nodes cross the network once per expert here");
+  }
+  if (!job.trains() && plan.pipeline > 1) {
+    differences.emplace_back(
+        "shorter: a pipeline that only runs forward keeps the order of training in a scenario, and "
+        "waits for backward passes that take no time");
+  }
+  return differences;
+}
+
 class Export {
  public:
   Export(const Job& job, const WriteExport& write) : job_(job), write_(write) {}
@@ -74,6 +108,7 @@ class Export {
     }
     if (Status status = write_groups(); !status.ok()) return std::move(status).error();
     result_.ranks = job_.plan.ranks();
+    result_.differences = differences_of(job_);
     result_.groups = static_cast<std::uint32_t>(groups_.size());
     return result_;
   }
@@ -115,7 +150,7 @@ class Export {
                    whole(node.collective == CollectiveKind::all_gather
                              ? node.bytes / std::max<double>(1, node.group.size)
                              : node.bytes));
-        add_text(out, "pg_name", fmt::format("{}", group_of(node.group, rank)));
+        add_text(out, "pg_name", fmt::format("{}", group_of(node, rank)));
         add_number(out, "pg_size", chakra::int64_value, node.group.size);
         break;
       case RankNodeType::send:
@@ -133,15 +168,16 @@ class Export {
     return out.delimited();
   }
 
-  std::uint32_t group_of(const GridAxis& group, std::uint32_t rank) {
-    const std::tuple key{group.size, group.stride, first_of_group(group, rank)};
+  std::uint32_t group_of(const RankNode& node, std::uint32_t rank) {
+    const GridAxis& group = node.group;
+    const std::tuple key{group.size, group.stride, first_of_group(group, rank), node.travels};
     return groups_.emplace(key, static_cast<std::uint32_t>(groups_.size() + 1)).first->second;
   }
 
   Status write_groups() {
     std::vector<std::string> lines(groups_.size());
     for (const auto& [key, number] : groups_) {
-      const auto& [size, stride, first] = key;
+      const auto& [size, stride, first, travels] = key;
       std::vector<std::uint32_t> members;
       for (std::uint32_t i = 0; i < size; ++i) members.push_back(first + i * stride);
       lines[number - 1] = fmt::format("  \"{}\": [{}]", number, fmt::join(members, ", "));
@@ -153,7 +189,8 @@ class Export {
 
   const Job& job_;
   const WriteExport& write_;
-  std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, std::uint32_t> groups_;
+  using Key = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, bool>;
+  std::map<Key, std::uint32_t> groups_;
   ChakraExport result_;
 };
 

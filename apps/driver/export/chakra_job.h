@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "apps/driver/scenario/scenario.h"
 #include "sim/core/result.h"
@@ -18,6 +19,9 @@ struct ChakraExport {
   std::uint32_t groups = 0;  ///< of ranks that communicate
   std::uint64_t nodes = 0;   ///< of all ranks
   std::uint64_t bytes = 0;
+  /// Why the traces, read back on the same cluster, take another time than the scenario; empty:
+  /// they take the same within 2 %.
+  std::vector<std::string> differences;
 };
 
 /// Writes "rank.<n>.et" for every rank and "comm_group.json" (the groups by their number, as

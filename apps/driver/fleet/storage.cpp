@@ -84,6 +84,7 @@ class StorageReader {
     std::unordered_map<std::string, std::pair<std::uint32_t, double>> items;
     for (std::size_t row = 0; row < cells->rows.size(); ++row) {
       scheduling::CellFields cell(*cells, row);
+      if (!cell.given("item")) cell.mistake("item", "missing, expected a name");
       const double bytes = cell.number("bytes", usual, 0, 1e12);
       const auto number = static_cast<std::uint32_t>(items.size());
       const auto [found, is_new] = items.try_emplace(cell.text("item"), number, bytes);

@@ -31,9 +31,9 @@ PlanEstimates::Found PlanEstimates::found(const Job& job) {
   return last_ = {&known.blocks, &times->second};
 }
 
-Result<Estimate> PlanEstimates::of(const Job& job) {
+Result<Estimate> PlanEstimates::of(const Job& job, Passes passes) {
   const Found parts = found(job);
-  return estimate(job, *parts.blocks, *parts.times, no_scale());
+  return estimate(job, *parts.blocks, *parts.times, no_scale(), passes);
 }
 
 const std::vector<BlockTimes>& PlanEstimates::times_of(const Job& job) { return *found(job).times; }

@@ -14,7 +14,7 @@ namespace foretrace::driver {
 /// outlive it.
 class PlanEstimates {
  public:
-  [[nodiscard]] Result<Estimate> of(const Job& job);
+  [[nodiscard]] Result<Estimate> of(const Job& job, Passes passes = Passes::by_formula);
   /// Of each block of a rank: what of() computes the step from.
   [[nodiscard]] const std::vector<BlockTimes>& times_of(const Job& job);
 

@@ -22,8 +22,8 @@ Result<Scenario> scenario_of(const Catalogue& known, const PlanRequest& request)
   scenario.cluster = std::make_shared<const Cluster>(*std::move(cluster));
   scenario.framework = std::make_shared<const Framework>(*std::move(framework));
   scenario.job.precisions = *precisions;
-  const double positions = scenario.model->transformer.positions;
-  scenario.job.length = request.sequence > 0 ? static_cast<double>(request.sequence) : positions;
+  scenario.job.length = request.sequence > 0 ? static_cast<double>(request.sequence)
+                                             : usual_length(scenario.model->transformer);
   if (scenario.model->transformer.layered != nullptr && scenario.job.length != 1) {
     return Error{ErrorCode::bad_config,
                  fmt::format("sequence: a sample of {} has no tokens, got {}, expected 1",
@@ -31,6 +31,14 @@ Result<Scenario> scenario_of(const Catalogue& known, const PlanRequest& request)
   }
   scenario.job.keys = scenario.job.length;
   return scenario;
+}
+
+double usual_length(const TransformerSpec& model) {
+  // Models that take more learn it at the end of their training: DeepSeek-V3 (technical report,
+  // 2024) and Kimi K2 (2025) are trained with sequences of 4,096 tokens and extended afterwards.
+  constexpr double most_of_training = 8192;
+  constexpr double of_longer_models = 4096;
+  return model.positions <= most_of_training ? model.positions : of_longer_models;
 }
 
 std::uint32_t power_of_two_within(std::uint32_t most) { return std::bit_floor(most); }

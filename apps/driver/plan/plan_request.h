@@ -16,8 +16,11 @@ struct PlanRequest {
   std::string cluster;
   std::string framework = "megatron_core";
   std::string precision = "bf16";
-  std::size_t sequence = 0;  ///< tokens; 0: the model's positions
+  std::size_t sequence = 0;  ///< tokens; 0: usual_length()
 };
+
+/// Tokens of a sequence that a model is mostly trained with: its positions, if these are not many.
+[[nodiscard]] double usual_length(const TransformerSpec& model);
 
 /// A scenario whose plan does not matter yet. Errors name the nearest name.
 [[nodiscard]] Result<Scenario> scenario_of(const Catalogue& known, const PlanRequest& request);

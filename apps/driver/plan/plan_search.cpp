@@ -4,9 +4,8 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
 #include <optional>
-#include <tuple>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -22,12 +21,11 @@ constexpr double most_micro_batch = 64;  // of sequences; samples of layered mod
 constexpr double least_divided_length = 16384;
 constexpr std::uint32_t most_context = 16;
 
-/// A grid of ranks: tensor, pipeline, context, expert.
-using Grid = std::tuple<std::uint32_t, std::uint32_t, std::uint32_t, std::uint32_t>;
-
-Grid grid_of(const ParallelPlan& plan) {
-  return {plan.tensor, plan.pipeline, plan.context, plan.expert};
-}
+/// A plan that fits, by the formula of its schedule.
+struct Candidate {
+  Job job;
+  std::int64_t formula_ns = 0;
+};
 
 std::vector<std::uint32_t> powers_of_two(std::uint32_t most) {
   std::vector<std::uint32_t> sizes;
@@ -129,9 +127,11 @@ class Search {
       job.plan.expert = expert;
       job.plan.expert_tensor = usual_expert_tensor(job.plan, *job.model);
       try_plan(job);
-      if (job.plan.expert_tensor == 1) continue;
-      job.plan.expert_tensor = 1;  // whole experts
-      try_plan(job);
+      if (job.plan.expert_tensor > 1) {
+        job.plan.expert_tensor = 1;  // whole experts
+        try_plan(job);
+      }
+      settle_grid();
     }
   }
 
@@ -183,59 +183,90 @@ class Search {
 
   void consider(const Job& job, const Estimate& estimate) {
     ++answer_.tried;
+    if (fits_device(job, estimate.memory)) {
+      candidates_.push_back({job, estimate.step_ns});
+      return;
+    }
+    ++answer_.too_large;
+    const double bytes = fullest_bytes(estimate.memory);
+    if (!smallest_ || bytes < smallest_bytes_) {
+      smallest_ = Candidate{job, estimate.step_ns};
+      smallest_bytes_ = bytes;
+    }
+  }
+
+  /// Keeps the fastest plan of the grid; if none fits, the one that needs least.
+  void settle_grid() {
+    if (!candidates_.empty()) {
+      fitting_.push_back(fastest_candidate());
+    } else if (smallest_) {
+      unfitting_.push_back(simulated(*smallest_));
+    }
+    candidates_.clear();
+    smallest_.reset();
+  }
+
+  PlanChoice fastest_candidate() {
+    std::stable_sort(
+        candidates_.begin(), candidates_.end(),
+        [](const Candidate& a, const Candidate& b) { return a.formula_ns < b.formula_ns; });
+    std::optional<PlanChoice> best;
+    for (const Candidate& candidate : candidates_) {
+      // Formulas leave something out at most: no step is shorter than they say.
+      if (best && candidate.formula_ns > best->step_ns) break;
+      PlanChoice choice = simulated(candidate);
+      if (!best || choice.step_ns < best->step_ns) best = std::move(choice);
+    }
+    return *std::move(best);
+  }
+
+  PlanChoice simulated(const Candidate& candidate) {
+    ++answer_.simulated;
+    const Result<Estimate> found = estimates_.of(candidate.job, Passes::by_steps);
+    FORETRACE_CHECK(found.ok());  // what the formula took is as large
+    const Estimate& estimate = *found;
     PlanChoice choice;
-    choice.job = job;
-    choice.recompute = job.recompute;
+    choice.job = candidate.job;
+    choice.recompute = candidate.job.recompute;
     choice.step_ns = estimate.step_ns;
+    choice.formula_ns = candidate.formula_ns;
     choice.breakdown = estimate.breakdown;
     choice.again_ns = estimate.again_ns;
     choice.fullest_stage = fullest_stage(estimate.memory);
     choice.memory_bytes = estimate.memory[choice.fullest_stage].total();
-    const bool fits = fits_device(job, estimate.memory);
-    if (!fits) ++answer_.too_large;
-    std::optional<PlanChoice>& place = (fits ? fitting_ : unfitting_)[grid_of(job.plan)];
-    const bool better = !place || (fits ? choice.step_ns < place->step_ns
-                                        : choice.memory_bytes < place->memory_bytes);
-    if (better) place = choice;
+    choice.figures = job_figures(choice.job, choice.step_ns, model_flops(choice.job));
+    return choice;
   }
 
   void note(const Error& error) { last_ = error.message; }
 
   Status rank() {
-    std::vector<PlanChoice> all;
-    for (auto& [grid, choice] : fitting_) all.push_back(*choice);
-    std::stable_sort(all.begin(), all.end(), [](const PlanChoice& a, const PlanChoice& b) {
-      return a.step_ns < b.step_ns;
-    });
-    for (PlanChoice& choice : all) finish(choice);
-    for (std::size_t i = 0; i < all.size(); ++i) {
+    std::stable_sort(
+        fitting_.begin(), fitting_.end(),
+        [](const PlanChoice& a, const PlanChoice& b) { return a.step_ns < b.step_ns; });
+    for (std::size_t i = 0; i < fitting_.size(); ++i) {
       if (i < question_.keep) {
-        if (Status status = add_range(all[i]); !status.ok()) return status;
-        answer_.best.push_back(all[i]);
+        if (Status status = add_range(fitting_[i]); !status.ok()) return status;
+        answer_.best.push_back(fitting_[i]);
       } else {
-        answer_.losing.push_back({all[i], true, why_slower(all.front(), all[i])});
+        answer_.losing.push_back({fitting_[i], true, why_slower(fitting_.front(), fitting_[i])});
       }
     }
-    for (auto& [grid, choice] : unfitting_) {
-      if (fitting_.contains(grid)) continue;
-      finish(*choice);
+    for (const PlanChoice& choice : unfitting_) {
       std::string why =
           fmt::format("out of memory: stage {} needs at least {:.1f} GiB of {:.1f}",
-                      choice->fullest_stage, choice->memory_bytes / 0x1p30, memory_ / 0x1p30);
-      answer_.losing.push_back({*choice, false, std::move(why)});
+                      choice.fullest_stage, choice.memory_bytes / 0x1p30, memory_ / 0x1p30);
+      answer_.losing.push_back({choice, false, std::move(why)});
     }
     return ok_status();
   }
 
-  static void finish(PlanChoice& choice) {
-    choice.figures = job_figures(choice.job, choice.step_ns, model_flops(choice.job));
-  }
-
   static Status add_range(PlanChoice& choice) {
-    const auto range = ranged_step(choice.job, build_blocks(choice.job));
-    if (!range.ok()) return range.error();
-    choice.low_ns = range->low_ns;
-    choice.high_ns = range->high_ns;
+    const auto found = ranged_step(choice.job, build_blocks(choice.job));
+    if (!found.ok()) return found.error();
+    const RangedStep range = around(*found, choice.step_ns);
+    choice.low_ns = range.low_ns;
+    choice.high_ns = range.high_ns;
     return ok_status();
   }
 
@@ -279,9 +310,14 @@ class Search {
   const ScheduleInfo* one_piece_ = nullptr;
   const ScheduleInfo* pieces_ = nullptr;
   PlanEstimates estimates_;
-  std::map<Grid, std::optional<PlanChoice>> fitting_;
-  std::map<Grid, std::optional<PlanChoice>> unfitting_;  // the smallest of each
-  std::string last_;                                     // why the last refused plan was refused
+  // Of the grid that is being tried.
+  std::vector<Candidate> candidates_;
+  std::optional<Candidate> smallest_;  // of those that do not fit
+  double smallest_bytes_ = 0;
+  // Of each grid.
+  std::vector<PlanChoice> fitting_;
+  std::vector<PlanChoice> unfitting_;
+  std::string last_;  // why the last refused plan was refused
 };
 
 }  // namespace

@@ -1,5 +1,6 @@
 // The plans of a model on a cluster, the fastest first, and why the others lose: groups of powers
-// of two, pipelines of any number of stages, micro-batches up to 64.
+// of two, pipelines of any number of stages, micro-batches up to 64. The formula of a schedule says
+// which plans may be the fastest of their grid; these are simulated, and the simulated steps rank.
 #pragma once
 
 #include <cstdint>
@@ -25,8 +26,9 @@ struct PlanQuestion {
 struct PlanChoice {
   Job job;  ///< its pointers live as long as the answer
   Recompute recompute = Recompute::none;
-  std::int64_t step_ns = 0;
-  std::int64_t low_ns = 0;  ///< 0: not asked for
+  std::int64_t step_ns = 0;     ///< simulated
+  std::int64_t formula_ns = 0;  ///< by the formula of the schedule
+  std::int64_t low_ns = 0;      ///< 0: not asked for
   std::int64_t high_ns = 0;
   StepBreakdown breakdown;
   double again_ns = 0;      ///< recomputation
@@ -46,6 +48,7 @@ struct PlanAnswer {
   std::uint32_t gpus = 1;
   double global_batch = 1;
   std::size_t tried = 0;         ///< plans whose step was estimated
+  std::size_t simulated = 0;     ///< of them
   std::size_t too_large = 0;     ///< of them: do not fit into memory
   std::vector<PlanChoice> best;  ///< empty: nothing fits
   std::vector<LosingGrid> losing;

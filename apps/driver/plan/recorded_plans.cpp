@@ -25,10 +25,7 @@ class Planner {
  public:
   Planner(const Recording& recording, const Replay& replay, const RecordedQuestion& question,
           const RunOptions& options)
-      : recording_(recording), replay_(replay), question_(question), options_(options) {
-    // Another device may be as fast and have more memory.
-    options_.keeps_neutral = true;
-  }
+      : recording_(recording), replay_(replay), question_(question), options_(options) {}
 
   Result<RecordedPlans> run(Cluster cluster) {
     answer_.gpus = question_.gpus;

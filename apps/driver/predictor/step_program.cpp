@@ -241,6 +241,12 @@ void StepProgram::read_streams(const State& state, driver::StepTimes& steps) con
   }
   DeviceStep outside;  // what no step launched
   std::int64_t covered_to_ns = -1;
+  std::array<std::int64_t, most_streams> stream_to_ns{};
+  stream_to_ns.fill(-1);
+  for (DeviceStep& step : steps.device) {
+    for (std::size_t s = 0; s < streams_.size(); ++s)
+      step.streams.emplace_back(make_id<LaneId>(s), 0);
+  }
   while (!streams_.empty()) {
     const auto count = static_cast<std::ptrdiff_t>(streams_.size());
     const auto first = static_cast<std::size_t>(
@@ -265,6 +271,9 @@ void StepProgram::read_streams(const State& state, driver::StepTimes& steps) con
       const std::int64_t silence = std::max<std::int64_t>(0, begin_ns - covered_to_ns);
       step.work_ns += own + std::min(silence, gap_ns[first][at]);
       covered_to_ns = std::max(covered_to_ns, end_ns);
+      const std::int64_t of_stream =
+          uncovered_ns(begin_ns, end_ns, gap_ns[first][at], stream_to_ns[first]);
+      if (one.step >= 0) step.streams[first].second += of_stream;
       extend_step(step, one.task, begin_ns, end_ns);
       ++step.operations;
       begin_ns = ++at < operations.size() ? begin_of(state, operations[at]) : after_all_ns;

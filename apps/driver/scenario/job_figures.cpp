@@ -105,7 +105,9 @@ JobFigures job_figures(const Job& job, std::int64_t step_ns, double flops) {
   const double seconds = static_cast<double>(step_ns) * 1e-9;
   const double peak = peak_flops(job) * job.ranks();
   JobFigures figures;
-  if (flops > 0 && peak > 0) figures.flops_utilization = flops / (seconds * peak);
+  const double utilization = peak > 0 ? flops / (seconds * peak) : 0;
+  // Above 1 part of it runs on other units than those of the precision: fp32 attention on tf32's.
+  if (utilization > 0 && utilization <= 1) figures.flops_utilization = utilization;
   figures.tokens_per_s = job.tokens_per_step() / seconds;
   figures.cost_per_million_tokens =
       job.cluster->price_per_hour * job.ranks() / 3600 / figures.tokens_per_s * 1e6;

@@ -40,7 +40,8 @@ struct ModelAmounts {
 [[nodiscard]] Status check_amounts(const Job& job, const ModelAmounts& amounts);
 
 struct JobFigures {
-  /// MFU, against the peak of all ranks; none: operations or peak are not known.
+  /// MFU, against the peak of all ranks; none: operations or peak are not known, or the units that
+  /// the operations run on have another peak.
   std::optional<double> flops_utilization;
   double tokens_per_s = 0;             ///< samples where they have no tokens, here and below
   double cost_per_million_tokens = 0;  ///< 0: the cluster has no price

@@ -1,10 +1,7 @@
 #include "apps/driver/scenario/scenario_answer.h"
 
-#include <algorithm>
-
 #include "models/program/graphs/pipeline_graph.h"
 #include "models/program/graphs/unfolded_graph.h"
-#include "sim/core/whole.h"
 #include "sim/engine/event/event_driven.h"
 #include "sim/engine/pull/pull.h"
 
@@ -27,8 +24,7 @@ Status simulate_stages(const Job& job, const JobBlocks& blocks, ScenarioAnswer& 
   return ok_status();
 }
 
-/// Every rank for itself instead. The range was one of ranks that are alike: it grows with the
-/// step.
+/// Every rank for itself instead.
 Status simulate_ranks(const Job& job, const JobBlocks& blocks, const Jitter& jitter,
                       ScenarioAnswer& answer) {
   auto graph = unfolded_graph(job, blocks, jitter);
@@ -36,11 +32,6 @@ Status simulate_ranks(const Job& job, const JobBlocks& blocks, const Jitter& jit
   answer.graph = *std::move(graph);
   answer.timeline = simulate(answer.graph);
   answer.step_ns = answer.timeline.span_ns;
-  const double longer = static_cast<double>(answer.step_ns) /
-                        static_cast<double>(std::max<std::int64_t>(1, answer.alike_ns));
-  for (std::int64_t* end : {&answer.range.low_ns, &answer.range.high_ns}) {
-    *end = to_whole(static_cast<double>(*end) * longer);
-  }
   return ok_status();
 }
 
@@ -53,9 +44,6 @@ Result<ScenarioAnswer> answer_scenario(const Scenario& scenario) {
   auto analytic = estimate(job, blocks);
   if (!analytic.ok()) return std::move(analytic).error().with_context(scenario.path);
   answer.analytic = *std::move(analytic);
-  const auto range = ranged_step(job, blocks);
-  if (!range.ok()) return Error(range.error()).with_context(scenario.path);
-  answer.range = *range;
   if (Status status = simulate_stages(job, blocks, answer); !status.ok()) {
     return std::move(status).error();
   }
@@ -64,6 +52,9 @@ Result<ScenarioAnswer> answer_scenario(const Scenario& scenario) {
       return std::move(status).error().with_context(scenario.path + ": /jitter");
     }
   }
+  const auto range = ranged_step(job, blocks);
+  if (!range.ok()) return Error(range.error()).with_context(scenario.path);
+  answer.range = around(*range, answer.step_ns);
 
   answer.parameters = model_parameters(job);
   answer.model_flops = model_flops(job);

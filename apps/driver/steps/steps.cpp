@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <map>
 #include <numeric>
 
 #include <fmt/format.h>
@@ -91,6 +92,36 @@ Median median_of(const std::vector<std::int64_t>& lengths) {
   return {std::midpoint(lengths[middle[0]], lengths[middle[1]]), middle};
 }
 
+/// What the busiest stream does per step. Where streams run at different rates, one that is ahead
+/// takes the time of steps to come, and the work of a step alone says too little. A stream that is
+/// busy in every other step only counts with its mean, an exceptional step not at all.
+std::int64_t busiest_stream_ns(const StepTimes& times) {
+  if (!times.ranks.empty()) {
+    std::vector<std::int64_t> ranks;
+    for (const StepTimes& rank : times.ranks) {
+      ranks.push_back(busiest_stream_ns(rank));
+    }
+    return median(ranks);
+  }
+  const std::vector<bool> whole = whole_steps(times);
+  const auto count = std::count(whole.begin(), whole.end(), true);
+  std::map<LaneId, std::vector<std::int64_t>> streams;
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    for (const auto& [lane, ns] : times.device[i].streams) {
+      if (whole[i]) {
+        streams[lane].push_back(ns);
+      }
+    }
+  }
+  std::int64_t busiest = 0;
+  for (auto& [lane, work] : streams) {
+    work.resize(static_cast<std::size_t>(count), 0);
+    const std::int64_t sum = std::accumulate(work.begin(), work.end(), std::int64_t{0});
+    busiest = std::max(busiest, std::min(sum / count, median(work)));
+  }
+  return busiest;
+}
+
 /// The longest of the lengths answers; of equal ones the first.
 void settle(StepLimit limit, const Median& length, StepAnswer& answer) {
   if (length.ns > answer.step_ns) {
@@ -126,7 +157,8 @@ void take_medians(const StepTimes& times, StepAnswer& answer) {
   if (device_falls_behind(times) && is_slower(answer)) {
     settle(StepLimit::device_period, device, answer);
   }
-  settle(StepLimit::device_work, work, answer);
+  settle(StepLimit::device_work, {std::max(work.ns, busiest_stream_ns(times)), work.middle},
+         answer);
 }
 
 /// Sets the answer to one step.
@@ -186,10 +218,21 @@ std::vector<bool> whole_steps(const StepTimes& times) {
   }
   const std::int64_t host =
       times.host_ns.empty() ? 0 : *std::max_element(times.host_ns.begin(), times.host_ns.end());
-  for (std::size_t i = 0; i < whole.size() && operations > 0; ++i) {
-    const std::size_t own = times.device[i].operations;
-    const bool few = static_cast<double>(own) < piece_share * static_cast<double>(operations);
-    whole[i] = !few || (own > 0 && share(times.host_ns[i], host) >= piece_share);
+  const auto has_few = [&](std::size_t i) {
+    return static_cast<double>(times.device[i].operations) <
+           piece_share * static_cast<double>(operations);
+  };
+  std::size_t pieces = 0;
+  for (std::size_t i = 0; i < whole.size(); ++i) {
+    pieces += has_few(i) ? 1 : 0;
+    whole[i] = !has_few(i) ||
+               (times.device[i].operations > 0 && share(times.host_ns[i], host) >= piece_share);
+  }
+  // Pieces lie at the ends of a window. Where most steps are like that, their work was lost.
+  if (2 * pieces > whole.size()) {
+    for (std::size_t i = 0; i < whole.size(); ++i) {
+      whole[i] = whole[i] || share(times.host_ns[i], host) >= piece_share;
+    }
   }
   return whole;
 }

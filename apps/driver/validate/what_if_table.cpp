@@ -41,7 +41,9 @@ Result<std::vector<Tried>> all_examples(const Catalogue& catalogue) {
 ExampleOutcome outcome_of(const Recording& recording, const Replay& baseline,
                           const WhatIf& what_if) {
   ExampleOutcome outcome{.trace = recording.path, .refusal = {}};
-  const Result<Prediction> prediction = predict(recording, {&what_if, 1}, {}, &baseline);
+  RunOptions options;
+  options.neutral = Neutral::refuse;
+  const Result<Prediction> prediction = predict(recording, {&what_if, 1}, options, &baseline);
   if (!prediction.ok()) {
     outcome.is_error = prediction.error().code != ErrorCode::no_match;
     outcome.refusal = reason_of(prediction.error(), what_if.optimization->name);

@@ -55,8 +55,9 @@ export class Explorer {
     // of a plan the file says more than this page knows
     this.opening = before ? { sentence: [...byId('sentence').childNodes], figures: [...byId('figures').childNodes] } : null;
     this.now = await this.sideOf(null, asRecorded(), before ? before[0].toUpperCase() + before.slice(1) : 'As recorded');
-    this.before = answer ? sideOfDocument(answer, before ? '/predicted' : '/baseline') : sideOfRun(this.now);
+    this.before = answer ? sideOfDocument(answer, before ? '/predicted' : '/baseline') : sideOfRun(this.now, '/baseline');
     this.now.note = noteOf(this.now, this.before.step, this.facts);
+    if (this.facts.stages) replace('where', 'on the slowest stage');
     if (!this.now.lanes.some((lane) => lane.kind === 'host_thread')) this.whatIfs.leaveOut('host');
     this.restore();
     this.timeline.readTheme();
@@ -223,7 +224,7 @@ export class Explorer {
     if (!changed && this.opening) for (const id of ['sentence', 'figures']) replace(id, ...this.opening[id]);
     this.choose(this.chosenAgain());
     this.timeline.drawNow();
-    this.showCards(isPlain ? variant : null);
+    this.showCards(isPlain ? variant : null, keep);
     if (variant !== this.explained) replace('how', ...(variant ? this.howTo(variant) : []));
     this.explained = variant;
     this.afterwards(keep);
@@ -248,14 +249,16 @@ export class Explorer {
       ...[...(variant ? variant.apply : []), ...scales].flatMap((text) => ['--apply', text])];
   }
 
-  /** The cards of a what-if, and of no other. */
-  async showCards(variant) {
+  /** The cards of a what-if, and of no other; after a switch they come a moment behind the answer. */
+  async showCards(variant, waits) {
     const key = variant && `${variant.name} ${variant.cards === undefined ? '' : this.ranged}`;
     const opens = this.cardsOf === undefined && variant?.name === this.facts.shown && variant?.cards === undefined;
     if (opens) this.cardsOf = key; // they stand in the file
     if (this.cardsOf === key) return;
     this.cardsOf = key;
     replace('cards');
+    if (waits) await new Promise((done) => { setTimeout(done, restAfter); });
+    if (this.cardsOf !== key) return;
     const html = variant ? await this.page.cards(variant.name) : '';
     if (this.cardsOf === key) replace('cards', markup(html));
   }
@@ -327,6 +330,7 @@ export class Explorer {
 
   /** The view as part of the address: a link restores it. */
   save() {
+    if (location.hash !== this.hash) return; // a link that is not followed yet
     const { variant, factors } = this.state;
     const parts = new URLSearchParams();
     if (this.server) {
@@ -338,6 +342,7 @@ export class Explorer {
     for (const name of ['device', 'host']) if (factors[name] !== 1) parts.set(name, String(factors[name]));
     if (factors.names.size > 0) parts.set('kernels', [...factors.names].map((each) => each.join(':')).join(' '));
     history.replaceState(null, '', `#${parts}`);
+    this.hash = location.hash;
   }
 
   restoreStack(parts, asked) {
@@ -352,6 +357,7 @@ export class Explorer {
   }
 
   restore() {
+    this.hash = location.hash;
     const parts = new URLSearchParams(location.hash.slice(1));
     const asked = parts.has('apply') ? parts.get('apply') : this.facts.shown;
     this.state.variant = asked && this.page.variant(asked) ? asked : null;

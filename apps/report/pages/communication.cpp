@@ -14,11 +14,13 @@ Page communication_page(const CommunicationAnswer& answer) {
   using namespace sections;
   constexpr std::array list = {communication_context, communication_costs, communication_ranks,
                                communication_stalls};
-  return {.schema = "foretrace.communication/1",
-          .document_keys = {"input", "import", "measured", "collectives", "matched",
-                            "communicators", "rows", "ranks", "stalls", "honesty", "warnings"},
-          .sections = build<CommunicationAnswer>(list, {}, answer),
-          .main_table = "collectives"};
+  Page page{.schema = "foretrace.communication/1",
+            .document_keys = {"input", "import", "measured", "collectives", "matched",
+                              "communicators", "rows", "ranks", "stalls", "honesty", "warnings"},
+            .sections = build<CommunicationAnswer>(list, {}, answer),
+            .main_table = "collectives"};
+  say_doubts(answer.replay.doubts, page);
+  return page;
 }
 
 }  // namespace foretrace::report

@@ -7,7 +7,7 @@ namespace foretrace::report {
 
 namespace sections {
 Builder<InspectAnswer> inspected_trace, inspected_nodes, graph_facts, modules, events_by_name,
-    memory_over_time, device_memory, device_memory_document;
+    memory_over_time, allocator_state, device_memory, device_memory_document;
 Builder<std::vector<const driver::Inspection*>> trace_table;
 }  // namespace sections
 
@@ -15,14 +15,14 @@ namespace {
 
 using namespace sections;
 
-constexpr std::array everything = {inspected_trace, inspected_nodes,       graph_facts,
-                                   modules,         memory_over_time,      events_by_name,
-                                   device_memory,   device_memory_document};
-constexpr std::array in_general = {inspected_trace, inspected_nodes, memory_over_time, graph_facts,
-                                   events_by_name};
-constexpr std::array in_memory = {device_memory};
+constexpr std::array everything = {inspected_trace, inspected_nodes,  graph_facts,
+                                   modules,         memory_over_time, allocator_state,
+                                   events_by_name,  device_memory,    device_memory_document};
+constexpr std::array in_general = {inspected_trace, inspected_nodes, memory_over_time,
+                                   allocator_state, graph_facts,     events_by_name};
+constexpr std::array in_memory = {device_memory, allocator_state};
 constexpr std::array in_modules = {modules};
-constexpr std::array in_both = {device_memory, modules};
+constexpr std::array in_both = {device_memory, allocator_state, modules};
 
 std::span<Builder<InspectAnswer>* const> shown_of(const InspectQuestion& question) {
   if (question.memory && question.modules) return in_both;

@@ -12,10 +12,12 @@ Builder<RecordedPlansPart> recorded_plans_context, recorded_plans_best, recorded
 Page recorded_plans_page(const RecordedPlansPart& part) {
   using namespace sections;
   constexpr std::array list = {recorded_plans_context, recorded_plans_best, recorded_plans_refused};
-  return {.schema = "foretrace.recorded_plans/1",
-          .document_keys = {"input", "plans", "refused"},
-          .sections = build<RecordedPlansPart>(list, {}, part),
-          .main_table = "plans"};
+  Page page{.schema = "foretrace.recorded_plans/1",
+            .document_keys = {"input", "plans", "refused"},
+            .sections = build<RecordedPlansPart>(list, {}, part),
+            .main_table = "plans"};
+  say_doubts(part.doubts, page);
+  return page;
 }
 
 }  // namespace foretrace::report

@@ -18,8 +18,9 @@ std::string name_of(std::string_view path) {
 /// What a trace holds, in a few words.
 std::string held_text(const driver::Inspection& found) {
   if (found.memory) {
-    return fmt::format("memory peak {} at {}", bytes_text(found.memory->peak_bytes),
-                       time_text(found.memory->peak_at_ns));
+    return fmt::format("memory peak {} at {}{}", bytes_text(found.memory->peak_bytes),
+                       time_text(found.memory->peak_at_ns),
+                       found.memory->failed.empty() ? "" : ", then out of memory");
   }
   if (found.nodes && (!found.graph || found.graph->answer.step_ns == 0)) {
     const std::string nodes = plural(found.nodes->nodes, "node");

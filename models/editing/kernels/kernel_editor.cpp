@@ -195,6 +195,7 @@ Change KernelEditor::finish(std::string_view note) {
 }
 
 Cost moved_share(std::int64_t measured_ns, KernelClass kernel_class, double factor) {
+  if (factor == 1) return kept_cost(measured_ns);
   const auto measured = static_cast<double>(measured_ns);
   const double fixed = std::min(measured, shortest_kernel_ns(kernel_class));
   const double ns = fixed + (measured - fixed) * factor;

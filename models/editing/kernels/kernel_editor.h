@@ -115,7 +115,7 @@ class KernelEditor {
 
 [[nodiscard]] inline double to_ms(std::int64_t ns) { return static_cast<double>(ns) * 1e-6; }
 
-/// measured x factor with a range, the ramp-up of its class kept.
+/// measured x factor with a range, the ramp-up of its class kept; factor 1 is no change.
 [[nodiscard]] Cost moved_share(std::int64_t measured_ns, KernelClass kernel_class, double factor);
 
 }  // namespace foretrace::editing

@@ -71,6 +71,8 @@ constexpr std::array<std::string_view, 2> ignores = {
     "kernels beside the transfer that get slower or faster with it"};
 constexpr std::array params = {factor_param, select_param, waiting_param};
 
+constexpr std::array trends = {Trend{&factor_param, Larger::is_slower}};
+
 constexpr OptimizationInfo info = {
     .name = "communication_scale",
     .summary = "Multiply the transfer time of collectives by a factor; waiting follows.",
@@ -83,7 +85,9 @@ constexpr OptimizationInfo info = {
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "factor: a bus bandwidth benchmark of both networks at the sizes of the run.",
+    .identity = {.setting = "factor=1"},
     .params = params,
+    .trends = trends,
     .apply = apply,
     .stage = ApplyStage::device};
 

@@ -104,7 +104,9 @@ class Compressor {
     const std::int64_t now =
         old - moving + latency + to_whole(static_cast<double>(moving - latency) * settings_.ratio);
     waited_ += old - moving;
-    editor_.edit().set_duration(transfer.task, now, {Provenance::scaled, 0.9F, 1.2F});
+    if (settings_.ratio != 1) {
+      editor_.edit().set_duration(transfer.task, now, {Provenance::scaled, 0.9F, 1.2F});
+    }
     before_ += old;
     after_ += now;
     ++compressed_;
@@ -164,6 +166,10 @@ constexpr std::array params = {ratio_param,         select_param,      at_least_
                                encode_cost_param,   decode_cost_param, latency_param,
                                link_bandwidth_param};
 
+constexpr std::array trends = {Trend{&ratio_param, Larger::is_slower},
+                               Trend{&encode_cost_param, Larger::is_slower},
+                               Trend{&decode_cost_param, Larger::is_slower}};
+
 constexpr OptimizationInfo info = {
     .name = "compress_communication",
     .summary = "Collectives move fewer bytes; kernels encode before and decode after.",
@@ -177,7 +183,9 @@ constexpr OptimizationInfo info = {
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "encode_cost, decode_cost: the codec's kernels at one size; ratio: its format.",
+    .identity = {.setting = "ratio=1,encode_cost=0,decode_cost=0"},
     .params = params,
+    .trends = trends,
     .apply = apply};
 
 }  // namespace

@@ -302,6 +302,8 @@ constexpr OptimizationInfo info = {
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "latency: a small all-reduce of the group.",
+    .identity = {.none_because = "buckets are filled anew and leave as soon as they are full, "
+                                 "those of the recorded sizes, too"},
     .params = params,
     .apply = apply,
     .stage = ApplyStage::schedule};

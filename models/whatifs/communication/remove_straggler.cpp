@@ -82,6 +82,8 @@ constexpr std::array<std::string_view, 2> ignores = {
     "slow kernels on one device: only host stalls are found"};
 constexpr std::array params = {to_param, at_least_param, rank_param};
 
+constexpr std::array trends = {Trend{&to_param, Larger::is_slower}};
+
 constexpr OptimizationInfo info = {
     .name = "remove_straggler",
     .summary = "Take away host stalls that one rank has and the others have not.",
@@ -94,7 +96,9 @@ constexpr OptimizationInfo info = {
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "to: the length of the same silence in a run without the cause.",
+    .identity = {.none_because = "a stall becomes shorter; where none is, it declines"},
     .params = params,
+    .trends = trends,
     .apply = apply,
     .stage = ApplyStage::schedule};
 

@@ -136,7 +136,7 @@ class Replicator {
       const std::int64_t now = time_of(transfer.task, unknown);
       before += old;
       after += now;
-      editor.set_duration(transfer.task, now, {Provenance::scaled, 0.8F, 1.2F});
+      if (now != old) editor.set_duration(transfer.task, now, {Provenance::scaled, 0.8F, 1.2F});
     }
     editor.note(fmt::format(
         "{} ranks ({} recorded) become {} of the same roles: {} transfers, {:.2f} ms -> {:.2f} ms; "
@@ -218,6 +218,8 @@ constexpr std::array<std::string_view, 3> ignores = {
 constexpr std::array params = {ranks_param, step_latency_param, bandwidth_factor_param,
                                communicators_param};
 
+constexpr std::array trends = {Trend{&bandwidth_factor_param, Larger::is_faster}};
+
 constexpr OptimizationInfo info = {
     .name = "replicate",
     .summary = "The job on more ranks that do what the recorded ones do.",
@@ -230,7 +232,9 @@ constexpr OptimizationInfo info = {
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "step_latency, bandwidth_factor: a collective benchmark at the new size.",
+    .identity = {.setting = "ranks={ranks}"},
     .params = params,
+    .trends = trends,
     .apply = apply,
     .stage = ApplyStage::schedule};
 

@@ -289,6 +289,8 @@ constexpr std::array params = {density_param,     overlap_param, block_param,
                                index_bytes_param, method_param,  servers_param,
                                workers_param,     latency_param, link_bandwidth_param};
 
+constexpr std::array trends = {Trend{&density_param, Larger::is_slower}};
+
 constexpr OptimizationInfo info = {
     .name = "sparse_aggregation",
     .summary = "All-reduces of gradients become sums of the blocks that are not all zero.",
@@ -305,7 +307,11 @@ constexpr OptimizationInfo info = {
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "density, overlap: count blocks of recorded gradients, of one worker and of all.",
+    .identity =
+        {.none_because =
+             "another exchange takes the place of the recorded one, also where nothing is zero"},
     .params = params,
+    .trends = trends,
     .apply = apply};
 
 }  // namespace

@@ -371,6 +371,8 @@ constexpr OptimizationInfo info = {
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "table: times of the backend at the shapes of the model.",
+    .identity = {.none_because = "attention that already runs in the chosen kernel is left; where "
+                                 "all does, it declines"},
     .params = params,
     .apply = apply,
     .conflicts = conflicts};

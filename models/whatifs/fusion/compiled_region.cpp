@@ -290,6 +290,7 @@ constexpr OptimizationInfo info = {
     .calibrate =
         "guard: host time between the calls around a compiled module; breaks: TORCH_LOGS="
         "graph_breaks.",
+    .identity = {.none_because = "every call of a compiled module checks guards"},
     .params = params,
     .apply = apply,
     .stage = ApplyStage::schedule,

@@ -154,6 +154,7 @@ constexpr OptimizationInfo info = {
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "sync: time of one grid synchronization; weights: bytes of the cell's weights.",
+    .identity = {.none_because = "every level of the recursion becomes one kernel"},
     .params = params,
     .apply = apply,
     .basis = Basis::formula};

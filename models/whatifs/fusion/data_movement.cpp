@@ -155,6 +155,7 @@ constexpr OptimizationInfo info = {
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "kept_writes: bytes that a fused kernel writes beside its output, by a profiler.",
+    .identity = {.none_because = "a chain becomes one kernel, whatever it still writes"},
     .params = params,
     .apply = apply,
     .conflicts = conflicts};

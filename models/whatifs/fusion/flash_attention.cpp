@@ -115,6 +115,9 @@ constexpr OptimizationInfo info = {
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "efficiency: time of scaled_dot_product_attention at the shape of the model.",
+    .identity =
+        {.none_because =
+             "attention of single operators becomes one kernel; where none is left, it declines"},
     .params = params,
     .apply = apply,
     .conflicts = conflicts};

@@ -274,6 +274,7 @@ constexpr OptimizationInfo info = {
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "kept_host, bytes_per_parameter: one step of the same optimizer with fused=True.",
+    .identity = {.none_because = "the kernels of an update become a few"},
     .params = params,
     .apply = apply};
 

@@ -208,6 +208,7 @@ constexpr OptimizationInfo info = {
     .calibrate =
         "conflict: (fused - longer) / shorter from one fused pair, or from both kernels on "
         "two streams.",
+    .identity = {.none_because = "two kernels become one"},
     .params = params,
     .apply = apply};
 

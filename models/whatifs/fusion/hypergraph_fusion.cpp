@@ -115,6 +115,7 @@ constexpr OptimizationInfo info = {
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "imbalance: slowest partition / mean; edges: hyperedges / vertices of the data.",
+    .identity = {.none_because = "the two products of a hypergraph convolution become one kernel"},
     .params = params,
     .apply = apply,
     .basis = Basis::formula};

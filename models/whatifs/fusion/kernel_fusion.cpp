@@ -173,6 +173,7 @@ constexpr OptimizationInfo info = {
     .calibrate =
         "kept_writes, side_inputs: bytes of compiled kernels from a profiler. kept_host: host "
         "time between launches of a compiled run.",
+    .identity = {.none_because = "a chain becomes one kernel, whatever it still writes"},
     .params = params,
     .apply = apply,
     .conflicts = conflicts};

@@ -106,7 +106,8 @@ class Rules {
     }
   }
 
-  Result<Change> finish() {
+  Result<Change> finish(bool has_rule) {
+    if (!has_rule) return editor_.finish("no rule is on");
     if (editor_.untouched()) {
       return Error{ErrorCode::no_match,
                    "no products of one input next to each other, and no activation or batch norm "
@@ -187,7 +188,8 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   }
   if (params.boolean(fold_param)) rules.fold();
   if (params.boolean(epilogue_param)) rules.epilogues();
-  return rules.finish();
+  return rules.finish(params.boolean(merge_param) || params.boolean(fold_param) ||
+                      params.boolean(epilogue_param));
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {
@@ -219,6 +221,7 @@ constexpr OptimizationInfo info = {
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "time of one product with the summed width, beside those of the parts.",
+    .identity = {.setting = "merge=false,fold=false,epilogue=false"},
     .params = params,
     .apply = apply};
 

@@ -131,6 +131,7 @@ constexpr OptimizationInfo info = {
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "factor: batch norm time in a run with the restructured layers.",
+    .identity = {.setting = "factor=1,relu=none"},
     .params = params,
     .apply = apply};
 

@@ -176,6 +176,7 @@ constexpr OptimizationInfo info = {
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "sync: time of one grid synchronization; kept_host: a compiled run.",
+    .identity = {.none_because = "the kernels of a region become one"},
     .params = params,
     .apply = apply,
     .conflicts = conflicts};

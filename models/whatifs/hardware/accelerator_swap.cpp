@@ -89,11 +89,15 @@ class Swap {
       : graph_(graph),
         from_(from),
         to_(to),
+        is_same_(are_same(Setting{&from}, Setting{&to})),
         kernels_(describe_works(graph, &from)),
         editor_(graph) {}
 
+  /// Nothing is asked of a run that stays on its device: it ran.
+  [[nodiscard]] bool is_same() const { return is_same_; }
+
   Result<Change> run(double host_speed) {
-    if (auto status = supported(); !status) return std::move(status).error();
+    if (Status status = is_same_ ? ok_status() : supported(); !status.ok()) return status.error();
     if (auto status = ask(); !status) return std::move(status).error();
     for (std::size_t i = 0; i < graph_.size(); ++i) {
       const auto task = make_id<TaskId>(i);
@@ -108,11 +112,12 @@ class Swap {
     }
     for (std::size_t i = 0; i < graph_.context().lanes.size(); ++i) {
       const Lane& lane = graph_.context().lanes[i];
-      if (lane.kind == LaneKind::stream && lane.queue_depth != to_.queue_depth) {
+      if (!is_same_ && lane.kind == LaneKind::stream && lane.queue_depth != to_.queue_depth) {
         editor_.set_queue_depth(make_id<LaneId>(i), to_.queue_depth);
       }
     }
     add_notes();
+    if (is_same_) return editor_.finish();
     if (std::string note = move_workspaces(editor_, from_.memory, to_.memory); !note.empty()) {
       editor_.note(std::move(note));
     }
@@ -269,6 +274,7 @@ class Swap {
   const TaskGraph& graph_;
   const Accelerator& from_;
   const Accelerator& to_;
+  bool is_same_ = false;
   std::vector<KernelDescription> kernels_;
   Editor editor_;
   static constexpr std::uint32_t none_asked = 0xFFFFFFFFU;
@@ -285,7 +291,10 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   if (!from) return std::move(from).error();
   auto to = scenario.catalogue.accelerator(params.text(to_param));
   if (!to) return std::move(to).error();
-  return Swap(scenario.graph, **from, **to).run(params.number(host_speed_param));
+  Swap swap(scenario.graph, **from, **to);
+  // The host of the recorded device is the recorded one, unless the user says otherwise.
+  const bool keeps_host = swap.is_same() && !params.given(host_speed_param);
+  return swap.run(keeps_host ? 1 : params.number(host_speed_param));
 }
 
 constexpr std::array<std::string_view, 6> assumptions = {
@@ -325,6 +334,7 @@ constexpr OptimizationInfo info = {
     .calibrate =
         "host_speed: time of any host-bound part on both machines. sustained_flops of both files: "
         "a GEMM benchmark.",
+    .identity = {.setting = "to={accelerator}"},
     .params = params,
     .apply = apply,
     .stage = ApplyStage::device,

@@ -89,6 +89,7 @@ constexpr OptimizationInfo info = {
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "kept: layout changes left in a trace of the model with channels_last.",
+    .identity = {.setting = "kept=1"},
     .params = params,
     .apply = apply,
     .basis = Basis::formula};

@@ -45,11 +45,7 @@ class Upgrade {
       if (!loading && graph_.phase(task) == Phase::data_loading) continue;
       visit(task, calls);
     }
-    if (before_ == after_) {
-      return Error{ErrorCode::no_match,
-                   fmt::format("{:.2f} ms of host work of the selected kind stay as they are",
-                               static_cast<double>(before_) * 1e-6)};
-    }
+    if (before_ == 0) return Error{ErrorCode::no_match, "no host work of the selected kind"};
     editor_.note(fmt::format("host work {:.2f} ms -> {:.2f} ms, all steps and threads together",
                              static_cast<double>(before_) * 1e-6,
                              static_cast<double>(after_) * 1e-6));
@@ -100,6 +96,8 @@ constexpr std::array<std::string_view, 2> ignores = {
     "pageable copies, which the host's memory limits"};
 constexpr std::array params = {speed_param, calls_param, loading_param};
 
+constexpr std::array trends = {Trend{&speed_param, Larger::is_faster}};
+
 constexpr OptimizationInfo info = {
     .name = "host_upgrade",
     .summary = "Run the host's work on a faster (or slower) processor; the device stays.",
@@ -113,7 +111,9 @@ constexpr OptimizationInfo info = {
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "speed: the host-bound time of any step of the program on both machines.",
+    .identity = {.setting = "speed=1"},
     .params = params,
+    .trends = trends,
     .apply = apply,
     .stage = ApplyStage::device};
 

@@ -136,6 +136,7 @@ constexpr OptimizationInfo info = {
         "the table itself: time each operator at the sizes of the model. `error` of a row, or of "
         "the table, is the relative error of its times: that of a model on kernels that it has "
         "not seen.",
+    .identity = {.none_because = "kernels take the times of the table"},
     .params = params,
     .apply = apply,
     .stage = ApplyStage::device};

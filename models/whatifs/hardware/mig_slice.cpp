@@ -86,7 +86,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   to.blocks_that_fit = slice.multiprocessors;
   const std::int64_t live = most_live_bytes(scenario.graph);
   const auto gib = [](std::int64_t bytes) { return static_cast<double>(bytes) / 0x1p30; };
-  if (live > slice.memory_bytes) {
+  if (memory < 1 && live > slice.memory_bytes) {
     return Error{ErrorCode::no_match,
                  fmt::format("does not fit: needs at least {:.1f} GiB, the slice has {:.1f} of "
                              "{:.1f} GiB",
@@ -95,7 +95,8 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   Editor editor(scenario.graph);
   auto times = editing::run_on(editor, **from, to);
   if (!times) return std::move(times).error();
-  if (times->kept == times->kernels) {
+  const bool is_whole = compute == 1 && memory == 1;
+  if (!is_whole && times->kept == times->kernels) {
     return Error{ErrorCode::no_match,
                  fmt::format("no kernel needs more than the slice: {}", editing::to_text(*times))};
   }
@@ -119,6 +120,9 @@ constexpr std::array<std::string_view, 3> ignores = {
 constexpr std::array params = {compute_param, memory_param, editing::recorded_accelerator_param};
 constexpr std::array<std::string_view, 1> conflicts = {"power_cap"};
 
+constexpr std::array trends = {Trend{&compute_param, Larger::is_faster},
+                               Trend{&memory_param, Larger::is_faster}};
+
 constexpr OptimizationInfo info = {
     .name = "mig_slice",
     .summary = "Run on a part of the device: a MIG slice, or MPS with a share of the threads.",
@@ -131,7 +135,9 @@ constexpr OptimizationInfo info = {
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "nothing: compute and memory follow from the profile (nvidia-smi mig -lgip).",
+    .identity = {.setting = "compute=1"},
     .params = params,
+    .trends = trends,
     .apply = apply,
     .stage = ApplyStage::device,
     .conflicts = conflicts,

@@ -382,6 +382,8 @@ constexpr std::array<std::string_view, 4> ignores = {
 constexpr std::array params = {patterns_param, device_param, bandwidth_param, latency_param,
                                precision_param};
 
+constexpr std::array trends = {Trend{&bandwidth_param, Larger::is_faster}};
+
 constexpr OptimizationInfo info = {
     .name = "offload_pattern",
     .summary = "Chains of operators that match a pattern run on another accelerator.",
@@ -399,7 +401,9 @@ constexpr OptimizationInfo info = {
     .calibrate =
         "the device's file: time the patterns on it; bandwidth, latency: a copy "
         "of some MB and one of some bytes.",
+    .identity = {.none_because = "regions go to another device"},
     .params = params,
+    .trends = trends,
     .apply = apply,
     .stage = ApplyStage::device};
 

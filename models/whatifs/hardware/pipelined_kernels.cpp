@@ -111,7 +111,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     }
     Cost cost = editing::moved_share(scenario.graph.duration_ns(kernel), known.traits.kernel_class,
                                      factor_of(**on, known, tiles));
-    cost.high = std::max(cost.high, 1.25F);
+    if (tiles.stages > 1) cost.high = std::max(cost.high, 1.25F);
     editor.set(kernel, cost);
   }
   if (editor.untouched()) {
@@ -134,6 +134,8 @@ constexpr std::array<std::string_view, 3> ignores = {
 constexpr std::array params = {stages_param, latency_param, blocks_param,
                                editing::recorded_accelerator_param};
 
+constexpr std::array trends = {Trend{&stages_param, Larger::is_faster}};
+
 constexpr OptimizationInfo info = {
     .name = "pipelined_kernels",
     .summary = "Overlap loads and arithmetic inside products by multi-stage tiles.",
@@ -148,7 +150,9 @@ constexpr OptimizationInfo info = {
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "latency, blocks: one kernel compiled with one and with several stages.",
+    .identity = {.setting = "stages=1"},
     .params = params,
+    .trends = trends,
     .apply = apply,
     .basis = Basis::formula};
 

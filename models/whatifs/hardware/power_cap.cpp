@@ -48,7 +48,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   Editor editor(scenario.graph);
   auto times = editing::run_on(editor, **from, to);
   if (!times) return std::move(times).error();
-  if (times->kept == times->kernels) {
+  if (clock != 1 && times->kept == times->kernels) {
     return Error{ErrorCode::no_match,
                  fmt::format("no kernel follows the clock: {}", editing::to_text(*times))};
   }
@@ -68,6 +68,8 @@ constexpr std::array<std::string_view, 2> ignores = {
 constexpr std::array params = {clock_param, memory_param, editing::recorded_accelerator_param};
 constexpr std::array<std::string_view, 1> conflicts = {"mig_slice"};
 
+constexpr std::array trends = {Trend{&clock_param, Larger::is_faster}};
+
 constexpr OptimizationInfo info = {
     .name = "power_cap",
     .summary = "Run the device at another clock, as under a power cap.",
@@ -81,7 +83,9 @@ constexpr OptimizationInfo info = {
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "clock: nvidia-smi dmon -s c under the cap, while the program runs.",
+    .identity = {.setting = "clock=1"},
     .params = params,
+    .trends = trends,
     .apply = apply,
     .stage = ApplyStage::device,
     .conflicts = conflicts,

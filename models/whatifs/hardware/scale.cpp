@@ -86,6 +86,8 @@ constexpr std::array<std::string_view, 2> ignores = {
 
 constexpr std::array params = {factor_param, select_param, segments_param};
 
+constexpr std::array trends = {Trend{&factor_param, Larger::is_slower}};
+
 constexpr OptimizationInfo info = {
     .name = "scale",
     .summary = "Multiply the time of any selection of tasks by a factor.",
@@ -98,7 +100,9 @@ constexpr OptimizationInfo info = {
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "factor: a micro-benchmark of the selected kernels before and after.",
+    .identity = {.setting = "factor=1"},
     .params = params,
+    .trends = trends,
     .apply = apply,
     .stage = ApplyStage::device};
 

@@ -55,6 +55,9 @@ class Checkpointing {
                    "no forward kernels with a backward pass after them, expected a training step "
                    "of a recording that tells the two apart (an XPlane with its programs does)"};
     }
+    if (mode == "segments" && segments == 1) {
+      return editor_.finish("one part, which is kept whole: nothing runs again");
+    }
     if (mode == "selective") {
       recompute_attention();
     } else {
@@ -226,6 +229,7 @@ constexpr OptimizationInfo info = {
     .calibrate =
         "segments: from the model's own use of torch.utils.checkpoint; the host time of a "
         "recomputed block from any trace with it.",
+    .identity = {.setting = "segments=1"},
     .params = params,
     .apply = apply,
     .stage = ApplyStage::storage,

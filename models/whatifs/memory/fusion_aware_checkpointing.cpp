@@ -183,6 +183,7 @@ constexpr OptimizationInfo info = {
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "kept_host: a compiled run; fused kernels of it for the bytes.",
+    .identity = {.none_because = "chains become one kernel each"},
     .params = params,
     .apply = apply};
 

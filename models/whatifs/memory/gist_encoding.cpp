@@ -151,6 +151,7 @@ constexpr OptimizationInfo info = {
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "sparsity: share of zeros behind the ReLUs of the model in training.",
+    .identity = {.none_because = "feature maps with a shorter code are encoded"},
     .params = params,
     .apply = apply,
     .stage = ApplyStage::storage,

@@ -284,6 +284,7 @@ constexpr OptimizationInfo info = {
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "bandwidth and host_bandwidth: copies of some hundred MB on the machine.",
+    .identity = {.none_because = "the host does the update"},
     .params = params,
     .apply = apply,
     .stage = ApplyStage::storage,

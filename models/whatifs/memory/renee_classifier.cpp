@@ -201,6 +201,7 @@ constexpr OptimizationInfo info = {
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "one step of the tiled classifier beside the recorded one.",
+    .identity = {.none_because = "the loss of the classifier takes other kernels"},
     .params = params,
     .apply = apply};
 

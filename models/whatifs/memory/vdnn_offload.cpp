@@ -155,6 +155,7 @@ constexpr OptimizationInfo info = {
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "bandwidth: a pinned copy of some MB in any trace of the machine.",
+    .identity = {.none_because = "feature maps leave the device and return"},
     .params = params,
     .apply = apply,
     .stage = ApplyStage::storage,

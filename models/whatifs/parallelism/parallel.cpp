@@ -263,6 +263,7 @@ constexpr OptimizationInfo info = {
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "the cluster file: a collective benchmark of the machine (nccl-tests).",
+    .identity = {.setting = "data=1,tensor=1,pipeline=1"},
     .params = params,
     .apply = apply,
     .stage = ApplyStage::schedule,

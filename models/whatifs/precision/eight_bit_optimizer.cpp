@@ -187,6 +187,7 @@ constexpr OptimizationInfo info = {
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "states; and one step with the 8-bit optimizer for its achieved bandwidth.",
+    .identity = {.none_because = "states are stored in 8 bit; where none have 32, it declines"},
     .params = params,
     .apply = apply,
     .stage = ApplyStage::precision};

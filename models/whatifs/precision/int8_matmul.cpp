@@ -159,6 +159,8 @@ constexpr std::array params = {outliers_param, least_columns_param, host_param,
                                editing::recorded_accelerator_param};
 constexpr std::array<std::string_view, 1> conflicts = {"mixed_precision"};
 
+constexpr std::array trends = {Trend{&outliers_param, Larger::is_slower}};
+
 constexpr OptimizationInfo info = {
     .name = "int8_matmul",
     .summary = "Multiply linear layers in int8, outlier columns in fp16.",
@@ -174,7 +176,9 @@ constexpr OptimizationInfo info = {
     .calibrate =
         "outliers: share of feature columns beyond the threshold; host: dispatch time of "
         "an operator in the trace.",
+    .identity = {.none_because = "inputs are quantized, also where all columns stay in 16 bit"},
     .params = params,
+    .trends = trends,
     .apply = apply,
     .stage = ApplyStage::precision,
     .conflicts = conflicts};

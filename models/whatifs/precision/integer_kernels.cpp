@@ -61,7 +61,8 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   for (const TaskId kernel : editor.kernels()) {
     if (!is_covered(editor, kernel)) continue;
     const auto measured = static_cast<double>(scenario.graph.duration_ns(kernel));
-    editor.set(kernel, {to_whole(measured * factor), Provenance::assumed, 0.8F, 1.25F});
+    const Cost other{to_whole(measured * factor), Provenance::assumed, 0.8F, 1.25F};
+    editor.set(kernel, factor == 1 ? kept_cost(scenario.graph.duration_ns(kernel)) : other);
   }
   const bool on_host = editor.kernels().empty();
   const std::int64_t host =
@@ -82,6 +83,8 @@ constexpr std::array<std::string_view, 2> ignores = {
     "conversion between integer and floating point", "accuracy"};
 constexpr std::array params = {factor_param};
 
+constexpr std::array trends = {Trend{&factor_param, Larger::is_slower}};
+
 constexpr OptimizationInfo info = {
     .name = "integer_kernels",
     .summary = "Run softmax, GELU and layer norm in integer arithmetic.",
@@ -95,7 +98,9 @@ constexpr OptimizationInfo info = {
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "factor: both kernels on the target device.",
+    .identity = {.setting = "factor=1"},
     .params = params,
+    .trends = trends,
     .apply = apply,
     .stage = ApplyStage::precision,
     .basis = Basis::formula};

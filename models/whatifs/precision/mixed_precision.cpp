@@ -299,6 +299,7 @@ constexpr OptimizationInfo info = {
         "followers: share of 16-bit elementwise kernels in any autocast trace of a like model. "
         "sustained_flops in the accelerator file: a GEMM benchmark in both precisions. cast_host: "
         "host time between two aten::to calls in such a trace.",
+    .identity = {.none_because = "kernels of that type are left; where all have it, it declines"},
     .params = params,
     .apply = apply,
     .stage = ApplyStage::precision};

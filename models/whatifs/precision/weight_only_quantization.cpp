@@ -143,6 +143,8 @@ constexpr std::array<std::string_view, 3> ignores = {
 constexpr std::array params = {bits_param, group_param, rows_param, efficiency_param};
 constexpr std::array<std::string_view, 2> conflicts = {"int8_matmul", "nm_sparsity"};
 
+constexpr std::array trends = {Trend{&bits_param, Larger::is_slower}};
+
 constexpr OptimizationInfo info = {
     .name = "weight_only_quantization",
     .summary = "Store the weights of inference in 8 or 4 bit; compute in 16 bit.",
@@ -156,7 +158,9 @@ constexpr OptimizationInfo info = {
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "efficiency: one quantized product beside its 16-bit twin (Marlin, exllama).",
+    .identity = {.none_because = "weights are stored in 8 bit at most"},
     .params = params,
+    .trends = trends,
     .apply = apply,
     .stage = ApplyStage::precision,
     .conflicts = conflicts};

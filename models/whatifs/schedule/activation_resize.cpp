@@ -16,6 +16,7 @@ constexpr std::int64_t transfer_latency_ns = 20000;
 }  // namespace
 
 std::size_t resize_transfers(Editor& editor, double factor) {
+  if (factor == 1) return 0;
   const TaskGraph& graph = editor.graph();
   const auto transfers = find_transfers(graph, "kind=collective");
   if (!transfers.ok()) return 0;

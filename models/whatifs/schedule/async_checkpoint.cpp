@@ -430,6 +430,7 @@ constexpr OptimizationInfo info = {
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "storage: bytes of one checkpoint / seconds of writing it.",
+    .identity = {.none_because = "the state is copied and written, however rarely"},
     .params = params,
     .apply = apply,
     .stage = ApplyStage::schedule};

@@ -226,18 +226,19 @@ std::optional<bool> BatchResizer::holds_batch(TaskId task, std::int64_t bytes,
 GemmShape BatchResizer::resized_gemm(const GemmShape& shape, double factor, bool& grows) const {
   GemmShape result = shape;
   grows = true;
+  // A tile more for a part of a row would make steps of what is smooth.
+  const auto resize = [factor](double& size) { size = std::max(1.0, std::round(size * factor)); };
   if (shape.batch > 1 && std::fmod(shape.batch, static_cast<double>(batch_)) == 0) {
-    result.batch *= factor;
+    resize(result.batch);
   } else if (rows_.contains(shape.m)) {
-    result.m *= factor;
+    resize(result.m);
   } else if (rows_.contains(shape.k)) {
-    result.k *= factor;
+    resize(result.k);
   } else if (rows_.contains(shape.n)) {
-    result.n *= factor;
+    resize(result.n);
   } else {
     grows = false;
   }
-  result.batch = std::max(1.0, std::round(result.batch));
   return result;
 }
 
@@ -289,13 +290,14 @@ BatchResizer::Resized BatchResizer::resized(TaskId kernel, double factor) const 
     // XLA splits long sums over rows into several products.
     if (!grows && editor_.operator_of(kernel) == "dot_general" &&
         rows_.contains(shape.batch * shape.k)) {
-      larger.amount.gemm->k *= factor;
+      larger.amount.gemm->k = std::max(1.0, std::round(shape.k * factor));
       grows = true;
     }
     if (!grows) return assumed(kernel, factor);
     larger.amount.flops = larger.amount.gemm->flops();
     larger.amount.numbers = larger.amount.gemm->numbers();
   }
+  if (factor == 1) return {Growth::grows, kept_cost(measured)};
   const Setting setting{editor_.accelerator(), known.traits.precision, 1};
   const auto before = roofline_cost(known, setting, "a kernel");
   const auto after = roofline_cost(larger, setting, "a kernel");

@@ -132,7 +132,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   if (transfers > 0) text += fmt::format("; {} transfers of activations as well", transfers);
   Change change = editor.finish(text + tensors.note());
   change.samples = factor;
-  growths.time.say_unknown(change);
+  if (factor != 1) growths.time.say_unknown(change);
   return change;
 }
 
@@ -157,6 +157,8 @@ constexpr std::array<std::string_view, 4> ignores = {
     "whether the larger batch fits into memory, and steps to converge"};
 constexpr std::array params = {factor_param, batch_param};
 
+constexpr std::array trends = {Trend{&factor_param, Larger::is_slower}};
+
 constexpr OptimizationInfo info = {
     .name = "batch_size",
     .summary = "Change the batch size; kernels scale by their shapes, the host stays.",
@@ -172,7 +174,9 @@ constexpr OptimizationInfo info = {
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "batch; and recordings at two further batch sizes for the slope of device time.",
+    .identity = {.setting = "factor=1"},
     .params = params,
+    .trends = trends,
     .apply = apply,
     .stage = ApplyStage::workload,
     .batch_param = &factor_param};

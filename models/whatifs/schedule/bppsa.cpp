@@ -276,6 +276,7 @@ constexpr OptimizationInfo info = {
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "combine: time of one product of two Jacobians / time of one step of the chain.",
+    .identity = {.none_because = "a chain of stages becomes a scan of products"},
     .params = params,
     .apply = apply};
 

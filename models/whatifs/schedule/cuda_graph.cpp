@@ -220,6 +220,9 @@ constexpr std::array params = {select_param,       min_launches_param, max_segme
                                launch_base_param,  node_cost_param,    node_gap_param,
                                start_latency_param};
 
+constexpr std::array trends = {Trend{&launch_base_param, Larger::is_slower},
+                               Trend{&start_latency_param, Larger::is_slower}};
+
 constexpr OptimizationInfo info = {
     .name = "cuda_graph",
     .summary = "Replay regions of launches as CUDA graphs: no launch overhead, no gaps.",
@@ -235,7 +238,9 @@ constexpr OptimizationInfo info = {
     .calibrate =
         "node_cost, launch_base, start_latency: any trace with graph launches on the same driver "
         "and GPU.",
+    .identity = {.none_because = "launches of a region become one"},
     .params = params,
+    .trends = trends,
     .apply = apply,
     .stage = ApplyStage::schedule};
 

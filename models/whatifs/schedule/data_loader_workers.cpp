@@ -258,6 +258,7 @@ constexpr OptimizationInfo info = {
         "host_contention, upload_slowdown: host operators and uploads with and without workers on "
         "the same machine. "
         "queue_get: length of __next__ in a run with workers that keep up.",
+    .identity = {.none_because = "loading leaves the main process"},
     .params = params,
     .apply = apply,
     .stage = ApplyStage::schedule};

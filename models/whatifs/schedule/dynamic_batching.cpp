@@ -54,8 +54,9 @@ class Batching {
       runs[{graph.step(kernel), graph.phase(kernel), graph.lane_id(kernel)}].push_back(kernel);
     }
     std::size_t left = 0;
+    if (samples_ == 1) return editor_.finish("one sample is the recorded run");
     for (const auto& [key, kernels] : runs) left += kernels.size() - merge_repeats(kernels);
-    if (samples_ > 1 && editor_.untouched()) {
+    if (editor_.untouched()) {
       return Error{ErrorCode::no_match,
                    fmt::format("no kernels of a step do exactly the same {} times in a row, in the "
                                "same layers (or, where no layers are recorded, from the first "
@@ -163,6 +164,7 @@ constexpr OptimizationInfo info = {
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "gather: bytes copied to make batched inputs contiguous / bytes moved.",
+    .identity = {.setting = "samples=1"},
     .params = params,
     .apply = apply,
     .stage = ApplyStage::workload};

@@ -246,6 +246,8 @@ constexpr std::array<std::string_view, 3> memory_settings = {"steps=2;batch_size
                                                              "steps=4;batch_size:factor=0.25",
                                                              "steps=8;batch_size:factor=0.125"};
 
+constexpr std::array trends = {Trend{&steps_param, Larger::is_slower}};
+
 constexpr OptimizationInfo info = {
     .name = "gradient_accumulation",
     .summary = "Run several forward and backward passes before each update.",
@@ -262,7 +264,9 @@ constexpr OptimizationInfo info = {
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "nothing: steps is the user's choice; load=false for a loader that keeps up.",
+    .identity = {.setting = "steps=1"},
     .params = params,
+    .trends = trends,
     .apply = apply,
     .stage = ApplyStage::schedule,
     .memory_settings = memory_settings};

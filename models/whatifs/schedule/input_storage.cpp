@@ -310,6 +310,9 @@ constexpr std::array params = {bytes_param,   bandwidth_param, cached_param, wor
 constexpr std::array<std::string_view, 2> conflicts = {"data_loader_workers",
                                                        "remove_input_stalls"};
 
+constexpr std::array trends = {Trend{&bandwidth_param, Larger::is_faster},
+                               Trend{&cached_param, Larger::is_faster}};
+
 constexpr OptimizationInfo info = {
     .name = "input_storage",
     .summary = "Input from storage of another rate, with another cache or more workers.",
@@ -328,7 +331,10 @@ constexpr OptimizationInfo info = {
     .calibrate =
         "prepare: a run with num_workers=0 whose files are in the page cache. bandwidth: the same "
         "files read without decoding (fio, or a loader that returns bytes).",
+    .identity = {.none_because =
+                     "what storage and workers need takes the place of the recorded wait"},
     .params = params,
+    .trends = trends,
     .apply = apply,
     .stage = ApplyStage::schedule,
     .conflicts = conflicts};

@@ -150,6 +150,8 @@ constexpr std::array<std::string_view, 4> ignores = {
     "accuracy, and when freezing may begin"};
 constexpr std::array params = {share_param, parameters_param};
 
+constexpr std::array trends = {Trend{&share_param, Larger::is_faster}};
+
 constexpr OptimizationInfo info = {
     .name = "layer_freezing",
     .summary = "Do not train the first layers: their backward and update vanish.",
@@ -165,7 +167,9 @@ constexpr OptimizationInfo info = {
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "parameters: the share of parameters in the frozen layers, from the model.",
+    .identity = {.setting = "share=0"},
     .params = params,
+    .trends = trends,
     .apply = apply,
     .stage = ApplyStage::workload};
 

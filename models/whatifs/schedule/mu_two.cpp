@@ -167,6 +167,7 @@ constexpr OptimizationInfo info = {
     .calibrate =
         "conflict: (both - longer) / shorter of a forward and a backward pass on two streams; "
         "bandwidth: a pinned copy of some MB.",
+    .identity = {.setting = "models=1"},
     .params = params,
     .apply = apply};
 

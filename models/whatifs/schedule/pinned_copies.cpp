@@ -108,6 +108,7 @@ constexpr OptimizationInfo info = {
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "bandwidth: a pinned copy of some MB on the machine.",
+    .identity = {.none_because = "a copy that blocks no longer does; where none does, it declines"},
     .params = params,
     .apply = apply,
     .stage = ApplyStage::schedule};

@@ -139,6 +139,7 @@ constexpr OptimizationInfo info = {
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "ready: length of __next__ in a run whose workers keep up.",
+    .identity = {.none_because = "a wait for a batch becomes as long as taking one that is ready"},
     .params = params,
     .apply = apply,
     .stage = ApplyStage::schedule,

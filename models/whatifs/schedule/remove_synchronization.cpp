@@ -142,6 +142,7 @@ constexpr OptimizationInfo info = {
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "nothing to calibrate; compare with a run without the calls.",
+    .identity = {.none_because = "the selected calls go"},
     .params = params,
     .apply = apply,
     .stage = ApplyStage::schedule};

@@ -44,7 +44,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     text += fmt::format("; {} transfers of activations grow", resizer->transfers());
   }
   Change change = editor.finish(text + tensors.note());
-  resizer->say_unknown(change);
+  if (factor != 1) resizer->say_unknown(change);
   return change;
 }
 
@@ -63,6 +63,8 @@ constexpr std::array<std::string_view, 3> ignores = {
 constexpr std::array params = {factor_param};
 constexpr std::array<std::string_view, 1> conflicts = {"batch_size"};
 
+constexpr std::array trends = {Trend{&factor_param, Larger::is_slower}};
+
 constexpr OptimizationInfo info = {
     .name = "sequence_length",
     .summary = "Change the number of positions per sample; attention grows with the square.",
@@ -76,7 +78,9 @@ constexpr OptimizationInfo info = {
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "nothing: two recordings at different lengths check the square.",
+    .identity = {.setting = "factor=1"},
     .params = params,
+    .trends = trends,
     .apply = apply,
     .stage = ApplyStage::workload,
     .conflicts = conflicts};

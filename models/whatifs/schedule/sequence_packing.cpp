@@ -87,6 +87,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   auto resizer = editing::PositionResizer::make(editor);
   if (!resizer) return std::move(resizer).error();
   const double fill = params.number(fill_param);
+  if (fill == 1) return editor.finish("every position holds a token: there is nothing to pack");
   const double variation = params.number(variation_param);
   const double rows = fill / params.number(packed_param);
   if (rows >= 1) {
@@ -137,6 +138,8 @@ constexpr std::array<std::string_view, 4> ignores = {
 constexpr std::array params = {fill_param, variation_param, packed_param};
 constexpr std::array<std::string_view, 2> conflicts = {"batch_size", "sequence_length"};
 
+constexpr std::array trends = {Trend{&fill_param, Larger::is_slower}};
+
 constexpr OptimizationInfo info = {
     .name = "sequence_packing",
     .summary = "Put several short samples into one row instead of padding each.",
@@ -151,7 +154,9 @@ constexpr OptimizationInfo info = {
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "fill, variation: lengths of the samples after the tokenizer.",
+    .identity = {.setting = "fill=1"},
     .params = params,
+    .trends = trends,
     .apply = apply,
     .stage = ApplyStage::workload,
     .conflicts = conflicts};

@@ -99,6 +99,8 @@ constexpr std::array<std::string_view, 3> ignores = {
     "first and last layers, whose outer width stays"};
 constexpr std::array params = {kept_param, select_param};
 
+constexpr std::array trends = {Trend{&kept_param, Larger::is_slower}};
+
 constexpr OptimizationInfo info = {
     .name = "code_ensemble",
     .summary = "Train further ensemble members with a share of their neurons.",
@@ -112,7 +114,9 @@ constexpr OptimizationInfo info = {
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "kept: share of neurons per member after the analysis.",
+    .identity = {.setting = "kept=1"},
     .params = params,
+    .trends = trends,
     .apply = apply,
     .basis = Basis::formula};
 

@@ -223,6 +223,7 @@ constexpr OptimizationInfo info = {
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "ratio: the model; host: dispatch time of an operator in the trace.",
+    .identity = {.setting = "ratio=1"},
     .params = params,
     .apply = apply};
 

@@ -155,6 +155,7 @@ constexpr OptimizationInfo info = {
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "efficiency: one sparse product of the model beside its dense twin.",
+    .identity = {.setting = "pattern=4/4,efficiency=1"},
     .params = params,
     .apply = apply};
 

@@ -141,6 +141,13 @@ class Grouper {
     triples.clear();
   }
 
+  // Nothing tells what it gains: as long as its parts together, which is a guess.
+  static Cost as_long(std::int64_t sum) {
+    const Spread spread = class_spread(KernelClass::gemm);
+    return {sum, Provenance::scaled, static_cast<float>(spread.low),
+            static_cast<float>(spread.high)};
+  }
+
   [[nodiscard]] Cost product_cost(const std::vector<TaskId>& kernels, std::int64_t sum) const {
     GemmShape all;
     double parts = 0;
@@ -148,15 +155,15 @@ class Grouper {
     for (const TaskId kernel : kernels) {
       const auto& shape = editor_.about(kernel).amount.gemm;
       if (!shape || editor_.accelerator() == nullptr) {
-        return editing::moved_share(sum, KernelClass::gemm, 1);
+        return as_long(sum);
       }
       parts += gemm_ns(*editor_.accelerator(), precision, *shape);
       all = {1, all.m + shape->m, shape->n, shape->k};
     }
     const double whole = gemm_ns(*editor_.accelerator(), precision, all);
-    if (!(parts > 0) || !(whole > 0)) return editing::moved_share(sum, KernelClass::gemm, 1);
-    return {to_whole(static_cast<double>(sum) * std::min(1.0, whole / parts)), Provenance::scaled,
-            0.85F, 1.2F};
+    if (!(parts > 0) || !(whole > 0)) return as_long(sum);
+    return {to_whole(static_cast<double>(sum) * std::min(1.0, whole / parts)),
+            Provenance::scaled, 0.85F, 1.2F};
   }
 
   editing::KernelEditor& editor_;
@@ -197,6 +204,8 @@ constexpr std::array<std::string_view, 3> ignores = {
 constexpr std::array params = {mode_param, density_param, efficiency_param, group_param,
                                redundant_param};
 
+constexpr std::array trends = {Trend{&density_param, Larger::is_slower}};
+
 constexpr OptimizationInfo info = {
     .name = "sparse_convolution",
     .summary = "Convolve only over the filter weights or points that exist.",
@@ -215,7 +224,9 @@ constexpr OptimizationInfo info = {
     .calibrate =
         "efficiency: one sparse convolution beside its dense twin; redundant: bytes by "
         "a profiler.",
+    .identity = {.setting = "density=1,efficiency=1"},
     .params = params,
+    .trends = trends,
     .apply = apply};
 
 }  // namespace

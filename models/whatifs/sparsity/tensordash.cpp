@@ -70,6 +70,10 @@ constexpr std::array<std::string_view, 3> ignores = {
     "kernels other than products and convolutions"};
 constexpr std::array params = {activations_param, gradients_param, phi_param, depth_param};
 
+constexpr std::array trends = {Trend{&activations_param, Larger::is_faster},
+                               Trend{&gradients_param, Larger::is_faster},
+                               Trend{&depth_param, Larger::is_faster}};
+
 constexpr OptimizationInfo info = {
     .name = "tensordash",
     .summary = "Hardware that skips zero operands in products and convolutions.",
@@ -85,7 +89,9 @@ constexpr OptimizationInfo info = {
     .calibrate =
         "activations, gradients: shares of zeros of the model in training; phi: a cycle "
         "simulation of the scheduler.",
+    .identity = {.setting = "activations=0,gradients=0"},
     .params = params,
+    .trends = trends,
     .apply = apply,
     .alters_device = true,
     .basis = Basis::formula};

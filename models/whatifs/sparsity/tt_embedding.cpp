@@ -226,6 +226,9 @@ constexpr std::array<std::string_view, 3> ignores = {
 constexpr std::array params = {rank_param,       hit_param,   efficiency_param, least_rows_param,
                                table_rows_param, width_param, tables_param};
 
+constexpr std::array trends = {Trend{&rank_param, Larger::is_slower},
+                               Trend{&hit_param, Larger::is_faster}};
+
 constexpr OptimizationInfo info = {
     .name = "tt_embedding",
     .summary = "Compute embedding rows from tensor-train cores instead of reading them.",
@@ -242,7 +245,9 @@ constexpr OptimizationInfo info = {
     .calibrate =
         "efficiency: time per row of a TT lookup on the device; hit: share of cached "
         "rows.",
+    .identity = {.none_because = "a table becomes a product of small ones"},
     .params = params,
+    .trends = trends,
     .apply = apply};
 
 }  // namespace

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "sim/graph/commit/commit_parts.h"
+#include "sim/graph/links.h"
 #include "sim/graph/validate.h"
 
 namespace foretrace {
@@ -20,22 +21,40 @@ bool Change::empty() const {
          policies.empty() && priorities.empty() && tensors.empty() && new_tensors.empty();
 }
 
+namespace {
+
+/// Every dependency that the edit means has this lag.
+bool keeps_lag(const TaskGraph& graph, const LagEdit& edit) {
+  bool has_any = false;
+  for (const Link& link : sources(graph, edit.task)) {
+    if (link.kind != edit.kind) continue;
+    if (link.lag_ns != edit.lag_ns) return false;
+    has_any = true;
+  }
+  return has_any;
+}
+
+}  // namespace
+
 std::size_t Change::tasks_changed(const TaskGraph& graph) const {
   std::vector<TaskId> tasks;
   const auto is_new = [&](TaskId task) { return index(task) >= graph.size(); };
-  const auto only_gets_range = [&](const DurationEdit& edit) {
-    return edit.duration_ns == graph.duration_ns(edit.task) && (edit.low < 1 || edit.high > 1);
-  };
   const auto collect = [&](const auto& edits) {
     for (const auto& edit : edits) {
       if (!is_new(edit.task)) tasks.push_back(edit.task);
     }
   };
   for (const DurationEdit& edit : durations) {
-    if (!is_new(edit.task) && !only_gets_range(edit)) tasks.push_back(edit.task);
+    if (is_new(edit.task) || edit.duration_ns == graph.duration_ns(edit.task)) continue;
+    tasks.push_back(edit.task);
   }
-  collect(segments);
-  collect(lags);
+  for (const SegmentEdit& edit : segments) {
+    if (is_new(edit.task) || committing::keeps_time(graph, edit)) continue;
+    tasks.push_back(edit.task);
+  }
+  for (const LagEdit& edit : lags) {
+    if (!is_new(edit.task) && !keeps_lag(graph, edit)) tasks.push_back(edit.task);
+  }
   collect(removed);
   collect(moved);
   collect(reordered);

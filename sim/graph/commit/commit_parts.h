@@ -42,6 +42,15 @@ void apply_policies(const Change& change, GraphContext& context);
 /// and parts in it move with it.
 void apply_tensors(const TaskGraph& graph, const Change& change, GraphContext& context);
 
+/// The edit leaves the time of a recorded task as it is and claims no range for it: what the time
+/// was measured by, or rests on, stays, too.
+[[nodiscard]] inline bool keeps_time(const TaskGraph& graph, const DurationEdit& edit) {
+  return index(edit.task) < graph.size() && edit.duration_ns == graph.duration_ns(edit.task) &&
+         edit.low == 1.0F && edit.high == 1.0F;
+}
+[[nodiscard]] inline bool keeps_time(const TaskGraph& graph, const SegmentEdit& edit) {
+  return index(edit.task) < graph.size() && edit.segment_ns == graph.segment_ns(edit.task);
+}
 /// Keeps the declared bounds of an edit for task `task` of a graph with `size` tasks.
 void keep_bounds(const DurationEdit& edit, TaskId task, Committed& committed);
 

@@ -83,11 +83,12 @@ class Gatherer {
     for (const DurationEdit& edit : change_.durations) {
       const std::size_t task = index(new_id(edit.task));
       tasks_.duration_ns[task] = edit.duration_ns;
-      tasks_.columns.provenance[task] = edit.provenance;
+      if (!keeps_time(graph_, edit)) tasks_.columns.provenance[task] = edit.provenance;
     }
     for (const SegmentEdit& edit : change_.segments) {
       const std::size_t task = index(new_id(edit.task));
       tasks_.segment_ns[task] = edit.segment_ns;
+      if (keeps_time(graph_, edit)) continue;
       Provenance& provenance = tasks_.columns.provenance[task];
       provenance = std::max(provenance, edit.provenance);
     }

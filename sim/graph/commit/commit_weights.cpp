@@ -88,17 +88,21 @@ double edited_total(const Change& change) {
 
 std::shared_ptr<const TaskColumns> edit_provenance(const TaskGraph& graph, const Change& change) {
   const auto worse = [&graph](const SegmentEdit& e) {
-    return e.provenance > graph.provenance(e.task);
+    return e.provenance > graph.provenance(e.task) && !keeps_time(graph, e);
   };
-  const bool same = std::all_of(change.durations.begin(), change.durations.end(),
-                                [&graph](const DurationEdit& e) {
-                                  return e.provenance == graph.provenance(e.task);
-                                }) &&
-                    std::none_of(change.segments.begin(), change.segments.end(), worse);
+  const bool same =
+      std::all_of(change.durations.begin(), change.durations.end(),
+                  [&graph](const DurationEdit& e) {
+                    return e.provenance == graph.provenance(e.task) || keeps_time(graph, e);
+                  }) &&
+      std::none_of(change.segments.begin(), change.segments.end(), worse);
   if (same) return graph.shared_columns();
   auto columns = std::make_shared<TaskColumns>(graph.columns());
-  for (const DurationEdit& e : change.durations) columns->provenance[index(e.task)] = e.provenance;
+  for (const DurationEdit& e : change.durations) {
+    if (!keeps_time(graph, e)) columns->provenance[index(e.task)] = e.provenance;
+  }
   for (const SegmentEdit& e : change.segments) {
+    if (keeps_time(graph, e)) continue;
     Provenance& provenance = columns->provenance[index(e.task)];
     provenance = std::max(provenance, e.provenance);
   }

@@ -127,5 +127,16 @@ TEST_CASE("a busy device that does not react to kernel times is doubtful") {
   CHECK(found.back().brief == "the device does not react to kernel times");
 }
 
+TEST_CASE("a replay that misses the recorded step by more than 2 % is doubtful, however it does") {
+  CHECK_FALSE(doubt_of_replay(100, 100));
+  CHECK_FALSE(doubt_of_replay(1'020, 1'000));
+  CHECK_FALSE(doubt_of_replay(0, 0));  // nothing was recorded
+  REQUIRE(doubt_of_replay(1'021, 1'000));
+  CHECK(doubt_of_replay(1'021, 1'000)->brief == "the replay is +2.1 % off");
+  REQUIRE(doubt_of_replay(10'000'000, 29'980'000));
+  CHECK(doubt_of_replay(10'000'000, 29'980'000)->text ==
+        "simulated as it was recorded the run takes 10.00 ms, recorded were 29.98 ms (-66.6 %)");
+}
+
 }  // namespace
 }  // namespace foretrace::driver

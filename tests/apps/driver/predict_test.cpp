@@ -138,7 +138,21 @@ Result<Change> leave_k(const Scenario& scenario, const ParamValues& /*values*/) 
 TEST_CASE("a what-if that changes nothing in the end says so, with its own words") {
   const OptimizationInfo idle = info("idle", leave_k);
   const std::array<WhatIf, 1> stack = {{{&idle, {}}}};
-  const Result<Prediction> prediction = predict(recording_of("h:a(10) s:k(100)<a"), stack);
+  const Recording recording = recording_of("h:a(10) s:k(100)<a");
+  const Result<Prediction> prediction = predict(recording, stack);
+  REQUIRE_MESSAGE(prediction.ok(), prediction.error().message);
+  REQUIRE(prediction->applied.size() == 1);
+  CHECK(prediction->applied[0].notes ==
+        std::vector<std::string>{"changes nothing: k is as fast as it gets"});
+  CHECK(prediction->applied[0].tasks_changed == 0);
+}
+
+TEST_CASE("who looks for a gain hears that a what-if changes nothing") {
+  const OptimizationInfo idle = info("idle", leave_k);
+  const std::array<WhatIf, 1> stack = {{{&idle, {}}}};
+  RunOptions options;
+  options.neutral = Neutral::refuse;
+  const Result<Prediction> prediction = predict(recording_of("h:a(10) s:k(100)<a"), stack, options);
   REQUIRE_FALSE(prediction.ok());
   CHECK(prediction.error().code == ErrorCode::no_match);
   CHECK(prediction.error().message == "idle: changes nothing: k is as fast as it gets");

@@ -142,6 +142,18 @@ TEST_CASE("unprofiled step: a device that limits tells nothing of the host") {
   CHECK_FALSE(recording.unprofiled);
 }
 
+TEST_CASE("unprofiled step: one as long as recorded takes nothing out") {
+  Recording recording = profiled_recording(2);
+  const TaskGraph recorded = recording.graph();
+  REQUIRE(take_out_profiler(500'000, recording).ok());
+  CHECK(*recording.graph().weights().duration_ns == *recorded.weights().duration_ns);
+  CHECK(*recording.graph().weights().segment_ns == *recorded.weights().segment_ns);
+  CHECK(recording.graph().columns().provenance == recorded.columns().provenance);
+  REQUIRE(recording.unprofiled);
+  CHECK(recording.unprofiled->cost_ns == 0);
+  CHECK(recording.unprofiled->share_of_host == 0);
+}
+
 TEST_CASE("unprofiled step: wrong ones are one line") {
   Recording recording = profiled_recording(2);
   const auto message = [&](std::int64_t step_ns) {
@@ -149,7 +161,7 @@ TEST_CASE("unprofiled step: wrong ones are one line") {
     REQUIRE_FALSE(taken.ok());
     return taken.error().message;
   };
-  CHECK(message(501'000).find("expected less than the recorded 0.5 ms") != std::string::npos);
+  CHECK(message(501'000).find("expected at most the recorded 0.5 ms") != std::string::npos);
   CHECK(message(100'000).find("this recording is slower than by its profiler") !=
         std::string::npos);
   CHECK_FALSE(parse_unprofiled_step("6.09").ok());

@@ -1,12 +1,15 @@
 // Every figure on every kind of page against the documents of the commands that answer the same:
-// equal_figures.mjs FORETRACE WORK run|scenario|compare|sweep ARGUMENTS...
+// equal_figures.mjs [--browser=CHROMIUM] FORETRACE WORK run|scenario|compare|sweep ARGUMENTS...
+// The page is run by Node, or by a browser.
 import { execFileSync } from 'node:child_process';
-import { mkdirSync } from 'node:fs';
-import { join } from 'node:path';
-import { openPage, pause } from './dom.mjs';
+import { existsSync, mkdirSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import { Browser } from './browser.mjs';
+import { openPage, parse, pause } from './dom.mjs';
 import { figuresIn, walkFigures } from './figures.mjs';
 
-const [foretrace, work, kind, ...words] = process.argv.slice(2);
+const browser = process.argv[2].startsWith('--browser=') ? process.argv[2].slice(10) : null;
+const [foretrace, work, kind, ...words] = process.argv.slice(browser ? 3 : 2);
 mkdirSync(work, { recursive: true });
 const page = join(work, 'page.html');
 const run = (...command) => execFileSync(foretrace, [...command, '--quiet'], { stdio: ['ignore', 'ignore', 'inherit'] });
@@ -26,17 +29,37 @@ const fail = (text) => {
   failures += 1;
   if (failures <= 40) console.error(`failed: ${text}`);
 };
-/** In a state at rest nothing was simulated instead of answered. */
-function walk(what, body, documents, moved = false) {
-  const found = walkFigures(body, { ...documents, allows: moved ? null : new Set(['simulated']) });
+function walk(what, body, documents) {
+  const found = walkFigures(body, documents);
   for (const name of Object.keys(totals)) totals[name] += found[name];
   for (const text of found.strange) fail(`${what}: ${text}`);
   if (found.compared === 0) fail(`${what}: no figure has a source`);
 }
 
+/** A page that is alive: {body, switches: [{name, title, on}], switch(name), texts of the timeline}. */
+async function opened() {
+  if (!browser) {
+    const { root, body, byId } = await openPage(page);
+    const inputs = () => root.querySelectorAll('#what-ifs input').filter((input) => input.dataset.carried === 'yes');
+    return { body: () => body, close() {},
+      switches: () => inputs().map((input) => ({ name: input.value, on: input.checked, title: input.closest('label').querySelector('.name').textContent })),
+      async switch(name) { inputs().find((input) => input.value === name).click(); await pause(500); },
+      texts: () => byId('timeline').querySelector('canvas').texts };
+  }
+  const real = await Browser.start(browser);
+  await real.open(`file://${resolve(page)}`);
+  let body = null;
+  const look = async () => { await pause(400); body = parse(await real.markup()).querySelector('body'); };
+  await look();
+  const known = await real.run(`[...document.querySelectorAll('#what-ifs input[data-carried=yes]')].map((e) => ({ name: e.value, on: e.checked,
+    title: e.closest('label').querySelector('.name').textContent }))`);
+  return { body: () => body, close: () => real.stop(), switches: () => known, texts: () => [],
+    async switch(name) { await real.run(`document.querySelector('#what-ifs input[value="${name}"]').click()`); await look(); } };
+}
+
 /** Texts of the timeline that are figures of the answer, not ticks: steps behind titles, peaks, what is saved. */
 function timelineFigures(shown) {
-  const texts = shown.byId('timeline').querySelector('canvas').texts;
+  const texts = shown.texts();
   return { steps: texts.filter((text) => / per step|^\d[\d.]* \S+, \d+ more lanes$/.test(text)), peaks: texts.filter((text) => text.startsWith('peak ')),
     saved: texts.filter((text) => /^[+\u2212]\d/.test(text)) };
 }
@@ -67,7 +90,7 @@ function turned(value) {
   return out;
 }
 function whyOf(trace, apply, known) {
-  const asked = turned(ask('whatif', ...trace, ...apply.flatMap((each) => ['--apply', each]), ...trace.flatMap((each) => ['--check', each])));
+  const asked = turned(ask('whatif', ...trace, ...apply.flatMap((each) => ['--apply', each]), ...trace.filter(existsSync).flatMap((each) => ['--check', each])));
   return { ...asked, before_ns: known.baseline.step_ns, after_ns: known.predicted.step_ns, change_ns: known.predicted.step_ns - known.baseline.step_ns,
     low_ns: known.predicted.low_ns, high_ns: known.predicted.high_ns };
 }
@@ -78,8 +101,8 @@ async function checkRun() {
   run('report', ...words, '-o', page);
   const simulated = ask('simulate', ...trace);
   const common = { simulate: simulated, 'critical-path': ask('critical-path', ...trace), ranking: ask('whatif', ...trace, '--rank-all') };
-  const shown = await openPage(page);
-  const switches = shown.root.querySelectorAll('#what-ifs input').filter((input) => input.dataset.carried === 'yes');
+  const shown = await opened();
+  const switches = shown.switches();
   const predictions = new Map();
   const answerOf = (name) => {
     const apply = name === 'applied' ? opens : [name];
@@ -89,48 +112,49 @@ async function checkRun() {
     }
     return predictions.get(name);
   };
-  if (switches.some((input) => input.value === 'applied')) common.applied = answerOf('applied').whatif;
-  const opened = switches.find((input) => input.checked);
+  if (switches.some(({ name }) => name === 'applied')) common.applied = answerOf('applied').whatif;
   const state = (name) => (name ? { ...common, ...answerOf(name), answer: answerOf(name).whatif } : { ...common, answer: simulated });
-  walk('as it opens', shown.body, state(opened?.value));
-  if (opened) opened.click();
-  await pause(250);
-  walk('as recorded', shown.body, state(null));
+  const first = switches.find(({ on }) => on)?.name;
+  walk('as it opens', shown.body(), state(first));
+  if (first) await shown.switch(first);
+  walk('as recorded', shown.body(), state(null));
   checkTimeline('as recorded', shown, [simulated.baseline]);
-  for (const input of switches) {
-    input.click();
-    await pause(250);
-    const documents = state(input.value);
-    walk(input.value, shown.body, documents);
-    checkTimeline(input.value, shown, [documents.answer.baseline, documents.answer.predicted]);
-    if (!shown.byId('figures').textContent.includes('rests on')) fail(`${input.value}: says nothing of what it rests on`);
-    const title = shown.byId('cards').querySelector('h2')?.textContent ?? '';
-    const name = input.closest('label').querySelector('.name').textContent;
-    if (title !== `Why ${name} changes the time`) fail(`${input.value}: the card is "${title}"`);
+  for (const { name, title } of switches) {
+    await shown.switch(name);
+    const documents = state(name);
+    walk(name, shown.body(), documents);
+    checkTimeline(name, shown, [documents.answer.baseline, documents.answer.predicted]);
+    if (!shown.body().querySelector('#figures').textContent.includes('rests on')) fail(`${name}: says nothing of what it rests on`);
+    const card = shown.body().querySelector('#cards').querySelector('h2')?.textContent ?? '';
+    if (card !== `Why ${title} changes the time`) fail(`${name}: the card is "${card}"`);
   }
+  await shown.close();
 }
 
 async function checkScenario() {
   run('report', '--scenario', ...words, '-o', page);
   const answer = ask('simulate', ...words);
-  const shown = await openPage(page);
-  walk('a plan', shown.body, { answer, simulate: answer });
+  const shown = await opened();
+  walk('a plan', shown.body(), { answer, simulate: answer });
   checkTimeline('a plan', shown, [answer.predicted]);
+  await shown.close();
 }
 
 async function checkComparison() {
   run('compare', ...words, '-o', page);
   const answer = ask('compare', ...words);
-  const shown = await openPage(page);
-  walk('two runs', shown.body, { answer, simulate: answer, compare: answer });
+  const shown = await opened();
+  walk('two runs', shown.body(), { answer, simulate: answer, compare: answer });
+  await shown.close();
 }
 
 async function checkSweep() {
   run('sweep', ...words, '-o', join(work, 'results'));
   run('report', '--sweep', join(work, 'results'), '-o', page);
   const answer = ask('sweep', '--show', join(work, 'results'), '--top', '1000000');
-  const shown = await openPage(page);
-  walk('a sweep', shown.body, { answer, simulate: answer, sweep: ask('sweep', '--show', join(work, 'results')) });
+  const shown = await opened();
+  walk('a sweep', shown.body(), { answer, simulate: answer, sweep: ask('sweep', '--show', join(work, 'results')) });
+  await shown.close();
 }
 
 await { run: checkRun, scenario: checkScenario, compare: checkComparison, sweep: checkSweep }[kind]();

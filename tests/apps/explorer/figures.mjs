@@ -2,9 +2,10 @@
 // A figure is a number with its unit, or a number alone in a cell. `data-at` says where the document has it: a JSON pointer,
 // or what follows from several ("/a to /b": relative change; "over", "less", "of", "per", "number of"). In the prose of a card,
 // figures are looked up in its document. What is no figure of an answer says so: ticks, what a user chose or set, sums over the
-// graph that the page carries, and what was simulated in the page because a slider was moved.
+// graph that the page carries. Before a figure that was simulated in the page, because a slider was moved, stands "simulated",
+// and the place that it would have.
 
-export const declared = new Set(['input', 'selection', 'tick', 'graph', 'simulated']);
+const declared = new Set(['input', 'selection', 'tick', 'graph']);
 
 const units = { '\u00b5s': 1e3, us: 1e3, ms: 1e6, s: 1e9, B: 1, KiB: 2 ** 10, MiB: 2 ** 20, GiB: 2 ** 30, TiB: 2 ** 40, '%': 0.01,
   x: 1, '\u00d7': 1, 'GB/s': 1e9 };
@@ -118,8 +119,11 @@ function wrongAt(text, source, document) {
 const exempt = ['script', 'style', 'code', 'kbd', 'select', 'footer'];
 const isName = (element) => element.localName === 'bdi' && ['td', 'li', 'span', 'em'].includes(element.parent.localName);
 
-/** {compared, looked, strange: [text]}; `documents`: by what data-of names; one that is missing is a fault of the page. */
-export function walkFigures(body, documents) {
+/**
+ * {compared, looked, declared, strange: [text]} of an element and all in it. `documents`: by what data-of names; one that is
+ * missing is a fault of the page. `moved`: sliders are, and the documents are of the command that does the same.
+ */
+export function walkFigures(body, documents, moved = false) {
   const found = { compared: 0, looked: 0, declared: 0, strange: [] };
   const tell = (text, what, element) => found.strange.push(`"${text.trim().slice(0, 90)}" (${element.closest('[id]')?.id ?? ''}): ${what}`);
   const visit = (text, element, attribute) => {
@@ -128,13 +132,12 @@ export function walkFigures(body, documents) {
     const figures = figuresIn(text);
     if (figures.length === 0) return;
     if (sourced) {
-      const source = sourced.getAttribute('data-at');
+      const [, simulated, source] = /^(simulated )?(.*)$/.exec(sourced.getAttribute('data-at'));
       if (declared.has(source)) {
         found.declared += figures.length;
-        if (!documents.allows?.has(source)) return;
-        tell(text, `is ${source}, which this page has nothing of`, element);
         return;
       }
+      if (simulated && !moved) tell(text, 'it is simulated where the program has an answer', element);
       const document = documents[of];
       if (!document) return tell(text, `no document of ${of}`, element);
       const wrong = source.startsWith('rest of ') ? null : wrongAt(text, source, document);

@@ -77,6 +77,7 @@ endfunction()
 foretrace_page_figures("the demo" run examples/traces/demo_generated_cnn.json.gz)
 foretrace_page_figures("the demo with its memory" run examples/traces/demo_generated_cnn_memory.json.gz --apply activation_checkpointing)
 foretrace_page_figures("a stack of what-ifs" run examples/traces/demo_generated_cnn.json.gz --apply mixed_precision --apply batch_size:factor=2)
+foretrace_page_figures("one step" run examples/traces/demo_generated_cnn.json.gz --step 3)
 foretrace_page_figures("a job of four ranks" run tests/fixtures/job)
 foretrace_page_figures("a plan" scenario configs/scenarios/gpt3_175b_selene.json)
 foretrace_page_figures("a pipeline" scenario examples/09_report/pipeline.json)
@@ -98,6 +99,7 @@ function(foretrace_page_states name)
 endfunction()
 foretrace_page_states("the demo" 1 20 report examples/traces/demo_generated_cnn_memory.json.gz)
 foretrace_page_states("a stack of what-ifs" 2 10 report examples/traces/demo_generated_cnn.json.gz --apply mixed_precision --apply fused_optimizer)
+foretrace_page_states("one step" 5 8 report examples/traces/demo_generated_cnn.json.gz --step 3)
 foretrace_page_states("a job of four ranks" 3 15 report tests/fixtures/job)
 foretrace_page_states("a pipeline" 4 15 report --scenario examples/09_report/pipeline.json)
 
@@ -146,6 +148,13 @@ foretrace_page_browser("page: answers keys, links and readers in Firefox too" in
 # Roles, names, contrast in light and dark, the tabulator, paper: every kind of page.
 foretrace_page_browser("page: can be read, reached and printed by everyone" audit.mjs "${CHROMIUM}"
   ${CMAKE_CURRENT_BINARY_DIR}/page_audit)
+# Every figure, as Chromium shows it.
+if(CHROMIUM AND NOT no_sockets)
+  add_test(NAME "page: every figure in Chromium is that of the document" WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
+    COMMAND ${NODE} --experimental-websocket tests/apps/explorer/equal_figures.mjs --browser=${CHROMIUM} $<TARGET_FILE:foretrace_cli>
+      ${CMAKE_CURRENT_BINARY_DIR}/figures_in_chromium run ${demo})
+  set_tests_properties("page: every figure in Chromium is that of the document" PROPERTIES LABELS page TIMEOUT 400)
+endif()
 # The page of `serve` with its engine behind it.
 foretrace_page_browser("page: asks its server, and goes on without it" served.mjs "${CHROMIUM}"
   examples/traces/demo_generated_cnn_memory.json.gz)

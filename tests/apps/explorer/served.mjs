@@ -46,7 +46,8 @@ async function works(browser) {
   await browser.run(set('batch_size', 0, '2'));
   check(await holds(browser, sentenceHas('batch size')), `the engine applies it: ${await text(browser, 'sentence')}`);
   check(await holds(browser, `document.getElementById('figures').textContent.includes('per sample')`), 'range and samples come later');
-  check(await holds(browser, `document.querySelector('#static h2').textContent.includes('batch size')`), 'and the reasons');
+  check(await holds(browser, `document.querySelector('#cards h2')?.textContent.includes('batch size')`), 'and the reasons');
+  check((await text(browser, 'figures')).includes('rests on'), 'and what it rests on');
   check((await text(browser, 'command')).includes('batch_size:factor=2'), 'the command line has it too');
   await browser.run(set('batch_size', 0, 'much'));
   check(await holds(browser, `document.getElementById('stack-trouble').textContent.includes('much')`), 'what makes no sense is refused in words');
@@ -94,6 +95,7 @@ const clear = `[...document.querySelectorAll('#stack-rows button')].forEach((b) 
 /** What was wrong is told no longer once it is gone. */
 async function forgetsTrouble(browser) {
   await browser.run(clear);
+  check(await holds(browser, `document.getElementById('cards').textContent === ''`), 'no reasons of a what-if that is gone');
   await browser.run(add('batch_size'));
   check(await holds(browser, `document.getElementById('stack-trouble').textContent.includes('needs a value')`), 'it says what is missing');
   await browser.run(clear);

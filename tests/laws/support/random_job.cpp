@@ -421,10 +421,10 @@ RandomJob RandomJobs::named(std::uint64_t number, std::string text, driver::Scen
   return {number, std::move(text), std::move(scenario), names};
 }
 
-std::uint64_t law_jobs(std::uint64_t usual) {
+std::uint64_t law_jobs(std::uint64_t usual, std::uint64_t cost) {
   // NOLINTNEXTLINE(concurrency-mt-unsafe): nothing sets it
   const char* const stated = std::getenv("FORETRACE_LAW_JOBS");
-  return stated == nullptr ? usual : std::strtoull(stated, nullptr, 10);
+  return stated == nullptr ? usual : std::strtoull(stated, nullptr, 10) / cost;
 }
 
 }  // namespace foretrace::test

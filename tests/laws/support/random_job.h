@@ -37,7 +37,7 @@ class RandomJobs {
 };
 
 /// How many jobs a law tries: `usual`, or what FORETRACE_LAW_JOBS says (the target `laws` asks for
-/// 20,000).
-[[nodiscard]] std::uint64_t law_jobs(std::uint64_t usual);
+/// 20,000); one in `cost` of these for a law that does more than look at a job.
+[[nodiscard]] std::uint64_t law_jobs(std::uint64_t usual, std::uint64_t cost = 1);
 
 }  // namespace foretrace::test

@@ -34,15 +34,18 @@ KernelDescription kernel(KernelClass kernel_class, bool compute_bound) {
 
 }  // namespace
 
-TEST_CASE("scaled cost: the same conditions give the same time") {
+TEST_CASE("scaled cost: the same conditions give the measured time, as certain as it was") {
   const Accelerator a100 = accelerator("a100_sxm_40gb");
+  const Accelerator copy = a100;
   const Setting setting{&a100, Precision::fp32};
   for (const auto kernel_class :
        {KernelClass::gemm, KernelClass::elementwise, KernelClass::other}) {
     const auto cost = scaled_cost(123456, kernel(kernel_class, kernel_class == KernelClass::gemm),
-                                  setting, setting);
+                                  setting, {&copy, Precision::fp32});
     CHECK(cost.duration_ns == 123456);
-    CHECK(cost.provenance == Provenance::scaled);
+    CHECK(cost.provenance == Provenance::measured);
+    CHECK(cost.low == 1.0F);
+    CHECK(cost.high == 1.0F);
   }
 }
 

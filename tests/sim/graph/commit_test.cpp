@@ -72,6 +72,27 @@ TEST_CASE("change: each changed task counts once, whatever is said of it") {
   CHECK(change.tasks_changed(g) == 4);  // k, x, n and l
 }
 
+TEST_CASE("commit: what keeps its time keeps its origin, unless a range is claimed for it") {
+  const TaskGraph g = graph("h:l(5,1) s:k(20)<l+2 s:m(10)");
+  const TaskId l = task(g, "l");
+  const TaskId k = task(g, "k");
+  Change change;
+  change.durations.push_back({k, 20, Provenance::scaled});
+  change.segments.push_back({l, 1, Provenance::assumed});
+  change.lags.push_back({k, DependencyKind::launch, 2});
+  CHECK(change.tasks_changed(g) == 0);
+  Change moving = change;  // by way of another graph
+  moving.removed.push_back({task(g, "m"), SegmentOf::keep});
+  for (const Change& one : {change, moving}) {
+    const Committed c = committed(g, one);
+    CHECK(c.graph.provenance(task(c.graph, "l")) == Provenance::measured);
+    CHECK(c.graph.provenance(task(c.graph, "k")) == Provenance::measured);
+  }
+  change.durations.front().high = 1.5F;
+  CHECK(change.tasks_changed(g) == 0);
+  CHECK(committed(g, change).graph.provenance(k) == Provenance::scaled);
+}
+
 TEST_CASE("commit: durations alone share topology, segments and lags") {
   const TaskGraph g = graph("h:l(5,1) s:k(20)<l+2 s:m(10)");
   Change change;

@@ -36,6 +36,26 @@ TEST_CASE("silences: compilation is found and named by the shortest event around
   CHECK(silences[0].end_ns == 430'000'000);
 }
 
+TEST_CASE("silences: a long call of the runtime before the first launch creates the context") {
+  const auto with_first_call = [](const char* name) {
+    TableBuilder t;
+    const TrackId host = t.thread(1);
+    t.call(host, name, 0, 2114 * ms);
+    for (int i = 0; i < 6; ++i) {
+      const double now = 2115 * ms + 100 * i;
+      t.work(t.call(host, "cudaLaunchKernel", now, 5), t.stream(7), now + 10, 50);
+    }
+    return t;
+  };
+  TableBuilder t = with_first_call("cudaMalloc");
+  const auto silences = one_off_silences(t.table());
+  REQUIRE(silences.size() == 1);
+  CHECK(silences[0].name == "cudaMalloc");
+  CHECK(silences[0].end_ns - silences[0].begin_ns == 2'114'000'000);
+  // One that waits does so for work of before.
+  CHECK(one_off_silences(with_first_call("cudaDeviceSynchronize").table()).empty());
+}
+
 TEST_CASE("silences: what comes again for every step is no one-off") {
   TableBuilder t;
   for (int i = 0; i < 6; ++i) {

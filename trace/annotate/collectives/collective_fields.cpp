@@ -57,6 +57,10 @@ std::int64_t bytes_of_tensor(std::string_view dims, std::string_view type,
   return bytes_of(elements, size);
 }
 
+std::int32_t rank_of(std::optional<std::int64_t> number) {
+  return number && *number >= 0 && *number < most_ranks ? static_cast<std::int32_t>(*number) : -1;
+}
+
 std::vector<std::string_view> elements(std::string_view list) {
   std::vector<std::string_view> values;
   visit_elements(list, [&](std::string_view value) { values.push_back(value); });
@@ -90,6 +94,10 @@ void read_named(std::string_view text, CollectiveFields& fields) {
       start = integer_of(value);
     } else if (key == "Global rank stride") {
       stride = integer_of(value);
+    } else if (key == "Src Rank") {
+      fields.source = rank_of(integer_of(value));
+    } else if (key == "Dst Rank") {
+      fields.target = rank_of(integer_of(value));
     } else if (key == "Seq") {
       fields.sequence = integer_of(value).value_or(-1);
     }

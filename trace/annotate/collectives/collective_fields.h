@@ -23,6 +23,8 @@ struct CollectiveFields {
   std::string pointer;  ///< process group address
   std::uint32_t group_size = 0;
   std::vector<std::int32_t> ranks;
+  std::int32_t source = -1;  ///< of a send or receive
+  std::int32_t target = -1;
 };
 
 /// Bytes of one element: "Float", "c10::BFloat16", "unsigned char"; 0 unknown.

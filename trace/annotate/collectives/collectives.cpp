@@ -1,12 +1,14 @@
 #include "trace/annotate/collectives/collectives.h"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
 
+#include "sim/core/text.h"
 #include "trace/annotate/collectives/argument_text.h"
 #include "trace/annotate/collectives/collective_fields.h"
 #include "trace/annotate/names.h"
@@ -24,10 +26,23 @@ constexpr std::uint32_t no_row = 0xFFFFFFFFU;
 struct HostEvents {
   std::vector<std::uint32_t> records;      // record_param_comms
   std::vector<std::uint32_t> annotations;  // nccl:all_reduce
+  std::vector<std::uint32_t> operators;    // c10d::send
+  std::vector<std::int64_t> launches;      // of collective kernels
+  std::vector<std::int64_t> any_launches;  // of kernels, recorded or not
+
+  [[nodiscard]] std::array<std::vector<std::uint32_t>*, 3> all() {
+    return {&records, &annotations, &operators};
+  }
 };
 
 bool is_annotation(std::string_view name) {
   return name.substr(0, 5) == "nccl:" || name.substr(0, 5) == "rccl:";
+}
+
+bool is_communication_operator(std::string_view name) { return name.starts_with("c10d::"); }
+
+bool is_one_message(CollectiveKind kind) {
+  return kind == CollectiveKind::send || kind == CollectiveKind::receive;
 }
 
 std::int32_t rank_of(std::string_view text) {
@@ -38,15 +53,15 @@ std::int32_t rank_of(std::string_view text) {
 }
 
 /// "nccl:send 0->1", "nccl:recv 1<-0": this rank and the other, as numbered within the group.
-void read_peers(std::string_view annotation, RankCollective& row) {
+void read_peers(std::string_view annotation, PeerMessage& message) {
   std::size_t at = annotation.find("->");
   at = at == std::string_view::npos ? annotation.find("<-") : at;
   const std::size_t blank = annotation.find(' ');
   if (at == std::string_view::npos || blank == std::string_view::npos || blank > at) {
     return;
   }
-  row.own = rank_of(annotation.substr(blank, at - blank));
-  row.peer = rank_of(annotation.substr(at + 2));
+  message.own = rank_of(annotation.substr(blank, at - blank));
+  message.peer = rank_of(annotation.substr(at + 2));
 }
 
 class Extractor {
@@ -61,6 +76,7 @@ class Extractor {
     found_.base_ns = sane ? info.base_time_ns + info.first_time_ns : 0;
     found_.base_ns = std::clamp(found_.base_ns, -latest_base_ns, latest_base_ns);
     found_.world_size = events_.info.world_size;
+    found_.rank = events_.info.rank;
     std::vector<std::uint32_t> kernels = find_kernels();
     if (kernels.empty()) {
       return std::move(found_);
@@ -140,14 +156,31 @@ class Extractor {
         }
       } else if (is_annotation(name)) {
         host_[index(events_.track[i])].annotations.push_back(static_cast<std::uint32_t>(i));
+      } else if (is_communication_operator(name)) {
+        host_[index(events_.track[i])].operators.push_back(static_cast<std::uint32_t>(i));
+      }
+    }
+    for (std::size_t i = 0; i < events_.size(); ++i) {
+      const auto host =
+          events_.kind[i] == EventKind::runtime ? host_.find(index(events_.track[i])) : host_.end();
+      if (host != host_.end() && contains(events_.names[events_.name[i]], "LaunchKernel")) {
+        host->second.any_launches.push_back(events_.start_ns[i]);
+      }
+    }
+    for (const auto& [kernel, launch] : launch_) {
+      if (launch != no_row) {
+        host_[index(events_.track[launch])].launches.push_back(events_.start_ns[launch]);
       }
     }
     const auto by_start = [&](std::uint32_t a, std::uint32_t b) {
       return std::tuple(events_.start_ns[a], a) < std::tuple(events_.start_ns[b], b);
     };
     for (auto& [track, lists] : host_) {
-      std::sort(lists.records.begin(), lists.records.end(), by_start);
-      std::sort(lists.annotations.begin(), lists.annotations.end(), by_start);
+      for (std::vector<std::uint32_t>* const list : lists.all()) {
+        std::sort(list->begin(), list->end(), by_start);
+      }
+      std::sort(lists.launches.begin(), lists.launches.end());
+      std::sort(lists.any_launches.begin(), lists.any_launches.end());
     }
   }
 
@@ -198,8 +231,92 @@ class Extractor {
     row.out_bytes = fields.out_bytes;
     row.element_bytes = fields.element_bytes != 0 ? fields.element_bytes : row.element_bytes;
     row.sequence = fields.sequence;
+    add_messages(launch_[kernel], row, fields);
     row.group = group_of(fields);
-    found_.list.push_back(row);
+    found_.list.push_back(std::move(row));
+  }
+
+  /// The one message of a send or receive, or those that one kernel does together.
+  void add_messages(std::uint32_t launch, RankCollective& row, CollectiveFields& fields) {
+    const bool is_one = is_one_message(row.kind);
+    if (launch != no_row && (is_one || row.kind == CollectiveKind::send_receive)) {
+      add_batch(launch, row, fields);
+    }
+    if (row.messages.size() > 1) {
+      row.kind = CollectiveKind::send_receive;
+    } else if (is_one) {
+      row.messages.clear();  // the kernel's own arguments say it better
+      PeerMessage message = message_of(row.kind, fields);
+      message.bytes = row.in_bytes >= 0 ? row.in_bytes : row.out_bytes;
+      if (message.peer < 0 && launch != no_row) {
+        const HostEvents& host = host_[index(events_.track[launch])];
+        const std::uint32_t annotation = around(host.annotations, events_.start_ns[launch]);
+        read_peers(annotation == no_row ? "" : events_.names[events_.name[annotation]], message);
+      }
+      row.messages.push_back(message);
+    }
+  }
+
+  static PeerMessage message_of(CollectiveKind kind, const CollectiveFields& fields) {
+    const bool sends = kind == CollectiveKind::send;
+    return {.sends = sends,
+            .own = sends ? fields.source : fields.target,
+            .peer = sends ? fields.target : fields.source,
+            .bytes = fields.in_bytes >= 0 ? fields.in_bytes : fields.out_bytes};
+  }
+
+  /// Sends and receives that the thread asked for since it launched a collective the last time: one
+  /// kernel does them all. The first list that tells of any is believed.
+  void add_batch(std::uint32_t launch, RankCollective& row, CollectiveFields& fields) {
+    HostEvents& host = host_[index(events_.track[launch])];
+    const std::int64_t time = events_.start_ns[launch];
+    const auto own = std::lower_bound(host.launches.begin(), host.launches.end(), time);
+    const std::int64_t since =
+        own == host.launches.begin() ? std::numeric_limits<std::int64_t>::min() : *(own - 1);
+    for (const std::vector<std::uint32_t>* const list : host.all()) {
+      auto at = std::partition_point(list->begin(), list->end(), [&](std::uint32_t event) {
+        return events_.start_ns[event] <= since;
+      });
+      for (; at != list->end() && events_.start_ns[*at] <= time; ++at) {
+        const CollectiveKind kind = kind_of_host(*at);
+        if (!is_one_message(kind) || has_other_launch(host, *at, time)) {
+          continue;
+        }
+        const CollectiveFields& said = fields_at(*at);
+        PeerMessage message = message_of(kind, said);
+        read_peers(events_.names[events_.name[*at]], message);
+        row.messages.push_back(message);
+        take_group(said, fields);
+      }
+      if (!row.messages.empty()) {
+        return;
+      }
+    }
+  }
+
+  /// A call with a launch of its own is no part of a batch, even if that kernel was not recorded.
+  [[nodiscard]] bool has_other_launch(const HostEvents& host, std::uint32_t event,
+                                      std::int64_t launch_ns) const {
+    const std::int64_t end = events_.end_ns(make_id<EventId>(event));
+    const auto first = std::lower_bound(host.any_launches.begin(), host.any_launches.end(),
+                                        events_.start_ns[event]);
+    return first != host.any_launches.end() && *first <= end && *first != launch_ns;
+  }
+
+  /// What a record, an annotation or an operator of the host is about.
+  CollectiveKind kind_of_host(std::uint32_t event) {
+    const CollectiveKind said = fields_at(event).kind;
+    const std::string_view name = events_.names[events_.name[event]];
+    const bool is_named = is_annotation(name) || is_communication_operator(name);
+    return said != CollectiveKind::none || !is_named ? said
+                                                     : collective_kind(name.substr(name.find(':')));
+  }
+
+  static void take_group(const CollectiveFields& from, CollectiveFields& fields) {
+    fields.group = fields.group.empty() ? from.group : fields.group;
+    fields.pointer = fields.pointer.empty() ? from.pointer : fields.pointer;
+    fields.group_size = fields.group_size == 0 ? from.group_size : fields.group_size;
+    fields.ranks = fields.ranks.empty() ? from.ranks : fields.ranks;
   }
 
   /// What the annotation and the record around the launch add.
@@ -218,7 +335,6 @@ class Extractor {
         row.kind = kind;
         row.evidence = KindEvidence::annotation;
       }
-      read_peers(name, row);
       row.in_bytes =
           annotated_bytes(events_.names, events_.descriptors[index(events_.descriptor[annotation])],
                           row.element_bytes);
@@ -231,10 +347,15 @@ class Extractor {
       fields.out_bytes = fields.out_bytes < 0 ? more.out_bytes : fields.out_bytes;
       fields.element_bytes = fields.element_bytes == 0 ? more.element_bytes : fields.element_bytes;
       fields.sequence = fields.sequence < 0 ? more.sequence : fields.sequence;
-      fields.group = fields.group.empty() ? more.group : fields.group;
-      fields.pointer = fields.pointer.empty() ? more.pointer : fields.pointer;
-      fields.group_size = fields.group_size == 0 ? more.group_size : fields.group_size;
-      fields.ranks = fields.ranks.empty() ? more.ranks : fields.ranks;
+      fields.source = fields.source < 0 ? more.source : fields.source;
+      fields.target = fields.target < 0 ? more.target : fields.target;
+      take_group(more, fields);
+    }
+    const std::uint32_t operation = around(host->second.operators, time);
+    if (operation != no_row && row.evidence <= KindEvidence::kernel_name &&
+        fields.kind == CollectiveKind::none && kind_of_host(operation) != CollectiveKind::none) {
+      row.kind = kind_of_host(operation);
+      row.evidence = KindEvidence::annotation;
     }
   }
 

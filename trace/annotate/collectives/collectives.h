@@ -32,6 +32,15 @@ struct RankGroup {
   std::vector<std::int32_t> ranks;  ///< members; empty: not recorded
 };
 
+/// A message that a point-to-point kernel sends or receives. Ranks are numbered as recorded, within
+/// the group or over the whole job; -1 not recorded.
+struct PeerMessage {
+  bool sends = false;  ///< false: this rank receives it
+  std::int32_t own = -1;
+  std::int32_t peer = -1;
+  std::int64_t bytes = -1;
+};
+
 /// One collective kernel of one rank. Times are of the rank's own clock.
 struct RankCollective {
   EventId event{};
@@ -41,8 +50,6 @@ struct RankCollective {
   std::uint8_t element_bytes = 0;  ///< 0: not recorded
   bool launched = false;           ///< false: its launch lies before the window
   std::uint32_t group = 0;         ///< index of RankCollectives::groups
-  std::int32_t own = -1;           ///< send and receive: this rank within the group
-  std::int32_t peer = -1;          ///< send and receive: the other; -1 not recorded
   std::int64_t sequence = -1;      ///< number within the group, equal on all ranks; -1 not recorded
   std::int64_t in_bytes = -1;      ///< what this rank puts in; -1 not recorded
   std::int64_t out_bytes = -1;     ///< what this rank gets; -1 not recorded
@@ -50,6 +57,8 @@ struct RankCollective {
   std::int32_t block = 0;
   std::int64_t start_ns = 0;
   std::int64_t end_ns = 0;
+  std::vector<PeerMessage>
+      messages{};  ///< of sends and receives; several where one kernel does all
 };
 
 /// All collectives of a rank, by start.
@@ -57,6 +66,7 @@ struct RankCollectives {
   std::vector<RankGroup> groups;
   std::vector<RankCollective> list;
   std::int64_t base_ns = 0;      ///< absolute time of the rank's time 0
+  std::int32_t rank = -1;        ///< its number in the job; -1 not known
   std::int32_t world_size = -1;  ///< ranks of the whole job; -1 not recorded
 };
 

@@ -381,6 +381,39 @@ void TableBuilder::reserve(std::size_t rows) {
   table_.descriptor.reserve(rows);
 }
 
+/// Recorders of 2021 left some kernels at time 0, without a duration, in traces that count from
+/// 1970 or from the start of the machine. Their rows stay, as events of which nothing is known.
+void TableBuilder::drop_unset_times() {
+  if (first_time_ != 0) {
+    return;
+  }
+  std::optional<std::int64_t> second;
+  for (const std::int64_t time : table_.start_ns) {
+    second = time > 0 && (!second || time < *second) ? time : second;
+  }
+  const auto is_unset = [&](std::size_t row) {
+    return table_.start_ns[row] == 0 && table_.duration_ns[row] == 0;
+  };
+  std::vector<std::size_t> unset;
+  bool others_are_far = second && *second > suspicious_span;
+  for (std::size_t row = 0; row < table_.size(); ++row) {
+    if (is_unset(row)) {
+      unset.push_back(row);
+    }
+    others_are_far = others_are_far && (table_.start_ns[row] > 0 || is_unset(row));
+  }
+  if (!others_are_far || unset.empty()) {
+    return;
+  }
+  for (const std::size_t row : unset) {
+    drop("time 0 among times of another day", 0, table_.names[table_.name[row]]);
+    --report_.kept;
+    table_.kind[row] = EventKind::other;
+    table_.start_ns[row] = *second;
+  }
+  first_time_ = second;
+}
+
 void TableBuilder::finish() {
   for (const auto& [track, ranges] : open_ranges_) {
     for (const OpenRange& range : ranges) {
@@ -389,6 +422,7 @@ void TableBuilder::finish() {
   }
   correlations_.finish(table_.correlation);
   external_ids_.finish(table_.external_id);
+  drop_unset_times();
   const std::int64_t first = first_time_.value_or(0);
   table_.info.first_time_ns = first;
   table_.info.resolution_ns = first_time_ && whole_microseconds_ ? 1000 : 1;

@@ -37,6 +37,7 @@ class TableBuilder {
   }
 
  private:
+  void drop_unset_times();
   struct Times {
     std::int64_t start = 0;
     std::int64_t duration = 0;

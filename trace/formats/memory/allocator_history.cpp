@@ -17,11 +17,56 @@ std::int64_t sum(std::int64_t a, std::int64_t b) {
 
 }  // namespace
 
+AllocatorHistory::BlockState AllocatorHistory::block_state(std::string_view text) {
+  if (text == "active_allocated") {
+    return BlockState::allocated;
+  }
+  return text.starts_with("active_") ? BlockState::pending : BlockState::free;
+}
+
 void AllocatorHistory::add(const Segment& segment) {
   Device& device = devices_[segment.device];
   device.level.reserved = sum(device.level.reserved, segment.total_bytes);
-  device.level.allocated = sum(device.level.allocated, segment.allocated_bytes);
-  device.level.pending = sum(device.level.pending, segment.pending_bytes);
+  ++device.state.segments;
+  std::int64_t piece = 0;  // of free blocks side by side
+  for (const Block& block : segment.blocks) {
+    if (block.state != BlockState::free) {
+      piece = 0;
+      hold(block, device);
+      continue;
+    }
+    device.state.free_pieces += piece == 0 ? 1 : 0;
+    piece = sum(piece, block.bytes);
+    device.state.free_bytes = sum(device.state.free_bytes, block.bytes);
+    device.state.largest_free_bytes = std::max(device.state.largest_free_bytes, piece);
+  }
+}
+
+void AllocatorHistory::hold(const Block& block, Device& device) {
+  const bool pends = block.state == BlockState::pending;
+  std::int64_t& level = pends ? device.level.pending : device.level.allocated;
+  level = sum(level, block.bytes);
+  if (!pends) {
+    HeldMemory& held = device.holders[block.line];
+    held.line = block.line;
+    held.bytes = sum(held.bytes, block.bytes);
+    ++held.blocks;
+  }
+}
+
+void AllocatorHistory::describe_end(Device& device, MemoryTimeline& memory) {
+  if (device.state.segments == 0) {
+    return;
+  }
+  device.state.allocated_bytes = device.level.allocated;
+  device.state.pending_bytes = device.level.pending;
+  device.state.reserved_bytes = device.level.reserved;
+  for (auto& [line, held] : device.holders) {
+    device.state.holders.push_back(std::move(held));
+  }
+  std::stable_sort(device.state.holders.begin(), device.state.holders.end(),
+                   [](const HeldMemory& a, const HeldMemory& b) { return a.bytes > b.bytes; });
+  memory.at_end = std::move(device.state);
 }
 
 void AllocatorHistory::add(std::int32_t number, const Event& event) {
@@ -38,8 +83,12 @@ void AllocatorHistory::add(std::int32_t number, const Event& event) {
     change.reserved = bytes;
   } else if (event.action == "segment_free" || event.action == "segment_unmap") {
     change.reserved = -bytes;
+  } else if (event.action == "oom") {
+    change.fails = true;
+    devices_[number].failed.push_back(
+        {.bytes = bytes, .device_free_bytes = event.device_free_bytes, .line = event.line});
   } else {
-    return;  // "oom", "snapshot": nothing changes
+    return;  // "snapshot": nothing changes
   }
   Device& device = devices_[number];
   device.has_times = device.has_times && event.time_us >= 0 && event.time_us < latest_us;
@@ -49,6 +98,7 @@ void AllocatorHistory::add(std::int32_t number, const Event& event) {
 
 void AllocatorHistory::fill(Device& device, LoadedTrace& trace) {
   auto& memory = std::get<MemoryTimeline>(trace.content);
+  describe_end(device, memory);
   memory.categories = {"allocated", "freed, still in use by a stream"};
   Change level = device.level;
   for (const Change& change : device.changes) {
@@ -77,6 +127,12 @@ void AllocatorHistory::fill(Device& device, LoadedTrace& trace) {
     level.pending = sum(level.pending, change.pending);
     level.reserved = sum(level.reserved, change.reserved);
     fits = fits && level.allocated >= 0 && level.pending >= 0 && level.reserved >= 0;
+    if (change.fails) {
+      FailedRequest& failed = device.failed[memory.failed.size()];
+      failed.allocated_bytes = std::max<std::int64_t>(0, level.allocated);
+      failed.reserved_bytes = std::max<std::int64_t>(0, level.reserved);
+      memory.failed.push_back(std::move(failed));
+    }
     latest = std::max(latest, device.has_times ? (change.time_us - first) * 1000 : ++order);
     sample(latest);
   }

@@ -15,17 +15,26 @@ namespace foretrace::trace::formats {
 /// end, so that a history whose begin is lost still has its right level.
 class AllocatorHistory {
  public:
+  enum class BlockState : std::uint8_t { free, allocated, pending };
+  struct Block {
+    BlockState state = BlockState::free;
+    std::int64_t bytes = 0;
+    std::string line;  ///< of code that asked for it; empty: not recorded
+  };
+  /// "active_allocated", "active_awaiting_free", "inactive".
+  [[nodiscard]] static BlockState block_state(std::string_view text);
   struct Segment {
     std::int32_t device = 0;
     std::int64_t total_bytes = 0;
-    std::int64_t allocated_bytes = 0;
-    std::int64_t pending_bytes = 0;  ///< freed by the program, not yet by the stream
+    std::vector<Block> blocks{};  ///< in order of addresses
   };
   struct Event {
     std::string_view action;  ///< "alloc", "free_requested", "free_completed", "segment_alloc", ...
     std::int64_t bytes = 0;
     std::int64_t time_us = -1;  ///< -1: not recorded
     std::uint64_t address = 0;
+    std::int64_t device_free_bytes = -1;  ///< "oom": left on the device
+    std::string line{};                   ///< of code
   };
 
   void add(const Segment& segment);
@@ -40,12 +49,18 @@ class AllocatorHistory {
     std::int64_t allocated = 0;
     std::int64_t pending = 0;
     std::int64_t reserved = 0;
+    bool fails = false;  // the next of Device::failed
   };
   struct Device {
     Change level;  // at the end
+    AllocatorState state;
+    std::map<std::string, HeldMemory> holders;  // by line
+    std::vector<FailedRequest> failed;
     std::vector<Change> changes;
     bool has_times = true;
   };
+  static void hold(const Block& block, Device& device);
+  static void describe_end(Device& device, MemoryTimeline& memory);
   static void fill(Device& device, LoadedTrace& trace);
 
   std::map<std::int32_t, Device> devices_;

@@ -5,6 +5,7 @@
 //    "device_traces": [[{"action": "alloc", "addr": 140, "size": 512, "time_us": 1700}, ...], ...]}
 //
 // The pickle is read by an own reader of plain containers: nothing in it is run.
+#include <algorithm>
 #include <span>
 #include <string>
 #include <utility>
@@ -18,6 +19,7 @@
 #include "trace/formats/common/strict.h"
 #include "trace/formats/json/json_cursor.h"
 #include "trace/formats/memory/allocator_history.h"
+#include "trace/formats/memory/code_line.h"
 #include "trace/formats/memory/pickle.h"
 #include "trace/formats/reader.h"
 
@@ -50,15 +52,12 @@ Confidence sniff(std::string_view prefix) {
   return snapshot && !formats::has_key(outline, "traceEvents") ? Confidence::yes : Confidence::no;
 }
 
-// Adds a block of a segment by its state.
-void add_block(std::string_view state, std::int64_t size, AllocatorHistory::Segment& segment) {
+constexpr std::size_t most_frames = 64;
+
+AllocatorHistory::Block block_of(std::string_view state, std::int64_t size, std::string line) {
   constexpr std::int64_t most = std::int64_t{1} << 56U;
-  const std::int64_t bytes = size > 0 && size < most ? size : 0;
-  if (state == "active_allocated" && segment.allocated_bytes < most) {
-    segment.allocated_bytes += bytes;
-  } else if (state.starts_with("active_") && segment.pending_bytes < most) {
-    segment.pending_bytes += bytes;
-  }
+  return {AllocatorHistory::block_state(state), size > 0 && size < most ? size : 0,
+          std::move(line)};
 }
 
 // ---- pickle ----
@@ -126,17 +125,36 @@ class PickledSnapshot {
       if (!spend(block)) {
         return;
       }
-      add_block(text(block, "state"), number(block, "size", 0), segment);
+      segment.blocks.push_back(
+          block_of(text(block, "state"), number(block, "size", 0), line_of(block)));
     }
     history_.add(segment);
   }
 
+  // Older versions keep the stack of a block in its history.
+  [[nodiscard]] std::string line_of(Pickle::Index value) const {
+    std::span<const Pickle::Index> frames = items_of(value, "frames");
+    const std::span<const Pickle::Index> history = items_of(value, "history");
+    if (frames.empty() && !history.empty()) {
+      frames = items_of(history.front(), "frames");
+    }
+    formats::CodeLine line;
+    // Stacks are shared by many blocks: they are looked at, but no further than this.
+    for (const Pickle::Index frame : frames.first(std::min(frames.size(), most_frames))) {
+      line.add(text(frame, "filename"), number(frame, "line", 0), text(frame, "name"));
+    }
+    return line.text();
+  }
+
   void add_event(std::int32_t device, Pickle::Index value) {
     if (is_known(value, "event")) {
-      history_.add(device, {.action = text(value, "action"),
+      const std::string_view action = text(value, "action");
+      history_.add(device, {.action = action,
                             .bytes = number(value, "size", 0),
                             .time_us = number(value, "time_us", -1),
-                            .address = static_cast<std::uint64_t>(number(value, "addr", 0))});
+                            .address = static_cast<std::uint64_t>(number(value, "addr", 0)),
+                            .device_free_bytes = number(value, "device_free", -1),
+                            .line = action == "oom" ? line_of(value) : std::string()});
     }
   }
 
@@ -269,7 +287,8 @@ class JsonSnapshot {
       for (const simdjson::dom::element block : blocks) {
         simdjson::dom::object object;
         if (block.get(object) == simdjson::SUCCESS) {
-          add_block(text(object, "state"), number(object, "size", 0), segment);
+          segment.blocks.push_back(
+              block_of(text(object, "state"), number(object, "size", 0), line_of(object)));
         }
       }
     }
@@ -277,9 +296,34 @@ class JsonSnapshot {
   }
 
   void add_event(std::int32_t device, simdjson::dom::object value) {
-    history_.add(device, {.action = text(value, "action"),
+    const std::string_view action = text(value, "action");
+    history_.add(device, {.action = action,
                           .bytes = number(value, "size", 0),
-                          .time_us = number(value, "time_us", -1)});
+                          .time_us = number(value, "time_us", -1),
+                          .device_free_bytes = number(value, "device_free", -1),
+                          .line = action == "oom" ? line_of(value) : std::string()});
+  }
+
+  static std::string line_of(simdjson::dom::object value) {
+    simdjson::dom::array frames;
+    simdjson::dom::array history;
+    if (value["frames"].get(frames) != simdjson::SUCCESS) {
+      simdjson::dom::object last;
+      const bool found = value["history"].get(history) == simdjson::SUCCESS &&
+                         history.at(0).get(last) == simdjson::SUCCESS &&
+                         last["frames"].get(frames) == simdjson::SUCCESS;
+      if (!found) {
+        return {};
+      }
+    }
+    formats::CodeLine line;
+    for (const simdjson::dom::element frame : frames) {
+      simdjson::dom::object object;
+      if (frame.get(object) == simdjson::SUCCESS) {
+        line.add(text(object, "filename"), number(object, "line", 0), text(object, "name"));
+      }
+    }
+    return line.text();
   }
 
   formats::JsonCursor cursor_;

@@ -198,13 +198,15 @@ std::optional<Candidate> on_one_time_base(const CollectiveView& a, const Collect
 }  // namespace
 
 bool may_be_same(const RankCollective& a, const RankCollective& b) {
+  // What one rank sends another one receives.
+  const bool one_way = a.kind == CollectiveKind::send || a.kind == CollectiveKind::receive;
   const bool swapped = (a.kind == CollectiveKind::send && b.kind == CollectiveKind::receive) ||
                        (a.kind == CollectiveKind::receive && b.kind == CollectiveKind::send);
   // What only the kernel's name tells is compared with the other kernel's name.
   const bool by_kernel =
       a.evidence <= KindEvidence::kernel_name || b.evidence <= KindEvidence::kernel_name;
   const bool kinds_agree =
-      by_kernel ? a.kernel_kind == b.kernel_kind : (a.kind == b.kind || swapped);
+      by_kernel ? a.kernel_kind == b.kernel_kind : (one_way ? swapped : a.kind == b.kind);
   if (!kinds_agree) {
     return false;
   }

@@ -21,29 +21,24 @@ struct Group {
   RankView view;
 };
 
-/// Pairs of ranks that send to each other are groups of their own: only there do orders agree.
-std::string pair_name(const RankCollective& row) {
-  const bool paired = (row.kind == CollectiveKind::send || row.kind == CollectiveKind::receive) &&
-                      row.own >= 0 && row.peer >= 0;
-  return paired ? fmt::format(" {}-{}", std::min(row.own, row.peer), std::max(row.own, row.peer))
-                : std::string();
-}
-
-std::vector<Group> groups_of(std::span<const RankCollectives> ranks) {
+std::vector<Group> groups_of(std::span<const RankCollectives> ranks,
+                             const std::vector<std::vector<bool>>& taken) {
   std::vector<Group> groups;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
-    std::map<std::pair<std::uint32_t, std::string>, std::size_t> ids;
+    std::map<std::uint32_t, std::size_t> ids;
     for (std::size_t i = 0; i < ranks[rank].list.size(); ++i) {
+      if (taken[rank][i]) {
+        continue;
+      }
       RankCollective row = ranks[rank].list[i];
-      const std::string pair = pair_name(row);
-      const auto [at, is_new] = ids.try_emplace({row.group, pair}, groups.size());
+      const auto [at, is_new] = ids.try_emplace(row.group, groups.size());
       if (is_new) {
         const RankGroup& recorded = ranks[rank].groups[row.group];
         Group group;
         group.evidence = recorded.evidence;
-        group.name = recorded.name + pair;
-        group.size = pair.empty() ? recorded.size : 2;
-        group.ranks = pair.empty() ? recorded.ranks : std::vector<std::int32_t>{};
+        group.name = recorded.name;
+        group.size = recorded.size;
+        group.ranks = recorded.ranks;
         group.view.rank = static_cast<std::uint32_t>(rank);
         group.view.group = row.group;
         groups.push_back(std::move(group));
@@ -136,8 +131,9 @@ std::uint32_t world_of(std::span<const RankCollectives> ranks) {
 
 }  // namespace
 
-std::vector<Cluster> find_communicators(std::span<const RankCollectives> ranks) {
-  std::vector<Group> groups = groups_of(ranks);
+std::vector<Cluster> find_communicators(std::span<const RankCollectives> ranks,
+                                        const std::vector<std::vector<bool>>& taken) {
+  std::vector<Group> groups = groups_of(ranks, taken);
   // The longest lists first: the others lie within them.
   std::stable_sort(groups.begin(), groups.end(), [](const Group& a, const Group& b) {
     return a.view.rows.size() > b.view.rows.size();

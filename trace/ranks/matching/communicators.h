@@ -27,9 +27,10 @@ struct Cluster {
   std::vector<RankView> members;
 };
 
-/// Communicators by name where groups have names, by the ends of their collectives otherwise. Sends
-/// and receives with known peers make a communicator per pair of ranks.
-[[nodiscard]] std::vector<Cluster> find_communicators(std::span<const RankCollectives> ranks);
+/// Communicators by name where groups have names, by the ends of their collectives otherwise.
+/// `taken`: per rank and collective, what is not to be looked at; sends and receives have channels.
+[[nodiscard]] std::vector<Cluster> find_communicators(std::span<const RankCollectives> ranks,
+                                                      const std::vector<std::vector<bool>>& taken);
 
 /// The best method that works: numbers, order, voting.
 [[nodiscard]] std::pair<Alignment, MatchMethod> align(const RankView& reference,

@@ -35,6 +35,10 @@ inline constexpr double drift_significance = 3;
 inline constexpr std::size_t sampled_pairs = 256;
 inline constexpr std::size_t refined_shifts = 8;
 
+/// Lists of sends and receives are shifted against each other by this many at most: windows of one
+/// job begin within a few steps of each other.
+inline constexpr std::size_t most_message_shifts = 1024;
+
 /// Voting: differences within this window count as one offset, pairs may be this far from it.
 inline constexpr std::int64_t voting_window_ns = 1'000'000;
 inline constexpr std::int64_t voting_tolerance_ns = 5'000'000;

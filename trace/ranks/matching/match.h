@@ -42,6 +42,8 @@ struct JobCommunicator {
 struct CollectiveMember {
   std::uint32_t rank = 0;        ///< position in the job
   std::uint32_t collective = 0;  ///< index of RankCollectives::list
+  bool sends = false;            ///< of a message from one rank to another: this is its source
+  bool waits = true;             ///< false: a buffered send, whose kernel ends without its receiver
 };
 
 /// A collective as at least two ranks recorded it.
@@ -88,7 +90,7 @@ struct WaitSplit {
   std::int64_t transfer_ns = 0;
 };
 /// Per member of a matched collective. last = latest start; transfer is kept per rank, for ranks
-/// may leave an all-to-all at different times.
+/// may leave an all-to-all at different times. A member that does not wait only transfers.
 [[nodiscard]] std::vector<WaitSplit> split_waiting(const MatchedCollective& collective,
                                                    std::span<const RankCollectives> ranks,
                                                    std::span<const RankClock> clocks);

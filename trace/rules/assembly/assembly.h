@@ -93,9 +93,13 @@ struct CollectiveOp {
   CollectiveKind kind = CollectiveKind::none;
   std::int64_t bytes = -1;
   std::uint32_t communicator = no_communicator;  ///< of the graph
-  std::uint32_t join = nothing;      ///< number of its rendezvous; nothing: it meets nobody
-  std::int64_t finish_start_ns = 0;  ///< when the last rank had arrived
-  std::int64_t transfer_ns = 0;      ///< from then on
+  std::vector<std::uint32_t> joins{};            ///< numbers of the rendezvous that it waits for
+  std::vector<std::uint32_t> announced{};        ///< of those in which others wait for it alone
+  std::int64_t finish_start_ns = 0;              ///< when the last rank had arrived
+  std::int64_t transfer_ns = 0;                  ///< from then on
+
+  [[nodiscard]] bool waits() const { return !joins.empty(); }
+  [[nodiscard]] bool meets() const { return waits() || !announced.empty(); }
 };
 
 /// Where an edge into a device operation comes from.
@@ -136,6 +140,8 @@ struct Stream {
   std::int32_t device = 0;
   std::int64_t number = 0;
   std::uint32_t queue_depth = 0;  ///< launches it takes ahead of the executing one; 0: any number
+  /// One of the lanes of copies that run beside each other: it follows no order of its own.
+  bool is_beside = false;
   std::vector<std::uint32_t> ops{};  ///< in program (= stream) order
 };
 

@@ -35,6 +35,11 @@ inline constexpr std::int64_t cause_before_ns = 25'000;
 /// A source may end this much after the start of what waits for it (clock noise).
 inline constexpr std::int64_t source_tolerance_ns = 1'500;
 
+/// On agreeing clocks kernels begin 5 to 14 us after their launch began (the middle of what devices
+/// show), and a shift of the clock rests on this many launches.
+inline constexpr std::int64_t usual_start_ns = 6'000;
+inline constexpr std::size_t fewest_clock_launches = 50;
+
 /// Blocking calls that found nothing pending: their own cost, where the trace shows none.
 inline constexpr std::int64_t sync_own_default_ns = 3'000;
 /// Completion latency, where the trace shows none.

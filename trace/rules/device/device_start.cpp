@@ -45,6 +45,9 @@ class DeviceStarts {
   void without_call(std::uint32_t i) {
     DeviceOp& op = a_.ops[i];
     ++a_.honesty.pre_window_operations;
+    if (a_.streams[op.stream].is_beside && follow_device(i)) {
+      return;
+    }
     if (op.previous == nothing) {
       if (!find_cause(i, op.start_ns - late_limit_)) {
         op.pinned = true;
@@ -58,6 +61,27 @@ class DeviceStarts {
     if (gap > late_limit_ && find_cause(i, a_.ops[op.previous].end_ns)) {
       op.gap_ns = std::min(gap, typical_gap(a_, op));
     }
+  }
+
+  /// What runs beside queues was asked for by the work that had just ended. False if none had.
+  bool follow_device(std::uint32_t i) {
+    DeviceOp& op = a_.ops[i];
+    auto at = std::partition_point(
+        starts_.by_end.begin(), starts_.by_end.end(),
+        [&](std::uint32_t x) { return a_.ops[x].end_ns <= op.start_ns + source_tolerance_ns; });
+    while (at != starts_.by_end.begin()) {
+      const DeviceOp& other = a_.ops[*--at];
+      if (!a_.streams[other.stream].is_beside && starts_.may_cause(other, op)) {
+        found_.push_back({.op = i,
+                          .source_op = *at,
+                          .origin = EdgeOrigin::inferred,
+                          .lag_ns = op.start_ns - other.end_ns});
+        ++a_.honesty.edges_by_origin[static_cast<std::size_t>(EdgeOrigin::inferred)];
+        op.gap_ns = 0;
+        return true;
+      }
+    }
+    return false;
   }
 
   void launched(std::uint32_t i) {

@@ -99,7 +99,7 @@ std::int64_t RankEmitter::next_time_ns() const {
   return call == nothing ? 0 : a_.calls[call].start_ns - a_.origin_ns;
 }
 
-std::uint32_t RankEmitter::advance() {
+const CollectiveOp* RankEmitter::advance() {
   const Item& item = a_.items[next_++];
   begin_.push_back(make_id<TaskId>(builder_.size()));
   end_.push_back(begin_.back());
@@ -109,13 +109,15 @@ std::uint32_t RankEmitter::advance() {
     case Item::Kind::op: {
       const DeviceOp& op = a_.ops[item.index];
       add_op(op);
-      return op.collective == nothing ? nothing : a_.collectives[op.collective].join;
+      const CollectiveOp* const collective =
+          op.collective == nothing ? nullptr : &a_.collectives[op.collective];
+      return collective != nullptr && collective->meets() ? collective : nullptr;
     }
   }
-  return nothing;
+  return nullptr;
 }
 
-void RankEmitter::finish(TaskId join) {
+void RankEmitter::finish(std::span<const TaskId> joins) {
   const DeviceOp& op = a_.ops[a_.items[next_ - 1].index];
   const CollectiveOp& collective = a_.collectives[op.collective];
   TaskSpec task;
@@ -127,8 +129,10 @@ void RankEmitter::finish(TaskId join) {
   task.layer = layer_of(op.event);
   task.step = op.call == nothing ? -1 : step_at(a_.calls[op.call].start_ns);
   end_.back() = add(task, collective.finish_start_ns);
-  builder_.add_dependency(
-      {.source = end_of(join), .task = end_.back(), .kind = DependencyKind::rendezvous});
+  for (const TaskId join : joins) {
+    builder_.add_dependency(
+        {.source = end_of(join), .task = end_.back(), .kind = DependencyKind::rendezvous});
+  }
 }
 
 TaskId RankEmitter::add(const TaskSpec& task, std::int64_t recorded_ns) {
@@ -231,7 +235,7 @@ void RankEmitter::add_finish(const HostCall& call) {
 void RankEmitter::add_op(const DeviceOp& op) {
   const CollectiveOp* const collective =
       op.collective == nothing ? nullptr : &a_.collectives[op.collective];
-  const bool split = collective != nullptr && collective->join != nothing;
+  const bool split = collective != nullptr && collective->waits();
   TaskSpec task;
   task.lane = stream_lanes_[op.stream];
   task.kind = op.kind;

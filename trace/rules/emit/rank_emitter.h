@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <utility>
 #include <vector>
 
@@ -28,12 +29,13 @@ class RankEmitter {
   [[nodiscard]] bool done() const { return next_ == a_.items.size(); }
   /// When the next item was recorded, from the origin on.
   [[nodiscard]] std::int64_t next_time_ns() const;
-  /// Adds the next item. Of a collective that meets other ranks only the arrival: the rest needs
-  /// finish() first. Returns its rendezvous, or `nothing`.
-  std::uint32_t advance();
+  /// Adds the next item. Of a collective that waits for other ranks only the arrival: the rest
+  /// needs finish() first. Returns the collective if it meets other ranks, else null.
+  const CollectiveOp* advance();
+  /// The first task of the item that was added last.
   [[nodiscard]] TaskId arrival() const { return begin_.back(); }
-  /// Adds the transfer of the collective that advance() stopped at.
-  void finish(TaskId join);
+  /// Adds the transfer of the collective that advance() stopped at, behind its rendezvous.
+  void finish(std::span<const TaskId> joins);
   /// What tasks wait for, steps and tensors, when all items are there.
   void end();
 

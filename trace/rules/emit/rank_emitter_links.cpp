@@ -32,7 +32,7 @@ void RankEmitter::add_capacity(const Source& source, TaskId task) {
       .task = task,
       .kind = DependencyKind::capacity,
       .fraction = source.fraction};
-  if (collective != nullptr && collective->join != nothing) {
+  if (collective != nullptr && collective->waits()) {
     const std::int64_t free = a_.end_of_source(source);
     const std::int64_t inside = free - collective->finish_start_ns;
     if (inside >= 0 && collective->transfer_ns > 0) {

@@ -1,7 +1,7 @@
 #include "apps/driver/scheduler/sources/job_table.h"
 
 #include <algorithm>
-#include <array>
+#include <numeric>
 #include <utility>
 #include <vector>
 
@@ -26,6 +26,24 @@ JobType type_of(CellFields& cell) {
   const std::string batch = cell.text("batch");
   type.name = batch.empty() ? type.model : fmt::format("{} (batch {})", type.model, batch);
   return type;
+}
+
+/// One that a job on so many accelerators may have: another is never asked for.
+std::string placement_of(CellFields& cell, std::int32_t gpus) {
+  std::string text = cell.text("placement");
+  std::vector<std::int32_t> per_node;
+  for (const char c : text) {
+    const bool is_digit = c >= '0' && c <= '9';
+    const bool is_letter = c >= 'a' && c <= 'z';
+    per_node.push_back(is_digit ? c - '0' : is_letter ? 10 + c - 'a' : 0);
+  }
+  const bool is_all = std::accumulate(per_node.begin(), per_node.end(), std::int64_t{0}) == gpus;
+  if (!text.empty() && (!is_all || placement_name(per_node) != text)) {
+    cell.mistake("placement", fmt::format("got {}, expected how many of the {} accelerators each "
+                                          "node has, most first, such as '42' of 6",
+                                          in_quotes(text), gpus));
+  }
+  return text;
 }
 
 // "V100|P100".
@@ -146,8 +164,9 @@ Status add_rates(const Cells& cells, const Cluster& cluster, Workload& workload,
     const double rate = cell.number("steps_per_s", 0, 0, most_steps);
     const std::string other_type = cell.text("other_type");
     const bool is_pair = !other_type.empty();
-    if (!is_pair) where.placement = cell.text("placement");
+    if (!is_pair) where.placement = placement_of(cell, where.gpus);
     const double other_rate = is_pair ? cell.number("other_steps_per_s", 0, 0, most_steps) : 0;
+    if (!cell.given("kind")) cell.mistake("kind", "missing, expected a kind of accelerator");
     const auto kind = kind_called(cluster, cell.text("kind"));
     if (const Status fine = cell.finish(); !fine) return fine.error();
     if (!kind) continue;

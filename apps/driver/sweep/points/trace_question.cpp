@@ -85,8 +85,6 @@ void set_stack(const std::vector<WhatIf>& stack, TraceQuestion& question) {
 Result<TraceQuestion> read_question_of_trace(const ConfigValue& document,
                                              const std::string& folder) {
   TraceQuestion question;
-  // One value of an axis may be a factor of 1: its point is an answer like any other.
-  question.options.keeps_neutral = true;
   ConfigFields fields(document, "point");
   read_traces(fields, folder, question.traces);
   std::vector<WhatIfSpec> specs;
@@ -124,7 +122,6 @@ Result<TraceQuestion> read_question(const ConfigValue& document, const std::stri
   if (!scenario.ok()) return std::move(scenario).error();
   if (!scenario->has_value()) return read_question_of_trace(document, folder);
   TraceQuestion question;
-  question.options.keeps_neutral = true;
   question.scenario = **std::move(scenario);
   question.traces = {question.scenario->trace};
   return question;

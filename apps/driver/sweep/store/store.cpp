@@ -14,7 +14,10 @@
 namespace foretrace::sweeping {
 namespace {
 
-constexpr std::string_view store_schema = "foretrace.sweep_store/1";
+constexpr std::string_view store_schema = "foretrace.sweep_store/2";
+/// Of programs that took the columns for those that they would have made: theirs are read, and they
+/// refuse ours.
+constexpr std::string_view older_store_schema = "foretrace.sweep_store/1";
 
 /// Pages of 4 KiB; a commit is safe from the end of the process at once, from a loss of power
 /// once the log is moved into the file.
@@ -303,7 +306,7 @@ Result<StoreFacts> Store::facts() const {
     if (!*row) break;
     const std::string name = select->text(0);
     std::string value = select->text(1);
-    if (name == "schema") is_ours = value == store_schema;
+    if (name == "schema") is_ours = value == store_schema || value == older_store_schema;
     const std::pair<std::string_view, std::string*> members[] = {{"sweep", &facts.sweep},
                                                                  {"path", &facts.path},
                                                                  {"folder", &facts.folder},

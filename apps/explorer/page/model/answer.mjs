@@ -8,30 +8,29 @@ export const partsOfStep = [['compute', 'compute_ns', 'device computes'],
   ['waiting', 'communication_waiting_ns', 'waiting for late ranks'], ['copy', 'memory_copy_ns', 'device copies'],
   ['host', 'host_bound_ns', 'device waits for the host'], ['idle', 'idle_ns', 'latencies and gaps']];
 
-/** Instead of a place in a document: the figure was simulated in this page. */
-export const simulatedHere = 'simulated';
-
 const escaped = (key) => key.replaceAll('~', '~0').replaceAll('/', '~1');
 const largest = (peaks) => peaks.reduce((most, each) => (most === null || each.bytes > most.bytes ? each : most), null);
 
 /**
- * A run as the views show it: {at, step, stepAt, parts: [{key, name, ns, at}], peak: {bytes, at} or null, provenance}.
- * `at`: the place of the run in the document, or simulatedHere.
+ * A run as the views show it: {at, step, stepAt, parts: [{key, name, ns, at}], peak: {bytes, at} or null, provenance}; of a
+ * prediction in a document also its speedup and timeRatio.
+ * `at`: the place of the run in the document; one that was simulated here has `isSimulated`, and its places are those in the
+ * document of the command that would answer the same.
  */
 export function sideOfDocument(answer, at) {
   const run = answer[at.slice(1)];
   const peaks = Object.entries(run.memory ?? {}).map(([device, { allocated_peak_bytes: bytes }]) =>
     ({ bytes, at: `${at}/memory/${escaped(device)}/allocated_peak_bytes` }));
-  return { at, step: run.step_ns, stepAt: `${at}/step_ns`, peak: largest(peaks),
+  return { at, speedup: answer.speedup, timeRatio: answer.time_ratio, step: run.step_ns, stepAt: `${at}/step_ns`, peak: largest(peaks),
     parts: partsOfStep.map(([key, name, words]) => ({ key, name: words, ns: run.breakdown[name], at: `${at}/breakdown/${name}` })),
     provenance: Object.entries(run.provenance ?? {}).map(([name, share]) => ({ name, share, at: `${at}/provenance/${name}` })) };
 }
 
 /** The same of a run that was simulated here; `breakdown` and `memory` as the engine has them. */
-export function sideOfRun({ answer, breakdown, memory }) {
-  return { at: simulatedHere, step: answer.step, stepAt: simulatedHere, provenance: [],
-    peak: largest(memory.map(({ peak }) => ({ bytes: peak, at: simulatedHere }))),
-    parts: partsOfStep.map(([key, , words]) => ({ key, name: words, ns: breakdown[key], at: simulatedHere })) };
+export function sideOfRun({ answer, breakdown, memory }, at = '/predicted') {
+  return { at, isSimulated: true, step: answer.step, stepAt: `${at}/step_ns`, provenance: [],
+    peak: largest(memory.map(({ rank, device, peak }) => ({ bytes: peak, at: `${at}/memory/${rank}~1${device}/allocated_peak_bytes` }))),
+    parts: partsOfStep.map(([key, name, words]) => ({ key, name: words, ns: breakdown[key], at: `${at}/breakdown/${name}` })) };
 }
 
 /** What the stages of a plan do, by rank. */
@@ -69,7 +68,7 @@ export function sideOfPlan(answer, now, then) {
 
 /** Both runs of a comparison: [before, after]. */
 export function sidesOfComparison(answer, runs) {
-  return ['before', 'after'].map((when, k) => ({ ...sideOfRun(runs[k]), step: answer[`${when}_ns`], stepAt: `/${when}_ns`,
+  return ['before', 'after'].map((when, k) => ({ ...sideOfRun(runs[k]), isSimulated: false, step: answer[`${when}_ns`], stepAt: `/${when}_ns`,
     parts: answer.uses.map((use, i) => ({ key: partsOfStep.find(([, , words]) => words === use.name)?.[0] ?? 'idle', name: use.name,
       ns: use[`${when}_ns`], at: `/uses/${i}/${when}_ns` })) }));
 }

@@ -74,10 +74,11 @@ function uncovered(begin, end, gap, to) {
 }
 
 export function deviceSteps(run) {
-  const steps = run.steps.map(() => ({ begin: -1, end: -1, work: 0, occupied: 0, operations: 0 }));
+  const steps = run.steps.map(() => ({ begin: -1, end: -1, work: 0, occupied: 0, operations: 0, streams: new Map() }));
   if (steps.length === 0) return steps;
   for (const tasks of deviceTasks(run)) {
     const all = stretchesOf(run, tasks);
+    const reached = new Map(); // by lane
     let workedTo = -1;
     let occupiedTo = -1;
     for (const k of all.order) {
@@ -89,8 +90,12 @@ export function deviceSteps(run) {
       const worked = waits ? 0 : uncovered(begin, end, all.gap[k], workedTo);
       if (!waits) workedTo = Math.max(workedTo, end);
       const number = run.graph.step[all.task[k]];
+      const lane = all.lane[k];
+      const own = waits ? 0 : uncovered(begin, end, all.gap[k], reached.get(lane) ?? -1);
+      if (!waits) reached.set(lane, Math.max(reached.get(lane) ?? -1, end));
       if (number < 0) continue;
       const step = steps[number];
+      if (!waits) step.streams.set(lane, (step.streams.get(lane) ?? 0) + own);
       step.work += worked;
       step.occupied += occupied;
       if (step.begin < 0) step.begin = begin;
@@ -118,10 +123,12 @@ function timesOf(run, device, from, to) {
 function wholeSteps(times) {
   const most = Math.max(0, ...times.device.map((step) => step.operations));
   const longest = Math.max(0, ...times.host);
+  const isLong = (ns) => ns / Math.max(1, longest) >= pieceShare;
+  const isPiece = ({ operations }) => operations < pieceShare * most;
+  const areLost = 2 * times.device.filter(isPiece).length > times.device.length;
   return times.host.map((ns, i) => {
-    if (most === 0) return true;
-    const own = times.device[i].operations;
-    return own >= pieceShare * most || (own > 0 && ns / Math.max(1, longest) >= pieceShare);
+    const step = times.device[i];
+    return !isPiece(step) || ((areLost || step.operations > 0) && isLong(ns));
   });
 }
 
@@ -199,6 +206,21 @@ function fallsBehind(times) {
   return device > host * (1 + runAheadShare) && occupied / Math.max(1, device) >= nearlyAlways;
 }
 
+/** What the busiest stream does per step, as busiest_stream_ns() of steps.cpp finds it. */
+function busiestStream(times) {
+  if (times.ranks.length > 0) return medianOf(times.ranks.map(busiestStream)).ns;
+  const kept = wholeSteps(times);
+  const steps = times.device.filter((_, i) => kept[i]);
+  const lanes = new Set(steps.flatMap(({ streams }) => [...streams.keys()]));
+  let busiest = 0;
+  for (const lane of lanes) {
+    const work = steps.map(({ streams }) => streams.get(lane) ?? 0);
+    const mean = Math.floor(work.reduce((sum, ns) => sum + ns, 0) / steps.length);
+    busiest = Math.max(busiest, Math.min(mean, medianOf(work).ns));
+  }
+  return busiest;
+}
+
 /**
  * {step, limit, middle, isSpan}: the median step, or the one of `number`. `limit` says what it is
  * measured by: host, period, work or reach.
@@ -220,7 +242,9 @@ export function answerOf(run, number) {
     return answer;
   }
   if (fallsBehind(times) && period.ns > host.ns * (1 + runAheadShare)) settle('period', period);
-  settle('work', medianOf(keep(times.device.map((step) => step.work))));
+  const work = medianOf(keep(times.device.map((step) => step.work)));
+  if (at < 0) work.ns = Math.max(work.ns, busiestStream(times));
+  settle('work', work);
   return answer;
 }
 

@@ -1,6 +1,5 @@
 // The answer: one sentence, the bars beside it, and where the time goes. All of it follows from what is shown: two sides of
 // model/answer.mjs and the what-ifs and sliders that are on.
-import { simulatedHere } from '../model/answer.mjs';
 import { draw, make, replace, swatch } from './dom.mjs';
 import { figureAt, strongAt } from './figure.mjs';
 import { bytes, factor, percent, signedTime, time, words } from './format.mjs';
@@ -27,34 +26,33 @@ function changesOf(state, strings) {
   return names.join(', ');
 }
 
-const isOfDocument = (side) => side.at !== simulatedHere;
+/** Of a side: where the document has it, or the one that would answer the same. */
+const sourceOf = (side, at) => (side.isSimulated ? `simulated ${at}` : at);
 
 /** What the figures rest on, with its share of the critical path. */
 function restsOn(then, state) {
-  if (!isOfDocument(then)) return [make('span', {}, `simulated in this page, without a range${state.variant ? ', from predicted times' : ''}`)];
+  if (then.isSimulated) return [make('span', {}, `simulated in this page, without a range${state.variant ? ', from predicted times' : ''}`)];
   if (then.provenance.length === 0) return [];
   const shares = [...then.provenance].sort((a, b) => b.share - a.share);
   return [make('span', {}, 'rests on ', ...shares.flatMap(({ name, share, at }, i) =>
     [`${i > 0 ? ', ' : ''}${name} `, strongAt(at, percent(share).replace('+', ''))]))];
 }
 
-/** Change and range, beside the sentence. */
+/** Change and range, beside the sentence; `unit`: a run or a step. */
 function figuresOf(now, then, what, state, unit) {
   const figures = [];
   const { samples } = state; // of a step of more or fewer samples, what the same work takes
   const sample = then.step / samples;
   const per = samples === 1 ? '' : ` per ${then.at}/throughput/samples`;
   if (what) {
-    const from = (at) => (isOfDocument(then) ? at : simulatedHere);
     figures.push(make('span', { class: sample <= now.step ? 'good' : 'bad' },
-      strongAt(from(`${then.stepAt}${per} to ${now.stepAt}`), percent(sample / Math.max(1, now.step) - 1)),
+      strongAt(sourceOf(then, `${then.stepAt}${per} to ${now.stepAt}`), percent(sample / Math.max(1, now.step) - 1)),
       samples === 1 ? '' : ' per sample'));
     // Work per time; where a step then does other work, the time of a step beside it.
-    figures.push(make('span', {}, strongAt(from(`${now.stepAt} over ${then.stepAt}${per}`), factor(now.step / Math.max(1, sample))),
-      ' the work per time'));
+    const ratio = (at, value) => strongAt(sourceOf(then, at), factor(value));
+    figures.push(make('span', {}, ratio('/speedup', then.speedup ?? now.step / Math.max(1, sample)), ' the work per time'));
     if (samples !== 1) {
-      figures.push(make('span', {}, strongAt(from(`${then.stepAt} over ${now.stepAt}`), factor(then.step / Math.max(1, now.step))),
-        ' the time of a ', unit));
+      figures.push(make('span', {}, ratio('/time_ratio', then.timeRatio ?? then.step / Math.max(1, now.step)), ' the time of a ', unit));
     }
     if (state.range) {
       figures.push(make('span', {}, 'between ', strongAt(`${then.at}/low_ns`, time(state.range.low, now.step)), ' and ',
@@ -63,8 +61,8 @@ function figuresOf(now, then, what, state, unit) {
   }
   if (now.peak?.bytes > 0) {
     const changes = then.peak && then.peak.bytes !== now.peak.bytes;
-    figures.push(make('span', {}, 'memory peak ', strongAt(now.peak.at, bytes(now.peak.bytes)),
-      ...(changes ? [' \u2192 ', strongAt(then.peak.at, bytes(then.peak.bytes))] : [])));
+    figures.push(make('span', {}, 'memory peak ', strongAt(sourceOf(now, now.peak.at), bytes(now.peak.bytes)),
+      ...(changes ? [' \u2192 ', strongAt(sourceOf(then, then.peak.at), bytes(then.peak.bytes))] : [])));
   }
   return [...figures, ...restsOn(then, state)];
 }
@@ -75,15 +73,15 @@ export function showAnswer(now, then, state, facts, run) {
   const what = changesOf(state, facts.strings);
   const unit = wordOf(run.answer, facts);
   if (!what) {
-    replace('sentence', `This ${unit} takes `, figureAt(now.stepAt, time(now.step), 'em'), '.');
+    replace('sentence', `This ${unit} takes `, figureAt(sourceOf(now, now.stepAt), time(now.step), 'em'), '.');
   } else if (now.step === then.step) {
     replace('sentence', 'With ', make('em', { 'data-at': 'input' }, what), ` this ${unit} would take as long as now: `,
-      figureAt(then.stepAt, time(then.step)), '.');
+      figureAt(sourceOf(then, then.stepAt), time(then.step)), '.');
   } else {
     replace('sentence', 'With ', make('em', { 'data-at': 'input' }, what), ` this ${unit} would take `,
-      make('span', { class: 'to' }, figureAt(then.stepAt, time(then.step, now.step))), make('span', { class: 'from' },
-        ' instead of ', figureAt(now.stepAt, time(now.step)),
-        ...(state.samples === 1 ? [] : [', for ', figureAt(isOfDocument(then) ? `${then.at}/throughput/samples` : simulatedHere,
+      make('span', { class: 'to' }, figureAt(sourceOf(then, then.stepAt), time(then.step, now.step))), make('span', { class: 'from' },
+        ' instead of ', figureAt(sourceOf(now, now.stepAt), time(now.step)),
+        ...(state.samples === 1 ? [] : [', for ', figureAt(sourceOf(then, `${then.at}/throughput/samples`),
           factor(state.samples)), ' the samples']), '.'));
   }
   replace('figures', ...figuresOf(now, then, what, state, unit));
@@ -100,11 +98,12 @@ export function showRange(now, then, what, state, names = usual) {
   const scale = (width - 16) / Math.max(1, before, after, high);
   const x = (ns) => 8 + ns * scale;
   const enough = 160; // for the text inside
-  const bar = (y, height, { step: ns, stepAt }, name, text) => {
+  const bar = (y, height, side, name, text) => {
+    const ns = side.step;
     const inside = ns * scale >= enough;
     return [draw('rect', { x: 8, y, width: Math.max(2, ns * scale), height, rx: 4, class: name }),
       draw('text', { x: inside ? 18 : x(Math.max(ns, high)) + 10, y: y + height / 2 + 4,
-        class: inside ? `${name}-text` : 'bar-now-text', 'data-at': stepAt }, text)];
+        class: inside ? `${name}-text` : 'bar-now-text', 'data-at': sourceOf(side, side.stepAt) }, text)];
   };
   const marks = [...bar(12, 22, now, 'bar-now', `${names.before} ${time(before)}`)];
   if (what) {
@@ -128,14 +127,14 @@ function breakdownBar(side, most, label) {
     const wide = (ns / most) * width;
     if (wide < 0.4) continue;
     shown.push(draw('rect', { x, y: 0, width: Math.max(0.4, wide - 1.2), height: 26, class: `use-${key}` },
-      draw('title', { 'data-at': at }, `${name}: ${time(ns, side.step)}, ${(100 * ns / side.step).toFixed(1)} %`)));
+      draw('title', { 'data-at': sourceOf(side, at) }, `${name}: ${time(ns, side.step)}, ${(100 * ns / side.step).toFixed(1)} %`)));
     x += wide;
   }
   const text = side.parts.filter(({ ns }) => ns > 0).map(({ name, ns }) => `${name} ${time(ns, side.step)}`).join(', ');
   return [make('span', { class: 'bar-label' }, label),
     draw('svg', { viewBox: `0 0 ${width} 26`, preserveAspectRatio: 'none', class: 'bar', role: 'img',
       'aria-label': `${label}: ${text}` }, ...shown),
-    make('span', { class: 'bar-value', 'data-at': side.stepAt }, time(side.step, most))];
+    make('span', { class: 'bar-value', 'data-at': sourceOf(side, side.stepAt) }, time(side.step, most))];
 }
 
 /** `names.idle`: what nothing fills, if it has a name of its own. */
@@ -150,9 +149,8 @@ export function showBreakdown(now, then, what, names = usual) {
   replace('uses', ...both.map(([a, b]) => {
     const change = b.ns - a.ns;
     const shows = what && Math.abs(change) > now.step / 1000;
-    const at = b.at === simulatedHere ? simulatedHere : `${b.at} less ${a.at}`;
     return make('span', {}, swatch(a.key), `${a.name} `, shows
-      ? make('b', { class: change < 0 ? 'good' : 'bad', 'data-at': at }, signedTime(change, now.step))
-      : figureAt(a.at, time(a.ns, now.step)));
+      ? make('b', { class: change < 0 ? 'good' : 'bad', 'data-at': sourceOf(after, `${b.at} less ${a.at}`) }, signedTime(change, now.step))
+      : figureAt(sourceOf(before, a.at), time(a.ns, now.step)));
   }));
 }

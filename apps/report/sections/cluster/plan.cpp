@@ -48,6 +48,7 @@ std::vector<Value> choice_cells(const PlanChoice& choice) {
           Value::plain(job.micro_batch),
           Value::words(to_string(job.recompute)),
           Value::time(choice.step_ns),
+          Value::time(choice.formula_ns),
           choice.low_ns > 0 ? Value::time(choice.low_ns) : Value::none(),
           choice.low_ns > 0 ? Value::time(choice.high_ns) : Value::none(),
           utilization_value(choice.figures),
@@ -66,6 +67,7 @@ std::vector<Column> choice_columns(bool of_samples) {
           {"micro_batch", "micro"},
           {"recompute", "recompute"},
           {"step_ns", "step"},
+          {"formula_ns", "formula", Show::details},
           {"low_ns", "low", Show::details},
           {"high_ns", "high", Show::details},
           {"model_flops_utilization", "MFU"},
@@ -123,17 +125,27 @@ Section plan_parts(const PlanAnswer& answer) {
   return section;
 }
 
+/// Also what the model would take, where sequences are shorter.
+std::string batch_of(const PlanAnswer& answer, const driver::Scenario& scenario) {
+  const double most = scenario.model->transformer.positions;
+  std::string text = batch_text(scenario, answer.global_batch);
+  if (scenario.job.length < most) text += fmt::format("; the model takes up to {:.0f}", most);
+  return text;
+}
+
 std::string plans_headline(const PlanAnswer& answer, const driver::Scenario& scenario) {
   if (answer.best.empty()) {
     return fmt::format(
-        "nothing fits: all {} plans of {} on {} devices need more than {} per device", answer.tried,
-        scenario.model->name, answer.gpus, bytes_text(scenario.cluster->accelerator.memory_bytes));
+        "nothing fits: all {} plans of {} for {} on {} devices need more than {} per device",
+        answer.tried, scenario.model->name, batch_text(scenario, answer.global_batch), answer.gpus,
+        bytes_text(scenario.cluster->accelerator.memory_bytes));
   }
   const PlanChoice& best = answer.best.front();
-  return fmt::format(
-      "{} per step ({}){} with {}, micro-batch {}, recomputation {}", time_text(best.step_ns),
-      time_range_text(best.low_ns, best.high_ns, best.step_ns), utilization_text(best.figures),
-      driver::plan_text(best.job), best.job.micro_batch, to_string(best.recompute));
+  return fmt::format("{} per step of {} ({}){} with {}, micro-batch {}, recomputation {}",
+                     time_text(best.step_ns), batch_text(scenario, answer.global_batch),
+                     time_range_text(best.low_ns, best.high_ns, best.step_ns),
+                     utilization_text(best.figures), driver::plan_text(best.job),
+                     best.job.micro_batch, to_string(best.recompute));
 }
 
 }  // namespace
@@ -148,17 +160,14 @@ Sections plan_context(const PlansPart& part) {
                    .as(fmt::format("{}: {}", scenario.cluster->name, scenario.cluster->machine)));
   section.fact("framework", "framework", Value::words(scenario.framework->name));
   section.fact("devices", "devices", Value::plain(answer.gpus));
-  section.fact(
-      "global_batch", "batch",
-      Value::plain(answer.global_batch)
-          .as(has_samples(scenario) ? fmt::format("{:.0f} samples", answer.global_batch)
-                                    : fmt::format("{:.0f} sequences of {:.0f} tokens",
-                                                  answer.global_batch, scenario.job.length)));
+  section.fact("global_batch", "batch",
+               Value::plain(answer.global_batch).as(batch_of(answer, scenario)));
   section.fact("tried", "tried",
                Value::count(answer.tried)
-                   .as(fmt::format("{} plans; {} do not fit into {} per device", answer.tried,
-                                   answer.too_large,
+                   .as(fmt::format("{} plans, {} simulated; {} do not fit into {} per device",
+                                   answer.tried, answer.simulated, answer.too_large,
                                    bytes_text(scenario.cluster->accelerator.memory_bytes))));
+  section.datum("simulated", Value::count(answer.simulated));
   section.datum("too_large", Value::count(answer.too_large));
   return {std::move(section)};
 }
@@ -173,7 +182,8 @@ Sections plan_best(const PlansPart& part) {
   } else {
     section.scale_ns = answer.best.front().step_ns;
     section.note(
-        "one per grid of ranks; dp, tp, pp, cp, ep: data, tensor, pipeline, context and expert "
+        "steps are simulated: formulas tell which plan of each grid may be the fastest; one per "
+        "grid of ranks; dp, tp, pp, cp, ep: data, tensor, pipeline, context and expert "
         "parallel; pp 8x6: 8 stages of 6 chunks each (interleaved); zero 1 divides optimizer "
         "states, zero 3 parameters, too");
   }

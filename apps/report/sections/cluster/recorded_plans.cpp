@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "apps/report/pages.h"
+#include "apps/report/sections/parts.h"
 #include "apps/report/text.h"
 #include "sim/core/text.h"
 
@@ -65,6 +66,7 @@ Sections recorded_plans_context(const RecordedPlansPart& part) {
                           answer.plans.size() + answer.refused.size(), answer.refused.size(),
                           answer.too_large, bytes_text(answer.cluster.accelerator.memory_bytes))));
   section.datum("too_large", Value::count(answer.too_large));
+  section.datum("doubt", doubts_value(part.doubts));
   return {std::move(section)};
 }
 

@@ -341,6 +341,7 @@ Sections scenario_facts(const ScenarioPart& part) {
   section.datum("model", Value::words(part.scenario.model->name));
   section.datum("parameters", Value::plain(answer.parameters));
   section.datum("cluster", Value::words(part.scenario.cluster->name));
+  section.datum("cluster_is", Value::words(part.scenario.cluster->machine));
   section.datum("framework", Value::words(part.scenario.framework->name));
   section.datum("schedule", Value::words(job.schedule->name));
   section.datum("ranks", Value::plain(job.ranks()));

@@ -20,14 +20,6 @@ using driver::StagedPlan;
 constexpr std::array<std::string_view, 4> shardings = {"none", "optimizer", "gradients",
                                                        "parameters"};
 
-std::string batch_text(const StagesPart& part) {
-  if (part.scenario.model->transformer.layered != nullptr) {
-    return fmt::format("{:.0f} samples", part.answer.global_batch);
-  }
-  return fmt::format("{:.0f} sequences of {:.0f} tokens", part.answer.global_batch,
-                     part.scenario.job.length);
-}
-
 std::string stages_count(const StagedPlan& plan) {
   const std::size_t count = plan.scenario.job.stages.size();
   return count == 1 ? "one stage" : fmt::format("{} stages of own layers and ranks", count);
@@ -36,14 +28,16 @@ std::string stages_count(const StagedPlan& plan) {
 std::string stages_headline(const StagesPart& part) {
   const StageAnswer& answer = part.answer;
   if (answer.best.empty()) {
-    return fmt::format("nothing fits: no stages of {} on {} devices have room in {} per device",
-                       part.scenario.model->name, answer.gpus,
-                       bytes_text(part.scenario.cluster->accelerator.memory_bytes));
+    return fmt::format(
+        "nothing fits: no stages of {} for {} on {} devices have room in {} per device",
+        part.scenario.model->name, batch_text(part.scenario, answer.global_batch), answer.gpus,
+        bytes_text(part.scenario.cluster->accelerator.memory_bytes));
   }
   const StagedPlan& best = answer.best.front();
-  std::string text = fmt::format("{} per step{} with {}, micro-batch {}", time_text(best.step_ns),
-                                 utilization_text(best.figures), stages_count(best),
-                                 best.scenario.job.micro_batch);
+  std::string text =
+      fmt::format("{} per step of {}{} with {}, micro-batch {}", time_text(best.step_ns),
+                  batch_text(part.scenario, answer.global_batch), utilization_text(best.figures),
+                  stages_count(best), best.scenario.job.micro_batch);
   if (!answer.even) return text + "; no plan of stages that are alike fits";
   if (best.step_ns == answer.even->step_ns) {
     return text + "; as fast as the best plan of stages that are alike";
@@ -118,7 +112,8 @@ Sections stages_context(const StagesPart& part) {
                    .as(fmt::format("{}: {}", scenario.cluster->name, scenario.cluster->machine)));
   section.fact("framework", "framework", Value::words(scenario.framework->name));
   section.fact("devices", "devices", Value::plain(answer.gpus));
-  section.fact("global_batch", "batch", Value::plain(answer.global_batch).as(batch_text(part)));
+  section.fact("global_batch", "batch",
+               Value::plain(answer.global_batch).as(batch_text(scenario, answer.global_batch)));
   section.fact(
       "partitions", "tried",
       Value::count(answer.partitions)

@@ -1,4 +1,4 @@
-// How much of the peak a job uses, in words and as a value, where it is known.
+// What sections of jobs say alike: how much of the peak is used, and of what a step consists.
 #pragma once
 
 #include <string>
@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "apps/driver/scenario/job_figures.h"
+#include "apps/driver/scenario/scenario.h"
 #include "apps/report/text.h"
 #include "apps/report/value.h"
 
@@ -19,6 +20,14 @@ inline std::string utilization_text(const driver::JobFigures& figures) {
 
 inline Value utilization_value(const driver::JobFigures& figures) {
   return figures.flops_utilization ? Value::part(*figures.flops_utilization) : Value::none();
+}
+
+/// "32 sequences of 1024 tokens", "256 samples".
+inline std::string batch_text(const driver::Scenario& scenario, double global_batch) {
+  if (scenario.model->transformer.layered != nullptr) {
+    return fmt::format("{:.0f} samples", global_batch);
+  }
+  return fmt::format("{:.0f} sequences of {:.0f} tokens", global_batch, scenario.job.length);
 }
 
 }  // namespace foretrace::report::sections

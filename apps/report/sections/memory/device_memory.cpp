@@ -32,9 +32,13 @@ std::string memory_headline(const Inspection& found) {
   for (std::size_t i = 0; i < found.memory_reports.size(); ++i) {
     const MemoryReport& report = found.memory_reports[i];
     text += i > 0 ? "; " : "";
-    text += fmt::format("device {}: peak {} allocated, {} to {} reserved", report.curve.device,
-                        bytes_text(report.curve.peak_bytes), bytes_text(report.reserved.low_bytes),
-                        bytes_text(report.reserved.high_bytes));
+    text += fmt::format("device {}: peak {} allocated, ", report.curve.device,
+                        bytes_text(report.curve.peak_bytes));
+    const bool is_snapshot = found.memory && report.reserved.recorded_bytes >= 0;
+    text += is_snapshot ? bytes_text(report.reserved.recorded_bytes)
+                        : fmt::format("{} to {}", bytes_text(report.reserved.low_bytes),
+                                      bytes_text(report.reserved.high_bytes));
+    text += " reserved";
   }
   return text;
 }

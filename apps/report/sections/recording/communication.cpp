@@ -155,6 +155,8 @@ Sections communication_context(const CommunicationAnswer& answer) {
   section.datum("warnings", Value::texts(recording.built.warnings));
   Section groups{.key = "communicators", .show = Show::never};
   groups.tables.push_back(communicators_table(*recording.job));
+  Section honesty = honesty_section("honesty", recording.built.honesty, nullptr);
+  honesty.datum("doubt", doubts_value(replay.doubts));
   return {input_section(recording.path, recording.events.info),
           import_section(recording.report),
           steps_section("measured", replay.measured, replay.measured_answer),
@@ -162,7 +164,7 @@ Sections communication_context(const CommunicationAnswer& answer) {
           std::move(section),
           std::move(groups),
           flags_section(recording.built),
-          honesty_section("honesty", recording.built.honesty, nullptr)};
+          std::move(honesty)};
 }
 
 Sections communication_costs(const CommunicationAnswer& answer) {

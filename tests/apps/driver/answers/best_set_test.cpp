@@ -168,9 +168,23 @@ TEST_CASE("best set: names that are not known, and tensors that were not recorde
   CHECK(unknown.error().message.find("did you mean 'mixed_precision'") != std::string::npos);
   const auto nothing =
       find_best_set(run.recording, run.replay,
-                    test::stack_of({"scale:select='kind=kernel',factor=1"}), {}, {.target = {}});
+                    test::stack_of({"scale:select='name~no_such',factor=1"}), {}, {.target = {}});
   REQUIRE_FALSE(nothing.ok());
   CHECK(nothing.error().code == ErrorCode::no_match);
+}
+
+TEST_CASE("best set: on top of what changes nothing it is the best set of the recording") {
+  const Loaded run = test::loaded(test::demo_memory_trace);
+  const BestSetQuestion question{.most_members = 1, .target = {}};
+  const auto plain = find_best_set(run.recording, run.replay, {}, {}, question);
+  const auto same =
+      find_best_set(run.recording, run.replay, test::stack_of({"scale:factor=1"}), {}, question);
+  REQUIRE(plain.ok());
+  REQUIRE_MESSAGE(same.ok(), same.error().message);
+  REQUIRE((plain->best && same->best));
+  CHECK(same->now.step_ns == plain->now.step_ns);
+  CHECK(same->best->step_ns == plain->best->step_ns);
+  CHECK(same->best->choices == plain->best->choices);
 }
 
 }  // namespace foretrace::driver

@@ -22,12 +22,13 @@ TEST_CASE("what-if tree: every stack is what its steps make one after the other"
   std::vector<std::atomic<int>> visits(stacks.size());
   std::vector<std::vector<std::int64_t>> points(stacks.size());
   std::vector<char> is_possible(stacks.size(), 0);
-  for_each_stack(run.recording, steps, stacks, [&](std::size_t i, const WhatIfStack* changed) {
-    ++visits[i];
-    if (changed == nullptr) return;
-    is_possible[i] = 1;
-    points[i] = simulate(changed->graph()).points;
-  });
+  for_each_stack(run.recording, {.what_ifs = steps}, stacks,
+                 [&](std::size_t i, const WhatIfStack* changed) {
+                   ++visits[i];
+                   if (changed == nullptr) return;
+                   is_possible[i] = 1;
+                   points[i] = simulate(changed->graph()).points;
+                 });
   for (std::size_t i = 0; i < stacks.size(); ++i) {
     CAPTURE(i);
     CHECK(visits[i] == 1);
@@ -39,6 +40,19 @@ TEST_CASE("what-if tree: every stack is what its steps make one after the other"
   }
   CHECK(is_possible[5] == 0);  // one of its steps selects nothing
   CHECK(points[3] != points[4]);
+}
+
+TEST_CASE(
+    "what-if tree: what the user gave stays where it changes nothing, what is tried does not") {
+  const auto run = test::loaded(test::demo_memory_trace);
+  const auto steps = test::stack_of({"scale:factor=1", "batch_size:factor=1", "fused_optimizer"});
+  const Stacks stacks = {{0}, {0, 2}, {0, 1}};
+  std::vector<char> is_possible(stacks.size(), 0);
+  for_each_stack(run.recording, {.what_ifs = steps, .given = 1}, stacks,
+                 [&](std::size_t i, const WhatIfStack* changed) {
+                   is_possible[i] = changed != nullptr ? 1 : 0;
+                 });
+  CHECK(is_possible == std::vector<char>{1, 1, 0});
 }
 
 TEST_CASE("what-if tree: without stacks nothing is visited") {

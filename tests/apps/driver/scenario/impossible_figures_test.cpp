@@ -105,4 +105,27 @@ TEST_CASE("impossible figures: a frame that needs more energy than it may has no
   }
 }
 
+TEST_CASE("impossible figures: what masks and windows hide is neither computed nor kept") {
+  const auto of_pass = [](const std::string& pass) {
+    const std::string text =
+        R"({"schema": "foretrace.scenario/1", "cluster": "dgx_h200", "framework": "serving",
+            "workload": {"model": "gpt_oss_120b", "sequence": 131072, "context": 131072,
+                         "pass": ")" +
+        pass + R"("}, "precision": "bf16", "parallelism": {"tensor": 8},
+            "batch": {"global": 1, "micro": 1}})";
+    auto scenario = driver::parse_scenario(*test::shipped(), text, "windows.json");
+    REQUIRE_MESSAGE(scenario.ok(), scenario.error().message);
+    return *std::move(scenario);
+  };
+  // 18 layers see 131072 tokens, half of them on average, 18 see 128: the operations of the first
+  // are 18 x 4 x s^2 / 2 x 4096, products of 5.1e9 parameters come on top.
+  const driver::ScenarioAnswer prompt = answer_of(of_pass("prefill"));
+  CHECK(prompt.model_flops == doctest::Approx(3.9e15).epsilon(0.05));
+  REQUIRE(prompt.figures.flops_utilization.has_value());
+  CHECK(*prompt.figures.flops_utilization < 1);
+  // A rank keeps one of eight heads of 64: 256 bytes for keys and values of a position.
+  const driver::ScenarioAnswer token = answer_of(of_pass("decode"));
+  CHECK(token.fullest().activations == doctest::Approx(18.0 * (131072 + 128) * 256));
+}
+
 }  // namespace foretrace

@@ -1,8 +1,15 @@
 #include "apps/driver/steps/steps.h"
 
 #include <algorithm>
+#include <random>
+#include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "sim/engine/pull/pull.h"
+#include "tests/sim/graph/step_graph.h"
 
 namespace foretrace::driver {
 namespace {
@@ -144,6 +151,74 @@ TEST_CASE("a step is chosen by its number, an unknown one is answered with those
         "--step 3: the trace has no steps");
   CHECK(parse_step_choice("3x").error().message ==
         "--step: got '3x', expected median, all or a step number");
+}
+
+/// A host that launches everything in advance, and streams that work at their own rates.
+struct Rates {
+  TaskGraph graph;
+  std::int64_t busiest_ns = 0;  ///< of the streams and the host, per step
+  std::int64_t all_ns = 0;      ///< of all of them, one after the other
+};
+Rates run_at_rates(std::uint32_t seed, std::size_t steps) {
+  std::mt19937 random(seed);
+  const auto below = [&](std::uint32_t most) { return static_cast<std::int64_t>(random() % most); };
+  const auto streams = static_cast<std::size_t>(1 + below(4));
+  std::vector<std::vector<std::int64_t>> works(streams);  // of one step
+  std::int64_t busiest = 0;
+  std::int64_t all = 0;
+  for (std::vector<std::int64_t>& work : works) {
+    std::int64_t sum = 0;
+    for (std::int64_t i = 1 + below(6); i > 0; --i) {
+      work.push_back(1'000'000 + below(4'000'000));
+      sum += work.back();
+    }
+    busiest = std::max(busiest, sum);
+    all += sum;
+  }
+  const std::int64_t launch = below(3) == 0 ? 2'000'000 : 5'000;
+  std::string text;
+  std::vector<test::TextStep> marks;
+  for (std::size_t step = 0; step < steps; ++step) {
+    text += fmt::format("h:b{}(0) ", step);
+    std::string device;
+    std::int64_t host = 0;
+    for (std::size_t s = 0; s < streams; ++s) {
+      for (std::size_t i = 0; i < works[s].size(); ++i) {
+        const std::string name = fmt::format("{}_{}_{}", step, s, i);
+        text += fmt::format("h:l{}({}) s{}:k{}({})<l{} ", name, launch, s, name, works[s][i], name);
+        device += " k" + name;
+        host += launch;
+      }
+    }
+    text += fmt::format("h:e{}(0) ", step);
+    marks.push_back({fmt::format("b{}", step), fmt::format("e{}", step), device});
+    busiest = std::max(busiest, host);
+    all += step == 0 ? host : 0;
+  }
+  return {test::with_steps(test::graph(text), marks), busiest, all};
+}
+
+TEST_CASE("the step is never below the work that the busiest stream or the host has in each") {
+  for (std::uint32_t seed = 1; seed <= 300; ++seed) {
+    CAPTURE(seed);
+    const Rates rates = run_at_rates(seed, 12);
+    const StepTimes times = simulated_steps(rates.graph, simulate(rates.graph));
+    const StepAnswer answer = *answer_of(times, {});
+    CHECK(answer.step_ns >= rates.busiest_ns);
+    CHECK(answer.step_ns <= rates.all_ns);
+  }
+}
+
+TEST_CASE("a stream that works in every other step counts with half of it") {
+  // Steps of 10 on the host; two streams take turns with 30 each: 15 per step and stream.
+  std::string text;
+  std::vector<test::TextStep> marks;
+  for (int i = 0; i < 8; ++i) {
+    text += fmt::format("h:b{0}(0) h:l{0}(10) s{1}:k{0}(30)<l{0} h:e{0}(0) ", i, i % 2);
+    marks.push_back({fmt::format("b{}", i), fmt::format("e{}", i), fmt::format("k{}", i)});
+  }
+  const TaskGraph graph = test::with_steps(test::graph(text), marks);
+  CHECK(answer_of(simulated_steps(graph, simulate(graph)), {})->step_ns == 15);
 }
 
 TEST_CASE("scatter is the usual distance from the median, whatever one outlier does") {

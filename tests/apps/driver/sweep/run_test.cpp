@@ -75,7 +75,7 @@ TEST_CASE("sweep: a point of a trace is what whatif answers") {
   REQUIRE(asked.code == 0);
   const auto step = static_cast<std::int64_t>(rows.points[4].result.metrics[0]);
   CHECK(asked.out.find("\"step_ns\": " + std::to_string(step)) != std::string::npos);
-  const auto low = static_cast<std::int64_t>(rows.points[4].result.metrics[2]);
+  const auto low = static_cast<std::int64_t>(rows.points[4].result.metrics[3]);
   CHECK(asked.out.find("\"low_ns\": " + std::to_string(low)) != std::string::npos);
 }
 

@@ -122,6 +122,38 @@ TEST_CASE("validation: an H100's pairs whose predictions the host limits") {
   }
 }
 
+// What the page examples/21_h100_stacks says of each row: time where the device limits, memory
+// where a change takes whole tensors away.
+TEST_CASE("validation: an H100's stacks of what-ifs, where the device limits, by time and memory") {
+  const std::string folder = std::string(FORETRACE_SOURCE_DIR) + "/examples/traces/h100_stacks";
+  const auto pairs = pair_table(test::shipped(), folder);
+  REQUIRE_MESSAGE(pairs.ok(), (pairs.ok() ? std::string() : pairs.error().message));
+  CHECK(pairs->size() == 84);
+  CHECK(coverage_of(*pairs).covered >= 35);
+  std::map<std::string, const PairRow*> by_id;
+  for (const PairRow& row : *pairs) {
+    CAPTURE(row.id);
+    CHECK(row.failure.empty());
+    by_id[row.id] = &row;
+  }
+  for (const char* const change :
+       {"sdpa", "checkpoint", "sdpa+checkpoint", "cuda_graph", "checkpoint+cuda_graph", "tf32",
+        "checkpoint_attention", "freeze_half", "batch_half", "fused_adam"}) {
+    CAPTURE(change);
+    REQUIRE(by_id.count(std::string("stack-medium-") + change) == 1);
+    CHECK(std::abs(by_id[std::string("stack-medium-") + change]->error()) < 0.03);
+  }
+  for (const char* const id :
+       {"gpt2-medium-fused", "gpt2-medium-frozen_embeddings", "gpt2-medium-optimizer_offload",
+        "llama-1b-fused", "llama-1b-frozen_embeddings", "llama-1b-optimizer_offload",
+        "stack-medium-sdpa+checkpoint"}) {
+    CAPTURE(id);
+    REQUIRE(by_id.count(id) == 1);
+    CHECK(static_cast<double>(by_id[id]->predicted_peak_bytes) ==
+          doctest::Approx(static_cast<double>(by_id[id]->measured_peak_bytes)).epsilon(0.005));
+  }
+}
+
 TEST_CASE("validation: measured times that are none are refused with the pair's name") {
   const std::filesystem::path folder =
       std::filesystem::temp_directory_path() / "foretrace_measured_pairs";

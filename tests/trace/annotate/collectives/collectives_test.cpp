@@ -133,9 +133,59 @@ TEST_CASE("collectives: sends and receives name their peer") {
   const RankCollectives found = extract_collectives(b.table());
   REQUIRE(found.list.size() == 2);
   CHECK(found.list[0].kind == CollectiveKind::send);
-  CHECK(found.list[0].peer == 3);
+  REQUIRE(found.list[0].messages.size() == 1);
+  CHECK(found.list[0].messages[0].sends);
+  CHECK(found.list[0].messages[0].peer == 3);
   CHECK(found.list[1].kind == CollectiveKind::receive);
-  CHECK(found.list[1].peer == 2);
+  REQUIRE(found.list[1].messages.size() == 1);
+  CHECK_FALSE(found.list[1].messages[0].sends);
+  CHECK(found.list[1].messages[0].peer == 2);
+}
+
+TEST_CASE("collectives: a kernel names its source and target, or the operator its direction") {
+  TableBuilder b;
+  const EventId send = b.work(b.call(b.thread(1), "cudaLaunchKernel", 0, 5), b.stream(7), 9, 5,
+                              "ncclDevKernel_SendRecv()");
+  describe(b, send,
+           {"", "", "",
+            R"({"Collective name": "send", "Src Rank": 4, "Dst Rank": 5, "In msg nelems": 8, )"
+            R"("dtype": "Float"})"});
+  b.op(b.thread(1), "c10d::recv_", 98, 9);
+  b.work(b.call(b.thread(1), "cudaLaunchKernel", 100, 5), b.stream(7), 109, 5,
+         "ncclDevKernel_SendRecv()");
+  const RankCollectives found = extract_collectives(b.table());
+  REQUIRE(found.list.size() == 2);
+  REQUIRE(found.list[0].messages.size() == 1);
+  CHECK(found.list[0].messages[0].own == 4);
+  CHECK(found.list[0].messages[0].peer == 5);
+  CHECK(found.list[0].messages[0].bytes == 32);
+  CHECK(found.list[1].kind == CollectiveKind::receive);
+  REQUIRE(found.list[1].messages.size() == 1);
+  CHECK(found.list[1].messages[0].peer == -1);
+}
+
+TEST_CASE("collectives: what was asked for since the last launch is done by one kernel") {
+  TableBuilder b;
+  const auto ask = [&](double at, const char* name) {
+    describe(b, b.op(b.thread(1), "record_param_comms", at, 2), {"", "", "", name});
+  };
+  ask(0, R"({"Collective name": "send", "Dst Rank": 2, "Process Group Name": "pp"})");
+  b.work(b.call(b.thread(1), "cudaLaunchKernel", 1, 1), b.stream(7), 9, 5,
+         "ncclDevKernel_SendRecv()");
+  ask(10, R"({"Collective name": "send", "Dst Rank": 2, "Process Group Name": "pp"})");
+  ask(13, R"({"Collective name": "recv", "Src Rank": 0, "Process Group Name": "pp"})");
+  b.work(b.call(b.thread(1), "cudaLaunchKernel", 20, 5), b.stream(7), 29, 5,
+         "ncclDevKernel_SendRecv()");
+  const RankCollectives found = extract_collectives(b.table());
+  REQUIRE(found.list.size() == 2);
+  CHECK(found.list[0].messages.size() == 1);
+  CHECK(found.list[1].kind == CollectiveKind::send_receive);
+  REQUIRE(found.list[1].messages.size() == 2);
+  CHECK(found.list[1].messages[0].sends);
+  CHECK(found.list[1].messages[0].peer == 2);
+  CHECK_FALSE(found.list[1].messages[1].sends);
+  CHECK(found.list[1].messages[1].peer == 0);
+  CHECK(found.groups[found.list[1].group].name == "pp");
 }
 
 TEST_CASE("collectives: payload and bus factor follow the usual definitions") {

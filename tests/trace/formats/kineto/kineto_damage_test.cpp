@@ -229,4 +229,22 @@ TEST_CASE("damage: a timestamp far from the others is told") {
   CHECK(has_warning(trace.report, "events lie 18786 days apart"));
 }
 
+TEST_CASE("damage: kernels that were left at time 0 are dropped, and the others keep their times") {
+  const LoadedTrace trace = read_events(
+      R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":0,"dur":0},
+         {"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":1623143089861000,"dur":10},
+         {"ph":"X","cat":"cpu_op","name":"b","pid":1,"tid":1,"ts":1623143089861020,"dur":1})");
+  CHECK(trace.report.dropped() == 1);
+  CHECK(trace.report.warnings.empty());
+  CHECK(trace.events.info.first_time_ns == 1623143089861000000);
+  std::size_t kernels = 0;
+  for (const EventKind kind : trace.events.kind) kernels += kind == EventKind::kernel ? 1 : 0;
+  CHECK(kernels == 1);
+  // Of a trace that counts from its own begin nothing is dropped.
+  const LoadedTrace near = read_events(
+      R"({"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":0,"dur":0},
+         {"ph":"X","cat":"kernel","name":"k","pid":0,"tid":7,"ts":20,"dur":10})");
+  CHECK(near.report.dropped() == 0);
+}
+
 }  // namespace foretrace::trace

@@ -30,6 +30,18 @@ void check_snapshot(const LoadedTrace& trace) {
   CHECK(memory.reserved[0] == 4096);
   CHECK(memory.reserved[1] == 4096 + 8192);
   CHECK(memory.reserved[5] == 4096);
+  REQUIRE(memory.at_end.has_value());
+  CHECK(memory.at_end->allocated_bytes == 1000);
+  CHECK(memory.at_end->reserved_bytes == 4096);
+  CHECK(memory.at_end->free_bytes == 3096);
+  CHECK(memory.at_end->largest_free_bytes == 3096);
+  CHECK(memory.at_end->free_pieces == 1);
+  REQUIRE(memory.at_end->holders.size() == 2);
+  CHECK(memory.at_end->holders[0].line.empty());  // before the history
+  CHECK(memory.at_end->holders[0].bytes == 600);
+  CHECK(memory.at_end->holders[1].line == "model.py:12 forward");
+  CHECK(memory.at_end->holders[1].bytes == 400);
+  CHECK(memory.failed.empty());
   CHECK(trace.report.damage.empty());
   REQUIRE(trace.report.warnings.size() == 1);
   CHECK(trace.report.warnings[0] == "device 0 is shown; 1 other devices have memory too");
@@ -41,6 +53,40 @@ TEST_CASE("memory_snapshot: the history is walked back from what is held at its 
 
 TEST_CASE("memory_snapshot: the same as JSON gives the same") {
   check_snapshot(read_file_of("memory_snapshot", "snapshot.json"));
+}
+
+TEST_CASE(
+    "memory_snapshot: a request that failed keeps its size, its code and what was held then") {
+  // Free blocks side by side are one piece; the framework's own frames say nothing.
+  const auto trace = read_bytes("memory_snapshot",
+                                R"({"segments": [{"device": 0, "total_size": 100, "blocks": [
+            {"size": 10, "state": "inactive"}, {"size": 20, "state": "inactive"},
+            {"size": 40, "state": "active_allocated", "history": [{"frames": [
+               {"filename": "??", "line": 0, "name": "malloc"},
+               {"filename": "/usr/lib/python3/site-packages/torch/nn/modules/linear.py",
+                "line": 114, "name": "forward"},
+               {"filename": "train.py", "line": 7, "name": "step"},
+               {"filename": "main.py", "line": 1, "name": "main"}]}]},
+            {"size": 30, "state": "inactive"}]}],
+          "device_traces": [[
+            {"action": "alloc", "size": 40, "time_us": 1},
+            {"action": "oom", "size": 50, "device_free": 5, "time_us": 2,
+             "frames": [{"filename": "model.py", "line": 9, "name": "logits"}]},
+            {"action": "segment_alloc", "size": 60, "time_us": 3}]]})");
+  REQUIRE(trace.ok());
+  const MemoryTimeline& memory = *trace->memory();
+  REQUIRE(memory.at_end.has_value());
+  CHECK(memory.at_end->free_bytes == 60);
+  CHECK(memory.at_end->largest_free_bytes == 30);
+  CHECK(memory.at_end->free_pieces == 2);
+  REQUIRE(memory.at_end->holders.size() == 1);
+  CHECK(memory.at_end->holders[0].line == "train.py:7 step");
+  REQUIRE(memory.failed.size() == 1);
+  CHECK(memory.failed[0].bytes == 50);
+  CHECK(memory.failed[0].line == "model.py:9 logits");
+  CHECK(memory.failed[0].device_free_bytes == 5);
+  CHECK(memory.failed[0].allocated_bytes == 40);
+  CHECK(memory.failed[0].reserved_bytes == 40);  // the segment of 60 came later
 }
 
 TEST_CASE("memory_snapshot: a pickle that would run code is refused") {

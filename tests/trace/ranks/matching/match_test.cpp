@@ -167,14 +167,18 @@ TEST_CASE("match: a send is matched with its peer's receive, per pair of ranks")
       RankCollective& row = ranks[r].list[i];
       const bool forward = i % 2 == 0;
       row.kind = forward == (r == 0) ? CollectiveKind::send : CollectiveKind::receive;
-      row.own = static_cast<std::int32_t>(r);
-      row.peer = static_cast<std::int32_t>(1 - r);
+      row.messages.push_back({.sends = row.kind == CollectiveKind::send,
+                              .own = static_cast<std::int32_t>(r),
+                              .peer = static_cast<std::int32_t>(1 - r)});
     }
   }
   const JobMatching job = match_collectives(ranks);
-  REQUIRE(job.communicators.size() == 1);
-  CHECK(job.communicators[0].size == 2);
-  CHECK(job.communicators[0].matched == 20);
+  REQUIRE(job.communicators.size() == 2);  // one per direction
+  for (const JobCommunicator& communicator : job.communicators) {
+    CHECK(communicator.size == 2);
+    CHECK(communicator.matched == 10);
+  }
+  CHECK(wrong_pairs(job, ranks) == 0);
 }
 
 TEST_CASE("match: the group of a rank that is not in the job leaves collectives incomplete") {

@@ -56,7 +56,7 @@ std::string dump(const Schedule& schedule) {
     const auto id = make_id<TypeId>(type);
     text += workload.types[id].name + ":";
     for (std::size_t kind = 0; kind < schedule.cluster.kinds.size(); ++kind) {
-      for (const char* const placement : {"", "3", "12"}) {
+      for (const char* const placement : {"", "3", "21"}) {
         for (const int gpus : {1, 2, 3, 7}) {
           const Where where{make_id<KindId>(kind), gpus, placement};
           text += fmt::format(" {}", schedule.throughput->rate(id, where));
@@ -93,9 +93,9 @@ std::vector<TableReader> table_readers() {
        }},
       {"rates",
        rate_columns,
-       {{"type", "t"}, {"kind", "a"}, {"steps_per_s", "2"}},
+       {{"type", "t"}, {"kind", "a"}, {"gpus", "3"}, {"steps_per_s", "2"}},
        {{{"type", "t"}, {"kind", "a"}, {"steps_per_s", "5"}},
-        {{"model", "m"}, {"kind", "a"}, {"steps_per_s", "2"}, {"placement", "12"}, {"gpus", "3"}},
+        {{"model", "t"}, {"kind", "a"}, {"steps_per_s", "5"}, {"placement", "21"}, {"gpus", "3"}},
         {{"type", "t"},
          {"kind", "a"},
          {"steps_per_s", "2"},
@@ -225,8 +225,8 @@ TEST_CASE("law: whatever stands in a cell changes what is read, or is a mistake"
         Row without = row;
         without.erase(column);
         const auto before = read(reader, without);
-        for (const char* const cell : {"3", "7", "0.25", "x", "b", "12"}) {
-          CAPTURE(cell);
+        for (const char* const cell : {"3", "7", "0.75", "x", "b", "21"}) {
+          CAPTURE(std::string(cell));
           Row with = row;
           with[column] = cell;
           const auto after = read(reader, with);

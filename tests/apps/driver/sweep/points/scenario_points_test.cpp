@@ -55,6 +55,7 @@ void check_points(const Sweep& sweep, bool are_independent) {
     const Estimate other = *estimate(expected->job, build_blocks(expected->job));
     CHECK(one.step_ns == other.step_ns);
     CHECK(one.breakdown.total() == other.breakdown.total());
+    CHECK(points.amounts((*got)->job) == driver::amounts_of(expected->job));
     REQUIRE(one.memory.size() == other.memory.size());
     for (std::size_t i = 0; i < one.memory.size(); ++i) {
       CHECK(one.memory[i].total() == other.memory[i].total());
@@ -78,6 +79,17 @@ TEST_CASE("sweep: a plan put together from its axes is the plan of its document"
       {"pointer": "/workload/model", "values": ["mixtral_8x7b", "llama3_8b"]},
       {"pointer": "/precision", "values": ["bf16", "fp32"]},
       {"pointer": "/recompute", "values": ["none", "full"]})"),
+               true);
+}
+
+TEST_CASE("sweep: layers of each stage, passes and keys are axes as any other") {
+  check_points(plans(R"({"pointer": "/parallelism/pipeline", "values": [2]},
+      {"pointer": "/parallelism/stages", "values": [[{"layers": 16}, {"layers": 16}],
+                                                    [{"layers": 4}, {"layers": 28}]]},
+      {"pointer": "/batch/micro", "values": [1, 2]})"),
+               true);
+  check_points(plans(R"({"pointer": "/workload/pass", "values": ["training", "prefill", "decode"]},
+      {"pointer": "/workload/context", "values": [128, 8192]})"),
                true);
 }
 

@@ -176,7 +176,9 @@ TEST_CASE("sweep store: one of a program with fewer metrics is shown, and not go
     REQUIRE(database.open_for_writing(store_file(folder)).ok());
     REQUIRE(database.run(sql).ok());
   };
-  change("DROP VIEW results; ALTER TABLE points DROP COLUMN time_ratio");
+  change(
+      "DROP VIEW results; ALTER TABLE points DROP COLUMN time_ratio; "
+      "UPDATE facts SET value = 'foretrace.sweep_store/1' WHERE name = 'schema'");
   const auto stored = open_stored(folder);
   REQUIRE_MESSAGE(stored.ok(), stored.error().message);
   CHECK(stored->sweep.metrics.size() == 2);

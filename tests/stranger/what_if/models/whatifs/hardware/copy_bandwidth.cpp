@@ -46,6 +46,7 @@ constexpr OptimizationInfo info = {
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "factor: bandwidthTest of both links.",
+    .identity = {.setting = "factor=1"},
     .params = params,
     .apply = apply,
     .stage = ApplyStage::device};

@@ -1,0 +1,50 @@
+// The setting of a what-if that leaves a run as it was recorded, for the run at hand.
+#pragma once
+
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <string_view>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "apps/driver/requests/what_if_spec.h"
+#include "models/whatifs/optimization.h"
+#include "sim/graph/task_graph.h"
+
+namespace foretrace::test {
+
+/// Of the whole job, as far as a recording tells.
+inline std::size_t ranks_of(const TaskGraph& graph) {
+  std::size_t ranks = 0;
+  for (const RankClass& one : graph.context().rank_classes) ranks += one.multiplicity;
+  for (const Communicator& group : graph.context().communicators) {
+    ranks = std::max<std::size_t>(ranks, group.size);
+  }
+  return ranks;
+}
+
+/// Nothing where there is none, or where it names what this recording does not tell.
+inline std::optional<driver::WhatIf> identity_of(const OptimizationInfo& info,
+                                                 const TaskGraph& graph, const Accelerator* on) {
+  std::string setting(info.identity.setting);
+  const auto put = [&](std::string_view name, const std::string& value) {
+    const auto at = setting.find(name);
+    if (at == std::string::npos) return true;
+    setting.replace(at, name.size(), value);
+    return !value.empty();
+  };
+  const std::size_t ranks = ranks_of(graph);
+  if (!put("{accelerator}", on == nullptr ? "" : on->name) ||
+      !put("{ranks}", ranks < 2 ? "" : std::to_string(ranks)) || setting.empty()) {
+    return std::nullopt;
+  }
+  const auto spec = driver::parse_what_if(fmt::format("{}:{}", info.name, setting));
+  REQUIRE_MESSAGE(spec.ok(), spec.error().message);
+  auto what_if = driver::check_what_if(*spec);
+  REQUIRE_MESSAGE(what_if.ok(), what_if.error().message);
+  return *std::move(what_if);
+}
+
+}  // namespace foretrace::test

@@ -1,0 +1,91 @@
+// Laws of plans, on random models, machines and sizes: what is listed is what the same plan is when
+// it is asked about alone.
+#include <algorithm>
+#include <cmath>
+#include <cstdint>
+
+#include <doctest/doctest.h>
+
+#include "apps/driver/plan/plan_search.h"
+#include "apps/driver/scenario/scenario_answer.h"
+#include "apps/driver/scenario/scenario_text.h"
+#include "models/program/estimate.h"
+#include "tests/laws/support/random_draws.h"
+#include "tests/laws/support/random_job.h"
+
+namespace foretrace {
+namespace {
+
+using driver::PlanAnswer;
+using driver::PlanChoice;
+using driver::PlanQuestion;
+
+/// What a random job computes, and where, to be planned anew.
+PlanQuestion question_about(const test::RandomJob& drawn) {
+  test::Draws draws(drawn.number);
+  PlanQuestion question;
+  question.scenario = drawn.scenario;
+  Job& job = question.scenario.job;
+  job.pass = Pass::training;
+  job.keys = job.length;
+  job.sparse_gradients.reset();
+  const std::uint32_t wanted =
+      draws.one_of<std::uint32_t>({1, 2, 4, 8, 8, 16, 16, 32, 48, 64, 128, 256});
+  question.gpus = std::min(wanted, job.cluster->accelerators());
+  question.global_batch = question.gpus * draws.one_of<double>({1, 1, 2, 4, 8, 32});
+  question.keep = 3;
+  return question;
+}
+
+// As `plan` says it and as `simulate` says it of the written file.
+void check_written(const PlanChoice& choice, const test::RandomJob& drawn, test::RandomJobs& jobs) {
+  const std::string text = driver::scenario_text(choice.job, drawn.names);
+  const auto scenario = jobs.parsed(text);
+  REQUIRE_MESSAGE(scenario.ok(), text << (scenario.ok() ? "" : scenario.error().message));
+  const auto answer = driver::answer_scenario(*scenario);
+  REQUIRE(answer.ok());
+  const auto planned = static_cast<double>(choice.step_ns);
+  CHECK_MESSAGE(std::abs(static_cast<double>(answer->step_ns) / planned - 1) < 0.01, text);
+  CHECK_MESSAGE(answer->range.low_ns <= answer->step_ns, text);
+  CHECK_MESSAGE(answer->step_ns <= answer->range.high_ns, text);
+  CHECK_MESSAGE(choice.low_ns <= choice.step_ns, text);
+  CHECK_MESSAGE(choice.step_ns <= choice.high_ns, text);
+  CHECK_MESSAGE(answer->fits, text);
+  CHECK_MESSAGE(std::abs(answer->fullest().total() / choice.memory_bytes - 1) < 0.01, text);
+}
+
+// Of a plan that may be shown without its range.
+void check_listed(const PlanChoice& choice) {
+  const auto alone = estimate(choice.job, build_blocks(choice.job));
+  REQUIRE(alone.ok());
+  CHECK(choice.formula_ns == alone->step_ns);
+  CHECK(choice.formula_ns <= choice.step_ns);
+  CHECK(choice.memory_bytes == alone->memory[driver::fullest_stage(alone->memory)].total());
+}
+
+TEST_CASE("jobs: a plan takes the step and the memory that its own scenario is simulated to take") {
+  test::RandomJobs jobs;
+  std::size_t answered = 0;
+  const std::uint64_t questions = test::law_jobs(24, 100);
+  for (std::uint64_t number = 0; number < questions; ++number) {
+    CAPTURE(number);
+    const test::RandomJob drawn = jobs.draw(number);
+    const PlanQuestion question = question_about(drawn);
+    const auto answer = driver::search_plans(question);
+    if (!answer.ok() || answer->best.empty()) continue;
+    ++answered;
+    for (const PlanChoice& choice : answer->best) {
+      check_listed(choice);
+      check_written(choice, drawn, jobs);
+      CHECK(answer->best.front().step_ns <= choice.step_ns);
+    }
+    for (const driver::LosingGrid& grid : answer->losing) {
+      check_listed(grid.choice);
+      CHECK((!grid.fits || answer->best.back().step_ns <= grid.choice.step_ns));
+    }
+  }
+  CHECK(answered * 2 >= questions);
+}
+
+}  // namespace
+}  // namespace foretrace
