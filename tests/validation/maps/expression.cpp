@@ -79,11 +79,17 @@ class Calculation {
       }
     }
   }
+  /// What stands in parentheses.
+  double inner() {
+    if (++nested_ > most_nested) rest_ = {};
+    const double value = comparison();
+    --nested_;
+    return value;
+  }
   double term() {
     skip_spaces();
     if (take("(")) {
-      if (++nested_ > most_nested) rest_ = {};
-      const double value = comparison();
+      const double value = inner();
       if (!take(")")) mistake("no ')'");
       return value;
     }
@@ -113,7 +119,7 @@ class Calculation {
   double call(std::string_view name) {
     std::vector<double> values;
     do {
-      values.push_back(comparison());
+      values.push_back(inner());
     } while (take(","));
     if (!take(")")) mistake("no ')'");
     if (values.size() == 1 && name == "ceil") return std::ceil(values[0]);

@@ -1,5 +1,7 @@
 #include "tests/validation/maps/expression.h"
 
+#include <string>
+
 #include <doctest/doctest.h>
 
 namespace foretrace::validation {
@@ -26,7 +28,11 @@ TEST_CASE("expressions: what is none is said, and nothing that is not finite com
   }
   CHECK(calculate("gpus / pp", row).error().message ==
         "'gpus / pp': got the name pp, which is no number of the row");
-  CHECK_FALSE(calculate(std::string(100'000, '('), row).ok());
+  std::string calls;
+  for (int i = 0; i < 100'000; ++i) calls += "max(1,";
+  for (const std::string& deep : {std::string(100'000, '('), calls}) {
+    CHECK_FALSE(calculate(deep, row).ok());
+  }
 }
 
 }  // namespace

@@ -101,13 +101,4 @@ std::optional<double> RowNumbers::optional_measured(std::string_view column) {
   return measured(column);
 }
 
-Result<double> copies_of(double ranks, double ranks_of_one) {
-  const double copies = ranks / ranks_of_one;
-  if (copies >= 1 && copies == std::floor(copies)) return copies;
-  return Error{ErrorCode::bad_format,
-               fmt::format("got {} accelerators, expected a multiple of the {} of one copy of the "
-                           "model",
-                           ranks, ranks_of_one)};
-}
-
 }  // namespace foretrace::driver

@@ -60,8 +60,4 @@ class RowNumbers {
   Status status_ = ok_status();
 };
 
-/// "gpus: got 12, expected a multiple of the 8 ranks of a copy": how many copies of a model
-/// these ranks are.
-[[nodiscard]] Result<double> copies_of(double ranks, double ranks_of_one);
-
 }  // namespace foretrace::driver
