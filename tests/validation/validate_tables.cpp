@@ -75,7 +75,7 @@ bool TablePredictors::knows(std::string_view id) const {
   return map_of(id) != nullptr || driver::reader_of(id) != nullptr;
 }
 
-bool TablePredictors::takes_minutes(std::string_view id) const {
+bool TablePredictors::takes_minutes(std::string_view id) {
   const driver::TableReaderInfo* reader = driver::reader_of(id);
   return reader != nullptr && reader->takes_minutes(id);
 }
@@ -126,7 +126,7 @@ Result<TablesReport> validate_tables(const Catalogue& catalogue, const TablesOpt
       report.unknown.push_back(table.id);
       continue;
     }
-    if (options.only.empty() && predictors->takes_minutes(table.id)) {
+    if (options.only.empty() && TablePredictors::takes_minutes(table.id)) {
       report.left_out.push_back(table.id);
       continue;
     }

@@ -26,7 +26,7 @@ class TablePredictors {
   [[nodiscard]] const std::vector<TableMap>& maps() const { return maps_; }
   [[nodiscard]] bool knows(std::string_view id) const;
   /// True for tables that are predicted where they are asked for by name.
-  [[nodiscard]] bool takes_minutes(std::string_view id) const;
+  [[nodiscard]] static bool takes_minutes(std::string_view id);
   /// Error: the table as a whole is not what it should be, or nobody knows it.
   [[nodiscard]] Result<std::vector<driver::TableResult>> predict(const driver::TruthTable& table,
                                                                  driver::TableInputs& inputs) const;

@@ -105,7 +105,7 @@ class Calculation {
     const auto is_name = [](char c) {
       return std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_';
     };
-    const auto end = std::find_if_not(rest_.begin(), rest_.end(), is_name);
+    const auto* const end = std::find_if_not(rest_.begin(), rest_.end(), is_name);
     const std::string_view name = rest_.substr(0, static_cast<std::size_t>(end - rest_.begin()));
     rest_.remove_prefix(name.size());
     if (take("(")) return call(name);

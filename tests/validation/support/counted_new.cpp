@@ -16,10 +16,14 @@ std::uint64_t allocations() { return calls.load(std::memory_order_relaxed); }
 
 }  // namespace foretrace::test
 
-// The forms for arrays and those without exceptions call this one.
-void* operator new(std::size_t bytes) {
+// The forms for arrays call these. A sanitizer has forms without exceptions of its own, whose
+// memory is not free()'s.
+void* operator new(std::size_t bytes, const std::nothrow_t& /*none*/) noexcept {
   calls.fetch_add(1, std::memory_order_relaxed);
-  void* const memory = std::malloc(bytes == 0 ? 1 : bytes);
+  return std::malloc(bytes == 0 ? 1 : bytes);
+}
+void* operator new(std::size_t bytes) {
+  void* const memory = operator new(bytes, std::nothrow);
   if (memory == nullptr) throw std::bad_alloc();
   return memory;
 }

@@ -20,7 +20,6 @@ namespace {
 
 using scheduling::TruthGap;
 using scheduling::TruthPoint;
-using scheduling::TruthScore;
 
 /// Another table that a study needs.
 Result<const TruthTable*> companion(const TableInputs& inputs, std::string_view id) {
