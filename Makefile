@@ -2,10 +2,11 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo program python test bench format tidy asan tsan fuzz coverage install package release clean
+.PHONY: help demo program python test validate bench format tidy asan tsan fuzz coverage install package release clean
 
 TRACE ?= $(firstword $(wildcard examples/traces/demo*.json.gz examples/traces/demo*.json))
 WHATIF ?= --rank-all
+TABLES ?= ../shared/validation
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 FUZZ_RUNS ?=
@@ -69,6 +70,11 @@ fuzz: ## FUZZ_SECONDS (60) of fuzzing per target, with sanitizers; or FUZZ_RUNS 
 	@.ci/setup.sh build test
 	@tests/fuzz/can_fuzz.sh || exit 0; .ci/build.sh fuzz fuzz_targets && \
 	  FUZZ_SECONDS=$(FUZZ_SECONDS) FUZZ_RUNS=$(FUZZ_RUNS) tests/fuzz/run.sh build/fuzz
+
+validate: ## predict the rows of published tables: TABLES=folder of tables (foretrace-truth/1)
+	@.ci/setup.sh build
+	@.ci/build.sh release foretrace_validate
+	@build/release/apps/foretrace-validate --tables "$(TABLES)"
 
 coverage: ## line coverage of the tests
 	@.ci/setup.sh build test coverage

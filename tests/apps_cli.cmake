@@ -41,13 +41,12 @@ foreach(page IN LISTS pages)
 endforeach()
 
 # Pages of figures on real recordings are what the program prints today.
-foreach(page "CLAIMS --claims" "WHATIFS --what-ifs")
+foreach(page "CLAIMS --claims foretrace_validate" "WHATIFS --what-ifs foretrace_cli validate")
   separate_arguments(parts UNIX_COMMAND "${page}")
-  list(GET parts 0 name)
-  list(GET parts 1 table)
+  list(POP_FRONT parts name table program)
   set(test "validation: ${name}.md shows what validate ${table} prints")
   add_test(NAME "${test}" COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR}
-    -DPROGRAM=$<TARGET_FILE:foretrace_cli> -DTRACES=${FORETRACE_SHARED_DATA}/traces
+    "-DPROGRAM=$<TARGET_FILE:${program}>;${parts}" -DTRACES=${FORETRACE_SHARED_DATA}/traces
     -DPAGE=${CMAKE_CURRENT_SOURCE_DIR}/validation/${name}.md -DTABLE=${table}
     -DWORK=${CMAKE_CURRENT_BINARY_DIR}/validation/${name} -P ${CMAKE_CURRENT_SOURCE_DIR}/validation_page.cmake)
   set_tests_properties("${test}" PROPERTIES LABELS validation TIMEOUT 600 SKIP_REGULAR_EXPRESSION "SKIPPED: ")

@@ -119,8 +119,6 @@ set(table
   "apps/driver/substitution      | sim/* trace/* models/* apps/driver apps/driver/steps apps/driver/requests"
   "apps/driver/fleet             | sim/core models/networks models/storage models/federated apps/driver/scheduler/sources"
   "apps/driver/mapping           | sim/core models/catalogue models/costs models/networks models/mapping apps/driver/serving"
-  "apps/driver/validate/studies  | sim/core apps/driver/scheduler apps/driver/scheduler/*"
-  "apps/driver/validate/tables   | sim/* models/* apps/driver apps/driver/steps apps/driver/requests apps/driver/memory apps/driver/scenario apps/driver/predictor apps/driver/training apps/driver/scheduler/* apps/driver/serving apps/driver/validate/studies"
   "apps/driver/validate          | sim/* trace/* models/* apps/driver apps/driver/steps apps/driver/requests apps/driver/memory apps/driver/answers apps/driver/scenario"
   "apps/report                   | sim/* trace/* models/* apps/driver/*"
   "apps/report/svg               | sim/* trace/annotate apps/report"
@@ -141,6 +139,12 @@ set(table
   "apps/cli/output               | sim/* trace/* models/* apps/driver/* apps/report/* apps/cli/arguments"
   "apps/cli                      | sim/* trace/* models/* apps/driver/* apps/report/* apps/serve apps/explorer apps/cli/arguments apps/cli/names apps/cli/output"
   "apps/cli/commands             | sim/* trace/* models/* apps/driver/* apps/report/* apps/serve apps/explorer apps/cli apps/cli/arguments apps/cli/names apps/cli/output"
+  "tests/validation/studies      | sim/core apps/driver/scheduler apps/driver/scheduler/*"
+  "tests/validation/tables       | sim/* models/* apps/driver apps/driver/steps apps/driver/requests apps/driver/memory apps/driver/scenario apps/driver/predictor apps/driver/training apps/driver/scheduler/* apps/driver/serving tests/validation/studies"
+  "tests/validation/maps         | sim/core models/networks models/collectives models/workloads models/program apps/driver/scenario tests/validation/studies tests/validation/tables"
+  "tests/validation/claims       | sim/* models/catalogue models/whatifs apps/driver apps/driver/steps apps/driver/requests apps/driver/memory apps/driver/answers apps/driver/scenario"
+  "tests/validation/report       | sim/core apps/report tests/validation/tables tests/validation/claims"
+  "tests/validation              | sim/core apps/driver/validate apps/report apps/cli apps/cli/arguments apps/cli/names apps/cli/output tests/validation/tables tests/validation/maps tests/validation/report"
   "tests                         | sim/* trace/* models/* apps/* tests/*"
   "examples                      | sim/* trace/* models/* apps/driver/*")
 
@@ -186,7 +190,8 @@ foreach(file IN LISTS files)
     continue()
   endif()
   get_filename_component(layer ${file} DIRECTORY)
-  if(layer MATCHES "^(tests|examples)/")
+  # foretrace-validate is a program that lies beside its tests: its folders are rooms, its tests are tests.
+  if(layer MATCHES "^(tests|examples)(/|$)" AND (NOT layer MATCHES "^tests/validation(/|$)" OR file MATCHES "_test\\.cpp$|/support/"))
     set(layer ${CMAKE_MATCH_1})
   endif()
   # A family without a row of its own has that of any family.

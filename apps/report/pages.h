@@ -35,9 +35,7 @@
 #include "apps/driver/sweep/store/select.h"
 #include "apps/driver/training/time_to_train.h"
 #include "apps/driver/validate/ablation.h"
-#include "apps/driver/validate/claims.h"
 #include "apps/driver/validate/formats.h"
-#include "apps/driver/validate/tables/tables.h"
 #include "apps/driver/validate/validate_jobs.h"
 #include "apps/driver/validate/validation.h"
 #include "apps/driver/validate/what_if_table.h"
@@ -199,9 +197,6 @@ struct ValidationAnswer {
 [[nodiscard]] Page jobs_page(const std::vector<driver::JobRow>& jobs);
 [[nodiscard]] Page ablation_page(const std::vector<driver::AblatedRule>& rules);
 [[nodiscard]] Page examples_page(const driver::ExampleTable& examples);
-[[nodiscard]] Page claims_page(const std::vector<driver::ClaimRow>& claims);
-/// foretrace.tables/1.
-[[nodiscard]] Page tables_page(const driver::TablesReport& tables);
 /// foretrace.formats/1.
 [[nodiscard]] Page formats_page(const std::vector<driver::FormatRow>& rows);
 

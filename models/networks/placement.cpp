@@ -4,6 +4,8 @@
 #include <cmath>
 #include <numeric>
 
+#include "sim/core/result.h"
+
 namespace foretrace {
 namespace {
 
@@ -111,6 +113,7 @@ std::array<std::uint32_t, most_tiers> listed_by_tier(const TierNetwork& network,
 }  // namespace
 
 Placement place(const Cluster& cluster, const GridAxis& axis) {
+  FORETRACE_CHECK(axis.size > 0);
   Placement placement;
   placement.ranks = axis.size;
   placement.per_node = std::max(axis.size, 1U);
@@ -181,6 +184,7 @@ Placement place_ranks(const Cluster& cluster, std::span<const std::int32_t> rank
 }
 
 Placement place_alone(const Cluster& cluster, std::uint32_t nodes, std::uint32_t per_node) {
+  FORETRACE_CHECK(nodes > 0 && per_node > 0);
   Placement placement;
   placement.ranks = nodes * per_node;
   placement.per_node = per_node;

@@ -2,8 +2,13 @@
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 namespace foretrace {
 namespace {
+
+/// More than any machine has; what counts ranks in 32 bits holds them.
+constexpr std::uint32_t most_ranks_of_plan = 100'000'000;
 
 std::vector<const ParallelismInfo*> in_order() {
   const auto kinds = parallelism::all();
@@ -11,6 +16,29 @@ std::vector<const ParallelismInfo*> in_order() {
   std::stable_sort(sorted.begin(), sorted.end(),
                    [](const auto* a, const auto* b) { return a->order < b->order; });
   return sorted;
+}
+
+/// Groups have ranks, and all of them together a number of their own.
+Status check_counts(const ParallelPlan& plan) {
+  struct Count {
+    std::string_view name;
+    std::uint32_t ranks;
+  };
+  double all = 1;
+  for (const Count one :
+       {Count{"tensor", plan.tensor}, Count{"pipeline", plan.pipeline},
+        Count{"context", plan.context}, Count{"data", plan.data}, Count{"expert", plan.expert},
+        Count{"expert_tensor", plan.expert_tensor}}) {
+    if (one.ranks > 0 && one.ranks <= most_ranks_of_plan) {
+      if (one.name != "expert" && one.name != "expert_tensor") all *= one.ranks;
+      continue;
+    }
+    return Error{ErrorCode::bad_config, fmt::format("{}: got {}, expected 1 to {}", one.name,
+                                                    one.ranks, most_ranks_of_plan)};
+  }
+  if (all <= most_ranks_of_plan) return ok_status();
+  return Error{ErrorCode::bad_config, fmt::format("data: got {} ranks in all, expected at most {}",
+                                                  all, most_ranks_of_plan)};
 }
 
 }  // namespace
@@ -61,6 +89,7 @@ Sharding real_sharding(const ParallelPlan& plan, bool has_experts) {
 }
 
 Status check_plan(const ParallelPlan& plan, const TransformerSpec& spec) {
+  if (Status status = check_counts(plan); !status.ok()) return status;
   for (const ParallelismInfo* kind : in_order()) {
     if (kind->check == nullptr) continue;
     if (Status status = kind->check(plan, spec); !status.ok()) return status;

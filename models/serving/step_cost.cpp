@@ -99,8 +99,9 @@ Status check_served(const ServedModel& served) {
                               served.cluster->accelerators()));
   }
   const std::uint32_t count = served.model->experts.count;
-  const bool divides = count > 0 && count % served.experts == 0;
-  if (served.tensor % served.experts != 0 || (served.experts > 1 && !divides)) {
+  const bool divides = count > 0 && served.experts > 0 && count % served.experts == 0;
+  if (served.experts == 0 || served.tensor % served.experts != 0 ||
+      (served.experts > 1 && !divides)) {
     return refuse("/parallelism/experts",
                   fmt::format("got {}, expected a divisor of the {} accelerators and of the {} "
                               "experts",

@@ -3,6 +3,8 @@
 #include <string>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "apps/cli/arguments/command.h"
 #include "apps/cli/arguments/help.h"
 #include "apps/cli/names/configs.h"
@@ -10,10 +12,8 @@
 #include "apps/cli/output/answers.h"
 #include "apps/cli/output/busy.h"
 #include "apps/cli/output/console.h"
-#include "apps/cli/table_options.h"
 #include "apps/driver/validate/ablated_pairs.h"
 #include "apps/driver/validate/ablation.h"
-#include "apps/driver/validate/claims.h"
 #include "apps/driver/validate/folders.h"
 #include "apps/driver/validate/formats.h"
 #include "apps/driver/validate/validate_jobs.h"
@@ -28,12 +28,12 @@ namespace {
 
 struct Options {
   app::CommonOptions common;
-  app::TableOptions tables;
   std::string data;
+  std::string tables;  ///< moved to a program of its own
   bool markdown = false;
   bool formats = false;
   bool jobs = false;
-  bool claims = false;
+  bool claims = false;  ///< moved, as --tables
   bool what_ifs = false;
   std::string ablate;
 };
@@ -54,12 +54,6 @@ int run_jobs(const Options& options, const CataloguePtr& known) {
   const auto rows = app::while_busy(options.common, "replaying jobs",
                                     [&] { return driver::job_table(known, options.data); });
   return rows.ok() ? answer(report::jobs_page(*rows), options) : app::failure(rows.error());
-}
-
-int run_claims(const Options& options, const CataloguePtr& known) {
-  const auto rows = app::while_busy(options.common, "predicting what papers report",
-                                    [&] { return driver::claim_table(known, options.data); });
-  return rows.ok() ? answer(report::claims_page(*rows), options) : app::failure(rows.error());
 }
 
 int run_what_ifs(const Options& options, const CataloguePtr& known) {
@@ -88,15 +82,14 @@ int run(const Options& options) {
   if (!known.ok()) {
     return app::failure(known.error());
   }
-  if (!options.tables.folder.empty()) {
-    const auto report = app::while_busy(options.common, "predicting tables", [&] {
-      return driver::validate_tables(**known, app::tables_options(options.tables));
-    });
-    return report.ok() ? answer(report::tables_page(*report), options)
-                       : app::failure(report.error());
+  if (!options.tables.empty() || options.claims) {
+    return app::failure(
+        {ErrorCode::bad_usage, fmt::format("{}: is read by foretrace-validate, a program of the "
+                                           "source tree: make validate",
+                                           options.claims ? "--claims" : "--tables")});
   }
   if (options.data.empty()) {
-    return app::failure({ErrorCode::bad_usage, "got neither --data nor --tables, expected one"});
+    return app::failure({ErrorCode::bad_usage, "got no --data, expected a folder of recordings"});
   }
   if (const Status there = driver::check_folder(options.data); !there.ok()) {
     return app::failure(there.error());
@@ -106,9 +99,6 @@ int run(const Options& options) {
   }
   if (options.what_ifs) {
     return run_what_ifs(options, *known);
-  }
-  if (options.claims) {
-    return run_claims(options, *known);
   }
   if (options.formats) {
     return run_formats(options);
@@ -133,13 +123,14 @@ int run(const Options& options) {
 std::function<int()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
   cli.add_option("--data", options->data, "folder with recordings");
-  app::add_tables(cli, options->tables);
+  cli.add_option("--tables", options->tables,
+                 "published tables: read by foretrace-validate instead");
   cli.add_flag("--markdown", options->markdown, "print Markdown tables with every column");
   cli.add_flag("--formats", options->formats,
                "read every file: its format, damage and speed, or why it is refused");
   cli.add_flag("--jobs", options->jobs, "replay recordings of several ranks as one job each");
   cli.add_flag("--claims", options->claims,
-               "predict what papers report on the nearest recording, and say where it differs");
+               "what papers report: compared by foretrace-validate instead");
   cli.add_flag("--what-ifs", options->what_ifs,
                "apply every what-if with its example settings to every recording and job");
   cli.add_option("--ablate", options->ablate,
@@ -150,9 +141,7 @@ std::function<int()> setup(app::Arguments& cli) {
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
       {"foretrace validate --data traces",
-       "replay every recording below traces/ and predict the known pairs"},
-      {"foretrace validate --tables validation",
-       "predict the rows of every table of measured figures in validation/"}};
+       "replay every recording below traces/ and predict the known pairs"}};
   cli.add_examples(examples);
   return [options] { return run(*options); };
 }

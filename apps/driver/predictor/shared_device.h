@@ -35,7 +35,7 @@ struct SharedDevice {
 };
 
 /// What the page and its readers are told of the error: mean over Gavel's measured pairs of
-/// training jobs, and rank correlation of their rates. `validate --tables` gives both.
+/// training jobs, and rank correlation of their rates. `foretrace-validate` gives both.
 inline constexpr double pair_mean_error = 0.44;
 inline constexpr double pair_rank_correlation = 0.76;
 

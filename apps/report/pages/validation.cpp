@@ -1,4 +1,4 @@
-// The pages of `validate`: foretrace.validation/1, foretrace.tables/1 and foretrace.formats/1.
+// The pages of `validate`: foretrace.validation/1 and foretrace.formats/1.
 #include <array>
 
 #include "apps/report/pages.h"
@@ -8,11 +8,9 @@ namespace foretrace::report {
 namespace sections {
 Builder<ValidationAnswer> validated_replays, validated_pairs;
 Builder<std::vector<driver::JobRow>> replayed_jobs;
-Builder<std::vector<driver::ClaimRow>> predicted_claims;
 Builder<std::vector<driver::AblatedRule>> ablated_rules;
 Builder<driver::ExampleTable> what_if_examples;
 Builder<std::vector<driver::FormatRow>> read_files;
-Builder<driver::TablesReport> measured_tables;
 }  // namespace sections
 
 Page validation_page(const ValidationAnswer& answer) {
@@ -29,12 +27,6 @@ Page jobs_page(const std::vector<driver::JobRow>& jobs) {
           .main_table = "jobs"};
 }
 
-Page claims_page(const std::vector<driver::ClaimRow>& claims) {
-  return {.schema = "foretrace.validation/1",
-          .sections = sections::predicted_claims(claims),
-          .main_table = "claims"};
-}
-
 Page ablation_page(const std::vector<driver::AblatedRule>& rules) {
   return {.schema = "foretrace.validation/1",
           .sections = sections::ablated_rules(rules),
@@ -45,13 +37,6 @@ Page examples_page(const driver::ExampleTable& examples) {
   return {.schema = "foretrace.validation/1",
           .sections = sections::what_if_examples(examples),
           .main_table = "what_ifs"};
-}
-
-Page tables_page(const driver::TablesReport& tables) {
-  return {.schema = "foretrace.tables/1",
-          .document_keys = {"tables", "unknown", "broken"},
-          .sections = sections::measured_tables(tables),
-          .main_table = "tables"};
 }
 
 Page formats_page(const std::vector<driver::FormatRow>& rows) {

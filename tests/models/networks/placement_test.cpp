@@ -4,6 +4,7 @@
 #include <array>
 #include <map>
 #include <random>
+#include <stdexcept>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -210,4 +211,11 @@ TEST_CASE("placement: ranks of a list lie where an axis has them, or on the node
   const auto uneven = place_ranks(cluster, std::array{0, 1, 2, 40});
   CHECK(uneven.nodes == 2);
   CHECK(uneven.ranks == 4);
+}
+
+TEST_CASE("placement: a group of nobody has no place") {
+  const Cluster cluster = nodes_of_eight(8);
+  CHECK_THROWS_AS(static_cast<void>(place(cluster, {0, 1})), std::logic_error);
+  CHECK_THROWS_AS(static_cast<void>(place_alone(cluster, 0, 8)), std::logic_error);
+  CHECK_THROWS_AS(static_cast<void>(place_alone(cluster, 2, 0)), std::logic_error);
 }

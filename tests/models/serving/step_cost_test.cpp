@@ -85,3 +85,13 @@ TEST_CASE("step cost: devices with other kernels of attention have no such tile"
   const auto other = find_serving_engine(*foretrace::test::shipped(), "sglang").value();
   CHECK(other.query_tile_on(foretrace::test::find_accelerator("rtx_4090").value()) == 0);
 }
+
+TEST_CASE("step cost: a model on no accelerator, or with experts on none, is refused") {
+  const auto llama = llama_on("rtx_4090");
+  CHECK(check_served(llama->served).ok());
+  for (std::uint32_t ServedModel::*const ranks : {&ServedModel::tensor, &ServedModel::experts}) {
+    ServedModel served = llama->served;
+    served.*ranks = 0;
+    CHECK_FALSE(check_served(served).ok());
+  }
+}

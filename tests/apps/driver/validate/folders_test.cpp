@@ -40,8 +40,8 @@ TEST_CASE("validate: a folder without recordings is bad input, said in one line"
   CHECK(refused() == path +
                          ": no files in or below this folder; 2 links there lead nowhere, as "
                          "a.json.gz");
-  for (const char* question : {"--data", "--claims --data", "--what-ifs --data", "--jobs --data",
-                               "--formats --data", "--ablate all --data", "--tables"}) {
+  for (const char* question : {"--data", "--what-ifs --data", "--jobs --data", "--formats --data",
+                               "--ablate all --data"}) {
     CAPTURE(question);
     const test::Ran ran =
         test::run_program("validate " + std::string(question) + " '" + path + "'");

@@ -1,0 +1,109 @@
+// foretrace-validate: how right predictions are on published tables, and on what papers claim.
+#include <array>
+#include <exception>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "apps/cli/arguments/command.h"
+#include "apps/cli/command_line.h"
+#include "apps/cli/names/configs.h"
+#include "apps/cli/options.h"
+#include "apps/cli/output/answers.h"
+#include "apps/cli/output/busy.h"
+#include "apps/cli/output/console.h"
+#include "apps/cli/run_program.h"
+#include "apps/driver/validate/folders.h"
+#include "apps/report/writers.h"
+#include "tests/validation/report/pages.h"
+#include "tests/validation/table_options.h"
+
+namespace foretrace::app {
+namespace {
+
+struct ValidateOptions {
+  CommonOptions common;
+  TableOptions tables;
+  std::string data;
+  bool claims = false;
+  bool markdown = false;
+};
+
+/// The page, or its tables with every column.
+int answer_validation(const report::Page& page, const ValidateOptions& options) {
+  return options.markdown && !options.common.json ? answer(report::markdown_of(page))
+                                                  : answer(page, options.common);
+}
+
+int predict_claims(const ValidateOptions& options, const CataloguePtr& known) {
+  if (const Status there = driver::check_folder(options.data); !there.ok()) {
+    return failure(there.error());
+  }
+  const auto rows = while_busy(options.common, "predicting what papers report",
+                               [&] { return driver::claim_table(known, options.data); });
+  return rows.ok() ? answer_validation(report::claims_page(*rows), options) : failure(rows.error());
+}
+
+int predict_tables(const ValidateOptions& options, const CataloguePtr& known) {
+  const auto report = while_busy(options.common, "predicting tables", [&] {
+    return validation::validate_tables(*known, tables_options(options.tables));
+  });
+  return report.ok() ? answer_validation(report::tables_page(*report), options)
+                     : failure(report.error());
+}
+
+int run(const ValidateOptions& options) {
+  start_logging(options.common);
+  const bool asks_claims = options.claims && !options.data.empty();
+  if (asks_claims == !options.tables.folder.empty()) {
+    return failure(
+        {ErrorCode::bad_usage, "expected either --tables FOLDER or --claims with --data FOLDER"});
+  }
+  const Result<CataloguePtr> known = catalogue();
+  if (!known.ok()) return failure(known.error());
+  return asks_claims ? predict_claims(options, *known) : predict_tables(options, *known);
+}
+
+std::function<int()> setup(Arguments& cli) {
+  const auto options = std::make_shared<ValidateOptions>();
+  add_tables(cli, options->tables);
+  cli.add_flag("--claims", options->claims,
+               "predict what papers report on the nearest recording, and say where it differs");
+  cli.add_option("--data", options->data, "folder with the recordings that claims are about");
+  cli.add_flag("--markdown", options->markdown, "print Markdown tables with every column");
+  add_page(cli, options->common);
+  add_common(cli, options->common);
+  constexpr Example examples[] = {
+      {"foretrace-validate --tables validation",
+       "predict the rows of every table of measured figures in validation/"},
+      {"foretrace-validate --claims --data traces", "predict what papers report"}};
+  cli.add_examples(examples);
+  return [options] { return run(*options); };
+}
+
+constexpr CommandInfo command = {
+    "validate", "measure the accuracy of predictions on published tables and claims", setup};
+
+}  // namespace
+}  // namespace foretrace::app
+
+/// The program has one command, which its name stands for.
+int main(int argc, char** argv) {
+  using namespace foretrace::app;
+  hold_standard_streams();
+  ignore_write_signals();
+  try {
+    find_configs(FORETRACE_SOURCE_CONFIGS);
+    constexpr std::array commands = {&command};
+    std::string name(command.name);
+    std::vector<char*> words(argv, argv + argc);
+    words.insert(words.begin() + 1, name.data());
+    return run_command_line(argc + 1, words.data(),
+                            {.version = FORETRACE_VERSION, .commands = commands});
+  } catch (const std::exception& error) {
+    clear_progress();
+    tell(std::string("internal error: ") + error.what());
+    return exit_internal;
+  }
+}

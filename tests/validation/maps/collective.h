@@ -1,0 +1,21 @@
+// A measured collective that a row describes.
+#pragma once
+
+#include "tests/validation/tables/tables.h"
+
+namespace foretrace::validation {
+
+struct CollectivePrediction {
+  driver::TablePoint point;  ///< us; its group is the class of its size
+  /// A measured curve of the machine's file holds the row: it says nothing about how well the file
+  /// predicts.
+  bool is_fitted = false;
+};
+
+/// {"cluster": "polaris", "collective": {"kind": "all_reduce", "bytes": 1024, "nodes": 2,
+///  "per_node": 4}}
+[[nodiscard]] Result<CollectivePrediction> predict_collective(const ConfigValue& run,
+                                                              double measured_us,
+                                                              driver::TableInputs& inputs);
+
+}  // namespace foretrace::validation

@@ -1,0 +1,15 @@
+// Predicts the rows of a table by its map.
+#pragma once
+
+#include <vector>
+
+#include "tests/validation/maps/table_map.h"
+#include "tests/validation/tables/tables.h"
+
+namespace foretrace::validation {
+
+[[nodiscard]] std::vector<driver::TableResult> predict_by_map(const TableMap& map,
+                                                              const driver::TruthTable& table,
+                                                              driver::TableInputs& inputs);
+
+}  // namespace foretrace::validation

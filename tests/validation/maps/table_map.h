@@ -1,0 +1,93 @@
+// How the rows of a kind of table become scenarios: a file of this folder per kind.
+//
+//   {"schema": "foretrace.table_map/1",
+//    "tables": ["vtrain_single_node"], "unit": "s", "notes": ["..."],
+//    "fixed": {"seq_len": {"count": 1e6}},
+//    "columns": {"gpu": {"words": {"H100": {"scenario": {"cluster": "dgx_h100"}}}},
+//                "tp": {"count": 1000000, "standard": 1}, "mfu_pct": "ignored"},
+//    "run": {"scenario": {"parallelism": {"tensor": "=tp", "sequence": "?tp > 1"}}},
+//    "points": [{"column": "iter_ms", "is": "time", "unit": 0.001, "group": "tensor {tp}"}]}
+//
+// A row with a column or a word that its map does not have is skipped: nothing is guessed.
+#pragma once
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "sim/core/config.h"
+#include "sim/core/result.h"
+
+namespace foretrace::validation {
+
+/// What a column of a table, or a key that it holds fixed, says.
+struct ColumnMap {
+  enum class Kind : std::uint8_t {
+    ignored,   ///< follows from others, or is another measurement
+    text,      ///< a name, for {column}
+    number,    ///< for expressions
+    words,     ///< each word changes the run
+    parts,     ///< "128|256": a number each, or one for all
+    measured,  ///< what points compare
+  };
+  std::string name;
+  Kind kind = Kind::ignored;
+  bool is_whole = true;
+  double low = 1;
+  double high = 1;
+  std::optional<double> standard{};  ///< where a row leaves it out
+  std::vector<std::pair<std::string, ConfigValue>> words{};
+  std::vector<std::string> parts{};
+  ConfigValue given{};     ///< changes the run where a row has it
+  ConfigValue missing{};   ///< and where it leaves it out
+  ConfigValue positive{};  ///< and where its number is above 0
+};
+
+/// A measured figure of a row beside a predicted one.
+struct PointMap {
+  std::string column;
+  std::vector<ColumnMap> columns{};  ///< that are about this point alone
+  /// Of a step: "time", "rate", "memory" (GiB of the fullest stage). Of sequences that are served:
+  /// "prompt", "token", "total". "collective". Of experts: "exchange" (us), "exchange_rate" (GB/s).
+  std::string is;
+  double unit = 1;         ///< of the measured figure in that of the prediction
+  std::string amount{};    ///< rate: of what, per step; time: how many steps
+  std::string measured{};  ///< calculated from the figure in the table, not the figure itself
+  std::string group{};
+  std::string result{};      ///< points of another kind: "memory_gib" of "<table>.memory_gib"
+  std::string unless{};      ///< not where a row has this column
+  bool is_optional = false;  ///< a row without it is not skipped
+  std::string only{};        ///< where this expression is not 0
+  ConfigValue with{};        ///< changes the run
+  double low = 1;            ///< memory: the range, as parts of the prediction
+  double high = 1;
+};
+
+struct ResultMap {
+  std::string name;  ///< "" is the table itself
+  std::string unit{};
+  std::vector<std::string> notes{};
+};
+
+struct TableMap {
+  std::string path;
+  /// With what each changes of the run: one map may serve several machines.
+  std::vector<std::pair<std::string, ConfigValue>> tables;
+  std::vector<ColumnMap> fixed{};
+  std::vector<ColumnMap> columns{};
+  ConfigValue run{};
+  std::vector<PointMap> points{};
+  std::vector<ResultMap> results{};
+};
+
+/// Error: the first mistake, with its place.
+[[nodiscard]] Result<TableMap> parse_table_map(std::string_view text, const std::string& path);
+/// Every map of a folder, by file name. Error: the first mistake.
+[[nodiscard]] Result<std::vector<TableMap>> read_table_maps(const std::string& folder);
+
+/// Members of objects are merged, everything else of `patch` replaces what is there.
+void merge(ConfigValue& into, const ConfigValue& patch);
+
+}  // namespace foretrace::validation

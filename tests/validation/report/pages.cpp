@@ -1,0 +1,18 @@
+#include "tests/validation/report/pages.h"
+
+namespace foretrace::report {
+
+Page claims_page(const std::vector<driver::ClaimRow>& claims) {
+  return {.schema = "foretrace.validation/1",
+          .sections = sections::predicted_claims(claims),
+          .main_table = "claims"};
+}
+
+Page tables_page(const driver::TablesReport& tables) {
+  return {.schema = "foretrace.tables/1",
+          .document_keys = {"tables", "unknown", "broken"},
+          .sections = sections::measured_tables(tables),
+          .main_table = "tables"};
+}
+
+}  // namespace foretrace::report

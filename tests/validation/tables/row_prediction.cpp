@@ -1,0 +1,56 @@
+#include "tests/validation/tables/row_prediction.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "models/program/estimate.h"
+
+namespace foretrace::driver {
+
+Result<RowPrediction> predict_row(const Scenario& scenario) {
+  const JobBlocks blocks = build_blocks(scenario.job);
+  const auto answer = estimate(scenario.job, blocks);
+  if (!answer.ok()) return answer.error();
+  const auto range = ranged_step(scenario.job, blocks);
+  if (!range.ok()) return range.error();
+  RowPrediction prediction;
+  prediction.step_s = static_cast<double>(range->step_ns) * 1e-9;
+  prediction.low_s = static_cast<double>(range->low_ns) * 1e-9;
+  prediction.high_s = static_cast<double>(range->high_ns) * 1e-9;
+  for (const StageMemory& stage : answer->memory) {
+    prediction.memory_bytes = std::max(prediction.memory_bytes, stage.total());
+  }
+  return prediction;
+}
+
+TablePoint time_point(std::size_t row, std::string column, const RowPrediction& prediction,
+                      double measured_s) {
+  return {row,       std::move(column), prediction.step_s, prediction.low_s, prediction.high_s,
+          measured_s};
+}
+
+TablePoint rate_point(std::size_t row, std::string column, const RowPrediction& prediction,
+                      double amount, double measured) {
+  return {row,
+          std::move(column),
+          amount / prediction.step_s,
+          amount / prediction.high_s,
+          amount / prediction.low_s,
+          measured};
+}
+
+Result<Scenario> scenario_on(TableInputs& inputs, const std::string& cluster,
+                             const std::string& framework) {
+  Scenario scenario;
+  auto machine = inputs.cluster(cluster);
+  if (!machine.ok()) return std::move(machine).error();
+  auto library = inputs.framework(framework);
+  if (!library.ok()) return std::move(library).error();
+  scenario.path = "table";
+  scenario.cluster = std::move(*machine);
+  scenario.framework = std::move(*library);
+  return scenario;
+}
+
+}  // namespace foretrace::driver
