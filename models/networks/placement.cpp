@@ -117,6 +117,7 @@ Placement place(const Cluster& cluster, const GridAxis& axis) {
   Placement placement;
   placement.ranks = axis.size;
   placement.per_node = std::max(axis.size, 1U);
+  if (axis.size <= 1) return placement;
   if (!cluster.tier_network.tiers.empty()) {
     placement.tier_ranks = ranks_by_tier(cluster.tier_network, axis);
   }

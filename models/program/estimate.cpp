@@ -7,6 +7,7 @@
 
 #include <fmt/format.h>
 
+#include "models/program/left_over.h"
 #include "models/schedules/execution.h"
 #include "sim/core/whole.h"
 
@@ -117,7 +118,7 @@ Result<Estimate> estimate(const Job& job, const JobBlocks& blocks,
       static_cast<double>(end.gradients + end.parameters);
   breakdown.optimizer = static_cast<double>(end.update);
   breakdown.host = slowest.host_bound;
-  breakdown.bubble = std::max(0.0, static_cast<double>(result.step_ns) - breakdown.total());
+  breakdown.bubble = left_over(static_cast<double>(result.step_ns), breakdown.total());
   result.by_provenance = slowest.by_provenance;
   result.again_ns = slowest.again;
   result.overlapped_ns = slowest.overlapped;

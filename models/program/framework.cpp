@@ -3,6 +3,8 @@
 #include <array>
 #include <filesystem>
 
+#include <fmt/format.h>
+
 #include "models/catalogue/config_files.h"
 #include "models/networks/read_figures.h"
 #include "sim/core/config.h"
@@ -71,6 +73,14 @@ void read_parameters(ConfigFields& fields, Framework& framework) {
   fields.take(inner.finish());
 }
 
+void read_slowdown(ConfigFields& fields, std::string_view key, Ranged& out) {
+  read_ranged(fields, key, out);
+  if (out.low >= 1) return;
+  fields.mistake(key, fmt::format("got low {}, expected at least 1: nothing runs faster beside "
+                                  "something else",
+                                  out.low));
+}
+
 void read_overlap(ConfigFields& fields, Framework& framework) {
   const ConfigValue* object = fields.object("overlap");
   if (object == nullptr) return;
@@ -84,9 +94,9 @@ void read_overlap(ConfigFields& fields, Framework& framework) {
   inner.optional_boolean("sends", sends);
   framework.sends_block = !sends;
   framework.prefetch = optional_count(inner, "prefetch", 1000, framework.prefetch);
-  read_ranged(inner, "communication_slowdown", framework.communication_slowdown);
-  read_ranged(inner, "product_slowdown", framework.product_slowdown);
-  read_ranged(inner, "memory_slowdown", framework.memory_slowdown);
+  read_slowdown(inner, "communication_slowdown", framework.communication_slowdown);
+  read_slowdown(inner, "product_slowdown", framework.product_slowdown);
+  read_slowdown(inner, "memory_slowdown", framework.memory_slowdown);
   fields.take(inner.finish());
 }
 

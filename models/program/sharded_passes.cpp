@@ -3,6 +3,7 @@
 #include <algorithm>
 
 #include "models/collectives/collective_costs.h"
+#include "models/program/left_over.h"
 #include "models/program/two_lanes.h"
 
 namespace foretrace {
@@ -113,8 +114,7 @@ PassTime ShardedPasses::block_by_block(const std::vector<BlockRun>& runs, bool b
   }
   static_cast<void>(lanes.wait_all());
   sum.computed[static_cast<std::size_t>(CostSource::memory)] += copied;
-  sum.exposed[static_cast<std::size_t>(Axis::data)] +=
-      std::max(0.0, lanes.now() - sum.total - copied);  // rounding
+  sum.exposed[static_cast<std::size_t>(Axis::data)] += left_over(lanes.now(), sum.total + copied);
   sum.overlapped += lanes.overlapped();
   sum.total = lanes.now();
   return sum;
@@ -210,8 +210,7 @@ PassTime ShardedPasses::tensor_by_tensor(const std::vector<BlockRun>& runs, bool
   static_cast<void>(lanes.wait_all());
   PassTime sum = plain_pass(times_, runs, backward);
   sum.host_bound += host;
-  sum.exposed[static_cast<std::size_t>(Axis::data)] +=
-      std::max(0.0, lanes.now() - sum.total - host);
+  sum.exposed[static_cast<std::size_t>(Axis::data)] += left_over(lanes.now(), sum.total + host);
   sum.overlapped += lanes.overlapped();
   sum.total = lanes.now();
   return sum;

@@ -62,9 +62,10 @@ class Parts {
   [[nodiscard]] ShardedPasses::ResidentCollection resident_collection(std::uint32_t stage) const;
   void turn_to(std::uint32_t stage);
   [[nodiscard]] bool passes_are_alike() const;
-  [[nodiscard]] bool is_sent_as_before(std::uint32_t position) const;
+  [[nodiscard]] bool reaches_as_before(std::uint32_t position) const;
   [[nodiscard]] bool is_passed_as_before(std::uint32_t position) const;
-  [[nodiscard]] double send_ns(std::uint32_t position, bool forward) const;
+  [[nodiscard]] double send_ns(std::uint32_t position, const Placement& pair, bool forward) const;
+  void add_boundaries(std::uint32_t boundaries);
   void add_sends();
   [[nodiscard]] double blocked_ns(std::uint32_t position, bool forward) const;
   void add_position(std::uint32_t position);
@@ -120,26 +121,20 @@ void Parts::turn_to(std::uint32_t stage) {
 // Layers of a transformer pass on the same numbers.
 bool Parts::passes_are_alike() const { return !job_.has_own_ranks() && !job_.has_samples(); }
 
-bool Parts::is_sent_as_before(std::uint32_t position) const {
+// Whether what a position passes on goes as far as what the one before it does.
+bool Parts::reaches_as_before(std::uint32_t position) const {
   if (!passes_are_alike()) return false;
-  const auto stage = [this](std::uint32_t at) {
-    return stage_of(*job_.schedule, parts_.times.shape, at);
+  const auto distance = [this](std::uint32_t at) {
+    const std::uint32_t from = stage_of(*job_.schedule, parts_.times.shape, at);
+    const std::uint32_t to = stage_of(*job_.schedule, parts_.times.shape, at + 1);
+    return from < to ? to - from : from - to;
   };
-  const std::uint32_t before = stage(position - 1);
-  const std::uint32_t from = stage(position);
-  const std::uint32_t to = stage(position + 1);
-  const auto distance = [](std::uint32_t a, std::uint32_t b) { return a < b ? b - a : a - b; };
-  if (distance(before, from) != distance(from, to)) return false;
-  // Stages of whole nodes all lie alike, but for tiers above the nodes.
-  const bool has_tiers = !job_.cluster->tier_network.tiers.empty();
-  const std::uint32_t node = std::max(job_.cluster->node_accelerators, 1U);
-  if (!has_tiers && stage_ranks(job_, from) % node == 0) return true;
-  return pair_placement(job_, before, from) == pair_placement(job_, from, to);
+  return distance(position - 1) == distance(position);
 }
 
 // From a position to the next, or back. The side with fewer ranks decides how many pieces go at
 // once; where tensor ranks got a piece each, they put them together.
-double Parts::send_ns(std::uint32_t position, bool forward) const {
+double Parts::send_ns(std::uint32_t position, const Placement& pair, bool forward) const {
   if (job_.plan.pipeline <= 1) return 0;
   const ScheduleShape& shape = parts_.times.shape;
   const std::uint32_t from = stage_of(*job_.schedule, shape, position);
@@ -153,7 +148,6 @@ double Parts::send_ns(std::uint32_t position, bool forward) const {
   const double bytes = passed_bytes(job_, blocks_, times_, parts_.positions[position + 1], to);
   const std::uint32_t at_once =
       std::min(batch_parts(job_, from) * pieces(near), batch_parts(job_, to) * pieces(far));
-  const Placement pair = pair_placement(job_, from, to);
   double ns =
       placed_collective_ns(*job_.cluster, {CollectiveKind::send, bytes / at_once, pair}, scale_);
   const ParallelPlan& receiver = forward ? far : near;
@@ -164,18 +158,35 @@ double Parts::send_ns(std::uint32_t position, bool forward) const {
   return ns;
 }
 
-void Parts::add_sends() {
-  const auto boundaries = static_cast<std::uint32_t>(parts_.positions.size()) - 1;
-  if (boundaries == 0) return;
+void Parts::add_boundaries(std::uint32_t boundaries) {
+  // Stages of whole nodes all lie alike, but for tiers above the nodes.
+  const std::uint32_t node = std::max(job_.cluster->node_accelerators, 1U);
+  const bool lie_alike =
+      job_.cluster->tier_network.tiers.empty() && stage_ranks(job_, 0) % node == 0;
+  Placement before;
   for (std::uint32_t position = 0; position < boundaries; ++position) {
-    if (position > 0 && is_sent_as_before(position)) {
+    const bool reaches = position > 0 && reaches_as_before(position);
+    const auto stage = [&](std::uint32_t at) {
+      return stage_of(*job_.schedule, parts_.times.shape, at);
+    };
+    const bool is_known = reaches && lie_alike;
+    const Placement pair =
+        is_known ? before : pair_placement(job_, stage(position), stage(position + 1));
+    if (reaches && pair == before) {
       send_forward_.push_back(send_forward_.back());
       send_backward_.push_back(send_backward_.back());
     } else {
-      send_forward_.push_back(send_ns(position, true));
-      send_backward_.push_back(send_ns(position, false));
+      send_forward_.push_back(send_ns(position, pair, true));
+      send_backward_.push_back(send_ns(position, pair, false));
     }
+    before = pair;
   }
+}
+
+void Parts::add_sends() {
+  const auto boundaries = static_cast<std::uint32_t>(parts_.positions.size()) - 1;
+  if (boundaries == 0) return;
+  add_boundaries(boundaries);
   PipelineTimes& times = parts_.times;
   for (std::uint32_t position = 0; position < boundaries; ++position) {
     const bool beside = !job_.framework->sends_block;

@@ -295,9 +295,8 @@ std::function<int()> setup(app::Arguments& cli) {
       .type_name("N|N..M");
   cli.add_option("--batch", options->batch,
                  "sequences per step; without it, 4 Mi tokens, and at least one per device");
-  cli.add_option(
-      "--sequence", options->sequence,
-      "tokens of a sequence (the model's positions, 4096 where these are more than 8192)");
+  cli.add_option("--sequence", options->sequence,
+                 "tokens of a sequence (the model's positions, at most 8192)");
   cli.add_option("--framework", options->framework,
                  "foretrace list frameworks names them (megatron_core)")
       .type_name("NAME");

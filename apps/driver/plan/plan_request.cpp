@@ -1,5 +1,6 @@
 #include "apps/driver/plan/plan_request.h"
 
+#include <algorithm>
 #include <bit>
 #include <memory>
 #include <utility>
@@ -34,11 +35,9 @@ Result<Scenario> scenario_of(const Catalogue& known, const PlanRequest& request)
 }
 
 double usual_length(const TransformerSpec& model) {
-  // Models that take more learn it at the end of their training: DeepSeek-V3 (technical report,
-  // 2024) and Kimi K2 (2025) are trained with sequences of 4,096 tokens and extended afterwards.
+  // Models that take more learn it at the end of their training, as Llama 3 (2024) does.
   constexpr double most_of_training = 8192;
-  constexpr double of_longer_models = 4096;
-  return model.positions <= most_of_training ? model.positions : of_longer_models;
+  return std::min(model.positions, most_of_training);
 }
 
 std::uint32_t power_of_two_within(std::uint32_t most) { return std::bit_floor(most); }

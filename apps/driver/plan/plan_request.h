@@ -19,7 +19,7 @@ struct PlanRequest {
   std::size_t sequence = 0;  ///< tokens; 0: usual_length()
 };
 
-/// Tokens of a sequence that a model is mostly trained with: its positions, if these are not many.
+/// Tokens of a sequence that a model is mostly trained with: its positions, and no more than 8,192.
 [[nodiscard]] double usual_length(const TransformerSpec& model);
 
 /// A scenario whose plan does not matter yet. Errors name the nearest name.

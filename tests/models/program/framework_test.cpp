@@ -54,6 +54,23 @@ TEST_CASE("frameworks: mistakes are told with their place") {
         "h.json: '/step_error/sparse': unknown key, expected one of dense, experts");
 }
 
+TEST_CASE("frameworks: nothing runs faster beside something else") {
+  for (const char* const key : {"communication_slowdown", "product_slowdown", "memory_slowdown"}) {
+    const auto faster = parse_framework(std::string(
+                                            R"({"schema": "foretrace.framework/1", "product": "x",
+            "kernels": {"attention": "flash2"},
+            "bytes_per_parameter": {"update": 1, "accumulate": 1, "weight": 1, "gradient": 1,
+                                    "state": 1, "reduce": 1, "gather": 1},
+            "overlap": {")") + key + R"(": {"typical": 1.2, "low": 0.5, "high": 2}},
+            "sources": {"kernels": "a", "bytes_per_parameter": "a", "overlap": "a"}})",
+                                        "f.json");
+    REQUIRE_FALSE(faster.ok());
+    CHECK(faster.error().message == "f.json: /overlap/" + std::string(key) +
+                                        ": got low 0.5, expected at least 1: nothing runs faster "
+                                        "beside something else");
+  }
+}
+
 TEST_CASE("frameworks: sharded tensors travel alone where a file says how") {
   const std::string head =
       R"({"schema": "foretrace.framework/1", "product": "x", "kernels": {"attention": "flash2"},

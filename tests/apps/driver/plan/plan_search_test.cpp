@@ -197,6 +197,20 @@ TEST_CASE("plan: the usual batch is 4 Mi tokens in equal shares") {
   CHECK(driver::usual_batch(text, 2048, 1000) == 3000);
 }
 
+TEST_CASE("plan: a model that takes more positions has no shorter sequence") {
+  TransformerSpec model;
+  double before = 0;
+  for (const double positions : {512., 4096., 8191., 8192., 8193., 16384., 131072., 1e7}) {
+    model.positions = positions;
+    const double length = driver::usual_length(model);
+    CHECK(length >= before);
+    CHECK(length <= positions);
+    CHECK(length <= 8192);
+    before = length;
+  }
+  CHECK(before == 8192);
+}
+
 TEST_CASE("plan: samples of a layered model are no sequences, and a rank takes what has room") {
   const PlanAnswer answer = plans("resnet50", "dgx_h100", 8, 2048);
   REQUIRE_FALSE(answer.best.empty());
