@@ -1,4 +1,6 @@
 // Pipelines of stages that send to each other: what was put into a recording is found again.
+#include "trace/ranks/matching/point_to_point.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -12,6 +14,7 @@
 #include "sim/graph/validate.h"
 #include "tests/trace/ranks/pipeline_sketch.h"
 #include "trace/ranks/job.h"
+#include "trace/ranks/matching/messages.h"
 
 namespace foretrace::trace {
 namespace {
@@ -224,6 +227,34 @@ TEST_CASE("point to point: windows that begin within a step lose messages at the
   const Matched matched = matched_of(job, pipeline);
   CHECK(matched.right == pipeline.messages() - 3);
   CHECK(matched.wrong == 0);
+}
+
+TEST_CASE("near linear: channels are read at the cost of their messages, not of every shift") {
+  // Messages there and back; the first few receives were not recorded.
+  const auto compared = [](std::size_t count, std::size_t lost) {
+    Channel channels[2];
+    for (std::size_t way = 0; way < 2; ++way) {
+      channels[way].source = static_cast<std::uint32_t>(way);
+      channels[way].target = static_cast<std::uint32_t>(1 - way);
+      for (std::size_t i = 0; i < count; ++i) {
+        const auto at = static_cast<std::int64_t>(500'000 * i + 250'000 * way);
+        channels[way].sends.push_back({0, 1024, -1, at, at + 20'000});
+        if (way == 1 || i >= lost) {
+          channels[way].receives.push_back({0, 1024, -1, at - 100'000, at + 30'000});
+        }
+      }
+    }
+    const PeerAlignment found = align_peers({&channels[0], &channels[1]}, 0, false);
+    CHECK(found.refused.empty());
+    REQUIRE(found.there.size() == count - lost);
+    CHECK(found.there.front() == std::pair(static_cast<std::uint32_t>(lost), 0U));
+    CHECK(found.back.size() == count);
+    CHECK(found.compared <= 20 * count + 5'000);  // 5,000: shifts whose first numbers differ
+    return found.compared;
+  };
+  for (const std::size_t lost : {0, 3}) {
+    CHECK(compared(20'000, lost) < 3 * compared(10'000, lost));
+  }
 }
 
 }  // namespace foretrace::trace
