@@ -209,16 +209,45 @@ TEST_CASE("the step is never below the work that the busiest stream or the host 
   }
 }
 
-TEST_CASE("a stream that works in every other step counts with half of it") {
-  // Steps of 10 on the host; two streams take turns with 30 each: 15 per step and stream.
+/// Steps of 10 on the host; as many streams as the period take turns with `work`, and do `rest` in
+/// the steps between. In step `exceptional` another stream does a thousand.
+std::int64_t step_of_turns(int period, int steps, int work, int rest, int exceptional = -1) {
   std::string text;
   std::vector<test::TextStep> marks;
-  for (int i = 0; i < 8; ++i) {
-    text += fmt::format("h:b{0}(0) h:l{0}(10) s{1}:k{0}(30)<l{0} h:e{0}(0) ", i, i % 2);
-    marks.push_back({fmt::format("b{}", i), fmt::format("e{}", i), fmt::format("k{}", i)});
+  for (int i = 0; i < steps; ++i) {
+    text += fmt::format("h:b{}(0) ", i);
+    std::string device;
+    const auto launch = [&](const std::string& stream, int length) {
+      const std::string name = fmt::format("{}_{}", i, stream);
+      text += fmt::format("h:l{0}(1) {1}:k{0}({2})<l{0} ", name, stream, length);
+      device += " k" + name;
+    };
+    for (int s = 0; s < period; ++s) {
+      if (i % period == s || rest > 0) launch(fmt::format("s{}", s), i % period == s ? work : rest);
+    }
+    if (i == exceptional) launch("s9", 1000);
+    text += fmt::format("h:e{}(0) ", i);
+    marks.push_back({fmt::format("b{}", i), fmt::format("e{}", i), device});
   }
   const TaskGraph graph = test::with_steps(test::graph(text), marks);
-  CHECK(answer_of(simulated_steps(graph, simulate(graph)), {})->step_ns == 15);
+  return answer_of(simulated_steps(graph, simulate(graph)), {})->step_ns;
+}
+
+TEST_CASE("a stream that works in every second, third or fourth step counts with its share") {
+  for (int period = 1; period <= 4; ++period) {
+    CAPTURE(period);
+    CHECK(step_of_turns(period, 24, 60 * period, 0) == 60);
+    // What it hardly does in between is part of it.
+    CHECK(step_of_turns(period, 24, 60 * period, 1) == (60 * period + period - 1) / period);
+    CHECK(step_of_turns(period, 24, 60 * period, 4) == (60 * period + 4 * (period - 1)) / period);
+  }
+  CHECK(step_of_turns(2, 8, 30, 0) == 15);
+}
+
+TEST_CASE("a stream that works in one step only is no limit of the others") {
+  for (const int exceptional : {0, 5, 11}) {
+    CHECK(step_of_turns(1, 12, 60, 0, exceptional) == 60);
+  }
 }
 
 TEST_CASE("scatter is the usual distance from the median, whatever one outlier does") {
