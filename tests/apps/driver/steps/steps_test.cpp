@@ -1,6 +1,7 @@
 #include "apps/driver/steps/steps.h"
 
 #include <algorithm>
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -153,7 +154,8 @@ TEST_CASE("a step is chosen by its number, an unknown one is answered with those
         "--step: got '3x', expected median, all or a step number");
 }
 
-/// A host that launches everything in advance, and streams that work at their own rates.
+/// A host that launches everything in advance, and streams that work at their own rates, each in
+/// every step or in every second, third or fourth.
 struct Rates {
   TaskGraph graph;
   std::int64_t busiest_ns = 0;  ///< of the streams and the host, per step
@@ -164,17 +166,20 @@ Rates run_at_rates(std::uint32_t seed, std::size_t steps) {
   const auto below = [&](std::uint32_t most) { return static_cast<std::int64_t>(random() % most); };
   const auto streams = static_cast<std::size_t>(1 + below(4));
   std::vector<std::vector<std::int64_t>> works(streams);  // of one step
+  std::vector<std::size_t> periods;
   std::int64_t busiest = 0;
   std::int64_t all = 0;
   for (std::vector<std::int64_t>& work : works) {
+    periods.push_back(&work == &works.front() ? 1 : 1 + static_cast<std::size_t>(below(4)));
     std::int64_t sum = 0;
     for (std::int64_t i = 1 + below(6); i > 0; --i) {
       work.push_back(1'000'000 + below(4'000'000));
       sum += work.back();
     }
-    busiest = std::max(busiest, sum);
+    busiest = std::max(busiest, sum / static_cast<std::int64_t>(periods.back()));
     all += sum;
   }
+  std::int64_t least_host = std::numeric_limits<std::int64_t>::max();
   const std::int64_t launch = below(3) == 0 ? 2'000'000 : 5'000;
   std::string text;
   std::vector<test::TextStep> marks;
@@ -183,7 +188,7 @@ Rates run_at_rates(std::uint32_t seed, std::size_t steps) {
     std::string device;
     std::int64_t host = 0;
     for (std::size_t s = 0; s < streams; ++s) {
-      for (std::size_t i = 0; i < works[s].size(); ++i) {
+      for (std::size_t i = 0; step % periods[s] == s % periods[s] && i < works[s].size(); ++i) {
         const std::string name = fmt::format("{}_{}_{}", step, s, i);
         text += fmt::format("h:l{}({}) s{}:k{}({})<l{} ", name, launch, s, name, works[s][i], name);
         device += " k" + name;
@@ -192,9 +197,10 @@ Rates run_at_rates(std::uint32_t seed, std::size_t steps) {
     }
     text += fmt::format("h:e{}(0) ", step);
     marks.push_back({fmt::format("b{}", step), fmt::format("e{}", step), device});
-    busiest = std::max(busiest, host);
-    all += step == 0 ? host : 0;
+    least_host = std::min(least_host, host);
+    all += host / static_cast<std::int64_t>(steps) + 1;
   }
+  busiest = std::max(busiest, least_host);
   return {test::with_steps(test::graph(text), marks), busiest, all};
 }
 
