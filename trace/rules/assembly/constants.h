@@ -41,13 +41,13 @@ inline constexpr std::int64_t source_tolerance_ns = 1'500;
 inline constexpr std::int64_t shortest_launch_ns = 6'000;
 /// A shift of a device's clock rests on this many launches...
 inline constexpr std::size_t fewest_clock_launches = 50;
-/// ...of which this many, and this share, are the shortest to within the spread. Launches that
-/// found the device idle and began before their call are 5 % of a step with one synchronization and
-/// 95 % without queues; correlations that name another call are single ones (assumed: below 2 %).
+/// ...of which this many, and this share, begin before their calls and close to each other. Seen:
+/// 1.7 % to 95 % (5 % is one launch of a step with one synchronization). Correlations that name
+/// another call are single ones, each off by a time of its own.
 inline constexpr std::size_t fewest_early_launches = 3;
-inline constexpr double early_launch_share = 0.02;
-/// Launches of idle devices spread by less: 5 to 14 us on common clocks, 28 us from the slowest
-/// call.
+inline constexpr double early_launch_share = 0.01;
+/// Neighbours among launches of an idle device: all of them lie within 5 to 14 us on common clocks,
+/// and within 28 us with the slowest calls.
 inline constexpr std::int64_t launch_spread_ns = 20'000;
 /// Clocks of one machine that are farther apart have another origin, or launches are wrong. Seen:
 /// 20 to 300 us; reported: 20 ms (assumed bound).

@@ -32,17 +32,28 @@ std::map<std::int32_t, std::vector<std::int64_t>> latencies_of(const Assembly& a
   return latencies;
 }
 
-/// The lowest latency that others share: launches that found the device idle. Queues spread the
-/// others, so what counts as the same grows with the middle half of all. `sorted` is not empty.
-std::optional<std::int64_t> shared_floor(const std::vector<std::int64_t>& sorted) {
+/// How far apart neighbours among the shortest launches may be: launches of an idle device differ
+/// by little, and where queues hide all but a few of those, as far as the next ones are. `sorted`
+/// has fewest_clock_launches at least.
+std::int64_t usual_distance(const std::vector<std::int64_t>& sorted) {
+  const std::size_t from = sorted.size() / 20;
+  const std::size_t to = sorted.size() / 10;
+  const std::int64_t each = (sorted[to] - sorted[from]) / static_cast<std::int64_t>(to - from);
+  return std::max(launch_spread_ns, 3 * each);
+}
+
+/// The shortest launch that enough others follow closely, all before their calls.
+std::optional<std::int64_t> shortest_early(const std::vector<std::int64_t>& sorted,
+                                           std::int64_t slack_ns) {
   const std::size_t least =
       std::max(fewest_early_launches,
                static_cast<std::size_t>(early_launch_share * static_cast<double>(sorted.size())));
-  const std::int64_t middle_half = percentile(sorted, 75) - percentile(sorted, 25);
-  const std::int64_t spread = std::max(launch_spread_ns, middle_half / 10);
-  for (std::size_t i = 0; i + least <= sorted.size(); ++i) {
-    if (sorted[i + least - 1] - sorted[i] <= spread) {
-      return sorted[i];
+  const std::int64_t distance = usual_distance(sorted);
+  std::size_t first = 0;
+  for (std::size_t i = 0; i < sorted.size() && sorted[i] < -slack_ns; ++i) {
+    first = i > 0 && sorted[i] - sorted[i - 1] > distance ? i : first;
+    if (i + 1 - first == least) {
+      return sorted[first];
     }
   }
   return std::nullopt;
@@ -54,9 +65,9 @@ std::int64_t lack_of(std::vector<std::int64_t>& latencies, std::int64_t slack_ns
     return 0;
   }
   std::sort(latencies.begin(), latencies.end());
-  const std::optional<std::int64_t> floor = shared_floor(latencies);
-  const bool is_behind = floor && *floor < -slack_ns && *floor >= -largest_clock_lack_ns;
-  return is_behind ? shortest_launch_ns - *floor : 0;
+  const std::optional<std::int64_t> shortest = shortest_early(latencies, slack_ns);
+  const bool is_behind = shortest && *shortest >= -largest_clock_lack_ns;
+  return is_behind ? shortest_launch_ns - *shortest : 0;
 }
 
 void move_devices(Assembly& assembly) {
