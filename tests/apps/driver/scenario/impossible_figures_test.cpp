@@ -46,7 +46,8 @@ TEST_CASE("impossible figures: a pipeline on nodes without a network takes a tim
   CHECK(answer.analytic.step_ns > 0);
   CHECK(answer.range.low_ns > 0);
   CHECK(answer.range.high_ns >= answer.range.low_ns);
-  CHECK(answer.analytic.step_ns == doctest::Approx(answer.step_ns).epsilon(0.05));
+  CHECK(answer.analytic.step_ns ==
+        doctest::Approx(static_cast<double>(answer.step_ns)).epsilon(0.05));
 }
 
 TEST_CASE("impossible figures: more bytes than whole numbers hold are one line of error") {
