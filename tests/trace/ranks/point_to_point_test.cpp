@@ -352,7 +352,7 @@ TEST_CASE("near linear: channels are read at the cost of their messages, not of 
     CHECK(found.compared <= 20 * count + 5'000);  // 5,000: shifts whose first numbers differ
     return found.compared;
   };
-  for (const std::size_t lost : {0, 3}) {
+  for (const std::size_t lost : {std::size_t{0}, std::size_t{3}}) {
     CHECK(compared(20'000, lost) < 3 * compared(10'000, lost));
   }
 }
