@@ -12,6 +12,7 @@
 #include "sim/engine/pull/pull.h"
 #include "sim/engine/reactions.h"
 #include "sim/result/device_steps.h"
+#include "trace/graph/flags.h"
 
 namespace foretrace::driver {
 namespace {
@@ -36,18 +37,12 @@ double share(std::int64_t part, std::int64_t whole) {
 
 std::string percent(double value) { return fmt::format("{:.1f} %", 100 * value); }
 
-bool has_flag(const trace::Honesty& honesty, std::string_view wanted) {
-  return std::any_of(honesty.flags.begin(), honesty.flags.end(), [&](const std::string& flag) {
-    return flag.find(wanted) != std::string::npos;
-  });
-}
-
 /// Why device work starts late, as far as the trace tells.
 std::string_view reason_of_late_work(const trace::Honesty& honesty) {
-  if (has_flag(honesty, "first use")) {
+  if (trace::flags::any_has(honesty.flags, trace::flags::first_use)) {
     return "kernels are used for the first time";
   }
-  if (has_flag(honesty, "missing records")) {
+  if (trace::flags::any_has(honesty.flags, trace::flags::missing_records)) {
     return "waits between streams were not recorded";
   }
   return "no recorded reason: another program may share the device";
@@ -111,9 +106,9 @@ void add_deafness(const trace::Honesty& honesty, const Reactions& reactions,
 
 void add_lost_kernels(const trace::Honesty& honesty, std::vector<Doubt>& doubts) {
   for (const std::string& flag : honesty.flags) {
-    if (flag.find("launches have no kernel record") != std::string::npos) {
+    if (trace::flags::has_words(flag, trace::flags::kernels_lost)) {
       doubts.push_back({flag, flag + ": the device did more than is simulated"});
-    } else if (flag.find("launches has a kernel record") != std::string::npos) {
+    } else if (trace::flags::has_words(flag, trace::flags::all_kernels_lost)) {
       doubts.push_back(
           {"no device work recorded",
            flag + ": only the host is simulated (a profiler may read the device's counters only "

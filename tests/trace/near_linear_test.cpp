@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -14,6 +15,7 @@
 #include <unistd.h>
 
 #include "sim/engine/pull/pull.h"
+#include "tests/trace/rules/table_builder.h"
 #include "tests/trace/support/hostile_traces.h"
 #include "trace/assemble/build_graph.h"
 #include "trace/formats/reader.h"
@@ -166,6 +168,27 @@ TEST_CASE("near linear: processes of one recording are taken apart at the cost o
   };
   constexpr std::size_t database_bytes_per_process = 1000;
   check_growth(work(2000), work(4000), 4000 * database_bytes_per_process);
+}
+
+/// A line of n copies that are all on their way at once.
+EventTable open_copies(int n) {
+  TableBuilder t;
+  t.orphan(t.stream(2), 0, 10);
+  for (int i = 0; i < n; ++i) {
+    t.event(EventKind::copy, "copy-start", t.stream(3), i, 2.0 * n);
+  }
+  return std::move(t.table());
+}
+
+TEST_CASE("near linear: copies that are on their way at once find a lane at the cost of each") {
+  const auto work = [](int n) {
+    return [n, table = open_copies(n)] {
+      const auto built = build_graph(table, BuildOptions{});
+      if (!built.ok() || built->graph.size() < static_cast<std::size_t>(n)) ::_exit(1);
+    };
+  };
+  constexpr std::size_t json_bytes_per_copy = 250;
+  check_growth(work(40'000), work(80'000), 80'000 * json_bytes_per_copy);
 }
 
 /// A rank that meets others 40 times, in one of two groups.

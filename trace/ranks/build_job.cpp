@@ -9,6 +9,7 @@
 
 #include "trace/io/out_of_memory.h"
 #include "trace/ranks/job.h"
+#include "trace/ranks/matching/buffered_sends.h"
 #include "trace/ranks/merge_order.h"
 #include "trace/ranks/prepare_ranks.h"
 #include "trace/ranks/stalls.h"
@@ -245,6 +246,12 @@ class JobBuilder {
     if (more > 0) {
       job_.built.warnings.push_back(
           fmt::format("groups not listed that keep recorded times for such reasons: {}", more));
+    }
+    if (const std::size_t unseen = unseen_sends(job_.collectives, job_.matching); unseen > 0) {
+      job_.built.warnings.push_back(
+          fmt::format("{} messages: nothing shows whether their sends wait for the receiver; they "
+                      "are taken as buffered",
+                      unseen));
     }
     if (conflicts_ > 0) {
       job_.built.warnings.push_back(

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <charconv>
 #include <cstdlib>
+#include <functional>
 #include <map>
 #include <numeric>
 
@@ -92,9 +93,28 @@ Median median_of(const std::vector<std::int64_t>& lengths) {
   return {std::midpoint(lengths[middle[0]], lengths[middle[1]]), middle};
 }
 
+/// What a stream does per step, from what it did in each. Where most steps are alike that is their
+/// median; of one that works in every third step, or hardly in the others, the mean. At most one
+/// step in eight is exceptional: it does more than twice as much as what comes after it in size,
+/// and counts as that.
+std::int64_t rate_of(std::vector<std::int64_t> work) {
+  std::sort(work.begin(), work.end(), std::greater<>());
+  const std::size_t most = work.size() < 3 ? 0 : std::max<std::size_t>(1, work.size() / 8);
+  for (std::size_t exceptional = most; exceptional > 0; --exceptional) {
+    const auto usual = work.begin() + static_cast<std::ptrdiff_t>(exceptional);
+    if (*(usual - 1) / 2 > *usual) {
+      std::fill(work.begin(), usual, *usual);
+      break;
+    }
+  }
+  const std::int64_t mean = std::accumulate(work.begin(), work.end(), std::int64_t{0}) /
+                            static_cast<std::int64_t>(work.size());
+  const std::int64_t middle = median(work);
+  return middle < mean / 2 ? mean : std::min(middle, mean);
+}
+
 /// What the busiest stream does per step. Where streams run at different rates, one that is ahead
-/// takes the time of steps to come, and the work of a step alone says too little. A stream that is
-/// busy in every other step only counts with its mean, an exceptional step not at all.
+/// takes the time of steps to come, and the work of a step alone says too little.
 std::int64_t busiest_stream_ns(const StepTimes& times) {
   if (!times.ranks.empty()) {
     std::vector<std::int64_t> ranks;
@@ -116,8 +136,7 @@ std::int64_t busiest_stream_ns(const StepTimes& times) {
   std::int64_t busiest = 0;
   for (auto& [lane, work] : streams) {
     work.resize(static_cast<std::size_t>(count), 0);
-    const std::int64_t sum = std::accumulate(work.begin(), work.end(), std::int64_t{0});
-    busiest = std::max(busiest, std::min(sum / count, median(work)));
+    busiest = std::max(busiest, rate_of(work));
   }
   return busiest;
 }

@@ -50,6 +50,17 @@ json document_of(const std::string& arguments, int code = 0) {
 const std::string stages = folder + "pp_rank0.json.gz " + folder + "pp_rank1.json.gz " + folder +
                            "pp_rank2.json.gz " + folder + "pp_rank3.json.gz";
 
+bool has_flag(const Loaded& run, const std::string& flag) {
+  const auto& flags = run.recording.built.honesty.flags;
+  return std::find(flags.begin(), flags.end(), flag) != flags.end();
+}
+
+bool has_doubt(const Loaded& run, const std::string& words) {
+  return std::any_of(run.replay.doubts.begin(), run.replay.doubts.end(), [&](const Doubt& doubt) {
+    return doubt.text.find(words) != std::string::npos;
+  });
+}
+
 double ms(std::int64_t ns) { return static_cast<double>(ns) / 1e6; }
 
 }  // namespace
@@ -136,19 +147,49 @@ TEST_CASE("recordings: kernels over later ones of their stream are cut, and thei
   }
   const auto steps = static_cast<double>(graph.context().steps.size());
   CHECK(ms(sum) / steps == doctest::Approx(4).epsilon(0.03));
-  const auto& flags = run.recording.built.honesty.flags;
-  CHECK(std::any_of(flags.begin(), flags.end(), [](const std::string& flag) {
-    return flag == "9 kernels recorded to overlap later ones of their stream";
-  }));
+  CHECK(has_flag(run, "9 kernels recorded to overlap later ones of their stream"));
 }
 
 TEST_CASE("recordings: kernels before their launch move by what the device's clock is behind") {
+  // Behind by 300 us: the first kernel of each step begins 80 us after its call, so 220 us before
+  // it on that clock; the others wait for it and begin later than they are launched.
   const Loaded run = load_recordings({"before_launch.json.gz"});
   CHECK(std::abs(run.replay.error) < 0.005);
-  const auto& flags = run.recording.built.honesty.flags;
-  CHECK(std::any_of(flags.begin(), flags.end(), [](const std::string& flag) {
-    return flag.find("4 of 80 operations began before their launch") != std::string::npos;
-  }));
+  CHECK(has_flag(run,
+                 "device clock behind the host's: 4 of 80 operations began before their "
+                 "launch, moved by 226 us"));
+}
+
+TEST_CASE("recordings: a step whose kernels were lost is still as long, and doubtful") {
+  const Loaded run = load_recordings({"collapse.json.gz"});
+  CHECK(ms(run.replay.run.answer.step_ns) == doctest::Approx(8.99).epsilon(0.001));
+  CHECK(run.replay.run.answer.left_out == 0);
+  CHECK(has_doubt(run, "1200 of 1280 launches have no kernel record"));
+}
+
+TEST_CASE("recordings: kernels left at time 0 are dropped, and it is said") {
+  const Loaded run = load_recordings({"ts0_epoch.json.gz"});
+  CHECK(ms(run.replay.run.answer.step_ns) == doctest::Approx(9.99).epsilon(0.001));
+  CHECK(has_doubt(run, "27 of 80 launches have no kernel record"));
+  const test::Ran said = test::run_program("simulate " + folder + "ts0_epoch.json.gz");
+  CHECK(said.out.find("27 dropped") != std::string::npos);
+}
+
+TEST_CASE("recordings: launches without kernels are told with what usually causes them") {
+  const Loaded run = load_recordings({"launches_without_kernels.json"});
+  CHECK(has_doubt(run, "none of 60 launches has a kernel record"));
+  CHECK(has_doubt(run, "permission"));
+  const test::Ran said = test::run_program("simulate " + folder + "launches_without_kernels.json");
+  CHECK(said.out.find("NVIDIA A100-SXM4-80GB") != std::string::npos);
+  CHECK(said.out.find("accelerator not known") == std::string::npos);
+}
+
+TEST_CASE("recordings: the creation of a context is a one-off that can be left out") {
+  const test::Ran said =
+      test::run_program("simulate --without-one-off " + folder + "startup_call.json");
+  CHECK(said.out.rfind("span 2.170 ms", 0) == 0);
+  CHECK(said.out.find("2114.0 ms in cudaMalloc") != std::string::npos);
+  CHECK(load_recordings({"startup_call.json"}).replay.run.answer.step_ns > 2'114'000'000);
 }
 
 TEST_CASE("recordings: a snapshot says the same with and without the question for memory") {

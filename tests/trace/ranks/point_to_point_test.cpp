@@ -1,4 +1,6 @@
 // Pipelines of stages that send to each other: what was put into a recording is found again.
+#include "trace/ranks/matching/point_to_point.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -12,6 +14,8 @@
 #include "sim/graph/validate.h"
 #include "tests/trace/ranks/pipeline_sketch.h"
 #include "trace/ranks/job.h"
+#include "trace/ranks/matching/buffered_sends.h"
+#include "trace/ranks/matching/messages.h"
 
 namespace foretrace::trace {
 namespace {
@@ -224,6 +228,133 @@ TEST_CASE("point to point: windows that begin within a step lose messages at the
   const Matched matched = matched_of(job, pipeline);
   CHECK(matched.right == pipeline.messages() - 3);
   CHECK(matched.wrong == 0);
+}
+
+namespace {
+
+struct TestMessage {
+  std::uint32_t source = 0;
+  std::uint32_t target = 0;
+  std::int64_t bytes = 0;
+  std::int64_t send_ns = 0;
+  std::int64_t sent_ns = 0;
+  std::int64_t receive_ns = 0;
+};
+
+/// Ranks of one group whose numbers are told; each message is one kernel on either side.
+std::vector<RankCollectives> ranks_with(const std::vector<TestMessage>& messages,
+                                        std::size_t count) {
+  std::vector<RankCollectives> ranks(count);
+  for (std::size_t r = 0; r < count; ++r) {
+    ranks[r].rank = static_cast<std::int32_t>(r);
+    ranks[r].groups.push_back({GroupEvidence::name, "pp", 0, {}});
+  }
+  for (const TestMessage& message : messages) {
+    for (const bool sends : {true, false}) {
+      RankCollective row;
+      row.kind = sends ? CollectiveKind::send : CollectiveKind::receive;
+      row.start_ns = sends ? message.send_ns : message.receive_ns;
+      row.end_ns = sends ? message.sent_ns : std::max(message.sent_ns, message.receive_ns) + 20'000;
+      const std::uint32_t own = sends ? message.source : message.target;
+      const std::uint32_t peer = sends ? message.target : message.source;
+      row.messages.push_back(
+          {sends, static_cast<std::int32_t>(own), static_cast<std::int32_t>(peer), message.bytes});
+      ranks[own].list.push_back(row);
+    }
+  }
+  return ranks;
+}
+
+std::size_t sends_that_wait(const JobMatching& job) {
+  std::size_t waiting = 0;
+  for (const MatchedCollective& collective : job.collectives) {
+    for (const CollectiveMember& member : collective.members) {
+      waiting += member.sends && member.waits ? 1 : 0;
+    }
+  }
+  return waiting;
+}
+
+}  // namespace
+
+TEST_CASE(
+    "point to point: a channel that shows nothing is like others of the job, else it is said") {
+  // Rank 0 sends to 1: each receiver comes 900 us later and the send is there until then. Rank 2
+  // sends to 3 when the receiver is already there.
+  const auto messages = [](std::int64_t shown_bytes, bool shows) {
+    std::vector<TestMessage> list;
+    for (int i = 0; i < 10; ++i) {
+      const std::int64_t at = 2'000'000 * i;
+      if (shows) list.push_back({0, 1, shown_bytes, at, at + 920'000, at + 900'000});
+      list.push_back({2, 3, 1 << 20, at + 50'000, at + 70'000, at});
+    }
+    return list;
+  };
+  const auto like = ranks_with(messages(1 << 20, true), 4);
+  const JobMatching told = match_collectives(like);
+  REQUIRE(told.collectives.size() == 20);
+  CHECK(sends_that_wait(told) == 20);
+  CHECK(unseen_sends(like, told) == 0);
+  // Larger ones that wait say nothing of smaller ones.
+  const auto unlike = ranks_with(messages(1 << 22, true), 4);
+  const JobMatching larger = match_collectives(unlike);
+  CHECK(sends_that_wait(larger) == 10);
+  CHECK(unseen_sends(unlike, larger) == 10);
+  const auto silent = ranks_with(messages(0, false), 4);
+  const JobMatching alone = match_collectives(silent);
+  CHECK(sends_that_wait(alone) == 0);
+  CHECK(unseen_sends(silent, alone) == 10);
+}
+
+TEST_CASE("point to point: numbers within a group are the job's, known own number or not") {
+  for (const bool is_known : {true, false}) {
+    std::vector<TestMessage> list;
+    for (int i = 0; i < 8; ++i) {
+      list.push_back({2, 3, 1024, 1'000'000 * i, 1'000'000 * i + 10'000, 1'000'000 * i});
+    }
+    std::vector<RankCollectives> ranks = ranks_with(list, 5);
+    for (std::size_t r = 0; r < ranks.size(); ++r) {
+      if (!is_known) ranks[r].rank = -1;
+      ranks[r].groups[0].ranks = {0, 2, 3};
+      for (RankCollective& row : ranks[r].list) {
+        row.messages[0].own = -1;
+        row.messages[0].peer = row.messages[0].sends ? 2 : 1;  // within the group
+      }
+    }
+    const Channels channels = find_channels(ranks);
+    REQUIRE(channels.list.size() == 1);
+    CHECK(channels.list[0].name == "pp 2->3");
+    CHECK(channels.list[0].sends.size() == 8);
+    CHECK(channels.list[0].receives.size() == 8);
+  }
+}
+
+TEST_CASE("near linear: channels are read at the cost of their messages, not of every shift") {
+  // Messages there and back; the first few receives were not recorded.
+  const auto compared = [](std::size_t count, std::size_t lost) {
+    Channel channels[2];
+    for (std::size_t way = 0; way < 2; ++way) {
+      channels[way].source = static_cast<std::uint32_t>(way);
+      channels[way].target = static_cast<std::uint32_t>(1 - way);
+      for (std::size_t i = 0; i < count; ++i) {
+        const auto at = static_cast<std::int64_t>(500'000 * i + 250'000 * way);
+        channels[way].sends.push_back({0, 1024, -1, at, at + 20'000});
+        if (way == 1 || i >= lost) {
+          channels[way].receives.push_back({0, 1024, -1, at - 100'000, at + 30'000});
+        }
+      }
+    }
+    const PeerAlignment found = align_peers({&channels[0], &channels[1]}, 0, false);
+    CHECK(found.refused.empty());
+    REQUIRE(found.there.size() == count - lost);
+    CHECK(found.there.front() == std::pair(static_cast<std::uint32_t>(lost), 0U));
+    CHECK(found.back.size() == count);
+    CHECK(found.compared <= 20 * count + 5'000);  // 5,000: shifts whose first numbers differ
+    return found.compared;
+  };
+  for (const std::size_t lost : {std::size_t{0}, std::size_t{3}}) {
+    CHECK(compared(20'000, lost) < 3 * compared(10'000, lost));
+  }
 }
 
 }  // namespace foretrace::trace

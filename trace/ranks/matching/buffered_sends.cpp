@@ -4,43 +4,55 @@
 #include <cstdint>
 #include <limits>
 #include <map>
+#include <optional>
 
 #include "trace/ranks/matching/constants.h"
 
 namespace foretrace::trace {
 namespace {
 
-/// Bytes of messages of one channel.
+/// Bytes of the messages that show whether their sends wait.
 struct Seen {
   std::int64_t smallest_waiting = std::numeric_limits<std::int64_t>::max();
   std::int64_t largest_buffered = std::numeric_limits<std::int64_t>::min();
+
+  /// Whether sends of that size wait; nothing if no message tells.
+  [[nodiscard]] std::optional<bool> waits(std::int64_t bytes) const {
+    if (bytes <= largest_buffered) {
+      return false;
+    }
+    return bytes >= smallest_waiting ? std::optional(true) : std::nullopt;
+  }
 };
 
 class BufferedSends {
  public:
-  BufferedSends(std::span<const RankCollectives> ranks, JobMatching& matching)
-      : ranks_(ranks), matching_(matching) {}
-
-  void run() {
+  BufferedSends(std::span<const RankCollectives> ranks, const JobMatching& matching)
+      : ranks_(ranks), matching_(matching) {
     for (const MatchedCollective& collective : matching_.collectives) {
       if (is_plain(collective)) {
         look_at(collective);
       }
     }
-    for (MatchedCollective& collective : matching_.collectives) {
-      for (CollectiveMember& member : collective.members) {
-        member.waits = !is_one_way(collective) || !member.sends ||
-                       (is_plain(collective) && sends_wait(collective));
-      }
-    }
   }
 
- private:
+  /// Of a collective in which one rank sends; nothing if no message tells.
+  [[nodiscard]] std::optional<bool> send_waits(const MatchedCollective& collective) const {
+    if (!is_plain(collective)) {
+      return false;
+    }
+    const auto channel = seen_.find(collective.communicator);
+    const auto waits =
+        channel == seen_.end() ? std::nullopt : channel->second.waits(collective.bytes);
+    return waits ? waits : job_.waits(collective.bytes);
+  }
+
   static bool is_one_way(const MatchedCollective& collective) {
     return std::count_if(collective.members.begin(), collective.members.end(),
                          [](const CollectiveMember& member) { return member.sends; }) == 1;
   }
 
+ private:
   /// A kernel that does several messages tells nothing about one of them.
   [[nodiscard]] bool is_plain(const MatchedCollective& collective) const {
     return is_one_way(collective) &&
@@ -58,18 +70,13 @@ class BufferedSends {
     const std::int64_t end = clock.to_reference(row_of(send).end_ns);
     const std::int64_t arrival =
         matching_.clocks[receive.rank].to_reference(row_of(receive).start_ns);
-    Seen& seen = seen_[collective.communicator];
-    if (end < arrival) {
-      seen.largest_buffered = std::max(seen.largest_buffered, collective.bytes);
-    } else if (arrival - start > std::max(end - arrival, ranks::smallest_spread_ns)) {
-      seen.smallest_waiting = std::min(seen.smallest_waiting, collective.bytes);
+    for (Seen* seen : {&seen_[collective.communicator], &job_}) {
+      if (end < arrival) {
+        seen->largest_buffered = std::max(seen->largest_buffered, collective.bytes);
+      } else if (arrival - start > std::max(end - arrival, ranks::smallest_spread_ns)) {
+        seen->smallest_waiting = std::min(seen->smallest_waiting, collective.bytes);
+      }
     }
-  }
-
-  [[nodiscard]] bool sends_wait(const MatchedCollective& collective) const {
-    const auto seen = seen_.find(collective.communicator);
-    return seen != seen_.end() && collective.bytes >= seen->second.smallest_waiting &&
-           collective.bytes > seen->second.largest_buffered;
   }
 
   [[nodiscard]] const RankCollective& row_of(const CollectiveMember& member) const {
@@ -77,14 +84,32 @@ class BufferedSends {
   }
 
   std::span<const RankCollectives> ranks_;
-  JobMatching& matching_;
+  const JobMatching& matching_;
   std::map<std::uint32_t, Seen> seen_;  // per communicator
+  Seen job_;                            // of all of them
 };
 
 }  // namespace
 
 void find_buffered(std::span<const RankCollectives> ranks, JobMatching& matching) {
-  BufferedSends(ranks, matching).run();
+  const BufferedSends buffered(ranks, matching);
+  for (MatchedCollective& collective : matching.collectives) {
+    const bool is_one_way = BufferedSends::is_one_way(collective);
+    for (CollectiveMember& member : collective.members) {
+      member.waits =
+          !is_one_way || !member.sends || buffered.send_waits(collective).value_or(false);
+    }
+  }
+}
+
+std::size_t unseen_sends(std::span<const RankCollectives> ranks, const JobMatching& matching) {
+  const BufferedSends buffered(ranks, matching);
+  return static_cast<std::size_t>(
+      std::count_if(matching.collectives.begin(), matching.collectives.end(),
+                    [&](const MatchedCollective& collective) {
+                      return collective.complete && BufferedSends::is_one_way(collective) &&
+                             !buffered.send_waits(collective);
+                    }));
 }
 
 }  // namespace foretrace::trace

@@ -22,15 +22,17 @@ bool holds(const std::vector<std::int32_t>& ranks, std::int32_t rank) {
   return std::binary_search(ranks.begin(), ranks.end(), rank);
 }
 
-/// Numbers within a group as numbers within the job.
-std::optional<Ends> from_group(const RankGroup& group, const Ends& said, std::int32_t me) {
+/// Numbers within a group as numbers within the job. `me` is the rank's own, -1 if it is not known;
+/// then `place` is the best guess.
+std::optional<Ends> from_group(const RankGroup& group, const Ends& said, std::int32_t me,
+                               std::int32_t place) {
   const auto rank_at = [&](std::int32_t number) {
     const bool inside = number >= 0 && static_cast<std::size_t>(number) < group.ranks.size();
     return inside ? group.ranks[static_cast<std::size_t>(number)] : -1;
   };
-  const std::int32_t own = said.own < 0 ? me : rank_at(said.own);
+  const std::int32_t own = said.own < 0 ? place : rank_at(said.own);
   const std::int32_t peer = rank_at(said.peer);
-  const bool fits = peer >= 0 && peer != own && (me < 0 || own == me);
+  const bool fits = peer >= 0 && peer != own && holds(group.ranks, own) && (me < 0 || own == me);
   return fits ? std::optional(Ends{own, peer}) : std::nullopt;
 }
 
@@ -82,7 +84,7 @@ class Finder {
     }
     if (said.peer >= 0) {
       // Frameworks number within the group; what does not fit there counts the ranks of the job.
-      if (const auto ends = from_group(group, said, me)) {
+      if (const auto ends = from_group(group, said, me, number)) {
         return ends;
       }
       return Ends{said.own < 0 ? number : said.own, said.peer};
@@ -127,26 +129,34 @@ class Finder {
   }
 
   /// A name that stands for several groups, with ranks numbered within each, tells nothing.
-  bool may_join(std::size_t rank, const RankGroup& group, const Ends& ends, bool sends) {
-    const Channel& channel = channel_of(group, ends, sends);
-    const std::uint32_t known = sends ? channel.source : channel.target;
+  [[nodiscard]] bool may_join(std::size_t rank, const RankGroup& group, const Ends& ends,
+                              bool sends) const {
+    const auto found = channels_.find(place_of(group, ends, sends));
+    if (found == channels_.end()) {
+      return true;
+    }
+    const std::uint32_t known = sends ? found->second.source : found->second.target;
     return known == nobody || known == rank;
   }
 
+  using Place = std::tuple<std::string, std::int32_t, std::int32_t>;  // group, source, target
+  static Place place_of(const RankGroup& group, const Ends& ends, bool sends) {
+    return {key_of(group), sends ? ends.own : ends.peer, sends ? ends.peer : ends.own};
+  }
+
   Channel& channel_of(const RankGroup& group, const Ends& ends, bool sends) {
-    const std::int32_t source = sends ? ends.own : ends.peer;
-    const std::int32_t target = sends ? ends.peer : ends.own;
-    Channel& channel = channels_[{key_of(group), source, target}];
+    const Place place = place_of(group, ends, sends);
+    Channel& channel = channels_[place];
     if (channel.name.empty()) {
-      const std::string& name = group.evidence == GroupEvidence::name ? group.name : "peers";
-      channel.name = fmt::format("{} {}->{}", name, source, target);
+      const auto& [name, source, target] = place;
+      channel.name = fmt::format("{} {}->{}", name.empty() ? "peers" : name, source, target);
     }
     return channel;
   }
 
   std::span<const RankCollectives> ranks_;
   std::map<std::string, std::set<std::size_t>> members_;  // ranks that send or receive in a group
-  std::map<std::tuple<std::string, std::int32_t, std::int32_t>, Channel> channels_;
+  std::map<Place, Channel> channels_;
   Channels found_;
 };
 

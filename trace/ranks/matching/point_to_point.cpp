@@ -29,61 +29,87 @@ struct Reading {
   std::int64_t transfer_ns = 0;
 };
 
-/// Every reading of a channel that may be right. `offset_ns` is added to the times of receives.
+/// The readings of a channel that may be right: where recorded numbers agree first, then the
+/// longest first. Each is looked at only when it is asked for. `offset_ns` is added to the times of
+/// receives.
 class Readings {
  public:
-  Readings(const Channel& channel, std::int64_t offset_ns)
-      : sends_(channel.sends), receives_(channel.receives), offset_ns_(offset_ns) {}
-
-  [[nodiscard]] std::vector<Reading> all() const {
+  Readings(const Channel& channel, std::int64_t offset_ns, std::uint64_t& compared)
+      : sends_(channel.sends),
+        receives_(channel.receives),
+        offset_ns_(offset_ns),
+        compared_(compared) {
     const std::int64_t most = static_cast<std::int64_t>(ranks::most_message_shifts);
     const std::int64_t from = std::max(-most, 1 - static_cast<std::int64_t>(sends_.size()));
     const std::int64_t to = std::min(most, static_cast<std::int64_t>(receives_.size()) - 1);
-    std::vector<Reading> list;
     for (std::int64_t shift = from; shift <= to; ++shift) {
-      if (const auto reading = at(shift)) {
-        list.push_back(*reading);
+      Reading reading{.shift = shift, .pairs = pairs_at(shift)};
+      reading.numbers_agree = numbers_agree(reading);
+      if (overlaps(reading)) {
+        list_.push_back({reading});
       }
     }
-    return list;
+    std::stable_sort(list_.begin(), list_.end(), [](const Entry& a, const Entry& b) {
+      return std::tuple(!a.reading.numbers_agree, b.reading.pairs) <
+             std::tuple(!b.reading.numbers_agree, a.reading.pairs);
+    });
+    for (const Entry& entry : list_) {
+      most_pairs_ = std::max(most_pairs_, entry.reading.pairs);
+    }
+  }
+
+  [[nodiscard]] std::size_t size() const { return list_.size(); }
+  [[nodiscard]] std::size_t most_pairs() const { return most_pairs_; }
+  /// Its shift, pairs and numbers alone.
+  [[nodiscard]] const Reading& brief(std::size_t i) const { return list_[i].reading; }
+  /// Null if its messages do not look alike.
+  [[nodiscard]] const Reading* at(std::size_t i) {
+    Entry& entry = list_[i];
+    if (!entry.is_looked_at) {
+      entry.is_looked_at = true;
+      entry.is_alike = look_at(entry.reading);
+    }
+    return entry.is_alike ? &entry.reading : nullptr;
   }
 
   [[nodiscard]] PeerAlignment::Pairs pairs(std::int64_t shift) const {
     PeerAlignment::Pairs list;
-    for (auto i = static_cast<std::size_t>(std::max<std::int64_t>(0, -shift)); i < sends_.size();
-         ++i) {
-      const auto j = static_cast<std::size_t>(static_cast<std::int64_t>(i) + shift);
-      if (j >= receives_.size()) {
-        break;
-      }
-      list.emplace_back(static_cast<std::uint32_t>(i), static_cast<std::uint32_t>(j));
+    const std::size_t first = first_send(shift);
+    for (std::size_t i = first; i < first + pairs_at(shift); ++i) {
+      list.emplace_back(static_cast<std::uint32_t>(i),
+                        static_cast<std::uint32_t>(static_cast<std::int64_t>(i) + shift));
     }
     return list;
   }
 
  private:
-  [[nodiscard]] std::optional<Reading> at(std::int64_t shift) const {
-    const PeerAlignment::Pairs list = pairs(shift);
-    Reading reading{.shift = shift, .pairs = list.size(), .numbers_agree = true};
-    std::size_t alike = 0;
-    std::vector<std::int64_t> transfers;
-    for (const auto& [i, j] : list) {
-      const MessageEnd& send = sends_[i];
-      const MessageEnd& receive = receives_[j];
-      const bool sized = send.bytes >= 0 && receive.bytes >= 0;
-      alike += !sized || send.bytes == receive.bytes ? 1 : 0;
-      reading.numbers_agree =
-          reading.numbers_agree && send.sequence >= 0 && send.sequence == receive.sequence;
-      const std::int64_t end = receive.end_ns + offset_ns_;
-      reading.lack_ns = std::max(reading.lack_ns, send.end_ns - end);
-      transfers.push_back(end - std::max(send.start_ns, receive.start_ns + offset_ns_));
+  struct Entry {
+    Reading reading;
+    bool is_looked_at = false;
+    bool is_alike = false;
+  };
+
+  static std::size_t first_send(std::int64_t shift) {
+    return static_cast<std::size_t>(std::max<std::int64_t>(0, -shift));
+  }
+  [[nodiscard]] const MessageEnd& receive_of(std::size_t send, std::int64_t shift) const {
+    return receives_[static_cast<std::size_t>(static_cast<std::int64_t>(send) + shift)];
+  }
+  [[nodiscard]] std::size_t pairs_at(std::int64_t shift) const {
+    const auto first = static_cast<std::size_t>(std::max<std::int64_t>(0, shift));
+    return std::min(sends_.size() - first_send(shift), receives_.size() - first);
+  }
+
+  [[nodiscard]] bool numbers_agree(const Reading& reading) {
+    const std::size_t first = first_send(reading.shift);
+    for (std::size_t i = first; i < first + reading.pairs; ++i) {
+      ++compared_;
+      const std::int64_t number = sends_[i].sequence;
+      if (number < 0 || number != receive_of(i, reading.shift).sequence) {
+        return false;
+      }
     }
-    if (!overlaps(reading) ||
-        static_cast<double>(alike) < ranks::alike_share * static_cast<double>(list.size())) {
-      return std::nullopt;
-    }
-    reading.transfer_ns = upper_median(std::move(transfers));
-    return reading;
+    return true;
   }
 
   /// Enough of the shorter list; of a few messages everything, or numbers must tell.
@@ -96,9 +122,31 @@ class Readings {
            (is_whole || reading.numbers_agree || static_cast<double>(reading.pairs) >= least);
   }
 
+  /// Fills in the times; false if its messages do not look alike.
+  bool look_at(Reading& reading) {
+    std::size_t alike = 0;
+    std::vector<std::int64_t> transfers;
+    const std::size_t first = first_send(reading.shift);
+    for (std::size_t i = first; i < first + reading.pairs; ++i) {
+      const MessageEnd& send = sends_[i];
+      const MessageEnd& receive = receive_of(i, reading.shift);
+      const bool sized = send.bytes >= 0 && receive.bytes >= 0;
+      alike += !sized || send.bytes == receive.bytes ? 1 : 0;
+      const std::int64_t end = receive.end_ns + offset_ns_;
+      reading.lack_ns = std::max(reading.lack_ns, send.end_ns - end);
+      transfers.push_back(end - std::max(send.start_ns, receive.start_ns + offset_ns_));
+    }
+    compared_ += reading.pairs;
+    reading.transfer_ns = upper_median(std::move(transfers));
+    return static_cast<double>(alike) >= ranks::alike_share * static_cast<double>(reading.pairs);
+  }
+
   const std::vector<MessageEnd>& sends_;
   const std::vector<MessageEnd>& receives_;
   std::int64_t offset_ns_;
+  std::uint64_t& compared_;
+  std::vector<Entry> list_;
+  std::size_t most_pairs_ = 0;
 };
 
 /// Readings of both directions and what they leave for the target's clock: low <= offset <= high.
@@ -126,10 +174,11 @@ struct Joint {
     }
     return is_tight() ? low + (high - low) / 2 : std::clamp<std::int64_t>(0, low, high);
   }
+  /// Nothing better is left among those that are no longer.
+  [[nodiscard]] bool fits_well() const { return back ? is_tight() : there.lack_ns <= slack(); }
   [[nodiscard]] auto key() const {
-    return std::tuple(!numbers_agree(), back ? !is_tight() : there.lack_ns > slack(),
-                      -static_cast<std::int64_t>(pairs()), std::abs(offset()),
-                      std::abs(there.transfer_ns), std::abs(there.shift));
+    return std::tuple(!numbers_agree(), !fits_well(), -static_cast<std::int64_t>(pairs()),
+                      std::abs(offset()), std::abs(there.transfer_ns), std::abs(there.shift));
   }
 };
 
@@ -141,6 +190,75 @@ Joint joint_of(const Reading& there, const Reading* back) {
     joint.high_ns = Joint::slack() - back->lack_ns;
   }
   return joint;
+}
+
+/// The best joint reading of a channel and, if there is one, of its way back.
+class Search {
+ public:
+  Search(Readings& there, Readings* back, bool clocks_are_known)
+      : there_(there), back_(back), clocks_are_known_(clocks_are_known) {}
+
+  std::optional<Joint> run() {
+    const std::size_t most_back = back_ != nullptr ? back_->most_pairs() : 0;
+    for (std::size_t i = 0; i < there_.size(); ++i) {
+      const Reading& brief = there_.brief(i);
+      // Numbers of the way back may disagree; then this one's do not count.
+      if (is_worse(brief.numbers_agree, brief.pairs + most_back)) {
+        continue;
+      }
+      const Reading* way = there_.at(i);
+      has_alike_ = has_alike_ || way != nullptr;
+      if (way != nullptr) {
+        back_ == nullptr ? offer(joint_of(*way, nullptr)) : join(*way);
+      }
+    }
+    return best_;
+  }
+  [[nodiscard]] bool has_alike() const { return has_alike_; }
+
+ private:
+  void join(const Reading& way) {
+    for (std::size_t i = 0; i < back_->size(); ++i) {
+      const Reading& brief = back_->brief(i);
+      if (!is_worse(way.numbers_agree && brief.numbers_agree, way.pairs + brief.pairs)) {
+        if (const Reading* back = back_->at(i)) {
+          offer(joint_of(way, back));
+        }
+      }
+    }
+  }
+
+  /// Whether no joint reading of so many pairs can be better than the best, whatever its times are.
+  [[nodiscard]] bool is_worse(bool numbers_agree, std::size_t pairs) const {
+    if (!best_ || !best_->fits_well()) {
+      return false;
+    }
+    return best_->numbers_agree() == numbers_agree ? pairs < best_->pairs()
+                                                   : best_->numbers_agree();
+  }
+
+  void offer(const Joint& joint) {
+    const bool fits = joint.is_possible() &&
+                      (!clocks_are_known_ || std::abs(joint.offset()) < ranks::largest_spread_ns);
+    if (fits && (!best_ || joint.key() < best_->key())) {
+      best_ = joint;
+    }
+  }
+
+  Readings& there_;
+  Readings* back_;
+  bool clocks_are_known_;
+  bool has_alike_ = false;
+  std::optional<Joint> best_;
+};
+
+bool has_any(Readings& readings) {
+  for (std::size_t i = 0; i < readings.size(); ++i) {
+    if (readings.at(i) != nullptr) {
+      return true;
+    }
+  }
+  return false;
 }
 
 }  // namespace
@@ -173,38 +291,23 @@ std::vector<ChannelPair> pairs_of(const Channels& channels) {
 
 PeerAlignment align_peers(const ChannelPair& pair, std::int64_t target_offset_ns,
                           bool clocks_are_known) {
-  const Readings there(*pair.there, target_offset_ns);
-  const std::vector<Reading> ways = there.all();
-  std::vector<Reading> returns;
-  if (pair.back != nullptr && pair.back->has_both()) {
-    returns = Readings(*pair.back, -target_offset_ns).all();
-  }
-  std::optional<Joint> best;
-  const auto offer = [&](const Joint& joint) {
-    const bool fits = joint.is_possible() &&
-                      (!clocks_are_known || std::abs(joint.offset()) < ranks::largest_spread_ns);
-    if (fits && (!best || joint.key() < best->key())) {
-      best = joint;
-    }
-  };
-  for (const Reading& way : ways) {
-    for (const Reading& back : returns) {
-      offer(joint_of(way, &back));
-    }
-    if (returns.empty()) {
-      offer(joint_of(way, nullptr));
-    }
-  }
   PeerAlignment result;
+  Readings there(*pair.there, target_offset_ns, result.compared);
+  std::optional<Readings> back;
+  if (pair.back != nullptr && pair.back->has_both()) {
+    back.emplace(*pair.back, -target_offset_ns, result.compared);
+  }
+  Search search(there, back && has_any(*back) ? &*back : nullptr, clocks_are_known);
+  const std::optional<Joint> best = search.run();
   if (!best) {
-    result.refused = ways.empty() ? "sends and receives do not look alike"
-                                  : "messages would be received before they are sent";
+    result.refused = search.has_alike() ? "messages would be received before they are sent"
+                                        : "sends and receives do not look alike";
     return result;
   }
   result.method = best->numbers_agree() ? MatchMethod::sequence : MatchMethod::order;
   result.there = there.pairs(best->there.shift);
   if (best->back) {
-    result.back = Readings(*pair.back, 0).pairs(best->back->shift);
+    result.back = back->pairs(best->back->shift);
     result.is_bounded = true;
     result.offset_ns = best->offset();
     result.spread_ns = std::max<std::int64_t>(1, std::abs(best->width()) / 2);

@@ -35,6 +35,7 @@ struct PeerAlignment {
   bool is_bounded = false;     ///< messages in both directions
   std::int64_t offset_ns = 0;  ///< of the target's clock: 0 unless messages contradict that
   std::int64_t spread_ns = 0;  ///< half of what the offset may be wrong by
+  std::uint64_t compared = 0;  ///< pairs of messages looked at: what it took
 };
 
 /// Matches by order, shifted so that what was received was sent before; recorded numbers decide

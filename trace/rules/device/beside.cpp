@@ -6,7 +6,10 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <functional>
+#include <queue>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "trace/rules/assembly/assembly.h"
@@ -47,24 +50,30 @@ bool overlap(const Assembly& assembly, const std::vector<std::uint32_t>& copies)
   return false;
 }
 
+template <typename T>
+using Lowest = std::priority_queue<T, std::vector<T>, std::greater<>>;
+
 /// Every copy takes the first lane that is free when it begins.
 void spread(Assembly& assembly, std::uint32_t stream, const std::vector<std::uint32_t>& copies) {
   std::vector<std::uint32_t> lanes = {stream};
-  std::vector<std::int64_t> free_ns = {assembly.ops[copies.front()].start_ns};
+  Lowest<std::pair<std::int64_t, std::size_t>> busy;  // until when, lane
+  Lowest<std::size_t> free;
+  free.push(0);
   assembly.streams[stream].is_beside = true;
   for (const std::uint32_t copy : copies) {
     DeviceOp& op = assembly.ops[copy];
-    const auto free = std::find_if(free_ns.begin(), free_ns.end(),
-                                   [&](std::int64_t time) { return time <= op.start_ns; });
-    const auto lane = static_cast<std::size_t>(free - free_ns.begin());
-    if (free == free_ns.end()) {
+    for (; !busy.empty() && busy.top().first <= op.start_ns; busy.pop()) {
+      free.push(busy.top().second);
+    }
+    if (free.empty()) {
+      free.push(lanes.size());
       lanes.push_back(static_cast<std::uint32_t>(assembly.streams.size()));
-      free_ns.push_back(0);
       const Stream beside = assembly.streams[stream];
       assembly.streams.push_back(beside);
     }
-    op.stream = lanes[lane];
-    free_ns[lane] = op.end_ns;
+    op.stream = lanes[free.top()];
+    busy.emplace(op.end_ns, free.top());
+    free.pop();
   }
 }
 

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/text.h"
+#include "trace/graph/flags.h"
 #include "trace/rules/assembly/assembly.h"
 #include "trace/rules/assembly/rule.h"
 
@@ -116,9 +117,8 @@ void count_lost(Assembly& assembly) {
     return;
   }
   assembly.honesty.flags.push_back(
-      work.launches.empty()
-          ? fmt::format("none of {} launches has a kernel record", launches)
-          : fmt::format("{} of {} launches have no kernel record", lost, launches));
+      work.launches.empty() ? fmt::format("none of {} {}", launches, flags::all_kernels_lost)
+                            : fmt::format("{} of {} {}", lost, launches, flags::kernels_lost));
 }
 
 constexpr Rule info = {.name = "lost_kernels",

@@ -3,9 +3,11 @@
 #include <algorithm>
 #include <cstdint>
 #include <limits>
+#include <string_view>
 #include <utility>
 #include <vector>
 
+#include "trace/graph/flags.h"
 #include "trace/rules/assembly/assembly.h"
 #include "trace/rules/assembly/constants.h"
 #include "trace/rules/assembly/rule.h"
@@ -41,7 +43,7 @@ std::int64_t copy_overhead(const Assembly& assembly, const HostCall& call) {
          std::max<std::int64_t>(0, call.end_ns - op.end_ns);
 }
 
-void flag_share_of_span(Honesty& honesty, std::int64_t time, const char* what) {
+void flag_share_of_span(Honesty& honesty, std::int64_t time, std::string_view what) {
   if (honesty.span_ns > 0 &&
       static_cast<double>(time) > flag_share * static_cast<double>(honesty.span_ns)) {
     honesty.flags.emplace_back(what);
@@ -58,18 +60,17 @@ bool misses_waits(const Assembly& assembly) {
 
 /// What most likely stands behind device work that starts late: a cause that the trace shows, else
 /// one that it cannot show, else another program.
-const char* reason_of_late_work(const Assembly& assembly) {
-  const auto& flags = assembly.honesty.flags;
-  if (std::find(flags.begin(), flags.end(), "first use") != flags.end()) {
+std::string_view reason_of_late_work(const Assembly& assembly) {
+  if (flags::any_has(assembly.honesty.flags, flags::first_use)) {
     return "late device work";
   }
-  return misses_waits(assembly) ? "missing records" : "shared device";
+  return misses_waits(assembly) ? flags::missing_records : "shared device";
 }
 
 void set_flags(Assembly& assembly) {
   Honesty& honesty = assembly.honesty;
   flag_share_of_span(honesty, honesty.initial_backlog_ns, "initial backlog");
-  flag_share_of_span(honesty, honesty.first_use_ns, "first use");
+  flag_share_of_span(honesty, honesty.first_use_ns, flags::first_use);
   flag_share_of_span(honesty, honesty.unexplained_device_ns, reason_of_late_work(assembly));
 }
 

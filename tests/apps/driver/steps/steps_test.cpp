@@ -1,6 +1,7 @@
 #include "apps/driver/steps/steps.h"
 
 #include <algorithm>
+#include <limits>
 #include <random>
 #include <string>
 #include <vector>
@@ -153,7 +154,8 @@ TEST_CASE("a step is chosen by its number, an unknown one is answered with those
         "--step: got '3x', expected median, all or a step number");
 }
 
-/// A host that launches everything in advance, and streams that work at their own rates.
+/// A host that launches everything in advance, and streams that work at their own rates, each in
+/// every step or in every second, third or fourth.
 struct Rates {
   TaskGraph graph;
   std::int64_t busiest_ns = 0;  ///< of the streams and the host, per step
@@ -164,17 +166,20 @@ Rates run_at_rates(std::uint32_t seed, std::size_t steps) {
   const auto below = [&](std::uint32_t most) { return static_cast<std::int64_t>(random() % most); };
   const auto streams = static_cast<std::size_t>(1 + below(4));
   std::vector<std::vector<std::int64_t>> works(streams);  // of one step
+  std::vector<std::size_t> periods;
   std::int64_t busiest = 0;
   std::int64_t all = 0;
   for (std::vector<std::int64_t>& work : works) {
+    periods.push_back(&work == &works.front() ? 1 : 1 + static_cast<std::size_t>(below(4)));
     std::int64_t sum = 0;
     for (std::int64_t i = 1 + below(6); i > 0; --i) {
       work.push_back(1'000'000 + below(4'000'000));
       sum += work.back();
     }
-    busiest = std::max(busiest, sum);
+    busiest = std::max(busiest, sum / static_cast<std::int64_t>(periods.back()));
     all += sum;
   }
+  std::int64_t least_host = std::numeric_limits<std::int64_t>::max();
   const std::int64_t launch = below(3) == 0 ? 2'000'000 : 5'000;
   std::string text;
   std::vector<test::TextStep> marks;
@@ -183,7 +188,7 @@ Rates run_at_rates(std::uint32_t seed, std::size_t steps) {
     std::string device;
     std::int64_t host = 0;
     for (std::size_t s = 0; s < streams; ++s) {
-      for (std::size_t i = 0; i < works[s].size(); ++i) {
+      for (std::size_t i = 0; step % periods[s] == s % periods[s] && i < works[s].size(); ++i) {
         const std::string name = fmt::format("{}_{}_{}", step, s, i);
         text += fmt::format("h:l{}({}) s{}:k{}({})<l{} ", name, launch, s, name, works[s][i], name);
         device += " k" + name;
@@ -192,9 +197,10 @@ Rates run_at_rates(std::uint32_t seed, std::size_t steps) {
     }
     text += fmt::format("h:e{}(0) ", step);
     marks.push_back({fmt::format("b{}", step), fmt::format("e{}", step), device});
-    busiest = std::max(busiest, host);
-    all += step == 0 ? host : 0;
+    least_host = std::min(least_host, host);
+    all += host / static_cast<std::int64_t>(steps) + 1;
   }
+  busiest = std::max(busiest, least_host);
   return {test::with_steps(test::graph(text), marks), busiest, all};
 }
 
@@ -209,16 +215,45 @@ TEST_CASE("the step is never below the work that the busiest stream or the host 
   }
 }
 
-TEST_CASE("a stream that works in every other step counts with half of it") {
-  // Steps of 10 on the host; two streams take turns with 30 each: 15 per step and stream.
+/// Steps of 10 on the host; as many streams as the period take turns with `work`, and do `rest` in
+/// the steps between. In step `exceptional` another stream does a thousand.
+std::int64_t step_of_turns(int period, int steps, int work, int rest, int exceptional = -1) {
   std::string text;
   std::vector<test::TextStep> marks;
-  for (int i = 0; i < 8; ++i) {
-    text += fmt::format("h:b{0}(0) h:l{0}(10) s{1}:k{0}(30)<l{0} h:e{0}(0) ", i, i % 2);
-    marks.push_back({fmt::format("b{}", i), fmt::format("e{}", i), fmt::format("k{}", i)});
+  for (int i = 0; i < steps; ++i) {
+    text += fmt::format("h:b{}(0) ", i);
+    std::string device;
+    const auto launch = [&](const std::string& stream, int length) {
+      const std::string name = fmt::format("{}_{}", i, stream);
+      text += fmt::format("h:l{0}(1) {1}:k{0}({2})<l{0} ", name, stream, length);
+      device += " k" + name;
+    };
+    for (int s = 0; s < period; ++s) {
+      if (i % period == s || rest > 0) launch(fmt::format("s{}", s), i % period == s ? work : rest);
+    }
+    if (i == exceptional) launch("s9", 1000);
+    text += fmt::format("h:e{}(0) ", i);
+    marks.push_back({fmt::format("b{}", i), fmt::format("e{}", i), device});
   }
   const TaskGraph graph = test::with_steps(test::graph(text), marks);
-  CHECK(answer_of(simulated_steps(graph, simulate(graph)), {})->step_ns == 15);
+  return answer_of(simulated_steps(graph, simulate(graph)), {})->step_ns;
+}
+
+TEST_CASE("a stream that works in every second, third or fourth step counts with its share") {
+  for (int period = 1; period <= 4; ++period) {
+    CAPTURE(period);
+    CHECK(step_of_turns(period, 24, 60 * period, 0) == 60);
+    // What it hardly does in between is part of it.
+    CHECK(step_of_turns(period, 24, 60 * period, 1) == (60 * period + period - 1) / period);
+    CHECK(step_of_turns(period, 24, 60 * period, 4) == (60 * period + 4 * (period - 1)) / period);
+  }
+  CHECK(step_of_turns(2, 8, 30, 0) == 15);
+}
+
+TEST_CASE("a stream that works in one step only is no limit of the others") {
+  for (const int exceptional : {0, 5, 11}) {
+    CHECK(step_of_turns(1, 12, 60, 0, exceptional) == 60);
+  }
 }
 
 TEST_CASE("scatter is the usual distance from the median, whatever one outlier does") {

@@ -54,6 +54,54 @@ EventTable beside(std::uint32_t seed) {
   return t.table();
 }
 
+/// Devices that the host launches to, in bursts with idle time between them; their clocks are
+/// behind by what is asked for, and some correlations name a call that came long after the work.
+struct Launches {
+  EventTable table;
+  std::size_t wrong = 0;
+};
+Launches launches(std::uint32_t seed, const std::vector<double>& behind_us, bool wrong) {
+  std::mt19937 random(seed);
+  const auto below = [&](std::uint32_t most) { return static_cast<double>(random() % most); };
+  TableBuilder t;
+  Launches made;
+  const int bursts = 12 + static_cast<int>(random() % 20);
+  const int burst = 5 + static_cast<int>(random() % 12);
+  const auto most_wrong = static_cast<std::size_t>(bursts * burst / 100 + 1);
+  double host = 0;
+  std::vector<double> device(behind_us.size(), 0);
+  for (int b = 0; b < bursts; ++b) {
+    for (int i = 0; i < burst; ++i) {
+      for (std::size_t d = 0; d < device.size(); ++d) {
+        const EventId call = t.call(t.thread(1), "cudaLaunchKernel", host, 5);
+        device[d] = std::max(device[d], host + 6 + below(8));
+        const double length = 10 + below(60);
+        const bool is_wrong = wrong && d == 0 && i == 3 && made.wrong < most_wrong;
+        made.wrong += is_wrong ? 1 : 0;
+        const TrackId stream = t.stream(7 + static_cast<std::int64_t>(d));
+        t.table().tracks[index(stream)].device = static_cast<std::int32_t>(d);
+        t.work(call, stream, device[d] - behind_us[d] - (is_wrong ? 1'000 + below(10'000'000) : 0),
+               length);
+        device[d] += length + 1;
+        host += 6 + below(4);
+      }
+    }
+    host = std::max(host, *std::max_element(device.begin(), device.end())) + 100 + below(500);
+  }
+  made.table = std::move(t.table());
+  return made;
+}
+
+/// Microseconds that a device was moved by, as the flags say; 0 if they say nothing of it.
+double moved_us(const BuiltGraph& built, const std::string& whose) {
+  for (const std::string& flag : built.honesty.flags) {
+    if (flag.rfind(whose + " clock behind", 0) == 0) {
+      return std::stod(flag.substr(flag.find("moved by ") + 9));
+    }
+  }
+  return 0;
+}
+
 /// One stream of kernels of 100 us behind each other, launched early; some of them reach too far.
 EventTable overlong(bool is_wrong, double clock_us = 0) {
   TableBuilder t;
@@ -127,6 +175,37 @@ TEST_CASE("device clock: work that begins before its launch moves, and it is sai
   CHECK_FALSE(has_flag(right, "device clock"));
   CHECK(std::abs(span_us(build(overlong(false, 20'000), {"device_clock"}), 0) / span_us(right, 0) -
                  1) > 0.10);
+}
+
+TEST_CASE("device clock: what it is behind is found, whatever single launches say") {
+  for (std::uint32_t seed = 1; seed <= 60; ++seed) {
+    CAPTURE(seed);
+    const bool wrong = seed % 2 == 0;
+    CHECK(moved_us(build(launches(seed, {0}, wrong).table), "device") == 0);
+    const double behind = 50.0 * (1U << (seed % 10));
+    const Launches late = launches(seed, {behind}, wrong);
+    REQUIRE((late.wrong > 0) == wrong);
+    CHECK(std::abs(moved_us(build(late.table), "device") - behind) <= 20);
+  }
+}
+
+TEST_CASE("device clock: one kernel far before its call moves nothing, and none beyond a second") {
+  TableBuilder t;
+  for (int i = 0; i < 60; ++i) {
+    const EventId call = t.call(t.thread(1), "cudaLaunchKernel", 20'000'000 + 100 * i, 5);
+    t.work(call, t.stream(7), i == 0 ? 10'000'000 : 20'000'008 + 100 * i, 50);
+  }
+  CHECK_FALSE(has_flag(build(t.table()), "clock behind"));
+  CHECK_FALSE(has_flag(build(launches(1, {10e6}, false).table), "clock behind"));
+}
+
+TEST_CASE("device clock: of two devices only the one that is behind moves") {
+  for (std::uint32_t seed = 1; seed <= 20; ++seed) {
+    CAPTURE(seed);
+    const BuiltGraph built = build(launches(seed, {0, 400}, false).table);
+    CHECK(moved_us(built, "device 0's") == 0);
+    CHECK(std::abs(moved_us(built, "device 1's") - 400) <= 20);
+  }
 }
 
 TEST_CASE("lost kernels: launches whose kernels were not recorded are counted, not under capture") {
