@@ -1,9 +1,10 @@
 // Every figure of a page against the document of the command that answers the same: walkFigures(body, documents).
 // A figure is a number with its unit, or a number alone in a cell. `data-at` says where the document has it: a JSON pointer,
-// or what follows from several ("/a to /b": relative change; "over", "less", "of", "per", "number of"). In the prose of a card,
-// figures are looked up in its document. What is no figure of an answer says so: ticks, what a user chose or set, sums over the
-// graph that the page carries. Before a figure that was simulated in the page, because a slider was moved, stands "simulated",
-// and the place that it would have.
+// or what follows from several ("/a to /b": relative change; "over", "less", "of", "per", "number of", "rest of"), `data-whole` of what
+// a share beside it is a part. Figures in words have no place of their own: the document must have such a number, of the same unit,
+// anywhere, or a share must be one of those that `told` lists. What is no figure of an answer says so: ticks, what a user chose or set,
+// sums over the graph that the page carries; nobody compares those. Before a figure that was simulated in the page, because a slider
+// was moved, stands "simulated", and the place that it would have.
 
 const declared = new Set(['input', 'selection', 'tick', 'graph']);
 
@@ -59,52 +60,83 @@ function valueAt(document, source) {
   return at(document, source);
 }
 
-/** All numbers below a value, by what they may be. */
-function* numbersIn(value) {
-  if (typeof value === 'number') yield value;
-  else if (typeof value === 'string') for (const figure of figuresIn(value)) yield figure.value;
-  else if (value && typeof value === 'object') {
-    if (Array.isArray(value)) yield value.length;
-    for (const each of Object.values(value)) yield* numbersIn(each);
-  }
+/** What a number of a document is, by the name that it or what holds it has; in a text each figure says it itself. */
+const kindOf = (key, above) => (/_ns$/.test(key) ? 'time' : /_bytes$|^bytes$/.test(key) ? 'bytes' : above);
+/** [number, kind] of all numbers below a value. */
+function* numbersIn(value, kind = 'plain') {
+  if (typeof value === 'number') yield [value, kind];
+  else if (typeof value === 'string') for (const figure of figuresIn(value)) yield [figure.value, figure.kind];
+  else if (Array.isArray(value)) {
+    yield [value.length, 'plain'];
+    for (const each of value) yield* numbersIn(each, kind);
+  } else if (value) for (const [key, each] of Object.entries(value)) yield* numbersIn(each, kindOf(key, kind));
 }
+
+/** Every value at a pointer in which "*" is any member. */
+function valuesAt(value, [key, ...rest]) {
+  if (value === undefined || value === null) return [];
+  if (key === undefined) return typeof value === 'number' ? [value] : [];
+  return (key === '*' ? Object.values(value) : [value[key]]).flatMap((each) => valuesAt(each, rest));
+}
+/** What words say of a document as a share: changes, parts of a whole, sides of a range, which are logarithms. */
+const told = [
+  '/baseline/step_ns to /measured/step_ns', '/predicted/step_ns to /baseline/step_ns', '/after_ns to /before_ns', '/shares/* of /total_ns',
+  'exp /predicted/range/faster/*', 'exp /predicted/range/slower/*'];
+function sharesTold(document) {
+  return told.flatMap((source) => {
+    const all = (pointer) => valuesAt(document, pointer.split('/').slice(1));
+    if (source.startsWith('exp ')) return all(source.slice(4)).map(Math.expm1);
+    const [part, word, whole] = source.split(' ');
+    const wholes = all(whole).filter((number) => number !== 0);
+    return all(part).flatMap((number) => wholes.map((other) => number / other - (word === 'to' ? 1 : 0)));
+  });
+}
+
 const numbersOf = new WeakMap();
+/** By kind, what figures in words may be: numbers that the document has as such, and what is told of them. */
 function knownIn(document) {
-  if (typeof document !== 'object' || document === null) return [...numbersIn(document)];
-  if (!numbersOf.has(document)) numbersOf.set(document, [...new Set(numbersIn(document))]);
-  return numbersOf.get(document);
+  if (typeof document === 'object' && document !== null && numbersOf.has(document)) return numbersOf.get(document);
+  const known = new Map();
+  const add = (kind, number) => known.set(kind, (known.get(kind) ?? new Set()).add(number));
+  for (const [number, kind] of numbersIn(document)) add(kind, number);
+  if (typeof document !== 'object' || document === null) return known;
+  for (const number of sharesTold(document)) add('share', number);
+  numbersOf.set(document, known);
+  return known;
 }
-/** In words a figure stands that the document has, or the ratio, change or difference of two that belong together. */
-function isKnown(figure, document, wholes) {
+/** Shares, factors and rates of a document have no unit in their names. */
+const alike = (kind) => (['time', 'bytes'].includes(kind) ? [kind] : [kind, 'plain']);
+function isKnown(figure, document) {
   const known = knownIn(document);
-  if (known.some((number) => agrees(figure, number))) return true;
-  if (figure.kind === 'share') {
-    return wholes.some((whole) => whole !== 0 && known.some((number) => agrees(figure, number / whole) || agrees(figure, number / whole - 1)))
-      || known.some((number) => number < 3 && agrees(figure, Math.expm1(number))); // parts of a range are logarithms
-  }
-  return figure.kind === 'time' && wholes.some((whole) => wholes.some((other) => agrees(figure, whole - other)));
+  return alike(figure.kind).some((kind) => [...known.get(kind) ?? []].some((number) => agrees(figure, number)));
 }
-/** Times that others are told as shares of. */
-function* wholesIn(value) {
-  if (!value || typeof value !== 'object') return;
-  for (const [key, each] of Object.entries(value)) {
-    if (typeof each === 'number' && /(^|_)(step|span|total|before|after|simulated|measured|host_only|device_busy|unprofiled_step|recorded_step|peak)_(ns|bytes)$/.test(key)) yield each;
-    else yield* wholesIn(each);
-  }
+
+/** The part of all shares with one decimal that words could say of a document: how little a share in words proves. */
+export function chanceOfShare(document) {
+  const all = Array.from({ length: 999 }, (_, i) => figuresIn(`${((i + 1) / 10).toFixed(1)} %`)[0]);
+  return all.filter((figure) => isKnown(figure, document)).length / all.length;
 }
 
 const same = (text) => text.replaceAll('\u2192', '->').replaceAll('\u00d7', 'x').replaceAll('\u2212', '-').replace(/[\s_]+/g, ' ').trim();
 
-/** Of one text with a source of its own. */
-function wrongAt(text, source, document) {
-  const want = valueAt(document, source);
+/** "rest of /x": what the rows of a list leave of a figure of the document, /rows/0/x for each that is listed. */
+function restOf(pointer, element, document) {
+  const key = pointer.split('/').at(-1);
+  const rows = element.closest('p').parent.querySelectorAll('[data-at]').map((each) => each.getAttribute('data-at'))
+    .filter((source) => source.startsWith('/') && source.split('/').at(-1) === key && source !== pointer);
+  return rows.reduce((rest, row) => rest - at(document, row), at(document, pointer));
+}
+
+/** Of one text with a source of its own. A share beside the figure is the figure's, of `whole`. */
+function wrongAt(text, source, document, element) {
+  const want = source.startsWith('rest of ') ? restOf(source.slice(8), element, document) : valueAt(document, source);
   if (want === undefined) return figuresIn(text).every(({ value }) => value === 0) ? null : `the document has nothing at ${source}`;
   if (typeof want === 'string') {
     const [a, b] = [same(text), same(want)];
     if (a === b || (a.endsWith('\u2026') && b.startsWith(a.slice(0, -1)))) return null;
   }
   if (typeof want === 'object' || typeof want === 'string' || typeof want === 'boolean') {
-    const strange = figuresIn(text).find((figure) => !isKnown(figure, want, []));
+    const strange = figuresIn(text).find((figure) => !isKnown(figure, want));
     return strange ? `${strange.text} is not in ${source}` : null;
   }
   const figures = figuresIn(text);
@@ -112,7 +144,9 @@ function wrongAt(text, source, document) {
   const first = figures.find(({ kind }) => kind !== 'plain') ?? figures[0]; // behind values of axes, if need be
   const others = figures.slice(figures.indexOf(first) + 1);
   if (!agrees(first, want)) return `the document has ${want} at ${source}`;
-  const strange = others.find((figure) => figure.kind !== 'plain' && !isKnown(figure, document, [...wholesIn(document)]));
+  const whole = valueAt(document, element.getAttribute('data-whole') ?? '/');
+  const isPart = (figure) => figure.kind === 'share' && typeof whole === 'number' && agrees(figure, want / Math.max(1, whole));
+  const strange = others.find((figure) => figure.kind !== 'plain' && !isPart(figure) && !isKnown(figure, document));
   return strange ? `${strange.text} beside it is not in the document` : null;
 }
 
@@ -120,11 +154,11 @@ const exempt = ['script', 'style', 'code', 'kbd', 'select', 'footer'];
 const isName = (element) => element.localName === 'bdi' && ['td', 'li', 'span', 'em'].includes(element.parent.localName);
 
 /**
- * {compared, looked, declared, strange: [text]} of an element and all in it. `documents`: by what data-of names; one that is
+ * {compared, looked, sharesOf, declared, strange: [text]} of an element and all in it; `sharesOf`: documents of shares in words. `documents`: by what data-of names; one that is
  * missing is a fault of the page. `moved`: sliders are, and the documents are of the command that does the same.
  */
 export function walkFigures(body, documents, moved = false) {
-  const found = { compared: 0, looked: 0, declared: 0, strange: [] };
+  const found = { compared: 0, looked: 0, sharesOf: new Set(), declared: 0, strange: [] };
   const tell = (text, what, element) => found.strange.push(`"${text.trim().slice(0, 90)}" (${element.closest('[id]')?.id ?? ''}): ${what}`);
   const visit = (text, element, attribute) => {
     const sourced = attribute ? null : element.closest('[data-at]');
@@ -140,7 +174,7 @@ export function walkFigures(body, documents, moved = false) {
       if (simulated && !moved) tell(text, 'it is simulated where the program has an answer', element);
       const document = documents[of];
       if (!document) return tell(text, `no document of ${of}`, element);
-      const wrong = source.startsWith('rest of ') ? null : wrongAt(text, source, document);
+      const wrong = wrongAt(text, source, document, sourced);
       found.compared += 1;
       if (wrong) tell(text, wrong, element);
       return;
@@ -151,10 +185,10 @@ export function walkFigures(body, documents, moved = false) {
     if (real.length === 0 && !isCell) return;
     const document = documents[of];
     if (!document) return tell(text, 'a figure without a source', element);
-    const wholes = [...wholesIn(document)];
     for (const figure of isCell ? figures : real) {
       found.looked += 1;
-      if (!isKnown(figure, document, wholes)) tell(text, `${figure.text} is not in the document of ${of}`, element);
+      if (figure.kind === 'share') found.sharesOf.add(of);
+      if (!isKnown(figure, document)) tell(text, `${figure.text} is not in the document of ${of}`, element);
     }
   };
   const walk = (element) => {

@@ -127,7 +127,7 @@ function breakdownBar(side, most, label) {
     const wide = (ns / most) * width;
     if (wide < 0.4) continue;
     shown.push(draw('rect', { x, y: 0, width: Math.max(0.4, wide - 1.2), height: 26, class: `use-${key}` },
-      draw('title', { 'data-at': sourceOf(side, at) }, `${name}: ${time(ns, side.step)}, ${(100 * ns / side.step).toFixed(1)} %`)));
+      draw('title', { 'data-at': sourceOf(side, at), 'data-whole': side.stepAt }, `${name}: ${time(ns, side.step)}, ${(100 * ns / side.step).toFixed(1)} %`)));
     x += wide;
   }
   const text = side.parts.filter(({ ns }) => ns > 0).map(({ name, ns }) => `${name} ${time(ns, side.step)}`).join(', ');
