@@ -148,7 +148,8 @@ std::int64_t fresh_reserved_bytes(const MemoryInputs& inputs, const MemoryCurve&
 
 ReservedRange reserved_range(const MemoryInputs& inputs, const MemoryCurve& recorded,
                              const MemoryCurve& curve) {
-  const MemoryInputs before{inputs.built, inputs.built.graph, inputs.settings};
+  // What was recorded was so with the usual settings, whatever others are asked about.
+  const MemoryInputs before{inputs.built, inputs.built.graph};
   return reserved_range(inputs, fresh_reserved_bytes(before, recorded), curve);
 }
 
