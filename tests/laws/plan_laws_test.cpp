@@ -3,10 +3,12 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdint>
+#include <vector>
 
 #include <doctest/doctest.h>
 
 #include "apps/driver/plan/plan_search.h"
+#include "apps/driver/scenario/open_choices.h"
 #include "apps/driver/scenario/scenario_answer.h"
 #include "apps/driver/scenario/scenario_text.h"
 #include "models/program/estimate.h"
@@ -109,6 +111,34 @@ TEST_CASE("jobs: the range of the formula alone holds most steps that it does no
   MESSAGE(inside << " of " << others << " simulated steps are in the range of the formula");
   CHECK(others > 30);
   CHECK(inside >= 0.95 * others);
+}
+
+TEST_CASE("jobs: what a plan leaves open is what is simulated to be fastest") {
+  test::RandomJobs jobs;
+  int compared = 0;
+  for (std::uint64_t number = 0; number < test::law_jobs(600); ++number) {
+    const test::RandomJob drawn = jobs.draw(number);
+    const Job& job = drawn.scenario.job;
+    if (job.plan.pipeline == 1 || !job.stages.empty()) continue;
+    CAPTURE(drawn.text);
+    const std::vector<double> micros = {1, 2, 4};
+    const std::vector<std::uint32_t> chunks = {1, 2, 3, 4};
+    const auto chosen = driver::fastest_choice(drawn.scenario, {micros, chunks, {}, 0});
+    if (!chosen.ok()) continue;
+    const auto best = driver::answer_scenario(*chosen);
+    REQUIRE(best.ok());
+    for (const double micro : micros) {
+      for (const std::uint32_t pieces : chunks) {
+        const auto one = driver::fastest_choice(drawn.scenario, {{micro}, {pieces}, {}, 0});
+        if (!one.ok()) continue;
+        const auto answer = driver::answer_scenario(*one);
+        REQUIRE(answer.ok());
+        ++compared;
+        CHECK(best->step_ns <= answer->step_ns);
+      }
+    }
+  }
+  CHECK(compared > 100);
 }
 
 }  // namespace

@@ -29,7 +29,7 @@ class PlanEstimates {
   };
   [[nodiscard]] Found found(const Job& job);
 
-  std::map<Job, Known> known_;  ///< by job_of_blocks()
+  std::map<Job, Known> known_;   ///< by job_of_blocks()
   std::size_t bytes_known_ = 0;  ///< about what known_ holds
   // Neighbours in a space often share them.
   Job last_job_;

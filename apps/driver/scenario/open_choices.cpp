@@ -9,6 +9,17 @@
 #include "models/program/estimate.h"
 
 namespace foretrace::driver {
+namespace {
+
+// By the steps of a pipeline: the formula of its schedule may leave out waiting.
+Result<Estimate> as_simulated(const Job& job) {
+  const JobBlocks blocks = build_blocks(job);
+  const Passes passes = job.plan.pipeline > 1 ? Passes::by_steps : Passes::by_formula;
+  return estimate(job, blocks, time_blocks(job, blocks, no_scale()), no_scale(), passes);
+}
+
+}  // namespace
+
 Result<Scenario> fastest_choice(const Scenario& scenario, const OpenChoices& open) {
   const auto or_own = [](auto values, auto own) {
     if (values.empty()) values.push_back(own);
@@ -41,7 +52,7 @@ Result<Scenario> fastest_choice(const Scenario& scenario, const OpenChoices& ope
             complete->job.model->layers % (chunks * complete->job.plan.pipeline) != 0) {
           continue;
         }
-        const auto answer = estimate(complete->job, build_blocks(complete->job));
+        const auto answer = as_simulated(complete->job);
         if (!answer.ok()) {
           last = answer.error();
           continue;

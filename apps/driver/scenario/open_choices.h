@@ -17,8 +17,8 @@ struct OpenChoices {
   double memory_bytes = 0;  ///< of a device; 0: not checked
 };
 
-/// The scenario with the fastest valid choice. Error: none is valid, or none fits (the one that
-/// needs least memory is named).
+/// The scenario with the valid choice whose simulated step is the shortest. Error: none is valid,
+/// or none fits (the one that needs least memory is named).
 [[nodiscard]] Result<Scenario> fastest_choice(const Scenario& scenario, const OpenChoices& open);
 
 }  // namespace foretrace::driver

@@ -22,7 +22,8 @@ constexpr std::array trace_metrics = {
 };
 
 constexpr std::array scenario_metrics = {
-    MetricInfo{"step_ns", time_unit, true, true, "time of a step"},
+    MetricInfo{"step_ns", time_unit, true, true,
+               "time of a step; of a pipeline by the formula of its schedule"},
     MetricInfo{"memory_bytes", MetricUnit::bytes, true, true, "what the fullest stage needs"},
     MetricInfo{"fits", MetricUnit::flag, true, true, "1 if every stage has room on its device"},
     MetricInfo{"ram_bytes", MetricUnit::bytes, false, true,
