@@ -81,11 +81,12 @@ Status read_files_of(const WhatIf& what_if, CataloguePtr& known) {
   return ok_status();
 }
 
-/// Whether the next graph is the same one. What moves, comes or goes is a change; so is a tensor of
-/// another size.
+/// Whether the next graph is the same one, for the same work. What moves, comes or goes is a
+/// change; so is a tensor of another size.
 bool changes_nothing(const TaskGraph& before, const Change& change, const Committed& after) {
   if (!after.new_id.empty() || before.shared_topology() != after.graph.shared_topology() ||
-      !change.policies.empty() || !change.priorities.empty() || !change.new_tensors.empty()) {
+      !change.policies.empty() || !change.priorities.empty() || !change.new_tensors.empty() ||
+      change.samples.value_or(1) != 1) {
     return false;
   }
   const Weights& was = before.weights();

@@ -42,7 +42,7 @@ class WhatIfStack {
 
   /// The error names the what-if; the stack is then as it was. ErrorCode::no_match if it finds
   /// nothing to change, or leaves everything as it is and is not to be kept.
-  [[nodiscard]] Status push(const WhatIf& what_if, Neutral neutral = Neutral::refuse);
+  [[nodiscard]] Status push(const WhatIf& what_if, Neutral neutral);
 
   [[nodiscard]] const TaskGraph& graph() const { return graph_; }
   /// What the changed run is on.

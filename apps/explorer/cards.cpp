@@ -87,9 +87,11 @@ Status answer_all(PageInput& input, const driver::RunOptions& options) {
   const Result<Answers> answers = Answers::of(input, options);
   if (!answers.ok()) return answers.error();
   if (Status answered = answers->answer(input); !answered.ok()) return answered;
+  if (Status chosen = choose_variants(input); !chosen.ok()) return chosen;
   std::vector<Status> done(input.variants.size(), ok_status());
   for_each_index(input.variants.size(), [&](std::size_t i) {
     Variant& variant = input.variants[i];
+    if (!variant.left_out.empty() && variant.name != input.shown) return;
     driver::add_facts(input.recording, input.replay.run, variant.prediction);
     done[i] = answers->answer(variant);
   });

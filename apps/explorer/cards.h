@@ -37,7 +37,7 @@ class Answers {
   driver::Analysis baseline_;
 };
 
-/// Of the recorded run and of every variant.
+/// Of the recorded run, of every variant that the page may carry, and of the shown one.
 [[nodiscard]] Status answer_all(PageInput& input, const driver::RunOptions& options);
 
 }  // namespace foretrace::explorer

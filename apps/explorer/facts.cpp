@@ -157,9 +157,9 @@ std::size_t Strings::index_of(std::string_view text) {
   return added->second;
 }
 
-json Strings::list() const {
+json Strings::list(std::size_t first) const {
   json texts = json::array();
-  for (const std::string* const text : in_order_) texts.push_back(*text);
+  for (std::size_t i = first; i < in_order_.size(); ++i) texts.push_back(*in_order_[i]);
   return texts;
 }
 

@@ -18,7 +18,9 @@ namespace foretrace::explorer {
 class Strings {
  public:
   [[nodiscard]] std::size_t index_of(std::string_view text);
-  [[nodiscard]] nlohmann::json list() const;
+  [[nodiscard]] std::size_t size() const { return in_order_.size(); }
+  /// From this one on.
+  [[nodiscard]] nlohmann::json list(std::size_t first = 0) const;
 
  private:
   std::map<std::string, std::size_t, std::less<>> at_;

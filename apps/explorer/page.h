@@ -16,6 +16,7 @@
 #include "apps/driver/predict.h"
 #include "apps/driver/requests/what_if_spec.h"
 #include "sim/core/result.h"
+#include "sim/result/export/graph_columns.h"
 
 namespace foretrace::explorer {
 
@@ -24,6 +25,12 @@ struct Card {
   std::string title;
   std::string html;            ///< written by report::html_of
   std::string_view command{};  ///< whose answer it is of: data-at is a place in its document
+};
+
+/// A graph as pages hold it.
+struct HeldGraph {
+  PackedGraph packed;  ///< its columns; the bytes are in the block
+  std::string block;
 };
 
 /// A what-if, or several together, that the page can switch to.
@@ -37,6 +44,8 @@ struct Variant {
   driver::Prediction prediction{};
   std::string document{};  ///< what `whatif` answers, as JSON; empty: nobody asked it yet
   std::vector<Card> cards{};
+  std::optional<HeldGraph> held{};  ///< none: not packed yet
+  std::string left_out{};           ///< why the page cannot hold it, once that is known
 };
 
 struct PageInput {
@@ -51,6 +60,7 @@ struct PageInput {
   std::string version;
   std::size_t most_bytes = 8'000'000;  ///< later variants keep their figures only beyond it
   std::string document{};              ///< what `simulate` answers, as JSON; empty: nobody asked it
+  std::optional<HeldGraph> held{};     ///< the recorded graph; none: not packed yet
 };
 
 /// HTML by the name of its place in page.html.
@@ -63,6 +73,10 @@ using BlockMap = std::map<std::string, std::string>;
 [[nodiscard]] bool is_pulled(const TaskGraph& graph, const Timeline& timeline);
 /// The same, of a run that knows which engine it was.
 [[nodiscard]] bool is_pulled(const driver::Prediction& prediction);
+
+/// Packs all graphs and leaves out variants that the page cannot hold, or has no room for: nobody
+/// needs an answer of those. Errors: as page_parts().
+[[nodiscard]] Status choose_variants(PageInput& input);
 
 /// What differs from run to run: a page holds it, or asks a server for it.
 struct PageParts {

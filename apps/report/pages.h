@@ -109,7 +109,7 @@ struct PlansPart {
   std::span<const driver::PlanAnswer> strong;  ///< of one batch
   std::span<const driver::PlanAnswer> weak;    ///< of one batch per device; empty: not asked for
 };
-/// foretrace.plan/1.
+/// foretrace.plan/2.
 [[nodiscard]] Page plans_page(const PlansPart& part);
 
 /// A training run until its target, for each batch.
@@ -126,7 +126,7 @@ struct StagesPart {
   const driver::StageAnswer& answer;
   std::string_view written{};  ///< where the best plan was written; empty: nowhere
 };
-/// foretrace.stages/1.
+/// foretrace.stages/2.
 [[nodiscard]] Page stages_page(const StagesPart& part);
 
 /// What `plan` answers of a recording.
@@ -250,7 +250,7 @@ struct SweepAnswer {
   std::vector<sweeping::FailureCount> failures;  ///< the most frequent reasons
   const sweeping::SweepRun* run = nullptr;       ///< null: the store was only looked at
 };
-/// foretrace.sweep_result/1.
+/// foretrace.sweep_result/2.
 [[nodiscard]] Page sweep_page(const SweepAnswer& answer);
 
 }  // namespace foretrace::report

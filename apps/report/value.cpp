@@ -11,21 +11,16 @@
 namespace foretrace::report {
 namespace {
 
-// What nothing can be is shown by nobody: it reached this place by a mistake of ours, which tests
-// find; users get "not known".
+// What nothing can be reached this place by a mistake of ours: the program says so and ends, as for
+// every broken invariant. "Not known" would be a wrong answer.
 Value figure(Unit unit, double number, bool is_possible) {
-#ifndef NDEBUG
   FORETRACE_CHECK(is_possible);
-#endif
-  return is_possible ? Value{unit, number} : Value::none();
+  return {unit, number};
 }
 
 Value figure(Unit unit, std::int64_t whole) {
-  const bool is_possible = whole > -most_whole && whole < most_whole;
-#ifndef NDEBUG
-  FORETRACE_CHECK(is_possible);
-#endif
-  return is_possible ? Value{unit, whole} : Value::none();
+  FORETRACE_CHECK(whole > -most_whole && whole < most_whole);
+  return {unit, whole};
 }
 
 std::string joined(const Value::List& values, std::int64_t scale_ns) {

@@ -31,7 +31,7 @@ enum class Unit : std::uint8_t {
 
 struct Member;
 
-/// One value. A figure is finite, or it is none: tests stop where something else is made of one.
+/// One value. A figure is finite, or it is none: to make one of something else is an error of ours.
 /// Documents get it as it is; pages get it with its unit, or in its own words.
 struct Value {
   using Numbers = std::vector<std::int64_t>;

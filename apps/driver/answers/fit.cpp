@@ -126,7 +126,7 @@ class Fitter {
     set.choices = {choice};
     WhatIfStack changed(recording_);
     for (const WhatIf& what_if : with_set(stack_, alone, set)) {
-      if (!changed.push(what_if).ok()) {
+      if (!changed.push(what_if, Neutral::refuse).ok()) {
         return false;
       }
     }

@@ -100,7 +100,8 @@ class PairSearch {
   void try_two(Two& two) const {
     WhatIfStack stack(recording_);
     for (const Ranked* const part : {two.first, two.second}) {
-      if (Status pushed = stack.push(*with_defaults(*part->optimization)); !pushed.ok()) {
+      Status pushed = stack.push(*with_defaults(*part->optimization), Neutral::refuse);
+      if (!pushed.ok()) {
         two.status = std::move(pushed);
         return;
       }

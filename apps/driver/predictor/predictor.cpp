@@ -13,6 +13,7 @@
 #include "apps/driver/predictor/sharing.h"
 #include "apps/driver/predictor/source.h"
 #include "apps/driver/scenario/scenario.h"
+#include "apps/driver/throughput.h"
 #include "sim/core/whole.h"
 
 namespace foretrace {
@@ -67,6 +68,14 @@ Result<Corun> in_halves(const std::array<std::shared_ptr<const Predictor::Source
 }
 
 }  // namespace
+
+double StepPrediction::speedup(std::int64_t own_step_ns) const {
+  return driver::speedup_of(own_step_ns, step_ns, samples);
+}
+
+double StepPrediction::time_ratio(std::int64_t own_step_ns) const {
+  return driver::time_ratio_of(own_step_ns, step_ns);
+}
 
 Predictor::Predictor(std::shared_ptr<const Source> job) : source_(std::move(job)) {}
 

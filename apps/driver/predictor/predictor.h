@@ -36,14 +36,9 @@ struct StepPrediction {
   double samples = 1;  ///< of a step / of a step of the job as it is, all ranks together
 
   /// Samples per second / those of the job as it is, whose step takes `own_step_ns`.
-  [[nodiscard]] double speedup(std::int64_t own_step_ns) const {
-    return step_ns > 0 ? static_cast<double>(own_step_ns) * samples / static_cast<double>(step_ns)
-                       : 0;
-  }
+  [[nodiscard]] double speedup(std::int64_t own_step_ns) const;
   /// Time of a step / that of the job as it is.
-  [[nodiscard]] double time_ratio(std::int64_t own_step_ns) const {
-    return own_step_ns > 0 ? static_cast<double>(step_ns) / static_cast<double>(own_step_ns) : 0;
-  }
+  [[nodiscard]] double time_ratio(std::int64_t own_step_ns) const;
 };
 
 /// How two jobs share a device.

@@ -135,7 +135,7 @@ Result<Substitutions> Substitutions::of(const Recording& recording,
       // What never matches is no action; what a substitution makes possible elsewhere is one of
       // the same layer.
       WhatIfStack trial = made.start_.stack_;
-      const Status matched = trial.push(*what_if);
+      const Status matched = trial.push(*what_if, Neutral::refuse);
       if (!matched.ok() && matched.error().code == ErrorCode::no_match) continue;
       if (!matched.ok()) return Error(matched.error());
       made.texts_.push_back(text_of(match));
@@ -163,7 +163,7 @@ Result<std::optional<SubstitutionState>> Substitutions::next(const SubstitutionS
   }
   std::optional<SubstitutionState> changed = state;
   if (action == stop()) return changed;
-  const Status matched = changed->stack_.push(what_ifs_[action]);
+  const Status matched = changed->stack_.push(what_ifs_[action], Neutral::refuse);
   if (!matched.ok()) {
     if (matched.error().code == ErrorCode::no_match) return std::optional<SubstitutionState>{};
     return Error(matched.error());

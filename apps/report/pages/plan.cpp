@@ -1,4 +1,4 @@
-// The page of `plan`: foretrace.plan/1.
+// The page of `plan`: foretrace.plan/2.
 #include <array>
 
 #include "apps/report/pages.h"
@@ -12,7 +12,7 @@ Builder<PlansPart> plan_context, plan_best, plan_losing, plan_scaling;
 Page plans_page(const PlansPart& part) {
   using namespace sections;
   constexpr std::array list = {plan_context, plan_best, plan_losing, plan_scaling};
-  return {.schema = "foretrace.plan/1",
+  return {.schema = "foretrace.plan/2",
           .document_keys = {"input", "plans", "losing", "scaling"},
           .sections = build<PlansPart>(list, {}, part),
           .main_table = "plans"};

@@ -1,4 +1,4 @@
-// The page of `plan --stages auto`: foretrace.stages/1.
+// The page of `plan --stages auto`: foretrace.stages/2.
 #include <array>
 
 #include "apps/report/pages.h"
@@ -12,7 +12,7 @@ Builder<StagesPart> stages_context, stages_best, stages_of_best;
 Page stages_page(const StagesPart& part) {
   using namespace sections;
   constexpr std::array list = {stages_context, stages_of_best, stages_best};
-  return {.schema = "foretrace.stages/1",
+  return {.schema = "foretrace.stages/2",
           .document_keys = {"input", "plans", "even"},
           .sections = build<StagesPart>(list, {}, part),
           .main_table = "plans"};

@@ -1,4 +1,4 @@
-// The page of `sweep`: foretrace.sweep_result/1.
+// The page of `sweep`: foretrace.sweep_result/2.
 #include <array>
 
 #include "apps/report/pages.h"
@@ -11,7 +11,7 @@ Builder<SweepAnswer> swept_points;
 
 Page sweep_page(const SweepAnswer& answer) {
   constexpr std::array list = {sections::swept_points};
-  return {.schema = "foretrace.sweep_result/1",
+  return {.schema = "foretrace.sweep_result/2",
           .document_keys = {"sweep"},
           .sections = build<SweepAnswer>(list, {}, answer),
           .main_table = "points"};

@@ -162,8 +162,8 @@ class Grouper {
     }
     const double whole = gemm_ns(*editor_.accelerator(), precision, all);
     if (!(parts > 0) || !(whole > 0)) return as_long(sum);
-    return {to_whole(static_cast<double>(sum) * std::min(1.0, whole / parts)),
-            Provenance::scaled, 0.85F, 1.2F};
+    return {to_whole(static_cast<double>(sum) * std::min(1.0, whole / parts)), Provenance::scaled,
+            0.85F, 1.2F};
   }
 
   editing::KernelEditor& editor_;

@@ -147,6 +147,28 @@ TEST_CASE("a what-if that changes nothing in the end says so, with its own words
   CHECK(prediction->applied[0].tasks_changed == 0);
 }
 
+/// A step with twice the samples that takes as long: its device had room.
+Result<Change> double_samples(const Scenario& scenario, const ParamValues& values) {
+  Result<Change> change = leave_k(scenario, values);
+  change->samples = 2;
+  return change;
+}
+
+TEST_CASE("more samples in the same time are a change, also to who looks for a gain") {
+  const OptimizationInfo more = info("more", double_samples);
+  const std::array<WhatIf, 1> stack = {{{&more, {}}}};
+  const Recording recording = recording_of("h:a(10) s:k(100)<a");
+  for (const Neutral neutral : {Neutral::keep, Neutral::refuse}) {
+    RunOptions options;
+    options.neutral = neutral;
+    const Result<Prediction> prediction = predict(recording, stack, options);
+    REQUIRE_MESSAGE(prediction.ok(), prediction.error().message);
+    CHECK(prediction->run.answer.step_ns == 110);
+    CHECK(prediction->samples == 2);  // a speedup of 2
+    CHECK(prediction->applied[0].notes == std::vector<std::string>{"k is as fast as it gets"});
+  }
+}
+
 TEST_CASE("who looks for a gain hears that a what-if changes nothing") {
   const OptimizationInfo idle = info("idle", leave_k);
   const std::array<WhatIf, 1> stack = {{{&idle, {}}}};

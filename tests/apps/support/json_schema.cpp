@@ -78,14 +78,14 @@ class Checker {
       for (const auto& part : rule) {
         check(part, value, at);
       }
-    } else if (keyword == "anyOf") {
-      complain_unless(std::any_of(rule.begin(), rule.end(),
-                                  [&](const json& part) {
-                                    Checker inner(root_);
-                                    inner.check(part, value, at);
-                                    return inner.found_.empty();
-                                  }),
-                      at, "matches no alternative");
+    } else if (keyword == "anyOf" || keyword == "oneOf") {
+      const auto met = std::count_if(rule.begin(), rule.end(), [&](const json& part) {
+        Checker inner(root_);
+        inner.check(part, value, at);
+        return inner.found_.empty();
+      });
+      complain_unless(met > 0, at, "matches no alternative");
+      complain_unless(met <= 1 || keyword == "anyOf", at, "matches several alternatives");
     } else {
       complain(at, "the schema uses '" + keyword + "', which this checker does not know");
     }

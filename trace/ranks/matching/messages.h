@@ -18,7 +18,7 @@ struct MessageEnd {
   std::int64_t bytes = -1;
   std::int64_t sequence = -1;
   std::int64_t start_ns = 0;  ///< absolute, on the rank's own clock
-  std::int64_t end_ns = 0;  ///< not before this the message had left, or had arrived by then
+  std::int64_t end_ns = 0;    ///< not before this the message had left, or had arrived by then
 };
 
 /// All messages of a group from one rank to another; both ends in their own order.

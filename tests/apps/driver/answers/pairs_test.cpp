@@ -62,8 +62,9 @@ TEST_CASE("pairs: every row is what applying both in that order gives, and no co
     const auto& first = *single(answers, pair.first).optimization;
     const auto& second = *single(answers, pair.second).optimization;
     WhatIfStack stack(run.recording);
-    CHECK(stack.push(*with_defaults(first)).ok());
-    CHECK((in_conflict(first, second) || !stack.push(*with_defaults(second)).ok()));
+    CHECK(stack.push(*with_defaults(first), Neutral::refuse).ok());
+    CHECK(
+        (in_conflict(first, second) || !stack.push(*with_defaults(second), Neutral::refuse).ok()));
   }
 }
 

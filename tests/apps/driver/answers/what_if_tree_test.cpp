@@ -34,7 +34,8 @@ TEST_CASE("what-if tree: every stack is what its steps make one after the other"
     CHECK(visits[i] == 1);
     WhatIfStack alone(run.recording);
     bool works = true;
-    for (const std::size_t step : stacks[i]) works = works && alone.push(steps[step]).ok();
+    for (const std::size_t step : stacks[i])
+      works = works && alone.push(steps[step], Neutral::refuse).ok();
     CHECK((is_possible[i] != 0) == works);
     if (works) CHECK(points[i] == simulate(alone.graph()).points);
   }

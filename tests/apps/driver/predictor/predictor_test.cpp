@@ -164,6 +164,17 @@ TEST_CASE("predictor: a job does not run on fewer ranks, nor on more than a mach
   CHECK((*rates)[1] == 0);
 }
 
+TEST_CASE("predictor: a step says the speedup and the time ratio that every answer says") {
+  for (const std::int64_t own : {0, 1, 80, 100}) {
+    for (const std::int64_t step : {0, 1, 50, 160}) {
+      const StepPrediction there = {.step_ns = step, .samples = 2};
+      CHECK(there.speedup(own) == driver::speedup_of(own, step, 2));
+      CHECK(there.time_ratio(own) == driver::time_ratio_of(own, step));
+      CHECK(there.speedup(own) * there.time_ratio(own) == doctest::Approx(2));
+    }
+  }
+}
+
 TEST_CASE("predictor: throughputs are speedups, by accelerator and count") {
   const Predictor job = demo();
   const std::vector<std::string> products = {"a100_sxm_80gb", "v100_sxm2_16gb"};
