@@ -12,7 +12,7 @@
 #include "sim/engine/pull/pull.h"
 #include "sim/engine/reactions.h"
 #include "sim/result/device_steps.h"
-#include "trace/graph/flags.h"
+#include "trace/annotate/flags.h"
 
 namespace foretrace::driver {
 namespace {

@@ -14,7 +14,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/text.h"
-#include "trace/graph/flags.h"
+#include "trace/annotate/flags.h"
 #include "trace/rules/assembly/assembly.h"
 #include "trace/rules/assembly/rule.h"
 

@@ -7,7 +7,7 @@
 #include <utility>
 #include <vector>
 
-#include "trace/graph/flags.h"
+#include "trace/annotate/flags.h"
 #include "trace/rules/assembly/assembly.h"
 #include "trace/rules/assembly/constants.h"
 #include "trace/rules/assembly/rule.h"

@@ -34,8 +34,10 @@ std::string memory_headline(const Inspection& found) {
     text += i > 0 ? "; " : "";
     text += fmt::format("device {}: peak {} allocated, ", report.curve.device,
                         bytes_text(report.curve.peak_bytes));
-    const bool is_snapshot = found.memory && report.reserved.recorded_bytes >= 0;
-    text += is_snapshot ? bytes_text(report.reserved.recorded_bytes)
+    // What was recorded is the answer, unless other settings of the allocator are asked about.
+    const bool is_recorded = found.memory && report.reserved.recorded_bytes >= 0 &&
+                             report.reserved.expected_bytes == report.reserved.recorded_bytes;
+    text += is_recorded ? bytes_text(report.reserved.recorded_bytes)
                         : fmt::format("{} to {}", bytes_text(report.reserved.low_bytes),
                                       bytes_text(report.reserved.high_bytes));
     text += " reserved";
