@@ -25,8 +25,8 @@ macro(edit file what with)
 endmacro()
 if(KIND STREQUAL "section")
   edit(apps/report/pages/inspect.cpp "device_memory_document;" "device_memory_document, lanes;")
-  edit(apps/report/pages/inspect.cpp "graph_facts,\n                                   events_by_name}"
-    "graph_facts,\n                                   lanes, events_by_name}")
+  edit(apps/report/pages/inspect.cpp "allocator_state, graph_facts,     events_by_name}"
+    "allocator_state, graph_facts,     lanes, events_by_name}")
 endif()
 
 function(check expected)

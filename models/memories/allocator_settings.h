@@ -24,6 +24,7 @@ struct AllocatorSettings {
   bool expandable_segments = false;
   /// Per power of two from 1 MiB up: into how many steps it is divided; 0 or 1: round to 512 bytes.
   std::array<std::uint32_t, 16> roundup_power2_divisions{};
+  friend bool operator==(const AllocatorSettings&, const AllocatorSettings&) = default;
 };
 
 /// "expandable_segments:True,max_split_size_mb:128,roundup_power2_divisions:[256:1,512:2,>:4]".

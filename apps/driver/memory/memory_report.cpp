@@ -167,7 +167,10 @@ ReservedRange reserved_range(const MemoryInputs& inputs, std::int64_t fresh_byte
       range.recorded_bytes < 0 ? 0 : range.recorded_bytes - fresh_bytes_before;
   range.low_bytes = curve.peak_bytes;
   range.high_bytes = range.fresh_bytes + std::max<std::int64_t>(0, history);
-  range.expected_bytes = std::max(range.low_bytes, range.fresh_bytes + history);
+  // How far an earlier life broke up memory says little of other settings: it stays in the range.
+  const bool is_as_recorded = inputs.settings == AllocatorSettings{};
+  range.expected_bytes =
+      std::max(range.low_bytes, range.fresh_bytes + (is_as_recorded ? history : 0));
   return range;
 }
 
