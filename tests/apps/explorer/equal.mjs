@@ -46,11 +46,14 @@ const strangers = (run) => rowsOf(run).rows.flatMap((row) => [...row.task]
 /** Tasks of a prediction of which the page says that their time was measured, although they take another one. */
 const mismeasured = (run, base) => {
   const { origin } = run.graph;
-  const was = (i) => (origin === null ? base.graph.duration[i] : origin[i] < 0 ? -1 : base.graph.duration[origin[i]]);
+  // What is put in place of a task may keep its time: that of some recorded one, then.
+  const recorded = new Set(base.graph.duration);
+  const isKept = (i, time) => (origin === null ? base.graph.duration[i] === time
+    : origin[i] < 0 ? recorded.has(time) : base.graph.duration[origin[i]] === time);
   const found = [];
   for (let i = 0; i < run.graph.size && found.length < 3; ++i) {
     const says = provenanceOf(run, i, true);
-    if ((says.startsWith('measured') && !says.includes('slider')) && run.weights.duration[i] !== was(i)) found.push(`${i}: ${says}`);
+    if ((says.startsWith('measured') && !says.includes('slider')) && !isKept(i, run.weights.duration[i])) found.push(`${i}: ${says}`);
   }
   return found;
 };
