@@ -90,7 +90,7 @@ constexpr std::string_view image = "an image encoder";
 constexpr std::string_view two_stacks = "an encoder with a decoder";
 constexpr std::string_view recurrent = "a state space model";
 
-constexpr std::array families = {
+constexpr std::array hub_families = {
     classic("gpt2", Activation::gelu_tanh),
     classic("gpt_bigcode", Activation::gelu_tanh),
     classic("gpt_neo", Activation::gelu_tanh),
@@ -157,7 +157,7 @@ std::optional<std::size_t> letters_that_fit(std::string_view pattern, std::strin
 const ModelFamily& family_of(std::string_view model_type) {
   const ModelFamily* best = &usual;
   std::size_t most = 0;
-  for (const ModelFamily& family : families) {
+  for (const ModelFamily& family : hub_families) {
     const auto letters = letters_that_fit(family.type, model_type);
     if (!letters || *letters <= most) continue;
     best = &family;
