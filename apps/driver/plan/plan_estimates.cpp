@@ -7,7 +7,7 @@ namespace {
 
 // A walk through a space comes back to the last few hundred jobs. What is kept of one is 4 KB for a
 // model of equal layers, and some 100 KB where each layer is of its own kind.
-constexpr std::size_t most_bytes = std::size_t{64} << 20;
+constexpr std::size_t most_kept_bytes = std::size_t{64} << 20;
 
 std::size_t bytes_of(const JobBlocks& blocks) {
   std::size_t bytes =
@@ -38,7 +38,7 @@ PlanEstimates::Found PlanEstimates::found(const Job& job) {
   Job of_blocks = job_of_blocks(job);
   const double share = clock_share(job);
   if (last_.times != nullptr && share == last_share_ && of_blocks == last_job_) return last_;
-  if (bytes_known_ >= most_bytes) {
+  if (bytes_known_ >= most_kept_bytes) {
     known_.clear();
     bytes_known_ = 0;
   }

@@ -29,7 +29,7 @@ constexpr std::size_t last_stages = 2;
 /// What a step's batch consists of.
 std::string_view counted_in(const Job& job) { return job.has_samples() ? "samples" : "tokens"; }
 
-std::string batch_text(const Job& job) {
+std::string batch_of_job_text(const Job& job) {
   if (job.has_samples()) return fmt::format("{} samples", job.global_batch);
   return job.pass == Pass::decode ? fmt::format("{} x 1 token after {}", job.global_batch, job.keys)
                                   : fmt::format("{} x {} tokens", job.global_batch, job.length);
@@ -45,7 +45,8 @@ std::string model_text(const ScenarioPart& part) {
   }
   return fmt::format("{}: {:.1f} {} parameters, {}, micro-batch {}", name,
                      part.answer.parameters * (job.has_samples() ? 1e-6 : 1e-9),
-                     job.has_samples() ? "million" : "billion", batch_text(job), job.micro_batch);
+                     job.has_samples() ? "million" : "billion", batch_of_job_text(job),
+                     job.micro_batch);
 }
 
 /// Samples or tokens of a step.
