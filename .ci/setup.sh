@@ -10,6 +10,7 @@ readonly build_set="
   ninja-build       command:ninja
   ccache            command:ccache
   coinor-libclp-dev include:coin/Clp_C_Interface.h
+  libarchive-dev    include:archive.h
   libcli11-dev      include:CLI/CLI.hpp
   libfmt-dev        include:fmt/format.h
   libisal-dev       include:isa-l/igzip_lib.h
@@ -44,7 +45,7 @@ readonly package_set="
 readonly coverage_set="
   gcovr             command:gcovr"
 # What the build does without, if it cannot be had.
-readonly optional=" pybind11-dev python3-dev python3-distributed ccache libisal-dev clang clang-format libclang-rt-dev "
+readonly optional=" pybind11-dev python3-dev python3-distributed ccache libarchive-dev libisal-dev clang clang-format libclang-rt-dev "
 
 has_package() {
   [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]
