@@ -12,7 +12,8 @@
 #include "apps/driver/sweep/store/select.h"
 #include "apps/explorer/scenario_page.h"
 #include "apps/explorer/sweep_page.h"
-#include "apps/report/pages.h"
+#include "apps/report/pages/scenario.h"
+#include "apps/report/pages/sweep.h"
 #include "apps/report/writers.h"
 
 namespace foretrace::app {

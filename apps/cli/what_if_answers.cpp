@@ -13,7 +13,9 @@
 #include "apps/driver/answers/best_set.h"
 #include "apps/driver/answers/fit.h"
 #include "apps/driver/answers/max_batch.h"
-#include "apps/report/pages.h"
+#include "apps/driver/memory_need.h"
+#include "apps/driver/requests/what_if_spec.h"
+#include "apps/report/pages/result.h"
 #include "sim/core/text.h"
 
 namespace foretrace::app {

@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <optional>
 
-#include "apps/driver/predict.h"
 #include "models/catalogue/accelerator.h"
 #include "models/catalogue/board_power.h"
 #include "models/catalogue/catalogue.h"
@@ -24,11 +23,5 @@ namespace foretrace::driver {
                                                         const TaskGraph& graph,
                                                         std::int64_t step_ns,
                                                         std::int64_t compute_ns);
-
-/// The same of a predicted step. None too where a what-if alters what the run is on (a clock, a
-/// part of the device) other than by another accelerator: what that draws is not known.
-[[nodiscard]] Result<std::optional<Energy>> predicted_energy(const Catalogue& catalogue,
-                                                             const Prediction& prediction,
-                                                             std::int64_t compute_ns);
 
 }  // namespace foretrace::driver

@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "apps/driver/measured_steps.h"
 #include "sim/engine/pull/pull.h"
 #include "trace/annotate/annotate.h"
 #include "trace/formats/reader.h"

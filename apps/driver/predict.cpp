@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include "apps/driver/host_events.h"
+#include "apps/driver/lighter_host.h"
+#include "apps/driver/measured_steps.h"
 #include "sim/engine/event/event_driven.h"
 #include "sim/engine/pull/pull.h"
 

@@ -7,6 +7,7 @@
 
 #include "apps/driver/analysis.h"
 #include "apps/driver/host_events.h"
+#include "apps/driver/lighter_host.h"
 #include "apps/driver/predict.h"
 #include "sim/core/whole.h"
 

@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 
 #include "apps/driver/host_events.h"
+#include "apps/driver/lighter_host.h"
+#include "apps/driver/measured_steps.h"
 #include "apps/driver/steps/steps.h"
 #include "sim/core/params.h"
 #include "sim/core/text.h"

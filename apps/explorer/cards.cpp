@@ -6,7 +6,9 @@
 
 #include "apps/driver/analysis.h"
 #include "apps/driver/compare/compare.h"
-#include "apps/report/pages.h"
+#include "apps/report/pages/compare.h"
+#include "apps/report/pages/critical_path.h"
+#include "apps/report/pages/result.h"
 #include "apps/report/text.h"
 #include "apps/report/writers.h"
 #include "sim/core/parallel.h"

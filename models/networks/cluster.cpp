@@ -10,6 +10,7 @@
 
 #include "models/catalogue/config_files.h"
 #include "models/networks/cluster_import.h"
+#include "models/networks/read_curves.h"
 #include "models/networks/read_figures.h"
 #include "sim/core/config.h"
 #include "sim/core/params.h"

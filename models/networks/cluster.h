@@ -11,17 +11,11 @@
 #include "models/catalogue/catalogue.h"
 #include "models/catalogue/sources.h"
 #include "sim/core/config.h"
+#include "sim/core/ranged.h"
 #include "sim/core/result.h"
 #include "sim/graph/task.h"
 
 namespace foretrace {
-
-/// A figure with the range in which it may lie.
-struct Ranged {
-  double typical = 1;
-  double low = 1;
-  double high = 1;
-};
 
 /// What joins the accelerators of a node.
 enum class NodeLinks : std::uint8_t {

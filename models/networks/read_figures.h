@@ -1,14 +1,14 @@
-// Pieces of config files that several files share: words of a list, counts, ranges, curves.
+// Pieces of config files that several files share: words of a list, counts, ranges.
 #pragma once
 
 #include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
-#include <vector>
 
-#include "models/networks/cluster.h"
 #include "sim/core/config.h"
+#include "sim/core/params.h"
+#include "sim/core/ranged.h"
 
 namespace foretrace {
 
@@ -42,7 +42,4 @@ inline constexpr double largest_seed = 1e15;
 void read_ranged(ConfigFields& fields, std::string_view key, Ranged& out);
 /// As read_ranged() for values with a unit.
 void read_ranged(ConfigFields& fields, std::string_view key, ParamType type, Ranged& out);
-/// Measured collectives: a list of {collective, ranks, nodes, bytes, times, source}.
-void read_curves(ConfigFields& fields, std::vector<MeasuredCurve>& curves);
-
 }  // namespace foretrace

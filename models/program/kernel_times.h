@@ -11,6 +11,7 @@
 #include "models/networks/cluster.h"
 #include "models/program/attention_rates.h"
 #include "models/program/framework.h"
+#include "models/program/precisions.h"
 #include "models/workloads/operator.h"
 #include "sim/graph/task.h"
 
@@ -31,14 +32,6 @@ enum class CostSource : std::uint8_t {
 };
 inline constexpr std::size_t cost_source_count = 10;
 [[nodiscard]] std::string_view to_string(CostSource source);
-
-/// Precisions of a run.
-struct Precisions {
-  Precision activations = Precision::fp16;
-  bool layers_in_8_bit = false;  ///< products of layers
-  // NOLINTNEXTLINE(modernize-use-nullptr): no pointer is written here
-  friend auto operator<=>(const Precisions&, const Precisions&) = default;
-};
 
 struct KernelTime {
   double ns = 0;

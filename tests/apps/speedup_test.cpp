@@ -14,7 +14,7 @@
 #include "apps/driver/predict.h"
 #include "apps/driver/sweep/run.h"
 #include "apps/driver/sweep/store/select.h"
-#include "apps/report/pages.h"
+#include "apps/report/pages/result.h"
 #include "apps/report/writers.h"
 #include "tests/apps/driver/answers/answers_support.h"
 #include "tests/apps/support/program.h"

@@ -1,4 +1,6 @@
 // foretrace corun: two recorded runs on one device.
+#include "apps/report/pages/corun.h"
+
 #include <array>
 #include <memory>
 #include <string>
@@ -15,7 +17,6 @@
 #include "apps/cli/output/busy.h"
 #include "apps/cli/output/console.h"
 #include "apps/driver/predictor/shared_device.h"
-#include "apps/report/corun_page.h"
 
 namespace foretrace::commands::corun_parts {
 namespace {

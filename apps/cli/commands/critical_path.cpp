@@ -1,4 +1,6 @@
 // foretrace critical-path: what the time of a step was spent on, and how much each part could give.
+#include "apps/report/pages/critical_path.h"
+
 #include <memory>
 #include <string>
 
@@ -9,7 +11,6 @@
 #include "apps/cli/output/console.h"
 #include "apps/driver/analysis.h"
 #include "apps/driver/predict.h"
-#include "apps/report/pages.h"
 
 namespace foretrace::commands::critical_path_parts {
 namespace {

@@ -12,7 +12,8 @@
 #include "apps/cli/options.h"
 #include "apps/cli/output/answers.h"
 #include "apps/cli/output/console.h"
-#include "apps/report/pages.h"
+#include "apps/report/pages/communication.h"
+#include "apps/report/pages/inspect.h"
 #include "trace/inputs/list_files.h"
 
 namespace foretrace::commands::inspect_parts {

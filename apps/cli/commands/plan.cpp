@@ -1,4 +1,6 @@
 // foretrace plan: the best parallel plans of a model on a cluster, and why the others lose.
+#include "apps/report/pages/plan.h"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -26,7 +28,8 @@
 #include "apps/driver/plan/stage_search.h"
 #include "apps/driver/predict.h"
 #include "apps/driver/scenario/scenario_text.h"
-#include "apps/report/pages.h"
+#include "apps/report/pages/recorded_plans.h"
+#include "apps/report/pages/stages.h"
 #include "models/catalogue/imported_file.h"
 #include "models/workloads/model_import.h"
 #include "sim/core/config.h"

@@ -20,7 +20,7 @@
 #include "apps/cli/output/outputs.h"
 #include "apps/driver/requests/what_if_spec.h"
 #include "apps/report/page_without_jobs.h"
-#include "apps/report/pages.h"
+#include "apps/report/pages/schedule.h"
 #include "apps/report/schedule/schedule_report.h"
 
 namespace foretrace::commands::schedule_parts {

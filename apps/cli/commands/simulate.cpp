@@ -23,8 +23,12 @@
 #include "apps/driver/predict.h"
 #include "apps/driver/scenario/scenario_answer.h"
 #include "apps/driver/scenario/trace_scenario.h"
+#include "apps/driver/steps/steps.h"
 #include "apps/driver/training/time_to_train.h"
-#include "apps/report/pages.h"
+#include "apps/report/pages/node_job.h"
+#include "apps/report/pages/result.h"
+#include "apps/report/pages/scenario.h"
+#include "apps/report/pages/training.h"
 #include "sim/core/text.h"
 #include "sim/result/export/chrome_trace.h"
 

@@ -19,8 +19,8 @@
 #include "apps/driver/validate/validate_jobs.h"
 #include "apps/driver/validate/validation.h"
 #include "apps/driver/validate/what_if_table.h"
-#include "apps/report/ablated_pairs_page.h"
-#include "apps/report/pages.h"
+#include "apps/report/pages/ablated_pairs.h"
+#include "apps/report/pages/validation.h"
 #include "apps/report/writers.h"
 
 namespace foretrace::commands::validate_parts {

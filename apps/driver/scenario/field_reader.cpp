@@ -41,9 +41,8 @@ void FieldReader::schedule(std::string_view key, const ScheduleInfo*& value) {
 
 void FieldReader::precisions(std::string_view key, Precisions& value) {
   std::size_t place = 0;
-  while (job_fields::precision_words[place] != job_fields::usual_precision) ++place;
-  value = *precisions_of(
-      job_fields::precision_words[optional_word(fields_, key, job_fields::precision_words, place)]);
+  while (precision_words[place] != job_fields::usual_precision) ++place;
+  value = *precisions_of(precision_words[optional_word(fields_, key, precision_words, place)]);
 }
 
 }  // namespace foretrace::driver

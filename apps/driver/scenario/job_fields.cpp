@@ -27,8 +27,4 @@ std::uint32_t unstated_pipeline(const Job& job) {
   return std::max(1U, static_cast<std::uint32_t>(job.stages.size()) / std::max(1U, job.chunks));
 }
 
-std::string_view word_of(const Precisions& precisions) {
-  return precisions.layers_in_8_bit ? "fp8" : to_string(precisions.activations);
-}
-
 }  // namespace foretrace::driver

@@ -30,8 +30,6 @@ inline constexpr std::array<std::string_view, 3> context_words = {"ring", "all_g
 inline constexpr std::array<std::string_view, 4> recompute_words = {"none", "selective", "full",
                                                                     "operators"};
 inline constexpr std::array<std::string_view, 3> sum_words = {"servers", "switch", "all_gather"};
-inline constexpr std::array<std::string_view, 6> precision_words = {"fp32", "tf32", "fp16",
-                                                                    "bf16", "fp8",  "int8"};
 inline constexpr std::string_view usual_precision = "bf16";
 inline constexpr std::string_view usual_schedule = "1f1b";
 
@@ -122,7 +120,5 @@ void other_fields(Fields& fields, Job& job) {
 void decide_open(ParallelPlan& plan, const TransformerSpec& model);
 /// Stages of a pipeline that states its positions one by one.
 [[nodiscard]] std::uint32_t unstated_pipeline(const Job& job);
-/// The word of precisions, and what it means; precisions_of() knows the same words.
-[[nodiscard]] std::string_view word_of(const Precisions& precisions);
 
 }  // namespace foretrace::driver

@@ -297,19 +297,6 @@ Status check_ranks_alike(const Scenario& scenario) {
                "/jitter: got ranks that differ, expected none: only simulate takes them"};
 }
 
-Result<Precisions> precisions_of(std::string_view name) {
-  if (name == "fp32") return Precisions{Precision::fp32, false};
-  if (name == "tf32") return Precisions{Precision::tf32, false};
-  if (name == "fp16") return Precisions{Precision::fp16, false};
-  if (name == "bf16") return Precisions{Precision::bf16, false};
-  if (name == "fp8") return Precisions{Precision::bf16, true};
-  if (name == "int8") return Precisions{Precision::int8, false};
-  return Error{ErrorCode::bad_config,
-               fmt::format("precision: got {}{}, expected one of {}", in_quotes(name),
-                           did_you_mean(name, job_fields::precision_words),
-                           fmt::join(job_fields::precision_words, ", "))};
-}
-
 Result<Scenario> complete_scenario(Scenario scenario) {
   ScenarioCompletion completion;
   if (Status status = completion.complete(scenario); !status.ok()) {

@@ -67,7 +67,4 @@ struct ScenarioParts {
 /// filled in the parts. For many scenarios in a row: ScenarioCompletion.
 [[nodiscard]] Result<Scenario> complete_scenario(Scenario scenario);
 
-/// "fp16", "bf16", "fp32", "tf32", "fp8", "int8".
-[[nodiscard]] Result<Precisions> precisions_of(std::string_view name);
-
 }  // namespace foretrace::driver

@@ -107,8 +107,9 @@ void add_job_step(const std::vector<std::size_t>& at, bool is_last, StepTimes& j
   }
 }
 
-/// Steps of the job where there are several ranks; the rank's own otherwise.
-StepTimes job_of(const std::vector<Step>& steps, StepTimes all) {
+}  // namespace
+
+StepTimes steps_of_job(const std::vector<Step>& steps, StepTimes all) {
   std::vector<StepTimes> ranks = by_rank(steps, all);
   if (ranks.size() < 2) {
     add_lengths(all);
@@ -134,36 +135,6 @@ StepTimes job_of(const std::vector<Step>& steps, StepTimes all) {
   return job;
 }
 
-/// Recorded times as a timeline; what was not recorded begins at -1.
-Timeline recorded_timeline(const trace::BuiltGraph& built) {
-  const TaskGraph& graph = built.graph;
-  Timeline timeline;
-  timeline.points.assign(2 * graph.size(), -1);
-  for (std::size_t i = 0; i < std::min(graph.size(), built.recorded_start_ns.size()); ++i) {
-    if (built.recorded_start_ns[i] >= 0) {
-      timeline.points[2 * i] = built.recorded_start_ns[i];
-      timeline.points[2 * i + 1] =
-          built.recorded_start_ns[i] + graph.duration_ns(make_id<TaskId>(i));
-    }
-  }
-  return timeline;
-}
-
-}  // namespace
-
-StepTimes measured_steps(const trace::BuiltGraph& built) {
-  StepTimes times;
-  for (const trace::MeasuredStep& step : built.steps) {
-    times.numbers.push_back(step.number);
-    times.begin_ns.push_back(step.start_ns);
-    times.host_ns.push_back(step.end_ns - step.start_ns);
-  }
-  times.device = device_steps(built.graph, recorded_timeline(built));
-  times.device.resize(built.steps.size());
-  times.span_ns = built.honesty.span_ns;
-  return job_of(built.graph.context().steps, std::move(times));
-}
-
 StepTimes simulated_steps(const TaskGraph& graph, const Timeline& timeline) {
   const std::vector<Step>& steps = graph.context().steps;
   StepTimes times;
@@ -175,7 +146,7 @@ StepTimes simulated_steps(const TaskGraph& graph, const Timeline& timeline) {
   }
   times.device = device_steps(graph, timeline);
   times.span_ns = timeline.span_ns;
-  return job_of(steps, std::move(times));
+  return steps_of_job(steps, std::move(times));
 }
 
 }  // namespace foretrace::driver

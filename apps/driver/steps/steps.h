@@ -11,7 +11,6 @@
 #include "sim/graph/task_graph.h"
 #include "sim/result/device_steps.h"
 #include "sim/result/timeline.h"
-#include "trace/assemble/build_graph.h"
 
 namespace foretrace::driver {
 
@@ -84,8 +83,9 @@ struct StepScope {
   std::int32_t work_of = -1;
 };
 
-/// Steps as the trace recorded them.
-[[nodiscard]] StepTimes measured_steps(const trace::BuiltGraph& built);
+/// Steps of the job where there are several ranks, the rank's own otherwise: `all` holds numbers,
+/// begins, lengths and device work of every step of `steps`, which is sorted by rank.
+[[nodiscard]] StepTimes steps_of_job(const std::vector<Step>& steps, StepTimes all);
 /// Steps of a simulated graph.
 [[nodiscard]] StepTimes simulated_steps(const TaskGraph& graph, const Timeline& timeline);
 

@@ -1,4 +1,6 @@
 // The page of `corun`: foretrace.corun/1.
+#include "apps/report/pages/corun.h"
+
 #include <array>
 #include <cstddef>
 #include <string>
@@ -6,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "apps/report/corun_page.h"
-#include "apps/report/pages.h"
+#include "apps/driver/doubt.h"
+#include "apps/report/builder.h"
 #include "sim/core/text.h"
 
 namespace foretrace::report {

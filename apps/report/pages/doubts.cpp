@@ -3,7 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
+#include "apps/report/builder.h"
+#include "apps/report/pages/result.h"
 
 namespace foretrace::report {
 

@@ -1,7 +1,9 @@
 // The page of `schedule` for federated learning: foretrace.federated_result/1.
+#include "apps/report/pages/federated.h"
+
 #include <array>
 
-#include "apps/report/pages.h"
+#include "apps/report/builder.h"
 
 namespace foretrace::report {
 

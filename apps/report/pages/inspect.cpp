@@ -1,7 +1,9 @@
 // The page of `inspect`: foretrace.inspect/1, one part per trace.
+#include "apps/report/pages/inspect.h"
+
 #include <array>
 
-#include "apps/report/pages.h"
+#include "apps/report/builder.h"
 
 namespace foretrace::report {
 

@@ -1,7 +1,9 @@
 // The page of `schedule` for input through a cache: foretrace.storage_result/1.
+#include "apps/report/pages/storage.h"
+
 #include <array>
 
-#include "apps/report/pages.h"
+#include "apps/report/builder.h"
 
 namespace foretrace::report {
 

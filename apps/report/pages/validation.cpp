@@ -1,7 +1,9 @@
 // The pages of `validate`: foretrace.validation/1 and foretrace.formats/1.
+#include "apps/report/pages/validation.h"
+
 #include <array>
 
-#include "apps/report/pages.h"
+#include "apps/report/builder.h"
 
 namespace foretrace::report {
 

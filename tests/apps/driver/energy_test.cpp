@@ -7,9 +7,11 @@
 
 #include <doctest/doctest.h>
 
+#include "apps/driver/predicted_energy.h"
 #include "apps/driver/scenario/scenario.h"
 #include "apps/driver/scenario/scenario_answer.h"
-#include "apps/report/pages.h"
+#include "apps/report/builder.h"
+#include "apps/report/pages/scenario.h"
 #include "apps/report/writers.h"
 #include "models/whatifs/optimization.h"
 #include "tests/configs.h"

@@ -11,6 +11,7 @@
 
 #include <doctest/doctest.h>
 
+#include "apps/driver/lighter_host.h"
 #include "apps/driver/requests/what_if_spec.h"
 #include "apps/driver/unprofiled_step.h"
 #include "tests/apps/driver/profiled_recording.h"

@@ -249,7 +249,7 @@ void Writer::write_passes() {
 void Writer::write_precision() {
   std::vector<std::string> known;
   for (const char* const name : {"fp32", "tf32", "fp16", "bf16", "fp8", "int8"}) {
-    const auto precisions = driver::precisions_of(name);
+    const auto precisions = precisions_of(name);
     if (check_precision(*precisions, cluster_.accelerator).ok()) known.emplace_back(name);
   }
   if (!known.empty()) root_["precision"] = draws_.one_of(known);

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "apps/report/pages.h"
+#include "apps/report/builder.h"
 #include "tests/validation/claims/claims.h"
 #include "tests/validation/tables/tables.h"
 

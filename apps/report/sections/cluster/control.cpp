@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
+#include "apps/report/pages/streams.h"
 #include "apps/report/text.h"
 #include "sim/core/whole.h"
 

@@ -1,10 +1,11 @@
 // Rounds of federated learning under policies.
+#include "apps/report/pages/federated.h"
+
 #include <algorithm>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
 #include "apps/report/text.h"
 #include "sim/core/distribution.h"
 #include "sim/core/whole.h"

@@ -1,9 +1,10 @@
 // Tasks and embedding tables on devices.
+#include "apps/report/pages/mapping.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
 #include "apps/report/text.h"
 #include "sim/core/whole.h"
 

@@ -1,9 +1,10 @@
 // Execution traces of ranks on a cluster: the step, where it goes, and what communication takes.
+#include "apps/report/pages/node_job.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
 #include "apps/report/sections/breakdown_parts.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/sections/words.h"

@@ -1,11 +1,12 @@
 // Plans of a model on a cluster: the best, why the others lose, and how they scale.
+#include "apps/report/pages/plan.h"
+
 #include <algorithm>
 #include <functional>
 
 #include <fmt/format.h>
 
 #include "apps/driver/plan/plan_search.h"
-#include "apps/report/pages.h"
 #include "apps/report/sections/cluster/utilization.h"
 #include "apps/report/text.h"
 #include "sim/core/whole.h"

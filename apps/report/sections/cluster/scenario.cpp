@@ -1,4 +1,6 @@
 // A scenario instead of a trace: the step that is predicted, where it goes, and memory per stage.
+#include "apps/report/pages/scenario.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -6,7 +8,6 @@
 #include <fmt/format.h>
 
 #include "apps/driver/plan/plan_search.h"
-#include "apps/report/pages.h"
 #include "apps/report/sections/cluster/step_parts.h"
 #include "apps/report/sections/cluster/utilization.h"
 #include "apps/report/sections/energy.h"

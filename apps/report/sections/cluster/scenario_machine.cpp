@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
+#include "apps/report/pages/scenario.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/text.h"
 #include "models/execution/exec_model.h"

@@ -1,10 +1,15 @@
 // Runs of the scheduling simulator: policies beside each other, and everything about their jobs.
+#include "apps/report/pages/schedule.h"
+
 #include <algorithm>
 #include <optional>
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
+#include "apps/driver/scheduler/model/ids.h"
+#include "apps/driver/scheduler/model/job.h"
+#include "apps/driver/scheduler/simulation/metrics.h"
+#include "apps/driver/scheduler/simulation/run.h"
 #include "apps/report/text.h"
 #include "sim/core/whole.h"
 

@@ -1,10 +1,11 @@
 // A served model under load: how long requests wait and take, and what bounds them.
+#include "apps/report/pages/serving.h"
+
 #include <algorithm>
 #include <span>
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
 #include "apps/report/text.h"
 #include "sim/core/whole.h"
 

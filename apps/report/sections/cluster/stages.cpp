@@ -1,12 +1,13 @@
 // Plans whose stages have layers and ranks of their own: the best, its stages, and what stages that
 // are alike would do.
+#include "apps/report/pages/stages.h"
+
 #include <array>
 
 #include <fmt/format.h>
 
 #include "apps/driver/plan/plan_search.h"
 #include "apps/driver/plan/stage_search.h"
-#include "apps/report/pages.h"
 #include "apps/report/sections/cluster/utilization.h"
 #include "apps/report/text.h"
 #include "sim/core/whole.h"

@@ -1,9 +1,10 @@
 // A training job that reads through caches of several sizes and rules.
+#include "apps/report/pages/storage.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
 #include "apps/report/text.h"
 #include "sim/core/whole.h"
 

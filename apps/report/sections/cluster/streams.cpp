@@ -1,8 +1,9 @@
 // Scores of frames on engines, and loads of queries on a system.
 
+#include "apps/report/pages/streams.h"
+
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
 #include "apps/report/text.h"
 #include "sim/core/whole.h"
 

@@ -1,4 +1,6 @@
 // The points of a sweep: how many, which are best, why others failed.
+#include "apps/report/pages/sweep.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -6,7 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
+#include "apps/driver/sweep/space/metrics.h"
+#include "apps/driver/sweep/space/space.h"
 #include "apps/report/text.h"
 #include "sim/core/whole.h"
 

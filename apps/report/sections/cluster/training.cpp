@@ -1,9 +1,10 @@
 // Time to train: of each batch that was asked about, and of the fastest.
+#include "apps/report/pages/training.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
 #include "apps/report/text.h"
 #include "sim/core/whole.h"
 

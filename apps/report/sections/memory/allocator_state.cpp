@@ -2,7 +2,7 @@
 // its segments, and which requests failed.
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
+#include "apps/report/pages/inspect.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
 

@@ -2,7 +2,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "apps/report/pages.h"
+#include "apps/driver/memory/memory_report.h"
+#include "apps/report/pages/inspect.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
 #include "sim/core/text.h"

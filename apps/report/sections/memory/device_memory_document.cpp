@@ -1,5 +1,6 @@
 // Reports of device memory, as documents have them.
-#include "apps/report/pages.h"
+#include "apps/driver/memory/memory_report.h"
+#include "apps/report/pages/inspect.h"
 
 namespace foretrace::report::sections {
 namespace {

@@ -1,9 +1,10 @@
 // What the collectives of a job cost, who comes late, and which hosts stall.
+#include "apps/report/pages/communication.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/sections/recording/job.h"
 #include "apps/report/sections/words.h"

@@ -6,7 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
+#include "apps/driver/compare/stretches.h"
+#include "apps/driver/steps/steps.h"
+#include "apps/report/pages/compare.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
 #include "sim/core/whole.h"

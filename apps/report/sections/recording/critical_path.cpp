@@ -1,9 +1,10 @@
 // The critical path of a step: what bounds it, and how much each part could give.
+#include "apps/report/pages/critical_path.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"

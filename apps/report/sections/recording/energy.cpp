@@ -4,7 +4,8 @@
 #include <optional>
 #include <string>
 
-#include "apps/report/pages.h"
+#include "apps/driver/predicted_energy.h"
+#include "apps/report/pages/result.h"
 #include "apps/report/sections/energy.h"
 
 namespace foretrace::report::sections {

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
+#include "apps/report/pages/inspect.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"

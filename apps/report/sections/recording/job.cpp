@@ -4,6 +4,10 @@
 
 #include <fmt/format.h>
 
+#include "apps/driver/load.h"
+#include "apps/driver/measured_steps.h"
+#include "apps/driver/predict.h"
+#include "apps/driver/steps/steps.h"
 #include "apps/report/text.h"
 
 namespace foretrace::report {

@@ -3,7 +3,8 @@
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
+#include "apps/driver/steps/step_summary.h"
+#include "apps/report/pages/inspect.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
 #include "sim/core/text.h"

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 
 #include "apps/driver/unprofiled_step.h"
-#include "apps/report/pages.h"
+#include "apps/report/pages/result.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"

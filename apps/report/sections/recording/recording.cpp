@@ -1,7 +1,7 @@
 // Which trace was read, what was damaged in it, and what its graph is.
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
+#include "apps/report/pages/result.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
+#include "apps/driver/inspect.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
 #include "sim/core/text.h"

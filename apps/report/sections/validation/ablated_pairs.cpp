@@ -1,11 +1,12 @@
 // What each rule is worth for predictions: errors of pairs with it and without.
+#include "apps/report/pages/ablated_pairs.h"
+
 #include <algorithm>
 #include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "apps/report/ablated_pairs_page.h"
 #include "apps/report/text.h"
 
 namespace foretrace::report {

@@ -1,10 +1,11 @@
 // What each rule is worth: errors and reactions of replays with it and without.
+#include "apps/driver/validate/ablation.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "apps/report/pages.h"
 #include "apps/report/text.h"
 
 namespace foretrace::report::sections {

@@ -1,9 +1,10 @@
 // What becomes of every file of a folder: read, with what left out, how fast; or refused, and why.
+#include "apps/driver/validate/formats.h"
+
 #include <map>
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
 #include "apps/report/text.h"
 
 namespace foretrace::report::sections {

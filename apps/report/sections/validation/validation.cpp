@@ -1,10 +1,13 @@
 // How right replays and predictions are on a folder of recordings.
+#include "apps/report/pages/validation.h"
+
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
+#include "apps/driver/range.h"
+#include "apps/driver/validate/kernel_errors.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
 

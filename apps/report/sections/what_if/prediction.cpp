@@ -4,7 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
+#include "apps/driver/device_fit.h"
+#include "apps/driver/range.h"
+#include "apps/report/pages/result.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"

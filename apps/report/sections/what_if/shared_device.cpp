@@ -3,7 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
 #include "apps/report/text.h"
 #include "sim/core/text.h"
 

@@ -26,7 +26,7 @@ driver::Scenario scenario_of(const std::string& model, const std::string& cluste
       std::make_shared<const Cluster>(*find_cluster(*foretrace::test::shipped(), cluster));
   scenario.framework = std::make_shared<const Framework>(
       *find_framework(*foretrace::test::shipped(), "megatron_core"));
-  scenario.job.precisions = *driver::precisions_of("bf16");
+  scenario.job.precisions = *precisions_of("bf16");
   scenario.job.length = scenario.job.keys = scenario.model->transformer.positions;
   return scenario;
 }
@@ -73,7 +73,7 @@ TEST_CASE("plan: the best plan is what simulating its job from scratch gives") {
 
 TEST_CASE("plan: strict fp32 stays below its peak, though fused attention uses TF32 parts") {
   driver::Scenario scenario = scenario_of("llama3_8b", "dgx_a100");
-  scenario.job.precisions = *foretrace::driver::precisions_of("fp32");
+  scenario.job.precisions = *foretrace::precisions_of("fp32");
   const auto answer = search_plans({scenario, 8, 64, 1});
   REQUIRE(answer.ok());
   REQUIRE_FALSE(answer->best.empty());
@@ -83,7 +83,7 @@ TEST_CASE("plan: strict fp32 stays below its peak, though fused attention uses T
 
 TEST_CASE("plan: a slow network is simulated before plans are ranked") {
   driver::Scenario scenario = scenario_of("gpt2_xl", "aws_p3");
-  scenario.job.precisions = *driver::precisions_of("fp32");
+  scenario.job.precisions = *precisions_of("fp32");
   scenario.job.length = scenario.job.keys = 128;
   const auto answer = search_plans({scenario, 16, 16, 20});
   REQUIRE(answer.ok());
@@ -142,7 +142,7 @@ TEST_CASE("plan: what a product has no units for, and batches without end, are r
   for (const auto& [precision, cluster] :
        {std::pair{"bf16", "dgx1_v100"}, std::pair{"fp8", "dgx_a100"}}) {
     driver::Scenario scenario = scenario_of("gpt2_small", cluster);
-    scenario.job.precisions = *driver::precisions_of(precision);
+    scenario.job.precisions = *precisions_of(precision);
     const auto answer = search_plans({scenario, 8, 64, 5});
     REQUIRE_FALSE(answer.ok());
     CHECK(answer.error().message.find("has no units") != std::string::npos);

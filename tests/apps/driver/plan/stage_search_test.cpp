@@ -11,7 +11,7 @@
 
 #include "apps/driver/scenario/scenario_answer.h"
 #include "apps/driver/scenario/scenario_text.h"
-#include "apps/report/pages.h"
+#include "apps/report/pages/stages.h"
 #include "apps/report/writers.h"
 #include "models/program/device_memory.h"
 #include "tests/configs.h"
@@ -42,7 +42,7 @@ driver::Scenario scenario_of(const ModelSpec& model, const std::string& cluster)
       std::make_shared<const Cluster>(*find_cluster(*foretrace::test::shipped(), cluster));
   scenario.framework = std::make_shared<const Framework>(
       *find_framework(*foretrace::test::shipped(), "megatron_core"));
-  scenario.job.precisions = *driver::precisions_of("fp16");
+  scenario.job.precisions = *precisions_of("fp16");
   scenario.job.length = scenario.job.keys = scenario.model->transformer.positions;
   return scenario;
 }
@@ -172,7 +172,7 @@ TEST_CASE("stage search: a model without room anywhere has no plan, one without 
   CHECK(answer.best.empty());
   CHECK_FALSE(answer.even.has_value());
   driver::Scenario scenario = unequal_scenario();
-  scenario.job.precisions = *driver::precisions_of("bf16");
+  scenario.job.precisions = *precisions_of("bf16");
   const auto refused = search_stages({scenario, 4, 16, 5});
   REQUIRE_FALSE(refused.ok());
   CHECK(refused.error().message.find("/precision: got bf16") != std::string::npos);

@@ -77,7 +77,7 @@ TEST_CASE("impossible figures: no plan waits for less than nothing") {
     scenario.cluster = std::make_shared<const Cluster>(*find_cluster(*test::shipped(), name));
     scenario.framework =
         std::make_shared<const Framework>(*find_framework(*test::shipped(), "megatron_core"));
-    scenario.job.precisions = *driver::precisions_of("fp16");
+    scenario.job.precisions = *precisions_of("fp16");
     scenario.job.length = scenario.job.keys = model->transformer.positions;
     question.gpus = 8;
     question.global_batch = 4096;

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "apps/driver/scenario/scenario_answer.h"
-#include "apps/report/pages.h"
+#include "apps/report/pages/scenario.h"
 #include "apps/report/writers.h"
 #include "models/catalogue/accelerator.h"
 #include "tests/apps/support/program.h"

@@ -4,7 +4,7 @@
 
 #include "apps/driver/analysis.h"
 #include "apps/driver/predict.h"
-#include "apps/report/pages.h"
+#include "apps/report/pages/result.h"
 #include "apps/report/writers.h"
 #include "tests/sim/graph/text_graph.h"
 

@@ -1,5 +1,5 @@
 // Threads and streams of a trace.
-#include "apps/report/pages.h"
+#include "apps/report/pages/inspect.h"
 
 namespace foretrace::report::sections {
 

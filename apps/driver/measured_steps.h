@@ -1,0 +1,12 @@
+// Steps as a trace recorded them.
+#pragma once
+
+#include "apps/driver/steps/steps.h"
+#include "trace/assemble/build_graph.h"
+
+namespace foretrace::driver {
+
+/// Steps as the trace recorded them.
+[[nodiscard]] StepTimes measured_steps(const trace::BuiltGraph& built);
+
+}  // namespace foretrace::driver

@@ -1,0 +1,19 @@
+// The page of `communication`.
+#pragma once
+
+#include "apps/driver/answers/communication.h"
+#include "apps/driver/load.h"
+#include "apps/driver/predict.h"
+#include "apps/report/section.h"
+
+namespace foretrace::report {
+
+struct CommunicationAnswer {
+  const driver::Recording& recording;
+  const driver::Replay& replay;
+  const driver::Communication& communication;
+};
+/// foretrace.communication/1.
+[[nodiscard]] Page communication_page(const CommunicationAnswer& answer);
+
+}  // namespace foretrace::report

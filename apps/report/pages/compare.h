@@ -1,0 +1,22 @@
+// The page of `compare`.
+#pragma once
+
+#include <vector>
+
+#include "apps/driver/compare/compare.h"
+#include "apps/driver/doubt.h"
+#include "apps/report/section.h"
+
+namespace foretrace::report {
+
+/// Two runs side by side.
+struct CompareAnswer {
+  const driver::ComparedRun& before;
+  const driver::ComparedRun& after;
+  const driver::Comparison& comparison;
+  std::vector<driver::Doubt> doubts{};
+};
+/// foretrace.compare/1.
+[[nodiscard]] Page compare_page(const CompareAnswer& answer);
+
+}  // namespace foretrace::report

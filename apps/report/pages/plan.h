@@ -1,0 +1,21 @@
+// The page of `plan`.
+#pragma once
+
+#include <span>
+
+#include "apps/driver/plan/plan_search.h"
+#include "apps/driver/scenario/scenario.h"
+#include "apps/report/section.h"
+
+namespace foretrace::report {
+
+/// What `plan` answers: one search, or one per number of devices.
+struct PlansPart {
+  const driver::Scenario& scenario;
+  std::span<const driver::PlanAnswer> strong;  ///< of one batch
+  std::span<const driver::PlanAnswer> weak;    ///< of one batch per device; empty: not asked for
+};
+/// foretrace.plan/2.
+[[nodiscard]] Page plans_page(const PlansPart& part);
+
+}  // namespace foretrace::report

@@ -1,0 +1,24 @@
+// The page of `recorded-plans`.
+#pragma once
+
+#include <cstddef>
+#include <vector>
+
+#include "apps/driver/doubt.h"
+#include "apps/driver/load.h"
+#include "apps/driver/plan/recorded_plans.h"
+#include "apps/report/section.h"
+
+namespace foretrace::report {
+
+/// What `plan` answers of a recording.
+struct RecordedPlansPart {
+  const driver::Recording& recording;
+  const driver::RecordedPlans& answer;
+  std::size_t keep = 5;                 ///< plans that a page shows
+  std::vector<driver::Doubt> doubts{};  ///< of the recording's replay
+};
+/// foretrace.recorded_plans/1.
+[[nodiscard]] Page recorded_plans_page(const RecordedPlansPart& part);
+
+}  // namespace foretrace::report

@@ -1,0 +1,46 @@
+// The page of `result`.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "apps/driver/analysis.h"
+#include "apps/driver/answers/best_set.h"
+#include "apps/driver/answers/fit.h"
+#include "apps/driver/answers/max_batch.h"
+#include "apps/driver/answers/memory_budget.h"
+#include "apps/driver/answers/ranking.h"
+#include "apps/driver/doubt.h"
+#include "apps/driver/load.h"
+#include "apps/driver/predict.h"
+#include "apps/report/section.h"
+
+namespace foretrace::report {
+
+/// What `simulate` and `whatif` answer; pointers may be null.
+struct ResultAnswer {
+  const driver::Recording& recording;
+  const driver::Replay& replay;
+  const driver::Analysis& baseline;  ///< of the replay
+  const driver::Prediction* prediction = nullptr;
+  const driver::Analysis* predicted = nullptr;  ///< of the prediction
+  const driver::Ranking* ranking = nullptr;
+  const driver::BudgetAnswer* baseline_budget = nullptr;   ///< of the replay
+  const driver::BudgetAnswer* predicted_budget = nullptr;  ///< of the prediction
+  const driver::PairRanking* pairs = nullptr;
+  const driver::FitAnswer* fit = nullptr;
+  const driver::BatchAnswer* max_batch = nullptr;
+  const driver::BestSetAnswer* best_set = nullptr;
+  std::span<const std::string> what_ifs{};  ///< as --apply takes them
+  bool all_steps = false;                   ///< every step beside its simulation
+  bool rank_all = false;                    ///< the ranking is asked for beside pairs
+  std::string_view timeline{};              ///< where it was written; empty: nowhere
+};
+/// Of the recording, and of the what-ifs that the answer is about.
+[[nodiscard]] std::vector<driver::Doubt> all_doubts(const ResultAnswer& answer);
+/// foretrace.result/2. The question that was asked comes first: the last pointer that is not null.
+[[nodiscard]] Page result_page(const ResultAnswer& answer);
+
+}  // namespace foretrace::report

@@ -1,0 +1,21 @@
+// The page of `stages`.
+#pragma once
+
+#include <string_view>
+
+#include "apps/driver/plan/stage_search.h"
+#include "apps/driver/scenario/scenario.h"
+#include "apps/report/section.h"
+
+namespace foretrace::report {
+
+/// What `plan --stages auto` answers.
+struct StagesPart {
+  const driver::Scenario& scenario;
+  const driver::StageAnswer& answer;
+  std::string_view written{};  ///< where the best plan was written; empty: nowhere
+};
+/// foretrace.stages/2.
+[[nodiscard]] Page stages_page(const StagesPart& part);
+
+}  // namespace foretrace::report

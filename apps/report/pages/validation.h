@@ -1,0 +1,27 @@
+// The page of `validation`.
+#pragma once
+
+#include <vector>
+
+#include "apps/driver/validate/ablation.h"
+#include "apps/driver/validate/formats.h"
+#include "apps/driver/validate/validate_jobs.h"
+#include "apps/driver/validate/validation.h"
+#include "apps/driver/validate/what_if_table.h"
+#include "apps/report/section.h"
+
+namespace foretrace::report {
+
+struct ValidationAnswer {
+  const driver::ReplayTable& replays;
+  const std::vector<driver::PairRow>& pairs;
+};
+/// foretrace.validation/1.
+[[nodiscard]] Page validation_page(const ValidationAnswer& answer);
+[[nodiscard]] Page jobs_page(const std::vector<driver::JobRow>& jobs);
+[[nodiscard]] Page ablation_page(const std::vector<driver::AblatedRule>& rules);
+[[nodiscard]] Page examples_page(const driver::ExampleTable& examples);
+/// foretrace.formats/1.
+[[nodiscard]] Page formats_page(const std::vector<driver::FormatRow>& rows);
+
+}  // namespace foretrace::report
