@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "apps/driver/unprofiled_step.h"
-#include "models/catalogue/recognize.h"
+#include "models/hardware/catalogue/recognize.h"
 #include "sim/core/text.h"
 #include "trace/io/read_budget.h"
 #include "trace/nodes/storages/memory_graph.h"

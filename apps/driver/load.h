@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "models/catalogue/catalogue.h"
+#include "models/hardware/catalogue/catalogue.h"
 #include "sim/core/result.h"
 #include "trace/assemble/build_graph.h"
 #include "trace/ranks/job.h"

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "apps/driver/memory/memory_fits.h"
-#include "models/catalogue/accelerator.h"
+#include "models/hardware/catalogue/accelerator.h"
 #include "sim/core/params.h"
 #include "sim/core/whole.h"
 

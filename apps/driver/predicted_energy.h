@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <optional>
 
-#include "apps/driver/energy.h"
 #include "apps/driver/predict.h"
+#include "models/hardware/power/energy.h"
 
 namespace foretrace::driver {
 

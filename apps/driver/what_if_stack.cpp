@@ -7,9 +7,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/catalogue/imported_file.h"
-#include "models/catalogue/same_device.h"
-#include "models/costs/cost_table.h"
+#include "models/hardware/catalogue/imported_file.h"
+#include "models/hardware/catalogue/same_device.h"
+#include "models/hardware/costs/cost_table.h"
 #include "sim/core/whole.h"
 
 namespace foretrace::driver {

@@ -9,7 +9,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "apps/driver/requests/what_if_spec.h"
-#include "models/catalogue/catalogue.h"
+#include "models/hardware/catalogue/catalogue.h"
 #include "sim/core/result.h"
 
 namespace foretrace::explorer {

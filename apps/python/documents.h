@@ -11,8 +11,8 @@
 #include "apps/driver/plan/plan_request.h"
 #include "apps/driver/predict.h"
 #include "apps/driver/sweep/run.h"
-#include "models/catalogue/catalogue.h"
-#include "models/costs/kernel_kinds.h"
+#include "models/hardware/catalogue/catalogue.h"
+#include "models/hardware/costs/kernel_kinds.h"
 #include "sim/core/result.h"
 
 namespace foretrace::python {

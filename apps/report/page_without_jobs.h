@@ -4,7 +4,7 @@
 #include <string>
 
 #include "apps/report/section.h"
-#include "models/catalogue/catalogue.h"
+#include "models/hardware/catalogue/catalogue.h"
 #include "sim/core/result.h"
 
 namespace foretrace::report {

@@ -1,7 +1,7 @@
 // Scenario: what a what-if looks at.
 #pragma once
 
-#include "models/catalogue/catalogue.h"
+#include "models/hardware/catalogue/catalogue.h"
 #include "sim/graph/task_graph.h"
 
 namespace foretrace {

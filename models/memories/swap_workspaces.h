@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <string>
 
-#include "models/catalogue/memory_profile.h"
+#include "models/hardware/catalogue/memory_profile.h"
 #include "sim/edit/editor.h"
 
 namespace foretrace {

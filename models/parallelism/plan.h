@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "models/networks/placement.h"
+#include "models/hardware/networks/placement.h"
 #include "models/workloads/operator.h"
 #include "models/workloads/transformer.h"
 #include "sim/core/result.h"

@@ -1,7 +1,7 @@
 // How much of a chip's peak fused attention reaches.
 #pragma once
 
-#include "models/networks/cluster.h"
+#include "models/hardware/networks/cluster.h"
 #include "models/workloads/kernel_set.h"
 
 namespace foretrace {

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "models/collectives/collective_costs.h"
+#include "models/hardware/collectives/collective_costs.h"
 #include "models/program/framework.h"
 #include "models/program/kernel_times.h"
 #include "models/workloads/operator.h"

@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "models/execution/exec_model.h"
+#include "models/hardware/execution/exec_model.h"
 
 namespace foretrace {
 

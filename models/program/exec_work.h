@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "models/execution/exec_model.h"
+#include "models/hardware/execution/exec_model.h"
 #include "models/workloads/operator.h"
 
 namespace foretrace {

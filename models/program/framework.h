@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "models/catalogue/sources.h"
-#include "models/networks/cluster.h"
+#include "models/hardware/catalogue/sources.h"
+#include "models/hardware/networks/cluster.h"
 #include "models/program/shard_travel.h"
 #include "models/workloads/kernel_set.h"
 #include "models/workloads/model_spec.h"

@@ -2,8 +2,8 @@
 
 #include <algorithm>
 
-#include "models/collectives/sparse_costs.h"
-#include "models/costs/rates.h"
+#include "models/hardware/collectives/sparse_costs.h"
+#include "models/hardware/costs/rates.h"
 #include "models/program/sharded_passes.h"
 
 namespace foretrace {

@@ -1,7 +1,7 @@
 // Adding up gradients along an axis of a job: whole, or by blocks that are not all zero.
 #pragma once
 
-#include "models/collectives/collective_costs.h"
+#include "models/hardware/collectives/collective_costs.h"
 #include "models/program/job.h"
 
 namespace foretrace {

@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "models/collectives/collective_costs.h"
-#include "models/collectives/expert_exchange.h"
-#include "models/costs/rates.h"
-#include "models/program/power_clock.h"
+#include "models/hardware/collectives/collective_costs.h"
+#include "models/hardware/collectives/expert_exchange.h"
+#include "models/hardware/costs/rates.h"
+#include "models/hardware/power/power_clock.h"
 #include "models/workloads/layered.h"
 
 namespace foretrace {

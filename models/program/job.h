@@ -6,8 +6,8 @@
 #include <optional>
 #include <vector>
 
-#include "models/collectives/sparse_sum.h"
-#include "models/networks/cluster.h"
+#include "models/hardware/collectives/sparse_sum.h"
+#include "models/hardware/networks/cluster.h"
 #include "models/parallelism/plan.h"
 #include "models/program/block_program.h"
 #include "models/program/framework.h"

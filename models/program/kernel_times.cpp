@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <array>
 
-#include "models/catalogue/kernel_class.h"
-#include "models/costs/rates.h"
+#include "models/hardware/costs/rates.h"
+#include "models/hardware/kernels/kernel_class.h"
 #include "models/program/exec_work.h"
 
 namespace foretrace {

@@ -6,9 +6,9 @@
 #include <cstdint>
 #include <string_view>
 
-#include "models/costs/operator_model.h"
-#include "models/execution/exec_model.h"
-#include "models/networks/cluster.h"
+#include "models/hardware/costs/operator_model.h"
+#include "models/hardware/execution/exec_model.h"
+#include "models/hardware/networks/cluster.h"
 #include "models/program/attention_rates.h"
 #include "models/program/framework.h"
 #include "models/program/precisions.h"

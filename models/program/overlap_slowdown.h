@@ -6,9 +6,9 @@
 #include <string_view>
 #include <vector>
 
-#include "models/catalogue/kernel_class.h"
-#include "models/catalogue/sources.h"
-#include "models/networks/cluster.h"
+#include "models/hardware/catalogue/sources.h"
+#include "models/hardware/kernels/kernel_class.h"
+#include "models/hardware/networks/cluster.h"
 #include "sim/core/result.h"
 
 namespace foretrace {

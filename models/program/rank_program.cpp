@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "models/collectives/collective_costs.h"
+#include "models/hardware/collectives/collective_costs.h"
 #include "models/program/passed_bytes.h"
 #include "models/program/rank_builder.h"
 

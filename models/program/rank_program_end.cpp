@@ -1,7 +1,7 @@
 // What a rank does at the end of a step: gradients are added up, parameters updated and collected.
 #include <algorithm>
 
-#include "models/collectives/collective_costs.h"
+#include "models/hardware/collectives/collective_costs.h"
 #include "models/program/gradient_sum.h"
 #include "models/program/rank_builder.h"
 #include "models/program/sharded_passes.h"

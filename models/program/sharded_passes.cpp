@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-#include "models/collectives/collective_costs.h"
+#include "models/hardware/collectives/collective_costs.h"
 #include "models/program/left_over.h"
 #include "models/program/two_lanes.h"
 

@@ -2,7 +2,7 @@
 // flight. Rules: Korthikanti et al., MLSys 2023, Table 2; Rajbhandari et al., ZeRO, SC 2020.
 #include <algorithm>
 
-#include "models/catalogue/kernel_class.h"
+#include "models/hardware/kernels/kernel_class.h"
 #include "models/program/estimate.h"
 
 namespace foretrace {

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/networks/placement.h"
+#include "models/hardware/networks/placement.h"
 #include "models/parallelism/plan.h"
 #include "models/program/block_program.h"
 #include "sim/core/result.h"

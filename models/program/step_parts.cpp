@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "models/collectives/collective_costs.h"
+#include "models/hardware/collectives/collective_costs.h"
 #include "models/program/estimate.h"
 #include "models/program/gradient_sum.h"
 #include "models/program/passed_bytes.h"

@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "models/catalogue/config_files.h"
-#include "models/networks/read_figures.h"
+#include "models/hardware/catalogue/config_files.h"
+#include "models/hardware/catalogue/read_figures.h"
 #include "sim/core/params.h"
 
 namespace foretrace {

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "models/catalogue/sources.h"
-#include "models/networks/cluster.h"
+#include "models/hardware/catalogue/sources.h"
+#include "models/hardware/networks/cluster.h"
 #include "sim/core/config.h"
 #include "sim/core/result.h"
 

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "models/catalogue/kernel_class.h"
-#include "models/collectives/collective_costs.h"
+#include "models/hardware/collectives/collective_costs.h"
+#include "models/hardware/kernels/kernel_class.h"
 #include "models/parallelism/plan.h"
 #include "models/program/job.h"
 #include "models/workloads/transformer.h"

@@ -7,7 +7,7 @@
 #include <unordered_map>
 #include <vector>
 
-#include "models/networks/cluster.h"
+#include "models/hardware/networks/cluster.h"
 #include "models/program/framework.h"
 #include "models/program/kernel_times.h"
 #include "models/workloads/model_spec.h"

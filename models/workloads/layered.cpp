@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "models/networks/read_figures.h"
+#include "models/hardware/catalogue/read_figures.h"
 #include "models/workloads/transformer.h"
 
 namespace foretrace {

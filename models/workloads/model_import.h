@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "models/catalogue/imported_file.h"
+#include "models/hardware/catalogue/imported_file.h"
 #include "models/workloads/model_spec.h"
 #include "sim/core/result.h"
 

@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "models/catalogue/gemm_shape.h"
-#include "models/catalogue/operator_fit.h"
+#include "models/hardware/catalogue/gemm_shape.h"
+#include "models/hardware/catalogue/operator_fit.h"
 #include "sim/graph/task.h"
 
 namespace foretrace {

@@ -19,7 +19,7 @@
 #include "apps/report/pages/inspect.h"
 #include "apps/report/pages/result.h"
 #include "apps/report/writers.h"
-#include "models/catalogue/accelerator.h"
+#include "models/hardware/catalogue/accelerator.h"
 #include "tests/apps/support/json_schema.h"
 #include "tests/configs.h"
 

@@ -9,11 +9,11 @@
 #include <utility>
 #include <vector>
 
-#include "models/catalogue/accelerator.h"
-#include "models/catalogue/cost_file.h"
-#include "models/catalogue/kernel_rules.h"
-#include "models/costs/calibration/operator_table.h"
-#include "models/costs/kernel_cost.h"
+#include "models/hardware/catalogue/accelerator.h"
+#include "models/hardware/catalogue/cost_file.h"
+#include "models/hardware/costs/calibration/operator_table.h"
+#include "models/hardware/costs/kernel_cost.h"
+#include "models/hardware/kernels/kernel_rules.h"
 #include "models/whatifs/optimization.h"
 #include "sim/core/params.h"
 #include "sim/edit/selection.h"

@@ -30,7 +30,7 @@
 #include "apps/driver/scenario/scenario_text.h"
 #include "apps/report/pages/recorded_plans.h"
 #include "apps/report/pages/stages.h"
-#include "models/catalogue/imported_file.h"
+#include "models/hardware/catalogue/imported_file.h"
 #include "models/workloads/model_import.h"
 #include "sim/core/config.h"
 #include "sim/core/params.h"

@@ -27,7 +27,7 @@
 #include "apps/driver/requests/what_if_spec.h"
 #include "apps/report/pages/compare.h"
 #include "apps/report/pages/result.h"
-#include "models/catalogue/accelerator.h"
+#include "models/hardware/catalogue/accelerator.h"
 #include "sim/core/text.h"
 #include "sim/result/export/chrome_trace.h"
 

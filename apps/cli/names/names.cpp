@@ -8,8 +8,8 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/cli/names/configs.h"
-#include "models/catalogue/accelerator.h"
-#include "models/catalogue/config_files.h"
+#include "models/hardware/catalogue/accelerator.h"
+#include "models/hardware/catalogue/config_files.h"
 #include "models/whatifs/optimization.h"
 #include "sim/core/params.h"
 #include "sim/core/text.h"

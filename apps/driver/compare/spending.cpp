@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "models/catalogue/kernel_class.h"
+#include "models/hardware/kernels/kernel_class.h"
 
 namespace foretrace::driver {
 namespace {

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "models/networks/placement.h"
+#include "models/hardware/networks/placement.h"
 #include "models/program/rank_program.h"
 #include "sim/core/whole.h"
 #include "trace/formats/chakra/chakra_fields.h"

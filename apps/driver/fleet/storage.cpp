@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/scheduler/sources/cells.h"
-#include "models/networks/read_figures.h"
+#include "models/hardware/catalogue/cells.h"
+#include "models/hardware/catalogue/read_figures.h"
 #include "sim/core/config.h"
 #include "sim/core/parallel.h"
 #include "sim/core/params.h"

@@ -7,10 +7,10 @@
 
 #include <fmt/format.h>
 
-#include "models/catalogue/kernel_class.h"
-#include "models/costs/rates.h"
-#include "models/networks/cluster.h"
-#include "models/networks/read_figures.h"
+#include "models/hardware/catalogue/read_figures.h"
+#include "models/hardware/costs/rates.h"
+#include "models/hardware/kernels/kernel_class.h"
+#include "models/hardware/networks/cluster.h"
 #include "sim/core/config.h"
 #include "sim/core/params.h"
 

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "models/catalogue/catalogue.h"
+#include "models/hardware/catalogue/catalogue.h"
 #include "models/mapping/table_sharding.h"
 #include "models/mapping/task_mapping.h"
 #include "sim/core/result.h"

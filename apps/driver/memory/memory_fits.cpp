@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include "models/catalogue/catalogue.h"
+#include "models/hardware/catalogue/catalogue.h"
 
 namespace foretrace::driver {
 namespace {

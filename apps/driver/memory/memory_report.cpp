@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "apps/driver/memory/memory_fits.h"
-#include "models/memories/static_plan.h"
+#include "models/hardware/memories/static_plan.h"
 
 namespace foretrace::driver {
 namespace {

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "models/catalogue/catalogue.h"
-#include "models/memories/allocator_replay.h"
+#include "models/hardware/catalogue/catalogue.h"
+#include "models/hardware/memories/allocator_replay.h"
 #include "sim/core/result.h"
 #include "sim/engine/memory/memory_tracker.h"
 #include "sim/graph/task_graph.h"

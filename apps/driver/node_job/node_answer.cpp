@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "models/collectives/collective_costs.h"
-#include "models/networks/placement.h"
+#include "models/hardware/collectives/collective_costs.h"
+#include "models/hardware/networks/placement.h"
 #include "sim/core/text.h"
 #include "sim/core/whole.h"
 #include "sim/result/summary.h"

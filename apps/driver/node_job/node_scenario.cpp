@@ -7,7 +7,7 @@
 
 #include "apps/driver/scenario/scenario.h"
 #include "apps/driver/scenario/scenario_files.h"
-#include "models/networks/read_figures.h"
+#include "models/hardware/catalogue/read_figures.h"
 #include "sim/core/config_json.h"
 
 namespace foretrace::driver {

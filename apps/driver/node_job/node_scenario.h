@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "models/networks/cluster.h"
+#include "models/hardware/networks/cluster.h"
 #include "sim/core/result.h"
 #include "trace/graph/built_graph.h"
 #include "trace/nodes/node_groups.h"

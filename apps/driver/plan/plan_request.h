@@ -6,7 +6,7 @@
 #include <string>
 
 #include "apps/driver/scenario/scenario.h"
-#include "models/catalogue/catalogue.h"
+#include "models/hardware/catalogue/catalogue.h"
 #include "sim/core/result.h"
 
 namespace foretrace::driver {

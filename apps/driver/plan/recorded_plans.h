@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "apps/driver/predict.h"
-#include "models/networks/cluster.h"
+#include "models/hardware/networks/cluster.h"
 #include "sim/core/result.h"
 
 namespace foretrace::driver {

@@ -3,7 +3,7 @@
 
 #include <optional>
 
-#include "models/catalogue/accelerator.h"
+#include "models/hardware/catalogue/accelerator.h"
 
 namespace foretrace {
 

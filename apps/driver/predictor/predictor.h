@@ -8,7 +8,7 @@
 #include <string>
 #include <vector>
 
-#include "models/catalogue/catalogue.h"
+#include "models/hardware/catalogue/catalogue.h"
 #include "sim/core/result.h"
 
 namespace foretrace {

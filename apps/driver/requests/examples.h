@@ -4,7 +4,7 @@
 #include <string>
 
 #include "apps/driver/requests/what_if_spec.h"
-#include "models/catalogue/catalogue.h"
+#include "models/hardware/catalogue/catalogue.h"
 #include "models/whatifs/optimization.h"
 #include "sim/core/result.h"
 

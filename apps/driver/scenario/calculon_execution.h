@@ -1,7 +1,7 @@
 // Calculon's execution files: parallelism, schedule, batch, recomputation and precision of a job.
 #pragma once
 
-#include "models/catalogue/imported_file.h"
+#include "models/hardware/catalogue/imported_file.h"
 #include "models/program/job.h"
 #include "sim/core/result.h"
 

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "models/networks/read_figures.h"
+#include "models/hardware/catalogue/read_figures.h"
 #include "models/program/job.h"
 #include "sim/core/config.h"
 

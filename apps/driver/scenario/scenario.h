@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "models/networks/cluster.h"
+#include "models/hardware/networks/cluster.h"
 #include "models/program/framework.h"
 #include "models/program/graphs/unfolded_graph.h"
 #include "models/program/job.h"

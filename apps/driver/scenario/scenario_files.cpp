@@ -4,7 +4,7 @@
 #include <array>
 #include <string_view>
 
-#include "models/catalogue/config_files.h"
+#include "models/hardware/catalogue/config_files.h"
 
 namespace foretrace::driver {
 namespace {

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "models/catalogue/catalogue.h"
+#include "models/hardware/catalogue/catalogue.h"
 #include "sim/core/result.h"
 
 namespace foretrace::driver {

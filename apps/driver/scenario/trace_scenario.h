@@ -7,7 +7,7 @@
 
 #include "apps/driver/load.h"
 #include "apps/driver/requests/what_if_spec.h"
-#include "models/networks/cluster.h"
+#include "models/hardware/networks/cluster.h"
 #include "sim/core/config.h"
 #include "sim/core/result.h"
 

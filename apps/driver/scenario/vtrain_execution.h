@@ -1,7 +1,7 @@
 // vTrain's configurations: parallelism, schedule, batch and recomputation of a job.
 #pragma once
 
-#include "models/catalogue/imported_file.h"
+#include "models/hardware/catalogue/imported_file.h"
 #include "models/program/job.h"
 #include "sim/core/result.h"
 

@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "apps/driver/scheduler/sources/cells.h"
 #include "apps/driver/scheduler/sources/job_table.h"
+#include "models/hardware/catalogue/cells.h"
 #include "sim/core/params.h"
 #include "sim/core/whole.h"
 

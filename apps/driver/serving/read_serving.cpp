@@ -6,10 +6,10 @@
 
 #include "apps/driver/scenario/scenario.h"
 #include "apps/driver/scheduler/model/random.h"
-#include "apps/driver/scheduler/sources/cells.h"
 #include "apps/driver/serving/serving.h"
-#include "models/catalogue/kernel_class.h"
-#include "models/networks/read_figures.h"
+#include "models/hardware/catalogue/cells.h"
+#include "models/hardware/catalogue/read_figures.h"
+#include "models/hardware/kernels/kernel_class.h"
 #include "sim/core/config.h"
 #include "sim/core/params.h"
 #include "sim/core/whole.h"

@@ -7,7 +7,7 @@
 #include <fmt/format.h>
 
 #include "apps/driver/serving/stream_parts.h"
-#include "models/networks/read_figures.h"
+#include "models/hardware/catalogue/read_figures.h"
 #include "sim/core/config.h"
 #include "sim/core/params.h"
 #include "sim/core/whole.h"

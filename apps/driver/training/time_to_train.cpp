@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "apps/driver/scenario/scenario_files.h"
-#include "models/catalogue/config_files.h"
-#include "models/networks/read_figures.h"
+#include "models/hardware/catalogue/config_files.h"
+#include "models/hardware/catalogue/read_figures.h"
 #include "models/program/device_memory.h"
 #include "models/program/estimate.h"
 #include "sim/core/config.h"

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "apps/driver/validate/validation.h"
-#include "models/catalogue/catalogue.h"
+#include "models/hardware/catalogue/catalogue.h"
 #include "sim/core/result.h"
 
 namespace foretrace::driver {

@@ -7,7 +7,7 @@
 #include <string_view>
 
 #include "apps/driver/load.h"
-#include "models/catalogue/catalogue.h"
+#include "models/hardware/catalogue/catalogue.h"
 #include "sim/core/result.h"
 
 namespace foretrace::driver {

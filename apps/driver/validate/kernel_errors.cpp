@@ -4,8 +4,8 @@
 #include <map>
 #include <utility>
 
-#include "models/catalogue/kernel_class.h"
-#include "models/costs/calibration/calibrate.h"
+#include "models/hardware/costs/calibration/calibrate.h"
+#include "models/hardware/kernels/kernel_class.h"
 #include "sim/graph/change.h"
 
 namespace foretrace::driver {

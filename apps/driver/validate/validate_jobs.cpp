@@ -12,7 +12,7 @@
 
 #include "apps/driver/answers/communication.h"
 #include "apps/driver/predict.h"
-#include "models/catalogue/accelerator.h"
+#include "models/hardware/catalogue/accelerator.h"
 
 namespace foretrace::driver {
 namespace {

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "models/catalogue/catalogue.h"
+#include "models/hardware/catalogue/catalogue.h"
 #include "sim/core/result.h"
 #include "trace/assemble/build_graph.h"
 

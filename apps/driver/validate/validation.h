@@ -8,7 +8,7 @@
 
 #include "apps/driver/predict.h"
 #include "apps/driver/validate/kernel_errors.h"
-#include "models/catalogue/catalogue.h"
+#include "models/hardware/catalogue/catalogue.h"
 #include "sim/core/result.h"
 
 namespace foretrace::driver {

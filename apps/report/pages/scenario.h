@@ -6,7 +6,7 @@
 #include "apps/driver/scenario/scenario.h"
 #include "apps/driver/scenario/scenario_answer.h"
 #include "apps/report/section.h"
-#include "models/catalogue/catalogue.h"
+#include "models/hardware/catalogue/catalogue.h"
 
 namespace foretrace::report {
 

@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "models/costs/kernel_cost.h"
 #include "models/editing/kernels/launch_times.h"
 #include "models/editing/scenario.h"
+#include "models/hardware/costs/kernel_cost.h"
 #include "sim/edit/editor.h"
 #include "sim/graph/links.h"
 

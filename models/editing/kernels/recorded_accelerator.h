@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "models/catalogue/accelerator.h"
 #include "models/editing/scenario.h"
+#include "models/hardware/catalogue/accelerator.h"
 #include "sim/core/params.h"
 #include "sim/core/result.h"
 

@@ -15,9 +15,9 @@
 
 #include <fmt/format.h>
 
-#include "models/collectives/sparse_sum.h"
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/editing/transfers/gradient_transfers.h"
+#include "models/hardware/collectives/sparse_sum.h"
 #include "models/whatifs/communication/codec_kernels.h"
 #include "models/whatifs/optimization.h"
 #include "sim/core/whole.h"

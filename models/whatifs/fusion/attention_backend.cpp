@@ -21,9 +21,9 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/costs/attention_shape.h"
 #include "models/editing/kernels/attention_core.h"
 #include "models/editing/kernels/kernel_editor.h"
+#include "models/hardware/costs/attention_shape.h"
 #include "models/whatifs/fusion/attention_table.h"
 #include "models/whatifs/optimization.h"
 #include "sim/core/text.h"

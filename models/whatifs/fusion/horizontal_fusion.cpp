@@ -13,9 +13,9 @@
 
 #include <fmt/format.h>
 
-#include "models/costs/operator_shapes.h"
 #include "models/editing/chains/corun_model.h"
 #include "models/editing/kernels/kernel_editor.h"
+#include "models/hardware/costs/operator_shapes.h"
 #include "models/whatifs/optimization.h"
 #include "sim/core/whole.h"
 #include "sim/edit/selection.h"

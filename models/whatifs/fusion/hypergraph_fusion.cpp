@@ -12,8 +12,8 @@
 
 #include <fmt/format.h>
 
-#include "models/costs/operator_shapes.h"
 #include "models/editing/kernels/kernel_editor.h"
+#include "models/hardware/costs/operator_shapes.h"
 #include "models/whatifs/optimization.h"
 #include "sim/core/text.h"
 

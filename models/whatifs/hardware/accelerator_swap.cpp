@@ -13,9 +13,9 @@
 
 #include <fmt/format.h>
 
-#include "models/costs/cost_book.h"
 #include "models/editing/kernels/kernel_names.h"
 #include "models/editing/kernels/recorded_accelerator.h"
+#include "models/hardware/costs/cost_book.h"
 #include "models/memories/swap_workspaces.h"
 #include "models/whatifs/optimization.h"
 #include "sim/core/text.h"

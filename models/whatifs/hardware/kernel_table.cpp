@@ -13,9 +13,9 @@
 
 #include <fmt/format.h>
 
-#include "models/costs/cost_table.h"
-#include "models/costs/kernel_kinds.h"
 #include "models/editing/kernels/kernel_editor.h"
+#include "models/hardware/costs/cost_table.h"
+#include "models/hardware/costs/kernel_kinds.h"
 #include "models/whatifs/optimization.h"
 #include "sim/core/whole.h"
 

@@ -15,9 +15,9 @@
 
 #include <fmt/format.h>
 
-#include "models/costs/operator_shapes.h"
 #include "models/editing/kernels/kernel_names.h"
 #include "models/editing/tensors/tensor_makers.h"
+#include "models/hardware/costs/operator_shapes.h"
 #include "models/whatifs/optimization.h"
 #include "sim/core/text.h"
 #include "sim/edit/tensors.h"

@@ -4,9 +4,9 @@
 
 #include <string>
 
-#include "models/collectives/collective_costs.h"
 #include "models/editing/scenario.h"
-#include "models/networks/cluster.h"
+#include "models/hardware/collectives/collective_costs.h"
+#include "models/hardware/networks/cluster.h"
 #include "sim/core/result.h"
 #include "sim/edit/options.h"
 

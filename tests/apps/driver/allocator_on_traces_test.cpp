@@ -8,7 +8,7 @@
 
 #include <doctest/doctest.h>
 
-#include "models/memories/allocator_replay.h"
+#include "models/hardware/memories/allocator_replay.h"
 #include "sim/engine/pull/pull.h"
 #include "trace/assemble/build_graph.h"
 #include "trace/formats/reader.h"

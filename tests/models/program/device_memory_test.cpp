@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "models/networks/cluster.h"
+#include "models/hardware/networks/cluster.h"
 #include "tests/configs.h"
 
 using foretrace::device_memories;

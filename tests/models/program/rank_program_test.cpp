@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-#include "models/catalogue/accelerator.h"
+#include "models/hardware/catalogue/accelerator.h"
 #include "tests/configs.h"
 #include "tests/models/program/selene_job.h"
 

@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-#include "models/networks/cluster.h"
+#include "models/hardware/networks/cluster.h"
 #include "models/program/job.h"
 #include "models/schedules/schedule.h"
 #include "models/workloads/model_spec.h"

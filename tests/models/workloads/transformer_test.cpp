@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "models/catalogue/accelerator.h"
+#include "models/hardware/catalogue/accelerator.h"
 #include "models/workloads/model_spec.h"
 #include "tests/configs.h"
 

@@ -13,7 +13,7 @@
 
 #include "apps/driver/predict.h"
 #include "apps/driver/scenario/scenario_gain.h"
-#include "models/catalogue/accelerator.h"
+#include "models/hardware/catalogue/accelerator.h"
 #include "sim/edit/selection.h"
 #include "sim/engine/memory/memory_tracker.h"
 #include "sim/engine/pull/pull.h"

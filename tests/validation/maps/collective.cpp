@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "models/collectives/collective_costs.h"
+#include "models/hardware/collectives/collective_costs.h"
 #include "sim/core/params.h"
 #include "tests/validation/studies/row_numbers.h"
 

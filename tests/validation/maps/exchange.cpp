@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "models/collectives/expert_exchange.h"
+#include "models/hardware/collectives/expert_exchange.h"
 #include "sim/core/params.h"
 #include "tests/validation/studies/row_numbers.h"
 

@@ -8,7 +8,7 @@
 #include "apps/driver/scheduler/model/cluster.h"
 #include "apps/driver/scheduler/model/throughput.h"
 #include "apps/driver/scheduler/model/workload.h"
-#include "apps/driver/scheduler/sources/cells.h"
+#include "models/hardware/catalogue/cells.h"
 #include "sim/core/result.h"
 
 namespace foretrace::scheduling {

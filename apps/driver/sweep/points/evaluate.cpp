@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "apps/driver/sweep/space/document.h"
-#include "models/catalogue/config_files.h"
+#include "models/hardware/catalogue/config_files.h"
 
 namespace foretrace::sweeping {
 namespace {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "apps/driver/sweep/space/sweep.h"
-#include "models/catalogue/catalogue.h"
+#include "models/hardware/catalogue/catalogue.h"
 #include "sim/core/result.h"
 
 namespace foretrace::sweeping {

@@ -13,7 +13,7 @@
 #include "apps/report/sections/energy.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/text.h"
-#include "models/execution/exec_model.h"
+#include "models/hardware/execution/exec_model.h"
 #include "sim/core/whole.h"
 
 namespace foretrace::report::sections {

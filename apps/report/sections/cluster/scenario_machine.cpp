@@ -7,7 +7,7 @@
 #include "apps/report/pages/scenario.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/text.h"
-#include "models/execution/exec_model.h"
+#include "models/hardware/execution/exec_model.h"
 #include "sim/core/whole.h"
 
 namespace foretrace::report::sections {

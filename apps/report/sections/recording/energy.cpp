@@ -1,5 +1,5 @@
 // What a step draws, with details: of the recording, and of a prediction beside it.
-#include "apps/driver/energy.h"
+#include "models/hardware/power/energy.h"
 
 #include <optional>
 #include <string>

@@ -11,7 +11,7 @@
 #include "apps/driver/load.h"
 #include "apps/driver/predict.h"
 #include "apps/driver/requests/what_if_spec.h"
-#include "models/catalogue/accelerator.h"
+#include "models/hardware/catalogue/accelerator.h"
 #include "tests/configs.h"
 
 namespace foretrace::test {

@@ -8,7 +8,7 @@
 #include <fmt/format.h>
 
 #include "apps/driver/scenario/scenario_answer.h"
-#include "models/costs/rates.h"
+#include "models/hardware/costs/rates.h"
 #include "models/program/estimate.h"
 #include "models/program/rank_program.h"
 #include "tests/apps/support/program.h"

@@ -12,7 +12,7 @@
 #include "apps/driver/scenario/scenario_answer.h"
 #include "apps/report/pages/scenario.h"
 #include "apps/report/writers.h"
-#include "models/catalogue/accelerator.h"
+#include "models/hardware/catalogue/accelerator.h"
 #include "tests/apps/support/program.h"
 #include "tests/configs.h"
 

@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "models/catalogue/accelerator.h"
+#include "models/hardware/catalogue/accelerator.h"
 #include "models/program/graphs/pipeline_graph.h"
 #include "sim/engine/pull/pull.h"
 #include "sim/graph/validate.h"

@@ -1,6 +1,6 @@
 #include <cmath>
 
-#include "models/costs/rates.h"
+#include "models/hardware/costs/rates.h"
 #include "tests/models/text_run.h"
 #include "tests/models/training_job.h"
 

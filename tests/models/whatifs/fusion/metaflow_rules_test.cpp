@@ -1,4 +1,4 @@
-#include "models/costs/gemm_model.h"
+#include "models/hardware/costs/gemm_model.h"
 #include "tests/models/toy_run.h"
 
 namespace foretrace::optimizations {

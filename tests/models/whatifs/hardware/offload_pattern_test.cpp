@@ -1,7 +1,7 @@
 #include <algorithm>
 #include <ctime>
 
-#include "models/execution/exec_model.h"
+#include "models/hardware/execution/exec_model.h"
 #include "tests/models/text_run.h"
 
 namespace foretrace::optimizations {

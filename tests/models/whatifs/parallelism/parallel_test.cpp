@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "models/collectives/collective_costs.h"
+#include "models/hardware/collectives/collective_costs.h"
 #include "sim/graph/links.h"
 #include "tests/configs.h"
 #include "tests/models/toy_job.h"

@@ -8,7 +8,7 @@
 
 #include <doctest/doctest.h>
 
-#include "models/collectives/collective_costs.h"
+#include "models/hardware/collectives/collective_costs.h"
 #include "models/schedules/execution.h"
 #include "models/schedules/schedule.h"
 #include "models/whatifs/parallelism/stage_cut.h"

@@ -7,7 +7,7 @@
 
 #include <doctest/doctest.h>
 
-#include "models/collectives/collective_costs.h"
+#include "models/hardware/collectives/collective_costs.h"
 #include "tests/configs.h"
 #include "tests/models/toy_run.h"
 #include "tests/models/toy_transformer.h"

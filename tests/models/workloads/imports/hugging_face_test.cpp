@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-#include "models/catalogue/imported_file.h"
+#include "models/hardware/catalogue/imported_file.h"
 #include "models/workloads/model_import.h"
 #include "models/workloads/model_spec.h"
 #include "models/workloads/transformer.h"
