@@ -5,8 +5,8 @@
 #include <string>
 #include <vector>
 
-#include "apps/driver/scenario/scenario_answer.h"
 #include "apps/explorer/page.h"
+#include "models/jobs/figures/scenario_answer.h"
 
 namespace foretrace::explorer {
 

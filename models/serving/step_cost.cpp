@@ -7,9 +7,9 @@
 
 #include "models/hardware/collectives/collective_costs.h"
 #include "models/hardware/kernels/kernel_class.h"
-#include "models/parallelism/plan.h"
-#include "models/program/job.h"
-#include "models/workloads/transformer.h"
+#include "models/jobs/parallelism/plan.h"
+#include "models/jobs/program/job.h"
+#include "models/jobs/workloads/transformer.h"
 #include "sim/core/params.h"
 #include "sim/core/whole.h"
 

@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "models/hardware/networks/cluster.h"
-#include "models/program/framework.h"
-#include "models/program/kernel_times.h"
-#include "models/workloads/model_spec.h"
+#include "models/jobs/times/framework.h"
+#include "models/jobs/times/kernel_times.h"
+#include "models/jobs/workloads/model_spec.h"
 #include "sim/core/result.h"
 
 namespace foretrace {

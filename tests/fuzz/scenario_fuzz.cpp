@@ -9,7 +9,6 @@
 
 #include "apps/driver/fleet/federated.h"
 #include "apps/driver/fleet/storage.h"
-#include "apps/driver/scenario/scenario.h"
 #include "apps/driver/scheduler/schedule.h"
 #include "apps/driver/scheduler/sources/batch_rules.h"
 #include "apps/driver/serving/streams.h"
@@ -18,9 +17,10 @@
 #include "models/hardware/catalogue/imported_file.h"
 #include "models/hardware/networks/cluster.h"
 #include "models/hardware/networks/cluster_import.h"
-#include "models/program/framework.h"
-#include "models/workloads/model_import.h"
-#include "models/workloads/model_spec.h"
+#include "models/jobs/scenario/scenario.h"
+#include "models/jobs/times/framework.h"
+#include "models/jobs/workloads/model_import.h"
+#include "models/jobs/workloads/model_spec.h"
 #include "tests/configs.h"
 
 namespace {

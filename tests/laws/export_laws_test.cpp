@@ -11,8 +11,8 @@
 
 #include "apps/driver/export/chakra_job.h"
 #include "apps/driver/node_job/node_answer.h"
-#include "apps/driver/scenario/scenario_answer.h"
-#include "models/program/sharded_passes.h"
+#include "models/jobs/figures/scenario_answer.h"
+#include "models/jobs/program/sharded_passes.h"
 #include "tests/laws/support/random_job.h"
 
 namespace foretrace {

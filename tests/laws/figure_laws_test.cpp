@@ -7,7 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "apps/driver/plan/plan_search.h"
-#include "apps/driver/scenario/scenario_answer.h"
+#include "models/jobs/figures/scenario_answer.h"
 #include "sim/core/whole.h"
 #include "tests/laws/support/random_draws.h"
 #include "tests/laws/support/random_job.h"

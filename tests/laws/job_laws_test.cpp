@@ -10,9 +10,9 @@
 #include <doctest/doctest.h>
 
 #include "apps/driver/plan/plan_estimates.h"
-#include "apps/driver/scenario/job_figures.h"
-#include "models/program/estimate.h"
-#include "models/program/job_members.h"
+#include "models/jobs/program/estimate.h"
+#include "models/jobs/program/job_figures.h"
+#include "models/jobs/program/job_members.h"
 #include "tests/laws/support/random_job.h"
 
 namespace foretrace {

@@ -8,10 +8,10 @@
 #include <doctest/doctest.h>
 
 #include "apps/driver/plan/plan_search.h"
-#include "apps/driver/scenario/open_choices.h"
-#include "apps/driver/scenario/scenario_answer.h"
-#include "apps/driver/scenario/scenario_text.h"
-#include "models/program/estimate.h"
+#include "models/jobs/figures/open_choices.h"
+#include "models/jobs/figures/scenario_answer.h"
+#include "models/jobs/program/estimate.h"
+#include "models/jobs/scenario/scenario_text.h"
 #include "tests/laws/support/random_draws.h"
 #include "tests/laws/support/random_job.h"
 

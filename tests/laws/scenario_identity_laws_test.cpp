@@ -6,8 +6,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "apps/driver/scenario/scenario.h"
-#include "apps/driver/scenario/scenario_answer.h"
+#include "models/jobs/figures/scenario_answer.h"
+#include "models/jobs/scenario/scenario.h"
 #include "tests/configs.h"
 
 using namespace foretrace;

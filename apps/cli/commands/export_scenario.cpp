@@ -20,9 +20,9 @@
 #include "apps/cli/output/console.h"
 #include "apps/cli/output/outputs.h"
 #include "apps/driver/export/chakra_job.h"
-#include "apps/driver/scenario/scenario.h"
 #include "apps/report/section.h"
 #include "apps/report/text.h"
+#include "models/jobs/scenario/scenario.h"
 #include "sim/core/text.h"
 
 namespace foretrace::commands::export_scenario_parts {

@@ -27,11 +27,11 @@
 #include "apps/driver/plan/recorded_plans.h"
 #include "apps/driver/plan/stage_search.h"
 #include "apps/driver/predict.h"
-#include "apps/driver/scenario/scenario_text.h"
 #include "apps/report/pages/recorded_plans.h"
 #include "apps/report/pages/stages.h"
 #include "models/hardware/catalogue/imported_file.h"
-#include "models/workloads/model_import.h"
+#include "models/jobs/scenario/scenario_text.h"
+#include "models/jobs/workloads/model_import.h"
 #include "sim/core/config.h"
 #include "sim/core/params.h"
 

@@ -21,7 +21,6 @@
 #include "apps/driver/answers/memory_budget.h"
 #include "apps/driver/node_job/node_answer.h"
 #include "apps/driver/predict.h"
-#include "apps/driver/scenario/scenario_answer.h"
 #include "apps/driver/scenario/trace_scenario.h"
 #include "apps/driver/steps/steps.h"
 #include "apps/driver/training/time_to_train.h"
@@ -29,6 +28,7 @@
 #include "apps/report/pages/result.h"
 #include "apps/report/pages/scenario.h"
 #include "apps/report/pages/training.h"
+#include "models/jobs/figures/scenario_answer.h"
 #include "sim/core/text.h"
 #include "sim/result/export/chrome_trace.h"
 

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "models/hardware/networks/placement.h"
-#include "models/program/rank_program.h"
+#include "models/jobs/program/rank_program.h"
 #include "sim/core/whole.h"
 #include "trace/formats/chakra/chakra_fields.h"
 #include "trace/formats/chakra/protobuf_out.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/driver/scenario/scenario.h"
+#include "models/jobs/scenario/scenario.h"
 #include "sim/core/result.h"
 
 namespace foretrace::driver {

@@ -5,8 +5,8 @@
 #include <map>
 #include <vector>
 
-#include "models/program/estimate.h"
-#include "models/program/job.h"
+#include "models/jobs/program/estimate.h"
+#include "models/jobs/program/job.h"
 
 namespace foretrace::driver {
 

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "apps/driver/scenario/scenario.h"
 #include "models/hardware/catalogue/catalogue.h"
+#include "models/jobs/scenario/scenario.h"
 #include "sim/core/result.h"
 
 namespace foretrace::driver {

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "apps/driver/plan/plan_estimates.h"
-#include "models/program/device_memory.h"
+#include "models/jobs/figures/device_memory.h"
 
 namespace foretrace::driver {
 namespace {

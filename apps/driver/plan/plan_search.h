@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "apps/driver/scenario/job_figures.h"
-#include "apps/driver/scenario/scenario.h"
-#include "models/program/estimate.h"
+#include "models/jobs/program/estimate.h"
+#include "models/jobs/program/job_figures.h"
+#include "models/jobs/scenario/scenario.h"
 #include "sim/core/result.h"
 
 namespace foretrace::driver {

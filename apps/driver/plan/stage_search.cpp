@@ -10,10 +10,10 @@
 #include <fmt/format.h>
 
 #include "apps/driver/plan/plan_search.h"
-#include "apps/driver/scenario/complete_scenario.h"
-#include "apps/driver/scenario/scenario_answer.h"
+#include "models/jobs/figures/device_memory.h"
+#include "models/jobs/figures/scenario_answer.h"
+#include "models/jobs/scenario/complete_scenario.h"
 #include "models/mapping/stage_partition.h"
-#include "models/program/device_memory.h"
 #include "sim/core/whole.h"
 
 namespace foretrace::driver {

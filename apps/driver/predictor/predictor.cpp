@@ -12,8 +12,8 @@
 
 #include "apps/driver/predictor/sharing.h"
 #include "apps/driver/predictor/source.h"
-#include "apps/driver/scenario/scenario.h"
 #include "apps/driver/throughput.h"
+#include "models/jobs/scenario/scenario.h"
 #include "sim/core/whole.h"
 
 namespace foretrace {

@@ -6,10 +6,10 @@
 #include <fmt/format.h>
 
 #include "apps/driver/predictor/source.h"
-#include "apps/driver/scenario/job_figures.h"
-#include "apps/driver/scenario/scenario.h"
-#include "models/program/device_memory.h"
-#include "models/program/estimate.h"
+#include "models/jobs/figures/device_memory.h"
+#include "models/jobs/program/estimate.h"
+#include "models/jobs/program/job_figures.h"
+#include "models/jobs/scenario/scenario.h"
 #include "sim/core/whole.h"
 
 namespace foretrace {

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/scenario/scenario.h"
+#include "models/jobs/scenario/scenario.h"
 
 namespace foretrace::driver {
 

@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/scenario/scenario.h"
-#include "apps/driver/scenario/scenario_files.h"
 #include "models/hardware/catalogue/read_figures.h"
+#include "models/jobs/scenario/scenario.h"
+#include "models/jobs/scenario/scenario_files.h"
 #include "sim/core/config.h"
 
 namespace foretrace::driver {

@@ -5,11 +5,11 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/scenario/scenario_files.h"
 #include "models/hardware/catalogue/config_files.h"
 #include "models/hardware/catalogue/read_figures.h"
-#include "models/program/device_memory.h"
-#include "models/program/estimate.h"
+#include "models/jobs/figures/device_memory.h"
+#include "models/jobs/program/estimate.h"
+#include "models/jobs/scenario/scenario_files.h"
 #include "sim/core/config.h"
 #include "sim/core/params.h"
 

@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "apps/driver/predictor/predictor.h"
-#include "apps/driver/scenario/scenario.h"
+#include "models/jobs/scenario/scenario.h"
 #include "sim/core/result.h"
 
 namespace foretrace::driver {

@@ -3,10 +3,10 @@
 
 #include <string_view>
 
-#include "apps/driver/scenario/scenario.h"
-#include "apps/driver/scenario/scenario_answer.h"
 #include "apps/report/section.h"
 #include "models/hardware/catalogue/catalogue.h"
+#include "models/jobs/figures/scenario_answer.h"
+#include "models/jobs/scenario/scenario.h"
 
 namespace foretrace::report {
 

@@ -4,8 +4,8 @@
 #include <string_view>
 
 #include "apps/driver/plan/stage_search.h"
-#include "apps/driver/scenario/scenario.h"
 #include "apps/report/section.h"
+#include "models/jobs/scenario/scenario.h"
 
 namespace foretrace::report {
 

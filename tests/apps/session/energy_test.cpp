@@ -8,11 +8,11 @@
 #include <doctest/doctest.h>
 
 #include "apps/driver/predicted_energy.h"
-#include "apps/driver/scenario/scenario.h"
-#include "apps/driver/scenario/scenario_answer.h"
 #include "apps/report/builder.h"
 #include "apps/report/pages/scenario.h"
 #include "apps/report/writers.h"
+#include "models/jobs/figures/scenario_answer.h"
+#include "models/jobs/scenario/scenario.h"
 #include "models/whatifs/optimization.h"
 #include "tests/configs.h"
 #include "tests/models/toy_run.h"

@@ -5,9 +5,9 @@
 #include <cstdint>
 #include <string>
 
-#include "apps/driver/scenario/complete_scenario.h"
-#include "apps/driver/scenario/scenario.h"
-#include "apps/driver/scenario/scenario_text.h"
+#include "models/jobs/scenario/complete_scenario.h"
+#include "models/jobs/scenario/scenario.h"
+#include "models/jobs/scenario/scenario_text.h"
 
 namespace foretrace::test {
 

@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "models/workloads/model_spec.h"
+#include "models/jobs/workloads/model_spec.h"
 #include "tests/configs.h"
 
 using foretrace::Cluster;

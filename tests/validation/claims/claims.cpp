@@ -12,8 +12,8 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/driver/predict.h"
-#include "apps/driver/scenario/scenario_gain.h"
 #include "models/hardware/catalogue/accelerator.h"
+#include "models/jobs/figures/scenario_gain.h"
 #include "sim/edit/selection.h"
 #include "sim/engine/memory/memory_tracker.h"
 #include "sim/engine/pull/pull.h"

@@ -1,7 +1,7 @@
 // Prompts and tokens of a served model that a row describes.
 #pragma once
 
-#include "apps/driver/scenario/generation.h"
+#include "models/jobs/figures/generation.h"
 #include "tests/validation/tables/tables.h"
 
 namespace foretrace::validation {

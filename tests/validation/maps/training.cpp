@@ -6,7 +6,7 @@
 #include <string>
 #include <utility>
 
-#include "apps/driver/scenario/open_choices.h"
+#include "models/jobs/figures/open_choices.h"
 #include "sim/core/config_text.h"
 #include "tests/validation/studies/row_numbers.h"
 

@@ -1,7 +1,7 @@
 // A step of training that a row describes.
 #pragma once
 
-#include "apps/driver/scenario/scenario.h"
+#include "models/jobs/scenario/scenario.h"
 #include "tests/validation/tables/row_prediction.h"
 #include "tests/validation/tables/tables.h"
 

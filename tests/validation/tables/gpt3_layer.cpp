@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "models/program/kernel_times.h"
+#include "models/jobs/times/kernel_times.h"
 #include "tests/validation/tables/row_prediction.h"
 
 namespace foretrace::driver::table_readers::gpt3_layer_parts {

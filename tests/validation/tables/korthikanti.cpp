@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "models/program/estimate.h"
+#include "models/jobs/program/estimate.h"
 #include "tests/validation/tables/row_prediction.h"
 
 namespace foretrace::driver::table_readers::korthikanti_parts {

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/scenario/job_figures.h"
+#include "models/jobs/program/job_figures.h"
 #include "tests/validation/tables/row_prediction.h"
 
 namespace foretrace::driver::table_readers::maxtext_parts {

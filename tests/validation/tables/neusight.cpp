@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "models/program/estimate.h"
-#include "models/workloads/model_import.h"
+#include "models/jobs/program/estimate.h"
+#include "models/jobs/workloads/model_import.h"
 #include "tests/validation/tables/row_prediction.h"
 
 namespace foretrace::driver::table_readers::neusight_parts {

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "models/program/overlap_slowdown.h"
+#include "models/jobs/times/overlap_slowdown.h"
 #include "tests/validation/tables/row_prediction.h"
 
 namespace foretrace::driver::table_readers::overlap_parts {

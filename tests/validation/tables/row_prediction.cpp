@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "models/program/estimate.h"
+#include "models/jobs/program/estimate.h"
 
 namespace foretrace::driver {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "apps/driver/scenario/scenario.h"
+#include "models/jobs/scenario/scenario.h"
 #include "sim/core/result.h"
 #include "tests/validation/studies/row_numbers.h"
 #include "tests/validation/tables/tables.h"

@@ -9,7 +9,7 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/driver/scenario/scenario.h"
+#include "models/jobs/scenario/scenario.h"
 #include "sim/core/result.h"
 #include "tests/validation/studies/truth_table.h"
 

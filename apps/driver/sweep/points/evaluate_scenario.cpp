@@ -7,11 +7,11 @@
 #include <fmt/format.h>
 
 #include "apps/driver/plan/plan_estimates.h"
-#include "apps/driver/scenario/job_figures.h"
 #include "apps/driver/sweep/points/evaluate.h"
 #include "apps/driver/sweep/points/scenario_points.h"
-#include "models/program/device_memory.h"
-#include "models/program/estimate.h"
+#include "models/jobs/figures/device_memory.h"
+#include "models/jobs/program/estimate.h"
+#include "models/jobs/program/job_figures.h"
 
 namespace foretrace::sweeping {
 namespace {

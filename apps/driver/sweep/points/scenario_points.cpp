@@ -7,9 +7,9 @@
 #include <type_traits>
 #include <utility>
 
-#include "apps/driver/scenario/scenario_files.h"
 #include "apps/driver/sweep/space/document.h"
-#include "models/program/job_members.h"
+#include "models/jobs/program/job_members.h"
+#include "models/jobs/scenario/scenario_files.h"
 
 namespace foretrace::sweeping {
 namespace {

@@ -9,9 +9,9 @@
 #include <string>
 #include <vector>
 
-#include "apps/driver/scenario/complete_scenario.h"
-#include "apps/driver/scenario/scenario.h"
 #include "apps/driver/sweep/space/sweep.h"
+#include "models/jobs/scenario/complete_scenario.h"
+#include "models/jobs/scenario/scenario.h"
 
 namespace foretrace::sweeping {
 

@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/scenario/scenario_files.h"
 #include "apps/driver/sweep/space/sweep.h"
+#include "models/jobs/scenario/scenario_files.h"
 
 namespace foretrace::sweeping {
 namespace {

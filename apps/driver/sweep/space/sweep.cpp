@@ -11,9 +11,9 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/scenario/scenario_files.h"
 #include "apps/driver/sweep/space/document.h"
 #include "apps/driver/sweep/space/read_axes.h"
+#include "models/jobs/scenario/scenario_files.h"
 #include "sim/core/config_text.h"
 #include "sim/core/params.h"
 

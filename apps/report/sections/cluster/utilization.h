@@ -5,10 +5,10 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/scenario/job_figures.h"
-#include "apps/driver/scenario/scenario.h"
 #include "apps/report/text.h"
 #include "apps/report/value.h"
+#include "models/jobs/program/job_figures.h"
+#include "models/jobs/scenario/scenario.h"
 
 namespace foretrace::report::sections {
 

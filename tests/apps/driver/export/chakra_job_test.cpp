@@ -10,8 +10,8 @@
 
 #include <doctest/doctest.h>
 
-#include "models/program/estimate.h"
-#include "models/program/rank_program.h"
+#include "models/jobs/program/estimate.h"
+#include "models/jobs/program/rank_program.h"
 #include "sim/engine/event/event_driven.h"
 #include "tests/configs.h"
 #include "trace/assemble/build_graph.h"

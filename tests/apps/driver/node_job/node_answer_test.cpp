@@ -9,8 +9,8 @@
 #include <doctest/doctest.h>
 
 #include "apps/driver/export/chakra_job.h"
-#include "apps/driver/scenario/scenario.h"
-#include "models/program/estimate.h"
+#include "models/jobs/program/estimate.h"
+#include "models/jobs/scenario/scenario.h"
 #include "tests/configs.h"
 
 namespace foretrace {

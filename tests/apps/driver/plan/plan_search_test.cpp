@@ -8,7 +8,7 @@
 #include <doctest/doctest.h>
 
 #include "apps/driver/plan/plan_request.h"
-#include "apps/driver/scenario/scenario_answer.h"
+#include "models/jobs/figures/scenario_answer.h"
 #include "tests/configs.h"
 
 using namespace foretrace;

@@ -9,11 +9,11 @@
 
 #include <doctest/doctest.h>
 
-#include "apps/driver/scenario/scenario_answer.h"
-#include "apps/driver/scenario/scenario_text.h"
 #include "apps/report/pages/stages.h"
 #include "apps/report/writers.h"
-#include "models/program/device_memory.h"
+#include "models/jobs/figures/device_memory.h"
+#include "models/jobs/figures/scenario_answer.h"
+#include "models/jobs/scenario/scenario_text.h"
 #include "tests/configs.h"
 
 using namespace foretrace;

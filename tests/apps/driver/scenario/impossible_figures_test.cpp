@@ -7,8 +7,8 @@
 #include <doctest/doctest.h>
 
 #include "apps/driver/plan/plan_search.h"
-#include "apps/driver/scenario/scenario_answer.h"
 #include "apps/driver/serving/streams.h"
+#include "models/jobs/figures/scenario_answer.h"
 #include "tests/configs.h"
 
 namespace foretrace {

@@ -9,7 +9,7 @@
 
 #include <doctest/doctest.h>
 
-#include "models/parallelism/plan.h"
+#include "models/jobs/parallelism/plan.h"
 
 using foretrace::Axis;
 using foretrace::axis_of;

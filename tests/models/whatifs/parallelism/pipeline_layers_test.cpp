@@ -9,8 +9,8 @@
 #include <doctest/doctest.h>
 
 #include "models/hardware/collectives/collective_costs.h"
-#include "models/schedules/execution.h"
-#include "models/schedules/schedule.h"
+#include "models/jobs/schedules/execution.h"
+#include "models/jobs/schedules/schedule.h"
 #include "models/whatifs/parallelism/stage_cut.h"
 #include "tests/configs.h"
 #include "tests/models/toy_run.h"

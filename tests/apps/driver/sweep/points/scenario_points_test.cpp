@@ -11,7 +11,7 @@
 #include "apps/driver/plan/plan_estimates.h"
 #include "apps/driver/sweep/points/evaluate.h"
 #include "apps/driver/sweep/points/judge.h"
-#include "models/program/estimate.h"
+#include "models/jobs/program/estimate.h"
 #include "tests/configs.h"
 
 namespace foretrace::sweeping {
