@@ -14,8 +14,8 @@
 #include "apps/driver/answers/fit.h"
 #include "apps/driver/answers/max_batch.h"
 #include "apps/driver/memory_need.h"
-#include "apps/driver/requests/what_if_spec.h"
 #include "apps/report/pages/result.h"
+#include "models/whatifs/what_if_spec.h"
 #include "sim/core/text.h"
 
 namespace foretrace::app {

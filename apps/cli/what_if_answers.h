@@ -13,7 +13,7 @@
 #include "apps/driver/answers/ranking.h"
 #include "apps/driver/load.h"
 #include "apps/driver/predict.h"
-#include "apps/driver/requests/what_if_spec.h"
+#include "models/whatifs/what_if_spec.h"
 #include "sim/core/result.h"
 
 namespace foretrace::app {

@@ -3,8 +3,8 @@
 #include <algorithm>
 
 #include "apps/driver/predict.h"
+#include "models/editing/batches/batch_resize.h"
 #include "models/editing/kernels/kernel_editor.h"
-#include "models/whatifs/schedule/batch_resize.h"
 
 namespace foretrace::driver {
 namespace {

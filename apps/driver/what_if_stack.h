@@ -10,8 +10,8 @@
 
 #include "apps/driver/load.h"
 #include "apps/driver/predict.h"
-#include "apps/driver/requests/what_if_spec.h"
 #include "models/hardware/catalogue/catalogue.h"
+#include "models/whatifs/what_if_spec.h"
 #include "sim/core/result.h"
 #include "sim/graph/change.h"
 #include "sim/graph/task_graph.h"

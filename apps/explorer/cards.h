@@ -6,8 +6,8 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/driver/requests/how_to.h"
 #include "apps/explorer/page.h"
+#include "models/whatifs/how_to.h"
 
 namespace foretrace::explorer {
 

@@ -14,7 +14,7 @@
 #include "apps/driver/answers/ranking.h"
 #include "apps/driver/load.h"
 #include "apps/driver/predict.h"
-#include "apps/driver/requests/what_if_spec.h"
+#include "models/whatifs/what_if_spec.h"
 #include "sim/core/result.h"
 #include "sim/result/export/graph_columns.h"
 

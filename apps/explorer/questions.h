@@ -8,8 +8,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "apps/driver/requests/what_if_spec.h"
 #include "models/hardware/catalogue/catalogue.h"
+#include "models/whatifs/what_if_spec.h"
 #include "sim/core/result.h"
 
 namespace foretrace::explorer {

@@ -10,11 +10,11 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/driver/requests/how_to.h"
 #include "apps/driver/what_if_stack.h"
 #include "apps/explorer/page.h"
 #include "apps/explorer/questions.h"
 #include "apps/serve/http.h"
+#include "models/whatifs/how_to.h"
 #include "sim/core/result.h"
 
 namespace foretrace::explorer {

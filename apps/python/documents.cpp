@@ -14,7 +14,6 @@
 #include "apps/driver/inspect.h"
 #include "apps/driver/plan/plan_request.h"
 #include "apps/driver/plan/plan_search.h"
-#include "apps/driver/requests/what_if_spec.h"
 #include "apps/driver/scheduler/schedule.h"
 #include "apps/driver/sweep/space/expression.h"
 #include "apps/driver/sweep/store/select.h"
@@ -29,6 +28,7 @@
 #include "apps/report/sweep_points.h"
 #include "apps/report/writers.h"
 #include "models/jobs/figures/scenario_answer.h"
+#include "models/whatifs/what_if_spec.h"
 
 namespace foretrace::python {
 namespace {

@@ -9,8 +9,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "apps/driver/requests/what_if_spec.h"
 #include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if_spec.h"
 #include "sim/graph/task_graph.h"
 
 namespace foretrace::test {

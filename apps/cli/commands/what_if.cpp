@@ -24,10 +24,10 @@
 #include "apps/driver/answers/memory_budget.h"
 #include "apps/driver/compare/compare.h"
 #include "apps/driver/predict.h"
-#include "apps/driver/requests/what_if_spec.h"
 #include "apps/report/pages/compare.h"
 #include "apps/report/pages/result.h"
 #include "models/hardware/catalogue/accelerator.h"
+#include "models/whatifs/what_if_spec.h"
 #include "sim/core/text.h"
 #include "sim/result/export/chrome_trace.h"
 

@@ -11,8 +11,6 @@
 
 #include "apps/cli/names/accelerator_page.h"
 #include "apps/cli/names/configs.h"
-#include "apps/driver/requests/how_to.h"
-#include "apps/driver/requests/what_if_spec.h"
 #include "apps/driver/scheduler/placements/placement.h"
 #include "apps/driver/scheduler/policies/scheduler_info.h"
 #include "apps/report/text.h"
@@ -23,7 +21,9 @@
 #include "models/jobs/workloads/model_spec.h"
 #include "models/policies/eviction/policy.h"
 #include "models/serving/engine.h"
+#include "models/whatifs/how_to.h"
 #include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if_spec.h"
 #include "sim/core/params.h"
 #include "sim/core/text.h"
 #include "trace/formats/reader.h"

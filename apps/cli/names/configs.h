@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "apps/driver/requests/how_to.h"
 #include "models/hardware/catalogue/catalogue.h"
+#include "models/whatifs/how_to.h"
 #include "sim/core/result.h"
 
 namespace foretrace::app {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/driver/requests/what_if_spec.h"
+#include "models/whatifs/what_if_spec.h"
 #include "sim/core/result.h"
 
 namespace foretrace::driver {

@@ -15,7 +15,7 @@
 #include "apps/driver/load.h"
 #include "apps/driver/memory_need.h"
 #include "apps/driver/predict.h"
-#include "apps/driver/requests/what_if_spec.h"
+#include "models/whatifs/what_if_spec.h"
 #include "sim/core/result.h"
 
 namespace foretrace::driver {

@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 
 #include "apps/driver/device_fit.h"
-#include "apps/driver/requests/examples.h"
 #include "apps/driver/what_if_stack.h"
+#include "models/whatifs/examples.h"
 #include "sim/core/parallel.h"
 
 namespace foretrace::driver {

@@ -6,8 +6,8 @@
 #include <vector>
 
 #include "apps/driver/load.h"
-#include "apps/driver/requests/what_if_spec.h"
 #include "models/hardware/networks/cluster.h"
+#include "models/whatifs/what_if_spec.h"
 #include "sim/core/config.h"
 #include "sim/core/result.h"
 

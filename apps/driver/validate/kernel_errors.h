@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "apps/driver/load.h"
-#include "apps/driver/requests/what_if_spec.h"
 #include "models/hardware/catalogue/operator_fit.h"
+#include "models/whatifs/what_if_spec.h"
 #include "sim/core/result.h"
 
 namespace foretrace::driver {

@@ -12,10 +12,10 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/driver/load.h"
-#include "apps/driver/requests/what_if_spec.h"
 #include "apps/driver/validate/ablated_pairs.h"
 #include "apps/driver/validate/folders.h"
 #include "models/hardware/catalogue/accelerator.h"
+#include "models/whatifs/what_if_spec.h"
 #include "sim/core/parallel.h"
 #include "sim/core/whole.h"
 #include "sim/engine/memory/memory_tracker.h"

@@ -10,10 +10,10 @@
 
 #include "apps/driver/load.h"
 #include "apps/driver/predict.h"
-#include "apps/driver/requests/examples.h"
 #include "apps/driver/validate/folders.h"
 #include "apps/driver/validate/validate_jobs.h"
 #include "apps/driver/what_if_stack.h"
+#include "models/whatifs/examples.h"
 #include "sim/core/parallel.h"
 
 namespace foretrace::driver {

@@ -16,7 +16,7 @@
 #include "models/editing/kernels/kernel_names.h"
 #include "models/editing/kernels/recorded_accelerator.h"
 #include "models/hardware/costs/cost_book.h"
-#include "models/memories/swap_workspaces.h"
+#include "models/whatifs/hardware/swap_workspaces.h"
 #include "models/whatifs/optimization.h"
 #include "sim/core/text.h"
 #include "sim/core/whole.h"

@@ -18,8 +18,8 @@
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/editing/kernels/update_phase.h"
 #include "models/editing/tensors/model_state.h"
-#include "models/memories/quantize_states.h"
 #include "models/whatifs/optimization.h"
+#include "models/whatifs/precision/quantize_states.h"
 #include "sim/core/text.h"
 #include "sim/core/whole.h"
 

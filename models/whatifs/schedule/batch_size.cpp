@@ -15,11 +15,11 @@
 
 #include <fmt/format.h>
 
+#include "models/editing/batches/activation_resize.h"
+#include "models/editing/batches/batch_resize.h"
+#include "models/editing/batches/copy_resize.h"
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/whatifs/optimization.h"
-#include "models/whatifs/schedule/activation_resize.h"
-#include "models/whatifs/schedule/batch_resize.h"
-#include "models/whatifs/schedule/copy_resize.h"
 #include "sim/core/text.h"
 #include "sim/core/whole.h"
 #include "sim/edit/tensors.h"

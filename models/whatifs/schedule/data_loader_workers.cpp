@@ -13,8 +13,8 @@
 
 #include <fmt/format.h>
 
+#include "models/editing/batches/loader_batches.h"
 #include "models/whatifs/optimization.h"
-#include "models/whatifs/schedule/loader_batches.h"
 #include "sim/core/text.h"
 #include "sim/core/whole.h"
 #include "sim/edit/editor.h"

@@ -14,8 +14,8 @@
 
 #include <fmt/format.h>
 
+#include "models/editing/batches/position_resize.h"
 #include "models/whatifs/optimization.h"
-#include "models/whatifs/schedule/position_resize.h"
 
 namespace foretrace::sequence_length_parts {
 namespace {

@@ -15,9 +15,9 @@
 
 #include <fmt/format.h>
 
+#include "models/editing/batches/batch_resize.h"
+#include "models/editing/batches/position_resize.h"
 #include "models/whatifs/optimization.h"
-#include "models/whatifs/schedule/batch_resize.h"
-#include "models/whatifs/schedule/position_resize.h"
 #include "sim/core/text.h"
 
 namespace foretrace::sequence_packing_parts {

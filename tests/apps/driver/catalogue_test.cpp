@@ -9,8 +9,8 @@
 #include <doctest/doctest.h>
 
 #include "apps/driver/load.h"
-#include "apps/driver/requests/what_if_spec.h"
 #include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if_spec.h"
 #include "sim/engine/memory/memory_tracker.h"
 #include "sim/engine/pull/pull.h"
 #include "tests/configs.h"

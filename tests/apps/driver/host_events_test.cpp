@@ -12,8 +12,8 @@
 #include <doctest/doctest.h>
 
 #include "apps/driver/lighter_host.h"
-#include "apps/driver/requests/what_if_spec.h"
 #include "apps/driver/unprofiled_step.h"
+#include "models/whatifs/what_if_spec.h"
 #include "tests/apps/driver/profiled_recording.h"
 
 namespace foretrace::driver {

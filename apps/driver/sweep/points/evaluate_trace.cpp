@@ -16,10 +16,10 @@
 #include "apps/driver/load.h"
 #include "apps/driver/memory_need.h"
 #include "apps/driver/predict.h"
-#include "apps/driver/requests/what_if_spec.h"
 #include "apps/driver/sweep/points/evaluate.h"
 #include "apps/driver/sweep/points/trace_question.h"
 #include "apps/driver/what_if_stack.h"
+#include "models/whatifs/what_if_spec.h"
 #include "trace/inputs/list_files.h"
 
 namespace foretrace::sweeping {

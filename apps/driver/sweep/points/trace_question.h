@@ -7,9 +7,9 @@
 
 #include "apps/driver/load.h"
 #include "apps/driver/predict.h"
-#include "apps/driver/requests/what_if_spec.h"
 #include "apps/driver/scenario/trace_scenario.h"
 #include "models/hardware/catalogue/catalogue.h"
+#include "models/whatifs/what_if_spec.h"
 #include "sim/core/config.h"
 #include "sim/core/result.h"
 

@@ -10,8 +10,8 @@
 
 #include "apps/driver/load.h"
 #include "apps/driver/predict.h"
-#include "apps/driver/requests/what_if_spec.h"
 #include "models/hardware/catalogue/accelerator.h"
+#include "models/whatifs/what_if_spec.h"
 #include "tests/configs.h"
 
 namespace foretrace::test {

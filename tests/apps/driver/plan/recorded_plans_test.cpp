@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-#include "apps/driver/requests/what_if_spec.h"
+#include "models/whatifs/what_if_spec.h"
 #include "tests/configs.h"
 
 using namespace foretrace;

@@ -7,7 +7,7 @@
 
 #include "apps/driver/load.h"
 #include "apps/driver/predict.h"
-#include "apps/driver/requests/what_if_spec.h"
+#include "models/whatifs/what_if_spec.h"
 #include "tests/configs.h"
 
 using namespace foretrace;

@@ -1,4 +1,4 @@
-#include "models/whatifs/schedule/batch_resize.h"
+#include "models/editing/batches/batch_resize.h"
 #include "tests/models/toy_run.h"
 
 namespace foretrace::optimizations {

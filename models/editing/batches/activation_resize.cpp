@@ -1,4 +1,4 @@
-#include "models/whatifs/schedule/activation_resize.h"
+#include "models/editing/batches/activation_resize.h"
 
 #include <algorithm>
 #include <cstdint>

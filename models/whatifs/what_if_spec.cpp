@@ -1,5 +1,5 @@
 // Parses what-ifs from the command line; the JSON form is in what_if_json.cpp.
-#include "apps/driver/requests/what_if_spec.h"
+#include "models/whatifs/what_if_spec.h"
 
 #include <algorithm>
 #include <iterator>

@@ -1,5 +1,5 @@
 // The batch is the leading dimension of activations; parameters are known from products.
-#include "models/whatifs/schedule/batch_resize.h"
+#include "models/editing/batches/batch_resize.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "models/whatifs/schedule/loader_batches.h"
+#include "models/editing/batches/loader_batches.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "apps/driver/requests/examples.h"
+#include "models/whatifs/examples.h"
 
 #include <filesystem>
 #include <system_error>

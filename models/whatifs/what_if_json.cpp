@@ -6,7 +6,7 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "apps/driver/requests/what_if_spec.h"
+#include "models/whatifs/what_if_spec.h"
 
 namespace foretrace::driver {
 namespace {

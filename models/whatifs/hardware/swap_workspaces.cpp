@@ -1,4 +1,4 @@
-#include "models/memories/swap_workspaces.h"
+#include "models/whatifs/hardware/swap_workspaces.h"
 
 #include <algorithm>
 #include <map>

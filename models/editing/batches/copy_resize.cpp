@@ -1,4 +1,4 @@
-#include "models/whatifs/schedule/copy_resize.h"
+#include "models/editing/batches/copy_resize.h"
 
 #include <map>
 #include <optional>

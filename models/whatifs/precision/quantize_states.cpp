@@ -1,4 +1,4 @@
-#include "models/memories/quantize_states.h"
+#include "models/whatifs/precision/quantize_states.h"
 
 namespace foretrace {
 namespace {

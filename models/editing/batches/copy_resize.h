@@ -7,8 +7,8 @@
 #include <functional>
 #include <string>
 
+#include "models/editing/batches/batch_resize.h"
 #include "models/editing/kernels/kernel_editor.h"
-#include "models/whatifs/schedule/batch_resize.h"
 
 namespace foretrace::editing {
 

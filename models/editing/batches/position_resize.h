@@ -4,9 +4,9 @@
 #include <cstdint>
 #include <set>
 
+#include "models/editing/batches/batch_resize.h"
+#include "models/editing/batches/copy_resize.h"
 #include "models/editing/kernels/kernel_editor.h"
-#include "models/whatifs/schedule/batch_resize.h"
-#include "models/whatifs/schedule/copy_resize.h"
 #include "sim/edit/tensors.h"
 
 namespace foretrace::editing {

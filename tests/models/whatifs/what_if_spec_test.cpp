@@ -1,4 +1,4 @@
-#include "apps/driver/requests/what_if_spec.h"
+#include "models/whatifs/what_if_spec.h"
 
 #include <doctest/doctest.h>
 

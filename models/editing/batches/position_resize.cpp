@@ -1,11 +1,11 @@
-#include "models/whatifs/schedule/position_resize.h"
+#include "models/editing/batches/position_resize.h"
 
 #include <vector>
 
+#include "models/editing/batches/activation_resize.h"
+#include "models/editing/batches/batch_resize.h"
 #include "models/editing/kernels/attention_core.h"
 #include "models/editing/tensors/tensor_makers.h"
-#include "models/whatifs/schedule/activation_resize.h"
-#include "models/whatifs/schedule/batch_resize.h"
 
 namespace foretrace::editing {
 

@@ -3,9 +3,9 @@
 
 #include <string>
 
-#include "apps/driver/requests/what_if_spec.h"
 #include "models/hardware/catalogue/catalogue.h"
 #include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if_spec.h"
 #include "sim/core/result.h"
 
 namespace foretrace::driver {

@@ -1,4 +1,4 @@
-#include "apps/driver/requests/how_to.h"
+#include "models/whatifs/how_to.h"
 
 #include <algorithm>
 #include <string>
