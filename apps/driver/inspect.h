@@ -10,10 +10,10 @@
 
 #include "apps/driver/load.h"
 #include "apps/driver/memory/memory_report.h"
-#include "apps/driver/steps/step_summary.h"
-#include "apps/driver/steps/steps.h"
 #include "sim/core/result.h"
 #include "sim/graph/task.h"
+#include "sim/result/steps/step_summary.h"
+#include "sim/result/steps/steps.h"
 #include "trace/formats/reader.h"
 #include "trace/table/memory_timeline.h"
 #include "trace/table/node_graph.h"

@@ -1,7 +1,7 @@
 // Steps as a trace recorded them.
 #pragma once
 
-#include "apps/driver/steps/steps.h"
+#include "sim/result/steps/steps.h"
 #include "trace/assemble/build_graph.h"
 
 namespace foretrace::driver {

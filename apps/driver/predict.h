@@ -13,12 +13,12 @@
 #include "apps/driver/doubt.h"
 #include "apps/driver/load.h"
 #include "apps/driver/range.h"
-#include "apps/driver/steps/steps.h"
 #include "apps/driver/throughput.h"
 #include "models/whatifs/what_if_spec.h"
 #include "sim/core/result.h"
 #include "sim/graph/change.h"
 #include "sim/graph/task_graph.h"
+#include "sim/result/steps/steps.h"
 #include "sim/result/timeline.h"
 
 namespace foretrace::driver {

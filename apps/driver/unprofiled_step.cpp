@@ -9,12 +9,12 @@
 #include "apps/driver/host_events.h"
 #include "apps/driver/lighter_host.h"
 #include "apps/driver/measured_steps.h"
-#include "apps/driver/steps/steps.h"
 #include "sim/core/params.h"
 #include "sim/core/text.h"
 #include "sim/core/whole.h"
 #include "sim/engine/pull/pull.h"
 #include "sim/graph/change.h"
+#include "sim/result/steps/steps.h"
 
 namespace foretrace::driver {
 namespace {

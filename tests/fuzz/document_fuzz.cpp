@@ -9,12 +9,12 @@
 
 #include "apps/driver/answers/memory_budget.h"
 #include "apps/driver/memory_need.h"
-#include "apps/driver/steps/steps.h"
 #include "models/hardware/catalogue/accelerator.h"
 #include "models/hardware/catalogue/memory_profile.h"
 #include "models/hardware/memories/allocator_settings.h"
 #include "models/whatifs/what_if_spec.h"
 #include "sim/core/config.h"
+#include "sim/result/steps/steps.h"
 #include "tests/configs.h"
 #include "trace/collect/settings.h"
 

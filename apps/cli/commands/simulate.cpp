@@ -22,7 +22,6 @@
 #include "apps/driver/node_job/node_answer.h"
 #include "apps/driver/predict.h"
 #include "apps/driver/scenario/trace_scenario.h"
-#include "apps/driver/steps/steps.h"
 #include "apps/driver/training/time_to_train.h"
 #include "apps/report/pages/node_job.h"
 #include "apps/report/pages/result.h"
@@ -31,6 +30,7 @@
 #include "models/jobs/figures/scenario_answer.h"
 #include "sim/core/text.h"
 #include "sim/result/export/chrome_trace.h"
+#include "sim/result/steps/steps.h"
 
 namespace foretrace::commands::simulate_parts {
 namespace {

@@ -5,7 +5,7 @@
 #include <set>
 #include <tuple>
 
-#include "apps/driver/steps/steps.h"
+#include "sim/result/steps/steps.h"
 #include "sim/result/summary.h"
 
 namespace foretrace::driver {

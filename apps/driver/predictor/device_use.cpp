@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/steps/steps.h"
 #include "sim/graph/occupancy.h"
+#include "sim/result/steps/steps.h"
 #include "sim/result/summary.h"
 
 namespace foretrace {

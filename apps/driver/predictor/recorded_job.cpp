@@ -18,8 +18,8 @@
 #include "apps/driver/predictor/device_use.h"
 #include "apps/driver/predictor/mig_half.h"
 #include "apps/driver/predictor/source.h"
-#include "apps/driver/predictor/step_program.h"
 #include "sim/core/whole.h"
+#include "sim/engine/chains/step_program.h"
 #include "sim/engine/pull/pull.h"
 
 namespace foretrace {

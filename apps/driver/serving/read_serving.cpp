@@ -4,13 +4,13 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/scheduler/model/random.h"
 #include "apps/driver/serving/serving.h"
 #include "models/hardware/catalogue/cells.h"
 #include "models/hardware/catalogue/read_figures.h"
 #include "models/hardware/kernels/kernel_class.h"
 #include "models/jobs/scenario/scenario.h"
 #include "sim/core/config.h"
+#include "sim/core/mersenne.h"
 #include "sim/core/params.h"
 #include "sim/core/whole.h"
 

@@ -12,8 +12,8 @@
 #include <fmt/format.h>
 
 #include "apps/driver/scheduler/components.h"
-#include "apps/driver/scheduler/model/random.h"
 #include "apps/driver/scheduler/simulation/fill.h"
+#include "sim/core/mersenne.h"
 #include "sim/core/parallel.h"
 #include "sim/core/whole.h"
 

@@ -18,10 +18,10 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/scheduler/model/random.h"
 #include "apps/driver/scheduler/placements/gang.h"
 #include "apps/driver/scheduler/placements/host_left.h"
 #include "apps/driver/scheduler/placements/placement.h"
+#include "sim/core/mersenne.h"
 #include "sim/core/whole.h"
 
 namespace foretrace::scheduling::lifetime_alignment_parts {

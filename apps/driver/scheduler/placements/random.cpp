@@ -4,8 +4,6 @@
 // assumes   nothing
 // ignores   everything but whether the job fits
 // calibrate nothing
-#include "apps/driver/scheduler/model/random.h"
-
 #include <array>
 #include <bit>
 #include <memory>
@@ -13,6 +11,7 @@
 
 #include "apps/driver/scheduler/placements/gang.h"
 #include "apps/driver/scheduler/placements/placement.h"
+#include "sim/core/mersenne.h"
 
 namespace foretrace::scheduling::random_parts {
 namespace {

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "apps/driver/scheduler/model/random.h"
 #include "apps/driver/scheduler/policies/scheduler_info.h"
+#include "sim/core/mersenne.h"
 
 namespace foretrace::scheduling {
 

@@ -7,8 +7,8 @@
 #include <vector>
 
 #include "apps/driver/scheduler/model/cluster.h"
-#include "apps/driver/scheduler/model/random.h"
 #include "apps/driver/scheduler/simulation/run.h"
+#include "sim/core/mersenne.h"
 
 namespace foretrace::scheduling {
 

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/scheduler/model/random.h"
+#include "sim/core/mersenne.h"
 #include "sim/core/whole.h"
 
 namespace foretrace::scheduling {

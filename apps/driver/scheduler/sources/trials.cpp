@@ -12,8 +12,8 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/scheduler/model/random.h"
 #include "apps/driver/scheduler/sources/job_table.h"
+#include "sim/core/mersenne.h"
 
 namespace foretrace::scheduling {
 namespace {

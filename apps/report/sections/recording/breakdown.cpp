@@ -1,12 +1,12 @@
 // Where a step goes: device, host, communication; alone, or before and after a change.
 #include <fmt/format.h>
 
-#include "apps/driver/steps/steps.h"
 #include "apps/report/pages/result.h"
 #include "apps/report/sections/breakdown_parts.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
+#include "sim/result/steps/steps.h"
 
 namespace foretrace::report::sections {
 namespace {

@@ -7,11 +7,11 @@
 #include <fmt/format.h>
 
 #include "apps/driver/compare/stretches.h"
-#include "apps/driver/steps/steps.h"
 #include "apps/report/pages/compare.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
 #include "sim/core/whole.h"
+#include "sim/result/steps/steps.h"
 
 namespace foretrace::report::sections {
 namespace {

@@ -7,8 +7,8 @@
 #include "apps/driver/load.h"
 #include "apps/driver/measured_steps.h"
 #include "apps/driver/predict.h"
-#include "apps/driver/steps/steps.h"
 #include "apps/report/text.h"
+#include "sim/result/steps/steps.h"
 
 namespace foretrace::report {
 namespace {

@@ -3,11 +3,11 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/steps/step_summary.h"
 #include "apps/report/pages/inspect.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
 #include "sim/core/text.h"
+#include "sim/result/steps/step_summary.h"
 
 namespace foretrace::report::sections {
 namespace {

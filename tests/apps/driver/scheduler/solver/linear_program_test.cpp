@@ -7,7 +7,7 @@
 
 #include <doctest/doctest.h>
 
-#include "apps/driver/scheduler/model/random.h"
+#include "sim/core/mersenne.h"
 
 namespace foretrace::scheduling::test {
 namespace {

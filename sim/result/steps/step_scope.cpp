@@ -1,8 +1,8 @@
 // Where the step that answers lies in a simulated run.
 #include <algorithm>
 
-#include "apps/driver/steps/steps.h"
 #include "sim/graph/links.h"
+#include "sim/result/steps/steps.h"
 
 namespace foretrace::driver {
 namespace {

@@ -1,5 +1,5 @@
 // The step that answers.
-#include "apps/driver/steps/steps.h"
+#include "sim/result/steps/steps.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "apps/driver/predictor/step_program.h"
+#include "sim/engine/chains/step_program.h"
 
 #include <cmath>
 #include <random>

@@ -1,4 +1,4 @@
-#include "apps/driver/scheduler/model/random.h"
+#include "sim/core/mersenne.h"
 
 #include <optional>
 #include <vector>

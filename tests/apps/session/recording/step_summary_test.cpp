@@ -1,5 +1,5 @@
 // A step on several scales: stages, folded modules, what is in none.
-#include "apps/driver/steps/step_summary.h"
+#include "sim/result/steps/step_summary.h"
 
 #include <filesystem>
 #include <string>

@@ -4,7 +4,7 @@
 #include <type_traits>
 #include <utility>
 
-#include "apps/driver/steps/steps.h"
+#include "sim/result/steps/steps.h"
 #include "sim/result/summary.h"
 
 namespace foretrace::driver {

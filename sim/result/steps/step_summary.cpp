@@ -1,4 +1,4 @@
-#include "apps/driver/steps/step_summary.h"
+#include "sim/result/steps/step_summary.h"
 
 #include <algorithm>
 #include <array>

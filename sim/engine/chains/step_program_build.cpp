@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <atomic>
 
-#include "apps/driver/predictor/step_program.h"
+#include "sim/engine/chains/step_program.h"
 
 namespace foretrace {
 namespace {

@@ -9,8 +9,8 @@
 #include <utility>
 #include <vector>
 
-#include "apps/driver/steps/steps.h"
 #include "sim/graph/task_graph.h"
+#include "sim/result/steps/steps.h"
 
 namespace foretrace {
 

@@ -1,4 +1,4 @@
-#include "apps/driver/steps/steps.h"
+#include "sim/result/steps/steps.h"
 
 #include <algorithm>
 #include <limits>
