@@ -203,7 +203,7 @@ set(fences
   "boost/graph|^(sim/graph/boost_adaptor.h|tests/)|Boost.Graph stays behind its adaptor"
   "spdlog/|^apps/|only the program logs"
   "CLI/|^apps/cli/(arguments/(arguments|defaults|help|man_page)|names/completion|command_line)\\.cpp$|it takes seconds to compile: commands use apps/cli/arguments/arguments.h"
-  "coin/|^apps/driver/scheduler/solver/|linear programs are solved behind one header"
+  "coin/|^apps/scheduling/solver/|linear programs are solved behind one header"
   "iostream|^(apps/|tests/|examples/)|libraries do not print")
 
 set(bad 0)

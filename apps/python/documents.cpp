@@ -14,7 +14,6 @@
 #include "apps/driver/inspect.h"
 #include "apps/driver/plan/plan_request.h"
 #include "apps/driver/plan/plan_search.h"
-#include "apps/driver/scheduler/schedule.h"
 #include "apps/driver/sweep/space/expression.h"
 #include "apps/driver/sweep/store/select.h"
 #include "apps/driver/unprofiled_step.h"
@@ -27,6 +26,7 @@
 #include "apps/report/pages/sweep.h"
 #include "apps/report/sweep_points.h"
 #include "apps/report/writers.h"
+#include "apps/scheduling/schedule.h"
 #include "models/jobs/figures/scenario_answer.h"
 #include "models/whatifs/what_if_spec.h"
 

@@ -9,10 +9,10 @@
 
 #include "apps/driver/fleet/federated.h"
 #include "apps/driver/fleet/storage.h"
-#include "apps/driver/scheduler/schedule.h"
-#include "apps/driver/scheduler/sources/batch_rules.h"
 #include "apps/driver/serving/streams.h"
 #include "apps/driver/training/time_to_train.h"
+#include "apps/scheduling/schedule.h"
+#include "apps/scheduling/sources/batch_rules.h"
 #include "models/hardware/catalogue/cells.h"
 #include "models/hardware/catalogue/imported_file.h"
 #include "models/hardware/networks/cluster.h"

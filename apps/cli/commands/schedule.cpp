@@ -1,6 +1,6 @@
 // foretrace schedule: simulates jobs on a cluster under one or several scheduling policies, or
 // requests to a served model.
-#include "apps/driver/scheduler/schedule.h"
+#include "apps/scheduling/schedule.h"
 
 #include <algorithm>
 #include <array>

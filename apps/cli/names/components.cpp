@@ -11,9 +11,9 @@
 
 #include "apps/cli/names/accelerator_page.h"
 #include "apps/cli/names/configs.h"
-#include "apps/driver/scheduler/placements/placement.h"
-#include "apps/driver/scheduler/policies/scheduler_info.h"
 #include "apps/report/text.h"
+#include "apps/scheduling/placements/placement.h"
+#include "apps/scheduling/policies/scheduler_info.h"
 #include "models/hardware/catalogue/catalogue.h"
 #include "models/hardware/execution/exec_model.h"
 #include "models/hardware/networks/cluster.h"

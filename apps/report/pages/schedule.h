@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "apps/driver/scheduler/schedule.h"
 #include "apps/report/section.h"
+#include "apps/scheduling/schedule.h"
 
 namespace foretrace::report {
 

@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-#include "tests/apps/driver/scheduler/jobs_builder.h"
+#include "tests/apps/scheduling/jobs_builder.h"
 
 namespace foretrace::scheduling::test {
 namespace {

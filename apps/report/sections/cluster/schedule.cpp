@@ -6,11 +6,11 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/scheduler/model/ids.h"
-#include "apps/driver/scheduler/model/job.h"
-#include "apps/driver/scheduler/simulation/metrics.h"
-#include "apps/driver/scheduler/simulation/run.h"
 #include "apps/report/text.h"
+#include "apps/scheduling/model/ids.h"
+#include "apps/scheduling/model/job.h"
+#include "apps/scheduling/simulation/metrics.h"
+#include "apps/scheduling/simulation/run.h"
 #include "sim/core/whole.h"
 
 namespace foretrace::report::sections {

@@ -11,9 +11,9 @@
 #include <fmt/ranges.h>
 
 #include "apps/driver/fleet/storage.h"
-#include "apps/driver/scheduler/schedule.h"
-#include "apps/driver/scheduler/sources/job_table.h"
 #include "apps/driver/serving/serving.h"
+#include "apps/scheduling/schedule.h"
+#include "apps/scheduling/sources/job_table.h"
 #include "tests/configs.h"
 
 namespace foretrace::scheduling {
