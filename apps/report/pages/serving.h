@@ -1,8 +1,8 @@
 // The page of `serving`.
 #pragma once
 
-#include "apps/driver/serving/serving.h"
 #include "apps/report/section.h"
+#include "apps/serving/serving.h"
 
 namespace foretrace::report {
 

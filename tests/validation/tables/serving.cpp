@@ -1,6 +1,6 @@
 // Served language models: single requests of real runs, and figures of many engines under a
 // constant number of requests.
-#include "apps/driver/serving/serving.h"
+#include "apps/serving/serving.h"
 
 #include <algorithm>
 #include <array>

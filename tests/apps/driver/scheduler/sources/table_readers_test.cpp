@@ -11,9 +11,9 @@
 #include <fmt/ranges.h>
 
 #include "apps/driver/fleet/storage.h"
-#include "apps/driver/serving/serving.h"
 #include "apps/scheduling/schedule.h"
 #include "apps/scheduling/sources/job_table.h"
+#include "apps/serving/serving.h"
 #include "tests/configs.h"
 
 namespace foretrace::scheduling {

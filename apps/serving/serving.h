@@ -11,11 +11,11 @@
 #include <utility>
 #include <vector>
 
+#include "apps/serving/engine.h"
+#include "apps/serving/request.h"
+#include "apps/serving/service.h"
+#include "apps/serving/step_cost.h"
 #include "models/jobs/workloads/model_spec.h"
-#include "models/serving/engine.h"
-#include "models/serving/request.h"
-#include "models/serving/service.h"
-#include "models/serving/step_cost.h"
 #include "sim/core/distribution.h"
 #include "sim/core/result.h"
 

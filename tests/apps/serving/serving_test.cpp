@@ -1,4 +1,4 @@
-#include "apps/driver/serving/serving.h"
+#include "apps/serving/serving.h"
 
 #include <string>
 

@@ -8,9 +8,9 @@
 #include <deque>
 #include <vector>
 
-#include "models/serving/block_cache.h"
-#include "models/serving/engine.h"
-#include "models/serving/step_cost.h"
+#include "apps/serving/block_cache.h"
+#include "apps/serving/engine.h"
+#include "apps/serving/step_cost.h"
 
 namespace foretrace {
 

@@ -6,9 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "models/serving/engine.h"
-#include "models/serving/request.h"
-#include "models/serving/step_cost.h"
+#include "apps/serving/engine.h"
+#include "apps/serving/request.h"
+#include "apps/serving/step_cost.h"
 
 namespace foretrace {
 

@@ -1,11 +1,11 @@
-#include "models/serving/step_cost.h"
+#include "apps/serving/step_cost.h"
 
 #include <memory>
 
 #include <doctest/doctest.h>
 
+#include "apps/serving/engine.h"
 #include "models/hardware/networks/cluster.h"
-#include "models/serving/engine.h"
 #include "tests/configs.h"
 
 using namespace foretrace;

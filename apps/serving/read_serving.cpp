@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/serving/serving.h"
+#include "apps/serving/serving.h"
 #include "models/hardware/catalogue/cells.h"
 #include "models/hardware/catalogue/read_figures.h"
 #include "models/hardware/kernels/kernel_class.h"

@@ -1,4 +1,4 @@
-#include "models/serving/engine.h"
+#include "apps/serving/engine.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>

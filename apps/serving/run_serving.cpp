@@ -3,7 +3,7 @@
 #include <numeric>
 #include <utility>
 
-#include "apps/driver/serving/serving.h"
+#include "apps/serving/serving.h"
 #include "sim/core/whole.h"
 
 namespace foretrace::driver {

@@ -1,4 +1,4 @@
-#include "models/serving/step_cost.h"
+#include "apps/serving/step_cost.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "models/serving/block_cache.h"
+#include "apps/serving/block_cache.h"
 
 #include <algorithm>
 

@@ -1,11 +1,11 @@
-#include "models/serving/service.h"
+#include "apps/serving/service.h"
 
 #include <algorithm>
 #include <cmath>
 #include <queue>
 #include <tuple>
 
-#include "models/serving/replica.h"
+#include "apps/serving/replica.h"
 #include "sim/core/whole.h"
 
 namespace foretrace {

@@ -1,4 +1,4 @@
-#include "models/serving/service.h"
+#include "apps/serving/service.h"
 
 #include <cmath>
 

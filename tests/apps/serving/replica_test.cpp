@@ -1,4 +1,4 @@
-#include "models/serving/replica.h"
+#include "apps/serving/replica.h"
 
 #include <doctest/doctest.h>
 
