@@ -7,8 +7,8 @@
 
 #include "apps/cli/arguments/help.h"
 #include "apps/cli/names/configs.h"
-#include "apps/driver/unprofiled_step.h"
 #include "apps/report/text.h"
+#include "apps/session/recording/unprofiled_step.h"
 #include "sim/core/params.h"
 #include "sim/core/text.h"
 

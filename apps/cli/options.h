@@ -9,8 +9,8 @@
 #include "apps/cli/arguments/arguments.h"
 #include "apps/cli/output/console.h"
 #include "apps/driver/answers/memory_budget.h"
-#include "apps/driver/load.h"
-#include "apps/driver/predict.h"
+#include "apps/session/predict.h"
+#include "apps/session/recording/load.h"
 #include "sim/core/result.h"
 
 namespace foretrace::app {

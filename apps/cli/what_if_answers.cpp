@@ -13,8 +13,8 @@
 #include "apps/driver/answers/best_set.h"
 #include "apps/driver/answers/fit.h"
 #include "apps/driver/answers/max_batch.h"
-#include "apps/driver/memory_need.h"
 #include "apps/report/pages/result.h"
+#include "apps/session/memory_need.h"
 #include "models/whatifs/what_if_spec.h"
 #include "sim/core/text.h"
 

@@ -9,10 +9,10 @@
 
 #include "apps/cli/arguments/arguments.h"
 #include "apps/cli/output/console.h"
-#include "apps/driver/analysis.h"
 #include "apps/driver/answers/ranking.h"
-#include "apps/driver/load.h"
-#include "apps/driver/predict.h"
+#include "apps/session/analysis.h"
+#include "apps/session/predict.h"
+#include "apps/session/recording/load.h"
 #include "models/whatifs/what_if_spec.h"
 #include "sim/core/result.h"
 

@@ -4,13 +4,13 @@
 #include <iterator>
 #include <utility>
 
-#include "apps/driver/analysis.h"
 #include "apps/driver/compare/compare.h"
 #include "apps/report/pages/compare.h"
 #include "apps/report/pages/critical_path.h"
 #include "apps/report/pages/result.h"
 #include "apps/report/text.h"
 #include "apps/report/writers.h"
+#include "apps/session/analysis.h"
 #include "sim/core/parallel.h"
 
 namespace foretrace::explorer {

@@ -10,10 +10,10 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/driver/analysis.h"
 #include "apps/driver/answers/ranking.h"
-#include "apps/driver/load.h"
-#include "apps/driver/predict.h"
+#include "apps/session/analysis.h"
+#include "apps/session/predict.h"
+#include "apps/session/recording/load.h"
 #include "models/whatifs/what_if_spec.h"
 #include "sim/core/result.h"
 #include "sim/result/export/graph_columns.h"

@@ -5,8 +5,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "apps/driver/what_if_stack.h"
 #include "apps/report/text.h"
+#include "apps/session/what_if_stack.h"
 #include "models/whatifs/optimization.h"
 
 namespace foretrace::explorer {

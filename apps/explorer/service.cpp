@@ -6,11 +6,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "apps/driver/predict.h"
 #include "apps/explorer/cards.h"
 #include "apps/explorer/facts.h"
 #include "apps/explorer/page_pieces.h"
 #include "apps/report/text.h"
+#include "apps/session/predict.h"
 
 namespace foretrace::explorer {
 namespace {

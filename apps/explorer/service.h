@@ -10,10 +10,10 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/driver/what_if_stack.h"
 #include "apps/explorer/page.h"
 #include "apps/explorer/questions.h"
 #include "apps/serve/http.h"
+#include "apps/session/what_if_stack.h"
 #include "models/whatifs/how_to.h"
 #include "sim/core/result.h"
 

@@ -9,14 +9,11 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/analysis.h"
 #include "apps/driver/answers/best_set.h"
-#include "apps/driver/inspect.h"
 #include "apps/driver/plan/plan_request.h"
 #include "apps/driver/plan/plan_search.h"
 #include "apps/driver/sweep/space/expression.h"
 #include "apps/driver/sweep/store/select.h"
-#include "apps/driver/unprofiled_step.h"
 #include "apps/report/page_without_jobs.h"
 #include "apps/report/pages/inspect.h"
 #include "apps/report/pages/plan.h"
@@ -27,6 +24,9 @@
 #include "apps/report/sweep_points.h"
 #include "apps/report/writers.h"
 #include "apps/scheduling/schedule.h"
+#include "apps/session/analysis.h"
+#include "apps/session/recording/inspect.h"
+#include "apps/session/recording/unprofiled_step.h"
 #include "models/jobs/figures/scenario_answer.h"
 #include "models/whatifs/what_if_spec.h"
 

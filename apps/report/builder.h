@@ -7,8 +7,8 @@
 #include <span>
 #include <vector>
 
-#include "apps/driver/doubt.h"
 #include "apps/report/section.h"
+#include "apps/session/doubt.h"
 
 namespace foretrace::report {
 

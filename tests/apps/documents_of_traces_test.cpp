@@ -8,16 +8,16 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
-#include "apps/driver/analysis.h"
 #include "apps/driver/answers/communication.h"
-#include "apps/driver/inspect.h"
-#include "apps/driver/load.h"
-#include "apps/driver/predict.h"
 #include "apps/report/pages/communication.h"
 #include "apps/report/pages/critical_path.h"
 #include "apps/report/pages/inspect.h"
 #include "apps/report/pages/result.h"
 #include "apps/report/writers.h"
+#include "apps/session/analysis.h"
+#include "apps/session/predict.h"
+#include "apps/session/recording/inspect.h"
+#include "apps/session/recording/load.h"
 #include "models/hardware/catalogue/accelerator.h"
 #include "models/whatifs/what_if_spec.h"
 #include "tests/apps/support/json_schema.h"

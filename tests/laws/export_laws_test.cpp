@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "apps/driver/export/chakra_job.h"
-#include "apps/driver/node_job/node_answer.h"
+#include "apps/session/nodes/node_answer.h"
 #include "models/jobs/figures/scenario_answer.h"
 #include "models/jobs/program/sharded_passes.h"
 #include "tests/laws/support/random_job.h"

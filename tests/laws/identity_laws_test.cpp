@@ -11,8 +11,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "apps/driver/load.h"
-#include "apps/driver/predict.h"
+#include "apps/session/predict.h"
+#include "apps/session/recording/load.h"
 #include "models/whatifs/optimization.h"
 #include "sim/graph/change.h"
 #include "tests/configs.h"

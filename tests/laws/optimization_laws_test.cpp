@@ -9,7 +9,7 @@
 
 #include <doctest/doctest.h>
 
-#include "apps/driver/load.h"
+#include "apps/session/recording/load.h"
 #include "models/whatifs/optimization.h"
 #include "sim/engine/memory/memory_tracker.h"
 #include "sim/engine/pull/pull.h"

@@ -12,7 +12,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "apps/driver/load.h"
+#include "apps/session/recording/load.h"
 #include "models/whatifs/optimization.h"
 #include "sim/engine/pull/pull.h"
 #include "tests/configs.h"

@@ -10,7 +10,7 @@
 
 #include <doctest/doctest.h>
 
-#include "apps/driver/load.h"
+#include "apps/session/recording/load.h"
 #include "models/editing/tensors/tensor_uses.h"
 #include "models/policies/eviction/policy.h"
 #include "sim/engine/event/event_driven.h"

@@ -17,11 +17,11 @@
 #include "apps/cli/output/answers.h"
 #include "apps/cli/output/console.h"
 #include "apps/cli/output/outputs.h"
-#include "apps/driver/load.h"
-#include "apps/driver/predict.h"
 #include "apps/explorer/comparison_page.h"
 #include "apps/report/pages/compare.h"
 #include "apps/report/writers.h"
+#include "apps/session/predict.h"
+#include "apps/session/recording/load.h"
 
 namespace foretrace::commands::compare_parts {
 namespace {

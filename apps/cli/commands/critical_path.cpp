@@ -9,8 +9,8 @@
 #include "apps/cli/options.h"
 #include "apps/cli/output/answers.h"
 #include "apps/cli/output/console.h"
-#include "apps/driver/analysis.h"
-#include "apps/driver/predict.h"
+#include "apps/session/analysis.h"
+#include "apps/session/predict.h"
 
 namespace foretrace::commands::critical_path_parts {
 namespace {

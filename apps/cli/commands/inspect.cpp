@@ -1,5 +1,5 @@
 // foretrace inspect: what is in a trace, and where its time goes.
-#include "apps/driver/inspect.h"
+#include "apps/session/recording/inspect.h"
 
 #include <algorithm>
 #include <iterator>

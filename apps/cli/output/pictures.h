@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "apps/cli/arguments/arguments.h"
-#include "apps/driver/analysis.h"
-#include "apps/driver/predict.h"
+#include "apps/session/analysis.h"
+#include "apps/session/predict.h"
 #include "sim/core/result.h"
 #include "sim/graph/task_graph.h"
 

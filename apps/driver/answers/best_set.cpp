@@ -10,8 +10,8 @@
 
 #include "apps/driver/answers/set_search.h"
 #include "apps/driver/answers/what_if_tree.h"
-#include "apps/driver/device_fit.h"
-#include "apps/driver/what_if_stack.h"
+#include "apps/session/device_fit.h"
+#include "apps/session/what_if_stack.h"
 #include "sim/core/whole.h"
 
 namespace foretrace::driver {

@@ -11,9 +11,9 @@
 #include "apps/driver/answers/choices.h"
 #include "apps/driver/answers/progress.h"
 #include "apps/driver/answers/ranking.h"
-#include "apps/driver/load.h"
-#include "apps/driver/memory_need.h"
-#include "apps/driver/predict.h"
+#include "apps/session/memory_need.h"
+#include "apps/session/predict.h"
+#include "apps/session/recording/load.h"
 #include "sim/core/result.h"
 
 namespace foretrace::driver {

@@ -6,8 +6,8 @@
 #include <fmt/format.h>
 
 #include "apps/driver/answers/memory_budget.h"
-#include "apps/driver/memory/memory_fits.h"
-#include "apps/driver/memory_need.h"
+#include "apps/session/memory/memory_fits.h"
+#include "apps/session/memory_need.h"
 #include "sim/core/params.h"
 #include "sim/core/whole.h"
 

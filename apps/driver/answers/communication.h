@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/driver/load.h"
+#include "apps/session/recording/load.h"
 #include "sim/graph/task.h"
 #include "sim/result/timeline.h"
 

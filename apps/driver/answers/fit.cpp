@@ -5,7 +5,7 @@
 
 #include "apps/driver/answers/ranking.h"
 #include "apps/driver/answers/what_if_tree.h"
-#include "apps/driver/what_if_stack.h"
+#include "apps/session/what_if_stack.h"
 #include "sim/core/parallel.h"
 
 namespace foretrace::driver {

@@ -12,9 +12,9 @@
 #include "apps/driver/answers/memory_budget.h"
 #include "apps/driver/answers/progress.h"
 #include "apps/driver/answers/set_search.h"
-#include "apps/driver/load.h"
-#include "apps/driver/memory_need.h"
-#include "apps/driver/predict.h"
+#include "apps/session/memory_need.h"
+#include "apps/session/predict.h"
+#include "apps/session/recording/load.h"
 #include "models/whatifs/what_if_spec.h"
 #include "sim/core/result.h"
 

@@ -8,10 +8,10 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/analysis.h"
 #include "apps/driver/answers/fit.h"
-#include "apps/driver/throughput.h"
-#include "apps/driver/what_if_stack.h"
+#include "apps/session/analysis.h"
+#include "apps/session/throughput.h"
+#include "apps/session/what_if_stack.h"
 #include "sim/core/parallel.h"
 #include "sim/core/whole.h"
 

@@ -10,9 +10,9 @@
 
 #include "apps/driver/answers/batch_scan.h"
 #include "apps/driver/answers/progress.h"
-#include "apps/driver/load.h"
-#include "apps/driver/memory_need.h"
-#include "apps/driver/predict.h"
+#include "apps/session/memory_need.h"
+#include "apps/session/predict.h"
+#include "apps/session/recording/load.h"
 #include "models/whatifs/what_if_spec.h"
 #include "sim/core/result.h"
 #include "sim/graph/task.h"

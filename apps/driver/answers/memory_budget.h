@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/driver/predict.h"
+#include "apps/session/predict.h"
 #include "models/policies/eviction/policy.h"
 #include "sim/core/result.h"
 #include "sim/graph/task_graph.h"

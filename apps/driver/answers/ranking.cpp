@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/device_fit.h"
-#include "apps/driver/what_if_stack.h"
+#include "apps/session/device_fit.h"
+#include "apps/session/what_if_stack.h"
 #include "models/whatifs/examples.h"
 #include "sim/core/parallel.h"
 

@@ -10,9 +10,9 @@
 #include <utility>
 #include <vector>
 
-#include "apps/driver/load.h"
-#include "apps/driver/memory_need.h"
-#include "apps/driver/predict.h"
+#include "apps/session/memory_need.h"
+#include "apps/session/predict.h"
+#include "apps/session/recording/load.h"
 #include "models/whatifs/optimization.h"
 #include "sim/core/result.h"
 

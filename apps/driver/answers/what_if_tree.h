@@ -6,7 +6,7 @@
 #include <span>
 #include <vector>
 
-#include "apps/driver/what_if_stack.h"
+#include "apps/session/what_if_stack.h"
 
 namespace foretrace::driver {
 

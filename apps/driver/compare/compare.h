@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "apps/driver/compare/spending.h"
-#include "apps/driver/load.h"
-#include "apps/driver/predict.h"
+#include "apps/session/predict.h"
+#include "apps/session/recording/load.h"
 #include "sim/core/result.h"
 #include "sim/graph/task_graph.h"
 

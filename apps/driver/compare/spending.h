@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "apps/driver/compare/stretches.h"
-#include "apps/driver/predict.h"
+#include "apps/session/predict.h"
 #include "sim/core/result.h"
 #include "sim/graph/task_graph.h"
 

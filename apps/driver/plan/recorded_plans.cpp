@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/analysis.h"
-#include "apps/driver/scenario/trace_scenario.h"
+#include "apps/session/analysis.h"
+#include "apps/session/scenario/trace_scenario.h"
 
 namespace foretrace::driver {
 namespace {

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/driver/predict.h"
+#include "apps/session/predict.h"
 #include "models/hardware/networks/cluster.h"
 #include "sim/core/result.h"
 

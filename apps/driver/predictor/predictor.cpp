@@ -12,7 +12,7 @@
 
 #include "apps/driver/predictor/sharing.h"
 #include "apps/driver/predictor/source.h"
-#include "apps/driver/throughput.h"
+#include "apps/session/throughput.h"
 #include "models/jobs/scenario/scenario.h"
 #include "sim/core/whole.h"
 

@@ -11,13 +11,13 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/device_fit.h"
-#include "apps/driver/load.h"
-#include "apps/driver/memory_need.h"
-#include "apps/driver/predict.h"
 #include "apps/driver/predictor/device_use.h"
 #include "apps/driver/predictor/mig_half.h"
 #include "apps/driver/predictor/source.h"
+#include "apps/session/device_fit.h"
+#include "apps/session/memory_need.h"
+#include "apps/session/predict.h"
+#include "apps/session/recording/load.h"
 #include "sim/core/whole.h"
 #include "sim/engine/chains/step_program.h"
 #include "sim/engine/pull/pull.h"

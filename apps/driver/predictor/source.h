@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "apps/driver/doubt.h"
 #include "apps/driver/predictor/predictor.h"
+#include "apps/session/doubt.h"
 #include "sim/core/result.h"
 
 namespace foretrace {

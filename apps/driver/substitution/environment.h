@@ -12,9 +12,9 @@
 #include <string>
 #include <vector>
 
-#include "apps/driver/load.h"
-#include "apps/driver/predict.h"
-#include "apps/driver/what_if_stack.h"
+#include "apps/session/predict.h"
+#include "apps/session/recording/load.h"
+#include "apps/session/what_if_stack.h"
 #include "sim/core/result.h"
 
 namespace foretrace::driver {

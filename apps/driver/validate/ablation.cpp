@@ -7,8 +7,8 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/load.h"
 #include "apps/driver/validate/folders.h"
+#include "apps/session/recording/load.h"
 #include "sim/core/parallel.h"
 #include "trace/rules/rules.h"
 

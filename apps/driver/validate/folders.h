@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-#include "apps/driver/load.h"
+#include "apps/session/recording/load.h"
 #include "models/hardware/catalogue/catalogue.h"
 #include "sim/core/result.h"
 

@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/load.h"
-#include "apps/driver/predict.h"
+#include "apps/session/predict.h"
+#include "apps/session/recording/load.h"
 #include "trace/assemble/build_graph.h"
 #include "trace/formats/reader.h"
 #include "trace/ranks/job.h"

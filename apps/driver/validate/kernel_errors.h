@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/driver/load.h"
+#include "apps/session/recording/load.h"
 #include "models/hardware/catalogue/operator_fit.h"
 #include "models/whatifs/what_if_spec.h"
 #include "sim/core/result.h"

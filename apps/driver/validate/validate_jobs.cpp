@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/driver/answers/communication.h"
-#include "apps/driver/predict.h"
+#include "apps/session/predict.h"
 #include "models/hardware/catalogue/accelerator.h"
 
 namespace foretrace::driver {

@@ -11,9 +11,9 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "apps/driver/load.h"
 #include "apps/driver/validate/ablated_pairs.h"
 #include "apps/driver/validate/folders.h"
+#include "apps/session/recording/load.h"
 #include "models/hardware/catalogue/accelerator.h"
 #include "models/whatifs/what_if_spec.h"
 #include "sim/core/parallel.h"

@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "apps/driver/predict.h"
 #include "apps/driver/validate/kernel_errors.h"
+#include "apps/session/predict.h"
 #include "models/hardware/catalogue/catalogue.h"
 #include "sim/core/result.h"
 

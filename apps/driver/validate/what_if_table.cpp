@@ -8,11 +8,11 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/load.h"
-#include "apps/driver/predict.h"
 #include "apps/driver/validate/folders.h"
 #include "apps/driver/validate/validate_jobs.h"
-#include "apps/driver/what_if_stack.h"
+#include "apps/session/predict.h"
+#include "apps/session/recording/load.h"
+#include "apps/session/what_if_stack.h"
 #include "models/whatifs/examples.h"
 #include "sim/core/parallel.h"
 

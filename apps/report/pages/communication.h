@@ -2,9 +2,9 @@
 #pragma once
 
 #include "apps/driver/answers/communication.h"
-#include "apps/driver/load.h"
-#include "apps/driver/predict.h"
 #include "apps/report/section.h"
+#include "apps/session/predict.h"
+#include "apps/session/recording/load.h"
 
 namespace foretrace::report {
 

@@ -4,8 +4,8 @@
 #include <vector>
 
 #include "apps/driver/compare/compare.h"
-#include "apps/driver/doubt.h"
 #include "apps/report/section.h"
+#include "apps/session/doubt.h"
 
 namespace foretrace::report {
 

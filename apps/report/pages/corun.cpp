@@ -8,8 +8,8 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/doubt.h"
 #include "apps/report/builder.h"
+#include "apps/session/doubt.h"
 #include "sim/core/text.h"
 
 namespace foretrace::report {

@@ -1,10 +1,10 @@
 // The page of `critical-path`.
 #pragma once
 
-#include "apps/driver/analysis.h"
-#include "apps/driver/load.h"
-#include "apps/driver/predict.h"
 #include "apps/report/section.h"
+#include "apps/session/analysis.h"
+#include "apps/session/predict.h"
+#include "apps/session/recording/load.h"
 
 namespace foretrace::report {
 

@@ -3,8 +3,8 @@
 
 #include <span>
 
-#include "apps/driver/inspect.h"
 #include "apps/report/section.h"
+#include "apps/session/recording/inspect.h"
 
 namespace foretrace::report {
 

@@ -3,9 +3,9 @@
 
 #include <string_view>
 
-#include "apps/driver/node_job/node_answer.h"
-#include "apps/driver/node_job/node_scenario.h"
 #include "apps/report/section.h"
+#include "apps/session/nodes/node_answer.h"
+#include "apps/session/scenario/node_scenario.h"
 
 namespace foretrace::report {
 

@@ -4,10 +4,10 @@
 #include <cstddef>
 #include <vector>
 
-#include "apps/driver/doubt.h"
-#include "apps/driver/load.h"
 #include "apps/driver/plan/recorded_plans.h"
 #include "apps/report/section.h"
+#include "apps/session/doubt.h"
+#include "apps/session/recording/load.h"
 
 namespace foretrace::report {
 

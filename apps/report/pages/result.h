@@ -6,16 +6,16 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/driver/analysis.h"
 #include "apps/driver/answers/best_set.h"
 #include "apps/driver/answers/fit.h"
 #include "apps/driver/answers/max_batch.h"
 #include "apps/driver/answers/memory_budget.h"
 #include "apps/driver/answers/ranking.h"
-#include "apps/driver/doubt.h"
-#include "apps/driver/load.h"
-#include "apps/driver/predict.h"
 #include "apps/report/section.h"
+#include "apps/session/analysis.h"
+#include "apps/session/doubt.h"
+#include "apps/session/predict.h"
+#include "apps/session/recording/load.h"
 
 namespace foretrace::report {
 

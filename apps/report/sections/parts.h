@@ -6,12 +6,12 @@
 #include <string>
 #include <vector>
 
-#include "apps/driver/analysis.h"
 #include "apps/driver/answers/memory_budget.h"
-#include "apps/driver/load.h"
-#include "apps/driver/memory_need.h"
-#include "apps/driver/predict.h"
 #include "apps/report/section.h"
+#include "apps/session/analysis.h"
+#include "apps/session/memory_need.h"
+#include "apps/session/predict.h"
+#include "apps/session/recording/load.h"
 #include "sim/engine/path/critical_path.h"
 #include "sim/result/steps/steps.h"
 #include "trace/graph/built_graph.h"

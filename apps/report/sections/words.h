@@ -5,13 +5,13 @@
 #include <string>
 #include <string_view>
 
-#include "apps/driver/analysis.h"
 #include "apps/driver/compare/compare.h"
-#include "apps/driver/inspect.h"
-#include "apps/driver/load.h"
-#include "apps/driver/memory_need.h"
-#include "apps/driver/predict.h"
 #include "apps/report/section.h"
+#include "apps/session/analysis.h"
+#include "apps/session/memory_need.h"
+#include "apps/session/predict.h"
+#include "apps/session/recording/inspect.h"
+#include "apps/session/recording/load.h"
 
 namespace foretrace::report {
 

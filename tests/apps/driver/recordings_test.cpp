@@ -10,11 +10,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "apps/driver/analysis.h"
 #include "apps/driver/answers/communication.h"
 #include "apps/driver/compare/compare.h"
-#include "apps/driver/inspect.h"
-#include "apps/driver/predict.h"
+#include "apps/session/analysis.h"
+#include "apps/session/predict.h"
+#include "apps/session/recording/inspect.h"
 #include "tests/apps/support/json_schema.h"
 #include "tests/apps/support/program.h"
 

@@ -10,10 +10,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "apps/driver/analysis.h"
 #include "apps/driver/answers/ranking.h"
-#include "apps/driver/predict.h"
 #include "apps/explorer/page.h"
+#include "apps/session/analysis.h"
+#include "apps/session/predict.h"
 #include "sim/engine/pull/pull.h"
 #include "sim/engine/reactions.h"
 #include "tests/apps/explorer/hand_made.h"

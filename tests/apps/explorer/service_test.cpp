@@ -9,8 +9,8 @@
 
 #include <doctest/doctest.h>
 
-#include "apps/driver/load.h"
-#include "apps/driver/predict.h"
+#include "apps/session/predict.h"
+#include "apps/session/recording/load.h"
 #include "tests/configs.h"
 
 namespace foretrace::explorer {

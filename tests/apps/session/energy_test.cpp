@@ -7,10 +7,10 @@
 
 #include <doctest/doctest.h>
 
-#include "apps/driver/predicted_energy.h"
 #include "apps/report/builder.h"
 #include "apps/report/pages/scenario.h"
 #include "apps/report/writers.h"
+#include "apps/session/predicted_energy.h"
 #include "models/jobs/figures/scenario_answer.h"
 #include "models/jobs/scenario/scenario.h"
 #include "models/whatifs/optimization.h"

@@ -11,7 +11,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "apps/driver/predict.h"
+#include "apps/session/predict.h"
 #include "models/hardware/catalogue/accelerator.h"
 #include "models/jobs/figures/scenario_gain.h"
 #include "sim/edit/selection.h"

@@ -12,13 +12,13 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/device_fit.h"
-#include "apps/driver/load.h"
-#include "apps/driver/memory_need.h"
-#include "apps/driver/predict.h"
 #include "apps/driver/sweep/points/evaluate.h"
 #include "apps/driver/sweep/points/trace_question.h"
-#include "apps/driver/what_if_stack.h"
+#include "apps/session/device_fit.h"
+#include "apps/session/memory_need.h"
+#include "apps/session/predict.h"
+#include "apps/session/recording/load.h"
+#include "apps/session/what_if_stack.h"
 #include "models/whatifs/what_if_spec.h"
 #include "trace/inputs/list_files.h"
 

@@ -5,9 +5,9 @@
 #include <string>
 #include <vector>
 
-#include "apps/driver/load.h"
-#include "apps/driver/predict.h"
-#include "apps/driver/scenario/trace_scenario.h"
+#include "apps/session/predict.h"
+#include "apps/session/recording/load.h"
+#include "apps/session/scenario/trace_scenario.h"
 #include "models/hardware/catalogue/catalogue.h"
 #include "models/whatifs/what_if_spec.h"
 #include "sim/core/config.h"

@@ -2,10 +2,10 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "apps/driver/memory/memory_report.h"
 #include "apps/report/pages/inspect.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
+#include "apps/session/memory/memory_report.h"
 #include "sim/core/text.h"
 
 namespace foretrace::report::sections {

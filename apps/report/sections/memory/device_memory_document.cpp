@@ -1,6 +1,6 @@
 // Reports of device memory, as documents have them.
-#include "apps/driver/memory/memory_report.h"
 #include "apps/report/pages/inspect.h"
+#include "apps/session/memory/memory_report.h"
 
 namespace foretrace::report::sections {
 namespace {

@@ -4,9 +4,9 @@
 #include <optional>
 #include <string>
 
-#include "apps/driver/predicted_energy.h"
 #include "apps/report/pages/result.h"
 #include "apps/report/sections/energy.h"
+#include "apps/session/predicted_energy.h"
 
 namespace foretrace::report::sections {
 

@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/load.h"
-#include "apps/driver/measured_steps.h"
-#include "apps/driver/predict.h"
 #include "apps/report/text.h"
+#include "apps/session/predict.h"
+#include "apps/session/recording/load.h"
+#include "apps/session/recording/measured_steps.h"
 #include "sim/result/steps/steps.h"
 
 namespace foretrace::report {

@@ -1,9 +1,9 @@
 // Parts of documents and pages that are about the ranks of a job.
 #pragma once
 
-#include "apps/driver/load.h"
-#include "apps/driver/predict.h"
 #include "apps/report/section.h"
+#include "apps/session/predict.h"
+#include "apps/session/recording/load.h"
 
 namespace foretrace::report {
 

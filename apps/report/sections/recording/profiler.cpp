@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/unprofiled_step.h"
 #include "apps/report/pages/result.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
+#include "apps/session/recording/unprofiled_step.h"
 #include "sim/core/whole.h"
 
 namespace foretrace::report {

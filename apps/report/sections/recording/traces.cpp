@@ -3,9 +3,9 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/inspect.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
+#include "apps/session/recording/inspect.h"
 #include "sim/core/text.h"
 
 namespace foretrace::report::sections {

@@ -6,10 +6,10 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/range.h"
 #include "apps/driver/validate/kernel_errors.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
+#include "apps/session/range.h"
 
 namespace foretrace::report::sections {
 namespace {

@@ -4,12 +4,12 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/device_fit.h"
-#include "apps/driver/range.h"
 #include "apps/report/pages/result.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
+#include "apps/session/device_fit.h"
+#include "apps/session/range.h"
 
 namespace foretrace::report::sections {
 namespace {

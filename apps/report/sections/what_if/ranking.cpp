@@ -4,11 +4,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "apps/driver/memory/memory_report.h"
 #include "apps/report/pages/result.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
+#include "apps/session/memory/memory_report.h"
 #include "sim/result/steps/steps.h"
 
 namespace foretrace::report::sections {

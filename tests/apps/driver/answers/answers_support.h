@@ -8,8 +8,8 @@
 
 #include <doctest/doctest.h>
 
-#include "apps/driver/load.h"
-#include "apps/driver/predict.h"
+#include "apps/session/predict.h"
+#include "apps/session/recording/load.h"
 #include "models/hardware/catalogue/accelerator.h"
 #include "models/whatifs/what_if_spec.h"
 #include "tests/configs.h"

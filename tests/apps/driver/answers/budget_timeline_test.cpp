@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-#include "apps/driver/load.h"
+#include "apps/session/recording/load.h"
 
 namespace foretrace::driver {
 namespace {

@@ -5,8 +5,8 @@
 #include <doctest/doctest.h>
 
 #include "apps/driver/answers/fit.h"
-#include "apps/driver/load.h"
-#include "apps/driver/memory_need.h"
+#include "apps/session/memory_need.h"
+#include "apps/session/recording/load.h"
 #include "sim/engine/memory/memory_tracker.h"
 #include "sim/engine/pull/pull.h"
 #include "tests/apps/driver/answers/answers_support.h"

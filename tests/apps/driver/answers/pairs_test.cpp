@@ -6,7 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "apps/driver/answers/ranking.h"
-#include "apps/driver/what_if_stack.h"
+#include "apps/session/what_if_stack.h"
 #include "tests/apps/driver/answers/answers_support.h"
 
 namespace foretrace::driver {

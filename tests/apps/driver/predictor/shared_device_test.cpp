@@ -12,7 +12,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "apps/driver/predict.h"
+#include "apps/session/predict.h"
 #include "tests/apps/support/program.h"
 #include "tests/configs.h"
 

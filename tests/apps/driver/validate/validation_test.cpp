@@ -12,8 +12,8 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
-#include "apps/driver/load.h"
 #include "apps/driver/validate/validate_jobs.h"
+#include "apps/session/recording/load.h"
 #include "sim/engine/pull/pull.h"
 #include "sim/engine/reactions.h"
 #include "tests/configs.h"

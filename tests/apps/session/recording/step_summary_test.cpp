@@ -7,7 +7,7 @@
 
 #include <doctest/doctest.h>
 
-#include "apps/driver/load.h"
+#include "apps/session/recording/load.h"
 #include "tests/models/toy_run.h"
 
 namespace foretrace::driver {

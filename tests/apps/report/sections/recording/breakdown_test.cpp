@@ -2,10 +2,10 @@
 
 #include <doctest/doctest.h>
 
-#include "apps/driver/analysis.h"
-#include "apps/driver/predict.h"
 #include "apps/report/pages/result.h"
 #include "apps/report/writers.h"
+#include "apps/session/analysis.h"
+#include "apps/session/predict.h"
 #include "tests/sim/graph/text_graph.h"
 
 namespace foretrace::report {
