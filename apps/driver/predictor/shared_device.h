@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/driver/predictor/predictor.h"
+#include "apps/predictor/predictor.h"
 #include "models/hardware/catalogue/catalogue.h"
 #include "sim/core/result.h"
 

@@ -10,7 +10,7 @@
 #include <variant>
 #include <vector>
 
-#include "apps/driver/predictor/predictor.h"
+#include "apps/predictor/predictor.h"
 #include "models/jobs/scenario/scenario.h"
 #include "sim/core/result.h"
 

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/predictor/sharing.h"
+#include "apps/predictor/sharing.h"
 #include "tests/validation/tables/row_prediction.h"
 
 namespace foretrace::driver::table_readers::colocation_parts {

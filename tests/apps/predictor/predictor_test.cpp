@@ -1,4 +1,4 @@
-#include "apps/driver/predictor/predictor.h"
+#include "apps/predictor/predictor.h"
 
 #include <array>
 #include <string>

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/driver/predictor/predictor.h"
+#include "apps/predictor/predictor.h"
 #include "apps/session/doubt.h"
 #include "sim/core/result.h"
 

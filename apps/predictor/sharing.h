@@ -7,8 +7,8 @@
 #include <cstddef>
 #include <utility>
 
-#include "apps/driver/predictor/predictor.h"
-#include "apps/driver/predictor/source.h"
+#include "apps/predictor/predictor.h"
+#include "apps/predictor/source.h"
 #include "sim/core/result.h"
 
 namespace foretrace {

@@ -1,4 +1,4 @@
-#include "apps/driver/predictor/mig_half.h"
+#include "apps/predictor/mig_half.h"
 
 #include <doctest/doctest.h>
 

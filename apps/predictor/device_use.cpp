@@ -1,4 +1,4 @@
-#include "apps/driver/predictor/device_use.h"
+#include "apps/predictor/device_use.h"
 
 #include <algorithm>
 #include <cstddef>

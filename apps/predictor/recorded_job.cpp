@@ -11,9 +11,9 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/predictor/device_use.h"
-#include "apps/driver/predictor/mig_half.h"
-#include "apps/driver/predictor/source.h"
+#include "apps/predictor/device_use.h"
+#include "apps/predictor/mig_half.h"
+#include "apps/predictor/source.h"
 #include "apps/session/device_fit.h"
 #include "apps/session/memory_need.h"
 #include "apps/session/predict.h"

@@ -1,4 +1,4 @@
-#include "apps/driver/predictor/sharing.h"
+#include "apps/predictor/sharing.h"
 
 #include <doctest/doctest.h>
 

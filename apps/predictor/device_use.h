@@ -1,7 +1,7 @@
 // How much of its device a simulated run uses.
 #pragma once
 
-#include "apps/driver/predictor/source.h"
+#include "apps/predictor/source.h"
 #include "apps/session/predict.h"
 #include "sim/core/result.h"
 #include "sim/graph/task_graph.h"

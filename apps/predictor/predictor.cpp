@@ -1,4 +1,4 @@
-#include "apps/driver/predictor/predictor.h"
+#include "apps/predictor/predictor.h"
 
 #include <algorithm>
 #include <array>
@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/predictor/sharing.h"
-#include "apps/driver/predictor/source.h"
+#include "apps/predictor/sharing.h"
+#include "apps/predictor/source.h"
 #include "apps/session/throughput.h"
 #include "models/jobs/scenario/scenario.h"
 #include "sim/core/whole.h"

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/predictor/source.h"
+#include "apps/predictor/source.h"
 #include "models/jobs/figures/device_memory.h"
 #include "models/jobs/program/estimate.h"
 #include "models/jobs/program/job_figures.h"
