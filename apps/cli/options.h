@@ -8,7 +8,7 @@
 
 #include "apps/cli/arguments/arguments.h"
 #include "apps/cli/output/console.h"
-#include "apps/driver/answers/memory_budget.h"
+#include "apps/questions/memory/memory_budget.h"
 #include "apps/session/predict.h"
 #include "apps/session/recording/load.h"
 #include "sim/core/result.h"

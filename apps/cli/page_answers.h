@@ -7,8 +7,8 @@
 
 #include "apps/cli/options.h"
 #include "apps/cli/output/console.h"
-#include "apps/driver/answers/ranking.h"
 #include "apps/explorer/page.h"
+#include "apps/questions/search/ranking.h"
 #include "apps/session/predict.h"
 #include "sim/core/result.h"
 

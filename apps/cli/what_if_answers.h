@@ -9,7 +9,7 @@
 
 #include "apps/cli/arguments/arguments.h"
 #include "apps/cli/output/console.h"
-#include "apps/driver/answers/ranking.h"
+#include "apps/questions/search/ranking.h"
 #include "apps/session/analysis.h"
 #include "apps/session/predict.h"
 #include "apps/session/recording/load.h"

@@ -4,7 +4,7 @@
 #include <iterator>
 #include <utility>
 
-#include "apps/driver/compare/compare.h"
+#include "apps/questions/compare/compare.h"
 #include "apps/report/pages/compare.h"
 #include "apps/report/pages/critical_path.h"
 #include "apps/report/pages/result.h"

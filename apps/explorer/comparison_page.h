@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "apps/driver/compare/compare.h"
 #include "apps/explorer/page.h"
+#include "apps/questions/compare/compare.h"
 
 namespace foretrace::explorer {
 

@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/driver/answers/ranking.h"
+#include "apps/questions/search/ranking.h"
 #include "apps/session/analysis.h"
 #include "apps/session/predict.h"
 #include "apps/session/recording/load.h"

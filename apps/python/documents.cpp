@@ -9,11 +9,11 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/answers/best_set.h"
 #include "apps/driver/plan/plan_request.h"
 #include "apps/driver/plan/plan_search.h"
 #include "apps/driver/sweep/space/expression.h"
 #include "apps/driver/sweep/store/select.h"
+#include "apps/questions/search/best_set.h"
 #include "apps/report/page_without_jobs.h"
 #include "apps/report/pages/inspect.h"
 #include "apps/report/pages/plan.h"

@@ -9,8 +9,8 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include "apps/driver/substitution/environment.h"
 #include "apps/python/failure.h"
+#include "apps/questions/substitution/environment.h"
 
 namespace py = pybind11;
 

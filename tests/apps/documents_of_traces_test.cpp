@@ -8,7 +8,7 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
-#include "apps/driver/answers/communication.h"
+#include "apps/questions/compare/communication.h"
 #include "apps/report/pages/communication.h"
 #include "apps/report/pages/critical_path.h"
 #include "apps/report/pages/inspect.h"

@@ -16,7 +16,7 @@
 #include "apps/report/writers.h"
 #include "apps/session/analysis.h"
 #include "apps/session/predict.h"
-#include "tests/apps/driver/answers/answers_support.h"
+#include "tests/apps/questions/answers_support.h"
 #include "tests/apps/support/program.h"
 
 namespace foretrace::test {

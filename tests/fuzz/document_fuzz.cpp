@@ -7,7 +7,7 @@
 #include <string>
 #include <string_view>
 
-#include "apps/driver/answers/memory_budget.h"
+#include "apps/questions/memory/memory_budget.h"
 #include "apps/session/memory_need.h"
 #include "models/hardware/catalogue/accelerator.h"
 #include "models/hardware/catalogue/memory_profile.h"

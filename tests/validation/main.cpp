@@ -14,7 +14,7 @@
 #include "apps/cli/output/busy.h"
 #include "apps/cli/output/console.h"
 #include "apps/cli/run_program.h"
-#include "apps/driver/validate/folders.h"
+#include "apps/questions/validate/folders.h"
 #include "apps/report/writers.h"
 #include "tests/validation/report/pages.h"
 #include "tests/validation/table_options.h"

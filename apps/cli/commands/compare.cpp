@@ -1,5 +1,5 @@
 // foretrace compare: two recordings side by side, and what explains the difference.
-#include "apps/driver/compare/compare.h"
+#include "apps/questions/compare/compare.h"
 
 #include <algorithm>
 #include <array>

@@ -16,7 +16,7 @@
 #include "apps/cli/output/answers.h"
 #include "apps/cli/output/busy.h"
 #include "apps/cli/output/console.h"
-#include "apps/driver/predictor/shared_device.h"
+#include "apps/questions/sharing/shared_device.h"
 
 namespace foretrace::commands::corun_parts {
 namespace {

@@ -7,7 +7,7 @@
 #include <spdlog/spdlog.h>
 
 #include "apps/cli/output/console.h"
-#include "apps/driver/answers/budget_timeline.h"
+#include "apps/questions/memory/budget_timeline.h"
 
 namespace foretrace::app {
 

@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "apps/cli/arguments/arguments.h"
-#include "apps/driver/answers/memory_budget.h"
+#include "apps/questions/memory/memory_budget.h"
 #include "sim/core/result.h"
 #include "sim/result/export/chrome_trace.h"
 

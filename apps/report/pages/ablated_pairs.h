@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "apps/driver/validate/ablated_pairs.h"
+#include "apps/questions/validate/ablated_pairs.h"
 #include "apps/report/section.h"
 
 namespace foretrace::report {

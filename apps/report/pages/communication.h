@@ -1,7 +1,7 @@
 // The page of `communication`.
 #pragma once
 
-#include "apps/driver/answers/communication.h"
+#include "apps/questions/compare/communication.h"
 #include "apps/report/section.h"
 #include "apps/session/predict.h"
 #include "apps/session/recording/load.h"

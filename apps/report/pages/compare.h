@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "apps/driver/compare/compare.h"
+#include "apps/questions/compare/compare.h"
 #include "apps/report/section.h"
 #include "apps/session/doubt.h"
 

@@ -1,7 +1,7 @@
 // The page of two runs on one device.
 #pragma once
 
-#include "apps/driver/predictor/shared_device.h"
+#include "apps/questions/sharing/shared_device.h"
 #include "apps/report/section.h"
 
 namespace foretrace::report {

@@ -6,11 +6,11 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/driver/answers/best_set.h"
-#include "apps/driver/answers/fit.h"
-#include "apps/driver/answers/max_batch.h"
-#include "apps/driver/answers/memory_budget.h"
-#include "apps/driver/answers/ranking.h"
+#include "apps/questions/memory/fit.h"
+#include "apps/questions/memory/max_batch.h"
+#include "apps/questions/memory/memory_budget.h"
+#include "apps/questions/search/best_set.h"
+#include "apps/questions/search/ranking.h"
 #include "apps/report/section.h"
 #include "apps/session/analysis.h"
 #include "apps/session/doubt.h"

@@ -3,11 +3,11 @@
 
 #include <vector>
 
-#include "apps/driver/validate/ablation.h"
-#include "apps/driver/validate/formats.h"
-#include "apps/driver/validate/validate_jobs.h"
-#include "apps/driver/validate/validation.h"
-#include "apps/driver/validate/what_if_table.h"
+#include "apps/questions/validate/ablation.h"
+#include "apps/questions/validate/formats.h"
+#include "apps/questions/validate/validate_jobs.h"
+#include "apps/questions/validate/validation.h"
+#include "apps/questions/validate/what_if_table.h"
 #include "apps/report/section.h"
 
 namespace foretrace::report {

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/driver/answers/memory_budget.h"
+#include "apps/questions/memory/memory_budget.h"
 #include "apps/report/section.h"
 #include "apps/session/analysis.h"
 #include "apps/session/memory_need.h"

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "apps/driver/compare/compare.h"
+#include "apps/questions/compare/compare.h"
 #include "apps/report/section.h"
 #include "apps/session/analysis.h"
 #include "apps/session/memory_need.h"

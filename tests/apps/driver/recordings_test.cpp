@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "apps/driver/answers/communication.h"
-#include "apps/driver/compare/compare.h"
+#include "apps/questions/compare/communication.h"
+#include "apps/questions/compare/compare.h"
 #include "apps/session/analysis.h"
 #include "apps/session/predict.h"
 #include "apps/session/recording/inspect.h"

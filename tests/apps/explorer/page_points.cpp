@@ -10,8 +10,8 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "apps/driver/answers/ranking.h"
 #include "apps/explorer/page.h"
+#include "apps/questions/search/ranking.h"
 #include "apps/session/analysis.h"
 #include "apps/session/predict.h"
 #include "sim/engine/pull/pull.h"

@@ -6,9 +6,9 @@
 
 #include <doctest/doctest.h>
 
-#include "apps/driver/answers/ranking.h"
 #include "apps/explorer/cards.h"
-#include "tests/apps/driver/answers/answers_support.h"
+#include "apps/questions/search/ranking.h"
+#include "tests/apps/questions/answers_support.h"
 #include "tests/apps/support/program.h"
 
 namespace foretrace::explorer {

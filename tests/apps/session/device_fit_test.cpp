@@ -3,7 +3,7 @@
 #include <doctest/doctest.h>
 
 #include "apps/session/predict.h"
-#include "tests/apps/driver/answers/answers_support.h"
+#include "tests/apps/questions/answers_support.h"
 #include "tests/apps/support/program.h"
 #include "tests/configs.h"
 

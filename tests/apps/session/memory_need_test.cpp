@@ -8,7 +8,7 @@
 #include "apps/session/analysis.h"
 #include "sim/engine/pull/pull.h"
 #include "sim/graph/change.h"
-#include "tests/apps/driver/answers/answers_support.h"
+#include "tests/apps/questions/answers_support.h"
 #include "tests/sim/graph/text_graph.h"
 
 namespace foretrace::driver {

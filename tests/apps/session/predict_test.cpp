@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-#include "apps/driver/answers/ranking.h"
+#include "apps/questions/search/ranking.h"
 #include "apps/session/analysis.h"
 #include "sim/edit/editor.h"
 #include "tests/sim/graph/text_graph.h"

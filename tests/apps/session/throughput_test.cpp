@@ -4,9 +4,9 @@
 
 #include <doctest/doctest.h>
 
-#include "apps/driver/answers/ranking.h"
+#include "apps/questions/search/ranking.h"
 #include "apps/session/predict.h"
-#include "tests/apps/driver/answers/answers_support.h"
+#include "tests/apps/questions/answers_support.h"
 #include "tests/sim/graph/text_graph.h"
 
 namespace foretrace::driver {

@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-#include "apps/driver/predictor/shared_device.h"
+#include "apps/questions/sharing/shared_device.h"
 #include "models/hardware/catalogue/accelerator.h"
 #include "tests/configs.h"
 #include "tests/validation/validate_tables.h"

@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/compare/stretches.h"
+#include "apps/questions/compare/stretches.h"
 #include "apps/report/pages/compare.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"

@@ -1,5 +1,5 @@
 // What each rule is worth: errors and reactions of replays with it and without.
-#include "apps/driver/validate/ablation.h"
+#include "apps/questions/validate/ablation.h"
 
 #include <algorithm>
 

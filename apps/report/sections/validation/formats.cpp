@@ -1,5 +1,5 @@
 // What becomes of every file of a folder: read, with what left out, how fast; or refused, and why.
-#include "apps/driver/validate/formats.h"
+#include "apps/questions/validate/formats.h"
 
 #include <map>
 

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/validate/validate_jobs.h"
+#include "apps/questions/validate/validate_jobs.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
 

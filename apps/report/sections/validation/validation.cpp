@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/validate/kernel_errors.h"
+#include "apps/questions/validate/kernel_errors.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
 #include "apps/session/range.h"

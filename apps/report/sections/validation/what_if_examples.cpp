@@ -1,7 +1,7 @@
 // Every what-if with its example settings, on every recording of a folder.
 #include <fmt/format.h>
 
-#include "apps/driver/validate/what_if_table.h"
+#include "apps/questions/validate/what_if_table.h"
 #include "apps/report/text.h"
 
 namespace foretrace::report::sections {

@@ -3,7 +3,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "apps/driver/answers/choices.h"
+#include "apps/questions/search/choices.h"
 #include "apps/report/pages/result.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/sections/words.h"

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "apps/driver/answers/batch_scan.h"
+#include "apps/questions/memory/batch_scan.h"
 #include "apps/report/pages/result.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/sections/words.h"

@@ -1,5 +1,5 @@
 // Two runs on one device: what each way to share it makes of both.
-#include "apps/driver/predictor/shared_device.h"
+#include "apps/questions/sharing/shared_device.h"
 
 #include <fmt/format.h>
 

@@ -8,7 +8,7 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
-#include "apps/driver/answers/communication.h"
+#include "apps/questions/compare/communication.h"
 #include "apps/session/analysis.h"
 #include "apps/session/predict.h"
 #include "tests/apps/support/json_schema.h"
