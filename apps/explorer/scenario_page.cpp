@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "apps/driver/plan/plan_search.h"
 #include "apps/explorer/document.h"
 #include "apps/explorer/facts.h"
 #include "apps/explorer/page_pieces.h"
+#include "apps/plans/plan_search.h"
 #include "apps/report/text.h"
 #include "apps/report/writers.h"
 #include "sim/core/hidden_text.h"

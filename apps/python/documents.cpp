@@ -9,10 +9,10 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/plan/plan_request.h"
-#include "apps/driver/plan/plan_search.h"
 #include "apps/driver/sweep/space/expression.h"
 #include "apps/driver/sweep/store/select.h"
+#include "apps/plans/plan_request.h"
+#include "apps/plans/plan_search.h"
 #include "apps/questions/search/best_set.h"
 #include "apps/report/page_without_jobs.h"
 #include "apps/report/pages/inspect.h"

@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
-#include "apps/driver/plan/plan_request.h"
 #include "apps/driver/sweep/run.h"
+#include "apps/plans/plan_request.h"
 #include "apps/session/predict.h"
 #include "apps/session/recording/load.h"
 #include "models/hardware/catalogue/catalogue.h"

@@ -11,8 +11,8 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
-#include "apps/driver/plan/plan_request.h"
-#include "apps/driver/plan/plan_search.h"
+#include "apps/plans/plan_request.h"
+#include "apps/plans/plan_search.h"
 #include "models/jobs/figures/scenario_answer.h"
 #include "models/jobs/program/graphs/pipeline_graph.h"
 #include "models/jobs/program/graphs/unfolded_graph.h"

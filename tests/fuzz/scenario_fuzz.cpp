@@ -10,7 +10,7 @@
 #include "apps/driver/fleet/federated.h"
 #include "apps/driver/fleet/storage.h"
 #include "apps/driver/serving/streams.h"
-#include "apps/driver/training/time_to_train.h"
+#include "apps/plans/time_to_train.h"
 #include "apps/scheduling/schedule.h"
 #include "apps/scheduling/sources/batch_rules.h"
 #include "models/hardware/catalogue/cells.h"

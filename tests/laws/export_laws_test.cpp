@@ -9,7 +9,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "apps/driver/export/chakra_job.h"
+#include "apps/plans/chakra_job.h"
 #include "apps/session/nodes/node_answer.h"
 #include "models/jobs/figures/scenario_answer.h"
 #include "models/jobs/program/sharded_passes.h"

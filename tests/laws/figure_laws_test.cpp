@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-#include "apps/driver/plan/plan_search.h"
+#include "apps/plans/plan_search.h"
 #include "models/jobs/figures/scenario_answer.h"
 #include "sim/core/whole.h"
 #include "tests/laws/support/random_draws.h"

@@ -9,7 +9,7 @@
 
 #include <doctest/doctest.h>
 
-#include "apps/driver/plan/plan_estimates.h"
+#include "apps/plans/plan_estimates.h"
 #include "models/jobs/program/estimate.h"
 #include "models/jobs/program/job_figures.h"
 #include "models/jobs/program/job_members.h"

@@ -7,7 +7,7 @@
 
 #include <doctest/doctest.h>
 
-#include "apps/driver/plan/plan_search.h"
+#include "apps/plans/plan_search.h"
 #include "models/jobs/figures/open_choices.h"
 #include "models/jobs/figures/scenario_answer.h"
 #include "models/jobs/program/estimate.h"

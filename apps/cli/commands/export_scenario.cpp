@@ -19,7 +19,7 @@
 #include "apps/cli/output/busy.h"
 #include "apps/cli/output/console.h"
 #include "apps/cli/output/outputs.h"
-#include "apps/driver/export/chakra_job.h"
+#include "apps/plans/chakra_job.h"
 #include "apps/report/section.h"
 #include "apps/report/text.h"
 #include "models/jobs/scenario/scenario.h"

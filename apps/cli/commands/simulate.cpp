@@ -17,7 +17,7 @@
 #include "apps/cli/output/console.h"
 #include "apps/cli/output/pictures.h"
 #include "apps/cli/output/timelines.h"
-#include "apps/driver/training/time_to_train.h"
+#include "apps/plans/time_to_train.h"
 #include "apps/questions/memory/memory_budget.h"
 #include "apps/report/pages/node_job.h"
 #include "apps/report/pages/result.h"

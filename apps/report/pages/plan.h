@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "apps/driver/plan/plan_search.h"
+#include "apps/plans/plan_search.h"
 #include "apps/report/section.h"
 #include "models/jobs/scenario/scenario.h"
 

@@ -4,7 +4,7 @@
 #include <cstddef>
 #include <vector>
 
-#include "apps/driver/plan/recorded_plans.h"
+#include "apps/plans/recorded_plans.h"
 #include "apps/report/section.h"
 #include "apps/session/doubt.h"
 #include "apps/session/recording/load.h"

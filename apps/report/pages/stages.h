@@ -3,7 +3,7 @@
 
 #include <string_view>
 
-#include "apps/driver/plan/stage_search.h"
+#include "apps/plans/stage_search.h"
 #include "apps/report/section.h"
 #include "models/jobs/scenario/scenario.h"
 

@@ -3,7 +3,7 @@
 
 #include <span>
 
-#include "apps/driver/training/time_to_train.h"
+#include "apps/plans/time_to_train.h"
 #include "apps/report/section.h"
 
 namespace foretrace::report {

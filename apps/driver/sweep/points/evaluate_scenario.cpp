@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/plan/plan_estimates.h"
 #include "apps/driver/sweep/points/evaluate.h"
 #include "apps/driver/sweep/points/scenario_points.h"
+#include "apps/plans/plan_estimates.h"
 #include "models/jobs/figures/device_memory.h"
 #include "models/jobs/program/estimate.h"
 #include "models/jobs/program/job_figures.h"

@@ -1,5 +1,5 @@
 // Ways to spread a recorded run over a cluster: the best, and those that cannot be.
-#include "apps/driver/plan/recorded_plans.h"
+#include "apps/plans/recorded_plans.h"
 
 #include <algorithm>
 #include <map>

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/plan/plan_search.h"
+#include "apps/plans/plan_search.h"
 #include "apps/report/sections/cluster/step_parts.h"
 #include "apps/report/sections/cluster/utilization.h"
 #include "apps/report/sections/energy.h"

@@ -6,8 +6,8 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/plan/plan_search.h"
-#include "apps/driver/plan/stage_search.h"
+#include "apps/plans/plan_search.h"
+#include "apps/plans/stage_search.h"
 #include "apps/report/sections/cluster/utilization.h"
 #include "apps/report/text.h"
 #include "sim/core/whole.h"

@@ -6,8 +6,8 @@
 
 #include <doctest/doctest.h>
 
-#include "apps/driver/plan/plan_search.h"
 #include "apps/driver/serving/streams.h"
+#include "apps/plans/plan_search.h"
 #include "models/jobs/figures/scenario_answer.h"
 #include "tests/configs.h"
 

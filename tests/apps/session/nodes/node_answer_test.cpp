@@ -8,7 +8,7 @@
 
 #include <doctest/doctest.h>
 
-#include "apps/driver/export/chakra_job.h"
+#include "apps/plans/chakra_job.h"
 #include "models/jobs/program/estimate.h"
 #include "models/jobs/scenario/scenario.h"
 #include "tests/configs.h"

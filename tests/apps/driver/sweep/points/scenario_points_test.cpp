@@ -8,9 +8,9 @@
 
 #include <doctest/doctest.h>
 
-#include "apps/driver/plan/plan_estimates.h"
 #include "apps/driver/sweep/points/evaluate.h"
 #include "apps/driver/sweep/points/judge.h"
+#include "apps/plans/plan_estimates.h"
 #include "models/jobs/program/estimate.h"
 #include "tests/configs.h"
 

@@ -1,4 +1,4 @@
-#include "apps/driver/export/chakra_job.h"
+#include "apps/plans/chakra_job.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "apps/driver/plan/stage_search.h"
+#include "apps/plans/stage_search.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "apps/driver/plan/recorded_plans.h"
+#include "apps/plans/recorded_plans.h"
 
 #include <algorithm>
 #include <set>

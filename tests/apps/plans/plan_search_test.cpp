@@ -1,4 +1,4 @@
-#include "apps/driver/plan/plan_search.h"
+#include "apps/plans/plan_search.h"
 
 #include <cstdint>
 #include <memory>
@@ -7,7 +7,7 @@
 
 #include <doctest/doctest.h>
 
-#include "apps/driver/plan/plan_request.h"
+#include "apps/plans/plan_request.h"
 #include "models/jobs/figures/scenario_answer.h"
 #include "tests/configs.h"
 

@@ -1,4 +1,4 @@
-#include "apps/driver/plan/stage_search.h"
+#include "apps/plans/stage_search.h"
 
 #include <algorithm>
 #include <array>
@@ -9,11 +9,11 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/plan/plan_search.h"
+#include "apps/plans/plan_search.h"
+#include "apps/plans/stage_partition.h"
 #include "models/jobs/figures/device_memory.h"
 #include "models/jobs/figures/scenario_answer.h"
 #include "models/jobs/scenario/complete_scenario.h"
-#include "models/mapping/stage_partition.h"
 #include "sim/core/whole.h"
 
 namespace foretrace::driver {

@@ -1,4 +1,4 @@
-#include "apps/driver/plan/plan_request.h"
+#include "apps/plans/plan_request.h"
 
 #include <algorithm>
 #include <bit>

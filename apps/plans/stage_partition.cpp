@@ -1,4 +1,4 @@
-#include "models/mapping/stage_partition.h"
+#include "apps/plans/stage_partition.h"
 
 #include <algorithm>
 #include <cmath>

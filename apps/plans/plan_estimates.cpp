@@ -1,4 +1,4 @@
-#include "apps/driver/plan/plan_estimates.h"
+#include "apps/plans/plan_estimates.h"
 
 #include <utility>
 

@@ -1,4 +1,4 @@
-#include "apps/driver/training/time_to_train.h"
+#include "apps/plans/time_to_train.h"
 
 #include <algorithm>
 #include <cmath>

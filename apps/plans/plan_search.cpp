@@ -1,5 +1,5 @@
 // Enumerates plans.
-#include "apps/driver/plan/plan_search.h"
+#include "apps/plans/plan_search.h"
 
 #include <algorithm>
 #include <array>
@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/plan/plan_estimates.h"
+#include "apps/plans/plan_estimates.h"
 #include "models/jobs/figures/device_memory.h"
 
 namespace foretrace::driver {
