@@ -8,12 +8,12 @@
 #include "apps/cli/names/configs.h"
 #include "apps/cli/output/busy.h"
 #include "apps/cli/output/outputs.h"
-#include "apps/driver/sweep/store/select.h"
 #include "apps/explorer/scenario_page.h"
 #include "apps/explorer/sweep_page.h"
 #include "apps/report/pages/scenario.h"
 #include "apps/report/pages/sweep.h"
 #include "apps/report/writers.h"
+#include "apps/sweep/store/select.h"
 #include "models/jobs/figures/scenario_answer.h"
 
 namespace foretrace::app {

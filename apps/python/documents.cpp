@@ -9,8 +9,6 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/sweep/space/expression.h"
-#include "apps/driver/sweep/store/select.h"
 #include "apps/plans/plan_request.h"
 #include "apps/plans/plan_search.h"
 #include "apps/questions/search/best_set.h"
@@ -27,6 +25,8 @@
 #include "apps/session/analysis.h"
 #include "apps/session/recording/inspect.h"
 #include "apps/session/recording/unprofiled_step.h"
+#include "apps/sweep/space/expression.h"
+#include "apps/sweep/store/select.h"
 #include "models/jobs/figures/scenario_answer.h"
 #include "models/whatifs/what_if_spec.h"
 

@@ -7,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "apps/driver/sweep/run.h"
 #include "apps/plans/plan_request.h"
 #include "apps/session/predict.h"
 #include "apps/session/recording/load.h"
+#include "apps/sweep/run.h"
 #include "models/hardware/catalogue/catalogue.h"
 #include "models/hardware/costs/kernel_kinds.h"
 #include "sim/core/result.h"

@@ -10,12 +10,12 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "apps/driver/sweep/run.h"
-#include "apps/driver/sweep/store/select.h"
 #include "apps/report/pages/result.h"
 #include "apps/report/writers.h"
 #include "apps/session/analysis.h"
 #include "apps/session/predict.h"
+#include "apps/sweep/run.h"
+#include "apps/sweep/store/select.h"
 #include "tests/apps/questions/answers_support.h"
 #include "tests/apps/support/program.h"
 

@@ -3,11 +3,11 @@
 
 #include <vector>
 
-#include "apps/driver/sweep/run.h"
-#include "apps/driver/sweep/space/sweep.h"
-#include "apps/driver/sweep/store/select.h"
-#include "apps/driver/sweep/store/store.h"
 #include "apps/report/section.h"
+#include "apps/sweep/run.h"
+#include "apps/sweep/space/sweep.h"
+#include "apps/sweep/store/select.h"
+#include "apps/sweep/store/store.h"
 
 namespace foretrace::report {
 

@@ -8,9 +8,9 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/sweep/space/metrics.h"
-#include "apps/driver/sweep/space/space.h"
 #include "apps/report/text.h"
+#include "apps/sweep/space/metrics.h"
+#include "apps/sweep/space/space.h"
 #include "sim/core/whole.h"
 
 namespace foretrace::report::sections {
