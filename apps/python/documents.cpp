@@ -9,10 +9,10 @@
 
 #include <fmt/format.h>
 
+#include "apps/extras/page_of_file.h"
 #include "apps/plans/plan_request.h"
 #include "apps/plans/plan_search.h"
 #include "apps/questions/search/best_set.h"
-#include "apps/report/page_without_jobs.h"
 #include "apps/report/pages/inspect.h"
 #include "apps/report/pages/plan.h"
 #include "apps/report/pages/result.h"

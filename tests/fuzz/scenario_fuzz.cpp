@@ -7,9 +7,9 @@
 #include <string>
 #include <string_view>
 
-#include "apps/driver/fleet/federated.h"
-#include "apps/driver/fleet/storage.h"
-#include "apps/driver/serving/streams.h"
+#include "apps/extras/federated/federated.h"
+#include "apps/extras/frames/streams.h"
+#include "apps/extras/storage/storage.h"
 #include "apps/plans/time_to_train.h"
 #include "apps/scheduling/schedule.h"
 #include "apps/scheduling/sources/batch_rules.h"

@@ -18,7 +18,7 @@
 #include "apps/cli/output/answers.h"
 #include "apps/cli/output/console.h"
 #include "apps/cli/output/outputs.h"
-#include "apps/report/page_without_jobs.h"
+#include "apps/extras/page_of_file.h"
 #include "apps/report/pages/schedule.h"
 #include "apps/report/schedule/schedule_report.h"
 #include "models/whatifs/what_if_spec.h"

@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-#include "apps/driver/serving/streams.h"
+#include "apps/extras/frames/streams.h"
 #include "apps/plans/plan_search.h"
 #include "models/jobs/figures/scenario_answer.h"
 #include "tests/configs.h"

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "apps/driver/fleet/storage.h"
+#include "apps/extras/storage/storage.h"
 #include "apps/scheduling/schedule.h"
 #include "apps/scheduling/sources/job_table.h"
 #include "apps/serving/serving.h"
