@@ -12,8 +12,8 @@
 
 #include "apps/explorer/page.h"
 #include "apps/explorer/questions.h"
-#include "apps/serve/http.h"
 #include "apps/session/what_if_stack.h"
+#include "apps/web/http.h"
 #include "models/whatifs/how_to.h"
 #include "sim/core/result.h"
 

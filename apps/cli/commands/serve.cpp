@@ -21,8 +21,8 @@
 #include "apps/cli/page_answers.h"
 #include "apps/explorer/service.h"
 #include "apps/explorer/site.h"
-#include "apps/serve/guard.h"
-#include "apps/serve/server.h"
+#include "apps/web/guard.h"
+#include "apps/web/server.h"
 #include "sim/core/text.h"
 
 namespace foretrace::commands::serve_parts {

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-#include "apps/serve/http.h"
+#include "apps/web/http.h"
 
 namespace foretrace::serve {
 

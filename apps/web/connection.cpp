@@ -1,4 +1,4 @@
-#include "apps/serve/connection.h"
+#include "apps/web/connection.h"
 
 #include <array>
 #include <cerrno>

@@ -1,4 +1,4 @@
-#include "apps/serve/server.h"
+#include "apps/web/server.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -22,7 +22,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
-#include "apps/serve/connection.h"
+#include "apps/web/connection.h"
 
 namespace foretrace::serve {
 namespace {

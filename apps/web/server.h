@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <functional>
 
-#include "apps/serve/workers.h"
+#include "apps/web/workers.h"
 #include "sim/core/result.h"
 
 namespace foretrace::serve {

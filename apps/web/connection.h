@@ -6,7 +6,7 @@
 #include <optional>
 #include <string>
 
-#include "apps/serve/http.h"
+#include "apps/web/http.h"
 
 namespace foretrace::serve {
 

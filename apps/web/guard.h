@@ -5,7 +5,7 @@
 #include <optional>
 #include <string>
 
-#include "apps/serve/http.h"
+#include "apps/web/http.h"
 #include "sim/core/result.h"
 
 namespace foretrace::serve {

@@ -1,4 +1,4 @@
-#include "apps/serve/http.h"
+#include "apps/web/http.h"
 
 #include <algorithm>
 #include <charconv>

@@ -1,4 +1,4 @@
-#include "apps/serve/guard.h"
+#include "apps/web/guard.h"
 
 #include <array>
 #include <cerrno>

@@ -1,4 +1,4 @@
-#include "apps/serve/workers.h"
+#include "apps/web/workers.h"
 
 #include <exception>
 #include <new>
