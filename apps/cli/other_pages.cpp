@@ -22,10 +22,10 @@ Result<explorer::Page> scenario_page(const std::string& path, const std::string&
                                      const CommonOptions& common) {
   const Result<CataloguePtr> known = catalogue();
   if (!known.ok()) return known.error();
-  const Result<driver::Scenario> scenario = driver::read_scenario_of_alike_ranks(**known, path);
+  const Result<Scenario> scenario = read_scenario_of_alike_ranks(**known, path);
   if (!scenario.ok()) return scenario.error();
-  const Result<driver::ScenarioAnswer> answer =
-      while_busy(common, "simulating the step", [&] { return driver::answer_scenario(*scenario); });
+  const Result<ScenarioAnswer> answer =
+      while_busy(common, "simulating the step", [&] { return answer_scenario(*scenario); });
   if (!answer.ok()) return answer.error();
   const report::Page page = report::scenario_page({*scenario, *answer});
   return explorer::make_scenario_page(

@@ -46,15 +46,15 @@ void add_questions(Arguments& arguments, Questions& questions);
 
 /// What every answer starts from.
 struct WhatIfBase {
-  driver::Recording recording;
-  driver::RunOptions options;
-  driver::Replay replay;
-  driver::Analysis analysis;
+  Recording recording;
+  RunOptions options;
+  Replay replay;
+  Analysis analysis;
 };
 
 /// Answers the question on stdout; the exit code. `texts` are the what-ifs of `stack` as written.
 [[nodiscard]] int answer_question(const Questions& questions, const CommonOptions& common,
-                                  const WhatIfBase& base, std::span<const driver::WhatIf> stack,
+                                  const WhatIfBase& base, std::span<const WhatIf> stack,
                                   std::span<const std::string> texts);
 
 }  // namespace foretrace::app

@@ -9,10 +9,10 @@
 namespace foretrace::explorer {
 
 struct ComparisonInput {
-  const driver::ComparedRun& before;
-  const driver::ComparedRun& after;
-  const driver::Comparison& comparison;
-  std::vector<driver::Doubt> doubts;
+  const ComparedRun& before;
+  const ComparedRun& after;
+  const Comparison& comparison;
+  std::vector<Doubt> doubts;
   std::string details;   ///< HTML of the whole answer
   std::string document;  ///< the same as JSON
   std::string version;

@@ -11,8 +11,8 @@
 namespace foretrace::explorer {
 
 struct ScenarioInput {
-  const driver::Scenario& scenario;
-  const driver::ScenarioAnswer& answer;
+  const Scenario& scenario;
+  const ScenarioAnswer& answer;
   std::string details;   ///< HTML of the whole answer
   std::string document;  ///< the same as JSON
   std::string version;

@@ -28,38 +28,38 @@ namespace foretrace::report {
 namespace {
 
 Result<Page> served(const Catalogue& catalogue, const std::string& path) {
-  const auto serving = driver::read_serving(catalogue, path);
+  const auto serving = read_serving(catalogue, path);
   if (!serving.ok()) return serving.error();
-  const driver::ServingAnswer answer = driver::run_serving(*serving);
+  const ServingAnswer answer = run_serving(*serving);
   return serving_page({*serving, answer});
 }
 
 Result<Page> streamed(const Catalogue& catalogue, const std::string& path) {
-  const auto streams = driver::read_streams(catalogue, path);
+  const auto streams = read_streams(catalogue, path);
   if (!streams.ok()) return streams.error();
-  const auto answer = driver::run_streams(*streams);
+  const auto answer = run_streams(*streams);
   if (!answer.ok()) return answer.error();
   return streams_page({*streams, *answer});
 }
 
 Result<Page> mapped(const Catalogue& catalogue, const std::string& path) {
-  const auto mapping = driver::read_mapping(catalogue, path);
+  const auto mapping = read_mapping(catalogue, path);
   if (!mapping.ok()) return mapping.error();
-  const auto answer = driver::run_mapping(*mapping);
+  const auto answer = run_mapping(*mapping);
   if (!answer.ok()) return answer.error();
   return mapping_page({*mapping, *answer});
 }
 
 Result<Page> stored(const Catalogue& /*catalogue*/, const std::string& path) {
-  const auto input = driver::read_stored_input(path);
+  const auto input = read_stored_input(path);
   if (!input.ok()) return input.error();
-  return storage_page({*input, driver::run_stored_input(*input)});
+  return storage_page({*input, run_stored_input(*input)});
 }
 
 Result<Page> federated_rounds(const Catalogue& /*catalogue*/, const std::string& path) {
-  const auto run = driver::read_federated(path);
+  const auto run = read_federated(path);
   if (!run.ok()) return run.error();
-  const auto figures = driver::run_federated(*run);
+  const auto figures = run_federated(*run);
   if (!figures.ok()) return figures.error();
   return federated_page({*run, *figures});
 }
@@ -71,11 +71,11 @@ struct FileKind {
   Answer answer = nullptr;
 };
 constexpr std::array<FileKind, 6> kinds = {{{scheduling::schedule_schema, nullptr},
-                                            {driver::serving_schema, served},
-                                            {driver::streams_schema, streamed},
-                                            {driver::storage_schema, stored},
-                                            {driver::federated_schema, federated_rounds},
-                                            {driver::mapping_schema, mapped}}};
+                                            {serving_schema, served},
+                                            {streams_schema, streamed},
+                                            {storage_schema, stored},
+                                            {federated_schema, federated_rounds},
+                                            {mapping_schema, mapped}}};
 
 // Of any version: its reader tells which it knows. Null: it is none of these.
 const FileKind* kind_of(const std::string& path) {

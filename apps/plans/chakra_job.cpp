@@ -15,7 +15,7 @@
 #include "trace/formats/chakra/chakra_fields.h"
 #include "trace/formats/chakra/protobuf_out.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 namespace chakra = trace::formats::chakra;
@@ -219,4 +219,4 @@ Result<ChakraExport> export_chakra(const Scenario& scenario, const WriteExport& 
   return exported;
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -9,7 +9,7 @@
 #include "models/jobs/scenario/scenario.h"
 #include "sim/core/result.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// A file of the export: its name and what is in it. False: it cannot be written.
 using WriteExport = std::function<Status(const std::string& name, const std::string& text)>;
@@ -30,4 +30,4 @@ struct ChakraExport {
 [[nodiscard]] Result<ChakraExport> export_chakra(const Scenario& scenario,
                                                  const WriteExport& write);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

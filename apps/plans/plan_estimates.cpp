@@ -2,7 +2,7 @@
 
 #include <utility>
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 // A walk through a space comes back to the last few hundred jobs. What is kept of one is 4 KB for a
@@ -65,4 +65,4 @@ Result<Estimate> PlanEstimates::of(const Job& job, Passes passes) {
 
 const std::vector<BlockTimes>& PlanEstimates::times_of(const Job& job) { return *found(job).times; }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -8,7 +8,7 @@
 #include "models/jobs/program/estimate.h"
 #include "models/jobs/program/job.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// Gives what estimate(job, build_blocks(job)) gives. One per thread; what jobs point to must
 /// outlive it.
@@ -37,4 +37,4 @@ class PlanEstimates {
   Found last_;
 };
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-namespace foretrace::driver {
+namespace foretrace {
 
 Result<Scenario> scenario_of(const Catalogue& known, const PlanRequest& request) {
   auto model = find_model(known, request.model);
@@ -42,4 +42,4 @@ double usual_length(const TransformerSpec& model) {
 
 std::uint32_t power_of_two_within(std::uint32_t most) { return std::bit_floor(most); }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

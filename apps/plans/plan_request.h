@@ -9,7 +9,7 @@
 #include "models/jobs/scenario/scenario.h"
 #include "sim/core/result.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 struct PlanRequest {
   std::string model;
@@ -28,4 +28,4 @@ struct PlanRequest {
 /// The largest power of two that is at most this.
 [[nodiscard]] std::uint32_t power_of_two_within(std::uint32_t most);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

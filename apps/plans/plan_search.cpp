@@ -12,7 +12,7 @@
 #include "apps/plans/plan_estimates.h"
 #include "models/jobs/figures/device_memory.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 constexpr std::array<std::uint32_t, 12> chunk_counts = {1, 2, 3, 4, 5, 6, 8, 10, 12, 16, 20, 24};
@@ -395,4 +395,4 @@ std::string short_plan_text(const Job& job) {
   return text;
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -12,7 +12,7 @@
 #include "models/jobs/scenario/scenario.h"
 #include "sim/core/result.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// `scenario` says model, cluster, framework, precision and length; its plan does not matter.
 struct PlanQuestion {
@@ -71,4 +71,4 @@ struct PlanAnswer {
 /// The same for a narrow column: "dp 2 tp 8 pp 4x2 zero 1".
 [[nodiscard]] std::string short_plan_text(const Job& job);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

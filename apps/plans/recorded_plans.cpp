@@ -7,7 +7,7 @@
 #include "apps/session/analysis.h"
 #include "apps/session/scenario/trace_scenario.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 /// Pipelines longer than this are made of machines, not of a recorded step.
@@ -144,4 +144,4 @@ Result<RecordedPlans> plan_recording(const Recording& recording, const Replay& r
   return Planner(recording, replay, question, options).run(*std::move(cluster));
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -11,7 +11,7 @@
 #include "models/hardware/networks/cluster.h"
 #include "sim/core/result.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 struct RecordedQuestion {
   std::string cluster;  ///< as `--cluster` takes it
@@ -62,4 +62,4 @@ struct RecordedPlans {
                                                    const RecordedQuestion& question,
                                                    const RunOptions& options);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -16,7 +16,7 @@
 #include "models/jobs/scenario/complete_scenario.h"
 #include "sim/core/whole.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 constexpr std::uint32_t most_units = 32;
@@ -407,4 +407,4 @@ Result<StageAnswer> search_stages(const StageQuestion& question) {
   return StageWalk(question).run();
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

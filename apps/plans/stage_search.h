@@ -14,7 +14,7 @@
 #include "models/jobs/scenario/scenario.h"
 #include "sim/core/result.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// `scenario` says model, cluster, framework, precision and length; its plan does not matter.
 struct StageQuestion {
@@ -49,4 +49,4 @@ struct StageAnswer {
 /// Micro-batches of powers of two, pieces of at most 32, 1F1B. Errors: as search_plans().
 [[nodiscard]] Result<StageAnswer> search_stages(const StageQuestion& question);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -13,7 +13,7 @@
 #include "sim/core/config.h"
 #include "sim/core/params.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 constexpr double most_samples = 1e15;
@@ -333,4 +333,4 @@ Result<std::vector<TrainingTime>> training_times(const TrainingRun& run) {
   return times;
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

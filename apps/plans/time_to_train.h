@@ -14,7 +14,7 @@
 #include "models/jobs/scenario/scenario.h"
 #include "sim/core/result.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 inline constexpr std::string_view training_schema = "foretrace.training/1";
 
@@ -81,4 +81,4 @@ struct TrainingTime {
 /// file says nothing about.
 [[nodiscard]] Result<std::vector<TrainingTime>> training_times(const TrainingRun& run);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -39,9 +39,9 @@ double room_of(const TaskGraph& graph) {
 
 /// Time in which the device works for a step. The span is the step where none were recorded: the
 /// time in which the device does anything then, as `simulate` tells it.
-std::int64_t work_of(const TaskGraph& graph, const driver::Run& run) {
+std::int64_t work_of(const TaskGraph& graph, const Run& run) {
   if (!run.answer.is_span) return run.answer.work_ns;
-  const driver::StepScope scope = driver::scope_of(graph, run.steps, run.answer, 0);
+  const StepScope scope = scope_of(graph, run.steps, run.answer, 0);
   return summarize(graph, run.timeline, {scope.begin_ns, scope.end_ns, scope.rank}).device_busy_ns;
 }
 
@@ -62,7 +62,7 @@ Status check_one_device(const TaskGraph& graph) {
                    : fmt::format("runs on {} devices, expected a run of one", devices.size())};
 }
 
-DeviceUse use_of(const TaskGraph& graph, const driver::Run& run) {
+DeviceUse use_of(const TaskGraph& graph, const Run& run) {
   const auto step = static_cast<double>(std::max<std::int64_t>(1, run.answer.step_ns));
   DeviceUse use;
   use.busy = std::min(1.0, static_cast<double>(work_of(graph, run)) / step);

@@ -12,6 +12,6 @@ namespace foretrace {
 [[nodiscard]] Status check_one_device(const TaskGraph& graph);
 
 /// Of a usual step; of the whole span where no steps were recorded.
-[[nodiscard]] DeviceUse use_of(const TaskGraph& graph, const driver::Run& run);
+[[nodiscard]] DeviceUse use_of(const TaskGraph& graph, const Run& run);
 
 }  // namespace foretrace

@@ -70,11 +70,11 @@ Result<Corun> in_halves(const std::array<std::shared_ptr<const Predictor::Source
 }  // namespace
 
 double StepPrediction::speedup(std::int64_t own_step_ns) const {
-  return driver::speedup_of(own_step_ns, step_ns, samples);
+  return speedup_of(own_step_ns, step_ns, samples);
 }
 
 double StepPrediction::time_ratio(std::int64_t own_step_ns) const {
-  return driver::time_ratio_of(own_step_ns, step_ns);
+  return time_ratio_of(own_step_ns, step_ns);
 }
 
 Predictor::Predictor(std::shared_ptr<const Source> job) : source_(std::move(job)) {}
@@ -86,7 +86,7 @@ Result<Predictor> Predictor::load(const std::string& path, const PredictorOption
 
 Result<Predictor> Predictor::load(std::span<const std::string> paths,
                                   const PredictorOptions& options) {
-  auto job = paths.size() == 1 && driver::is_scenario_file(paths.front())
+  auto job = paths.size() == 1 && is_scenario_file(paths.front())
                  ? scenario_job(paths.front(), options)
                  : recorded_job(paths, options);
   if (!job.ok()) return std::move(job).error();
@@ -164,7 +164,7 @@ Result<RestartCost> Predictor::restart_cost(const CheckpointStore& store) const 
 std::string Predictor::accelerator() const { return source_->accelerator(); }
 std::vector<std::string> Predictor::doubts() const {
   std::vector<std::string> sentences;
-  for (driver::Doubt& doubt : source_->doubts()) sentences.push_back(std::move(doubt.text));
+  for (Doubt& doubt : source_->doubts()) sentences.push_back(std::move(doubt.text));
   return sentences;
 }
 std::size_t Predictor::tasks() const { return source_->tasks(); }

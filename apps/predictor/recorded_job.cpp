@@ -46,7 +46,7 @@ std::int64_t scaled(std::int64_t ns, double factor) {
 }
 
 /// As many as share its batches: of a job, or of the groups that a single rank was in.
-std::uint32_t ranks_of(const driver::Recording& recording) {
+std::uint32_t ranks_of(const Recording& recording) {
   std::size_t ranks = recording.job ? recording.job->ranks.size() : 1;
   for (const Communicator& group : recording.graph().context().communicators) {
     ranks = std::max<std::size_t>(ranks, group.size);
@@ -56,7 +56,7 @@ std::uint32_t ranks_of(const driver::Recording& recording) {
 
 class RecordedJob final : public Predictor::Source {
  public:
-  RecordedJob(driver::Recording recording, driver::Replay replay, driver::RunOptions options)
+  RecordedJob(Recording recording, Replay replay, RunOptions options)
       : recording_(std::move(recording)),
         replay_(std::move(replay)),
         options_(options),
@@ -123,7 +123,7 @@ class RecordedJob final : public Predictor::Source {
   std::string accelerator() const override {
     return recording_.accelerator ? recording_.accelerator->name : std::string();
   }
-  std::vector<driver::Doubt> doubts() const override { return replay_.doubts; }
+  std::vector<Doubt> doubts() const override { return replay_.doubts; }
   std::size_t tasks() const override { return recording_.graph().size(); }
   std::int64_t step_ns() const override { return replay_.run.answer.step_ns; }
 
@@ -170,9 +170,9 @@ class RecordedJob final : public Predictor::Source {
                              placement.host};
     if (there.program) {
       thread_local StepProgram::State state;
-      thread_local driver::StepTimes steps;
+      thread_local StepTimes steps;
       there.program->run(factors, state, steps);
-      const auto answer = driver::answer_of(steps, options_.step);
+      const auto answer = answer_of(steps, options_.step);
       if (!answer.ok()) return answer.error();
       return answer->step_ns;
     }
@@ -187,12 +187,11 @@ class RecordedJob final : public Predictor::Source {
     weights.segment_ns = std::make_shared<const std::vector<std::int64_t>>(std::move(segments));
     const TaskGraph graph = there.graph.with_weights(std::move(weights));
     if (!there.is_pull) {
-      auto run = driver::simulate_run(graph, options_);
+      auto run = simulate_run(graph, options_);
       if (!run.ok()) return std::move(run).error();
       return run->answer.step_ns;
     }
-    const auto answer =
-        driver::answer_of(driver::simulated_steps(graph, simulate(graph)), options_.step);
+    const auto answer = answer_of(simulated_steps(graph, simulate(graph)), options_.step);
     if (!answer.ok()) return answer.error();
     return answer->step_ns;
   }
@@ -224,11 +223,11 @@ class RecordedJob final : public Predictor::Source {
 
   Result<std::shared_ptr<const Place>> make_place(const JobPlacement& placement,
                                                   const std::optional<MigHalf>& half) const {
-    std::vector<driver::WhatIfSpec> specs;
+    std::vector<WhatIfSpec> specs;
     const bool is_own =
         placement.accelerator.empty() ||
         (recording_.accelerator && recording_.accelerator->name == placement.accelerator);
-    if (!is_own) specs.push_back(driver::swap_to(placement.accelerator));
+    if (!is_own) specs.push_back(swap_to(placement.accelerator));
     const std::uint32_t own = ranks_of(recording_);
     if (placement.accelerators != 0 && placement.accelerators < own) {
       return Error{ErrorCode::no_match,
@@ -237,8 +236,7 @@ class RecordedJob final : public Predictor::Source {
                                own, placement.accelerators)};
     }
     if (placement.accelerators > own) {
-      auto spread =
-          driver::spread_over(fmt::format("data={}", placement.accelerators), placement.cluster);
+      auto spread = spread_over(fmt::format("data={}", placement.accelerators), placement.cluster);
       if (!spread.ok()) return std::move(spread).error();
       specs.push_back(std::move(*spread));
     }
@@ -247,14 +245,14 @@ class RecordedJob final : public Predictor::Source {
                        {{"compute", fmt::format("{}", half->compute)},
                         {"memory", fmt::format("{}", half->memory)}}});
     }
-    auto stack = driver::check_stack(specs);
+    auto stack = check_stack(specs);
     if (!stack.ok()) return std::move(stack).error();
-    auto prediction = driver::predict(recording_, *stack, options_, &replay_);
+    auto prediction = predict(recording_, *stack, options_, &replay_);
     if (!prediction.ok()) return std::move(prediction).error();
     return finished(*prediction);
   }
 
-  std::shared_ptr<const Place> finished(const driver::Prediction& prediction) const {
+  std::shared_ptr<const Place> finished(const Prediction& prediction) const {
     auto there = std::make_shared<Place>();
     there->graph = prediction.graph;
     StepPrediction& answer = there->answer;
@@ -285,23 +283,22 @@ class RecordedJob final : public Predictor::Source {
     return there;
   }
 
-  void add_memory(const driver::Prediction& prediction, Place& there) const {
+  void add_memory(const Prediction& prediction, Place& there) const {
     if (prediction.accelerator) there.device_bytes = prediction.accelerator->memory_bytes;
     const auto need = memory_.need(prediction.graph, prediction.run.timeline);
     if (!need) return;
     there.answer.memory_bytes = need->reserved_bytes();
     if (!prediction.accelerator || !need_) return;
-    const driver::DeviceFit fit =
-        driver::fit_of(recording_, *need_, *prediction.accelerator, *need);
+    const DeviceFit fit = fit_of(recording_, *need_, *prediction.accelerator, *need);
     there.answer.memory_bytes = fit.target.needed_bytes(*need);
     there.answer.fits = fit.fits;
   }
 
-  driver::Recording recording_;
-  driver::Replay replay_;
-  driver::RunOptions options_;
-  driver::MemoryModel memory_;
-  std::optional<driver::MemoryNeed> need_;
+  Recording recording_;
+  Replay replay_;
+  RunOptions options_;
+  MemoryModel memory_;
+  std::optional<MemoryNeed> need_;
   mutable std::mutex mutex_;  ///< never held while a place is made
   mutable std::map<Key, std::shared_ptr<Slot>> places_;
 };
@@ -310,16 +307,16 @@ class RecordedJob final : public Predictor::Source {
 
 Result<std::shared_ptr<const Predictor::Source>> recorded_job(std::span<const std::string> paths,
                                                               const PredictorOptions& options) {
-  driver::RunOptions run;
-  auto step = driver::parse_step_choice(options.step);
+  RunOptions run;
+  auto step = parse_step_choice(options.step);
   if (!step.ok()) return std::move(step).error();
-  if (step->kind == driver::StepChoice::Kind::all) {
+  if (step->kind == StepChoice::Kind::all) {
     return Error{ErrorCode::bad_usage, "--step: got 'all', expected median or a step number"};
   }
   run.step = *step;
-  auto recording = driver::load_inputs(paths, {.catalogue = options.catalogue});
+  auto recording = load_inputs(paths, {.catalogue = options.catalogue});
   if (!recording.ok()) return std::move(recording).error();
-  auto replay = driver::replay(*recording, run);
+  auto replay = replay(*recording, run);
   if (!replay.ok()) return std::move(replay).error();
   return std::shared_ptr<const Predictor::Source>(
       std::make_shared<RecordedJob>(std::move(*recording), std::move(*replay), run));

@@ -22,7 +22,7 @@ Error not_recorded(std::string_view what) {
 
 class ScenarioJob final : public Predictor::Source {
  public:
-  ScenarioJob(driver::Scenario scenario, CataloguePtr catalogue)
+  ScenarioJob(Scenario scenario, CataloguePtr catalogue)
       : scenario_(std::move(scenario)), catalogue_(std::move(catalogue)) {}
 
   Status start() {
@@ -67,14 +67,14 @@ class ScenarioJob final : public Predictor::Source {
     const Framework& framework = *scenario_.framework;
     const double per_parameter =
         framework.weight_bytes + (scenario_.job.trains() ? framework.state_bytes : 0);
-    return to_whole(driver::model_parameters(scenario_.job) * per_parameter);
+    return to_whole(model_parameters(scenario_.job) * per_parameter);
   }
   [[nodiscard]] std::size_t tasks() const override { return 0; }
   [[nodiscard]] std::int64_t step_ns() const override { return step_ns_; }
 
  private:
   /// The batch of all stays; more accelerators are more data-parallel groups.
-  Result<driver::Scenario> at(const JobPlacement& placement) const {
+  Result<Scenario> at(const JobPlacement& placement) const {
     if (!placement.accelerator.empty()) {
       return not_recorded("accelerator (name a cluster instead)");
     }
@@ -82,7 +82,7 @@ class ScenarioJob final : public Predictor::Source {
         placement.host != 1) {
       return not_recorded("factors");
     }
-    driver::Scenario scenario = scenario_;
+    Scenario scenario = scenario_;
     if (!placement.cluster.empty()) {
       auto cluster = find_cluster(*catalogue_, placement.cluster);
       if (!cluster.ok()) return std::move(cluster).error();
@@ -99,14 +99,14 @@ class ScenarioJob final : public Predictor::Source {
       }
       plan.data = placement.accelerators / group;
     }
-    auto complete = driver::complete_scenario(std::move(scenario));
+    auto complete = complete_scenario(std::move(scenario));
     if (!complete.ok()) {
       return Error{ErrorCode::no_match, "placement: " + complete.error().message};
     }
     return complete;
   }
 
-  driver::Scenario scenario_;
+  Scenario scenario_;
   CataloguePtr catalogue_;
   std::int64_t step_ns_ = 0;
 };
@@ -117,7 +117,7 @@ Result<std::shared_ptr<const Predictor::Source>> scenario_job(const std::string&
                                                               const PredictorOptions& options) {
   const CataloguePtr known =
       options.catalogue ? options.catalogue : std::make_shared<const Catalogue>();
-  auto scenario = driver::read_scenario_of_alike_ranks(*known, path);
+  auto scenario = read_scenario_of_alike_ranks(*known, path);
   if (!scenario.ok()) return std::move(scenario).error();
   auto job = std::make_shared<ScenarioJob>(std::move(*scenario), known);
   if (Status started = job->start(); !started.ok()) return std::move(started).error();

@@ -36,7 +36,7 @@ class Predictor::Source {
   /// The product that the job was recorded on, by the name of its file; empty: not known.
   [[nodiscard]] virtual std::string accelerator() const { return {}; }
   /// Why answers may be wrong, of what was recorded.
-  [[nodiscard]] virtual std::vector<driver::Doubt> doubts() const { return {}; }
+  [[nodiscard]] virtual std::vector<Doubt> doubts() const { return {}; }
   [[nodiscard]] virtual std::size_t tasks() const = 0;
   [[nodiscard]] virtual std::int64_t step_ns() const = 0;
   /// Of the device at this placement; 0: not known.

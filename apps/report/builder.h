@@ -36,6 +36,6 @@ template <typename Answer>
 
 /// Says in the first line of the page that its answer is doubtful, and why below; nothing if there
 /// is no doubt.
-void say_doubts(const std::vector<driver::Doubt>& doubts, Page& page);
+void say_doubts(const std::vector<Doubt>& doubts, Page& page);
 
 }  // namespace foretrace::report

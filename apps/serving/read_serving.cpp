@@ -14,7 +14,7 @@
 #include "sim/core/params.h"
 #include "sim/core/whole.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 constexpr double most_ranks = 1e5;
@@ -345,4 +345,4 @@ Result<Serving> read_serving(const Catalogue& catalogue, const std::string& path
   return Reader(catalogue, *root, path).read();
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

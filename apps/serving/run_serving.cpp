@@ -6,7 +6,7 @@
 #include "apps/serving/serving.h"
 #include "sim/core/whole.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 double seconds(std::int64_t ns) { return static_cast<double>(ns) * 1e-9; }
@@ -116,4 +116,4 @@ ServingAnswer run_serving(const Serving& serving, bool with_range) {
   return answer;
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

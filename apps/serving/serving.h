@@ -19,7 +19,7 @@
 #include "sim/core/distribution.h"
 #include "sim/core/result.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 inline constexpr std::string_view serving_schema = "foretrace.serving/1";
 
@@ -99,4 +99,4 @@ struct ServingAnswer {
 /// `with_range`: also at both ends of the range of its times.
 [[nodiscard]] ServingAnswer run_serving(const Serving& serving, bool with_range = true);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

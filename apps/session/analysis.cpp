@@ -12,7 +12,7 @@
 #include "sim/engine/pull/pull.h"
 #include "sim/graph/change.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 Breakdown mean_of(const Breakdown& a, const Breakdown& b) {
@@ -230,4 +230,4 @@ PathReport path_report(const TaskGraph& graph, const Run& run, std::size_t group
   return report;
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

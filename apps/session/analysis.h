@@ -14,7 +14,7 @@
 #include "sim/result/export/chrome_trace.h"
 #include "sim/result/summary.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// Of the step that answers; where it is the mean of two steps, so are these.
 struct Analysis {
@@ -56,4 +56,4 @@ struct PathReport {
 /// The critical path of the step that answers.
 [[nodiscard]] CriticalPath step_path(const TaskGraph& graph, const Run& run);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -4,7 +4,7 @@
 
 #include "apps/session/predict.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 std::string gib(std::int64_t bytes) {
@@ -43,4 +43,4 @@ std::optional<DeviceFit> device_fit(const Recording& recording, const Run& basel
   return fit_of(recording, *before, *prediction.accelerator, *need);
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -7,7 +7,7 @@
 #include "apps/session/memory_need.h"
 #include "apps/session/recording/load.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 struct Prediction;
 struct Run;
@@ -30,4 +30,4 @@ struct DeviceFit {
 [[nodiscard]] std::optional<DeviceFit> device_fit(const Recording& recording, const Run& baseline,
                                                   const Prediction& prediction);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -14,7 +14,7 @@
 #include "sim/result/device_steps.h"
 #include "trace/annotate/flags.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 /// A replay that misses the recorded step by more: whatever is asked of it is off as well.
@@ -197,4 +197,4 @@ std::vector<Doubt> doubts_of(const trace::ImportReport& report) {
            "the trace ends early: what was recorded last is missing, and steps after it too"}};
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

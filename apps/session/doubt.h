@@ -11,7 +11,7 @@
 #include "trace/graph/built_graph.h"
 #include "trace/table/import_report.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// Spans of the same graph with other weights; a graph that only repeats the trace does not move.
 struct Reactions {
@@ -44,4 +44,4 @@ struct Doubt {
 /// From what could not be read: a file that ends early has lost what came last.
 [[nodiscard]] std::vector<Doubt> doubts_of(const trace::ImportReport& report);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -10,7 +10,7 @@
 #include "sim/engine/pull/pull.h"
 #include "sim/engine/reactions.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 /// The parts of the segment before a task.
@@ -117,4 +117,4 @@ std::vector<PathGroup> host_regions(const TaskGraph& graph, const CriticalPath& 
   return groups;
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -6,7 +6,7 @@
 #include "sim/engine/path/critical_path.h"
 #include "sim/graph/task_graph.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// Segments of the path split by the named regions of the trace that cover them, most time first,
 /// each simulated without its time: `options` say how many, and what is measured. Host time that no
@@ -14,4 +14,4 @@ namespace foretrace::driver {
 [[nodiscard]] std::vector<PathGroup> host_regions(const TaskGraph& graph, const CriticalPath& path,
                                                   const GainOptions& options = {});
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

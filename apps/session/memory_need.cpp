@@ -9,7 +9,7 @@
 #include "sim/core/params.h"
 #include "sim/core/whole.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 namespace {
 
@@ -120,4 +120,4 @@ Result<MemoryTarget> parse_target(const Catalogue& catalogue, std::string_view t
   return MemoryTarget{"", to_whole(*bytes), context.low, context.high};
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

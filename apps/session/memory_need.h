@@ -14,7 +14,7 @@
 #include "sim/graph/task_graph.h"
 #include "sim/result/timeline.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// What the allocator of the fullest device takes.
 struct MemoryNeed {
@@ -91,4 +91,4 @@ struct MemoryTarget {
 [[nodiscard]] Result<MemoryTarget> parse_target(const Catalogue& catalogue, std::string_view text,
                                                 const std::optional<Accelerator>& accelerator);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

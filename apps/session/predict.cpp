@@ -12,7 +12,7 @@
 #include "sim/engine/event/event_driven.h"
 #include "sim/engine/pull/pull.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 double ratio_less_one(std::int64_t simulated, std::int64_t measured) {
@@ -117,4 +117,4 @@ Result<Replay> replay(const Recording& recording, const RunOptions& options) {
   return replay;
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -21,7 +21,7 @@
 #include "sim/result/steps/steps.h"
 #include "sim/result/timeline.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 class LighterHostOnce;
 
@@ -72,7 +72,7 @@ struct Replay {
 
 /// One what-if of a stack, as it was applied.
 struct Applied {
-  const OptimizationInfo* optimization = nullptr;
+  const WhatIfInfo* info = nullptr;
   std::vector<std::pair<std::string, std::string>> parameters;  ///< defaults included
   std::size_t tasks_changed = 0;
   std::size_t tensors_changed = 0;  ///< in size or lifetime, or new
@@ -124,4 +124,4 @@ struct PredictionEnds {
 /// whether the run has room on its device.
 void add_facts(const Recording& recording, const Run& baseline, Prediction& prediction);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -7,7 +7,7 @@
 #include "apps/session/predict.h"
 #include "models/hardware/power/energy.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// As step_energy() of a predicted step. None too where a what-if alters what the run is on (a
 /// clock, a part of the device) other than by another accelerator: what that draws is not known.
@@ -15,4 +15,4 @@ namespace foretrace::driver {
                                                              const Prediction& prediction,
                                                              std::int64_t compute_ns);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -9,9 +9,10 @@
 #include "apps/session/lighter_host.h"
 #include "apps/session/predict.h"
 #include "apps/session/recording/host_events.h"
+#include "apps/session/recording/without_events.h"
 #include "sim/core/whole.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 // Shares of time, as natural logarithms of factors. Set so that nine of ten of the pairs of
@@ -156,4 +157,4 @@ Status set_range(const Recording& recording, const Replay& baseline, const RunOp
   return ok_status();
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -8,7 +8,7 @@
 #include "apps/session/recording/load.h"
 #include "sim/core/result.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 struct Prediction;
 struct Replay;
@@ -44,4 +44,4 @@ struct RangeConstant {
 [[nodiscard]] Status set_range(const Recording& recording, const Replay& baseline,
                                const RunOptions& options, Prediction& prediction);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -6,7 +6,7 @@
 #include "models/editing/batches/batch_resize.h"
 #include "models/editing/kernels/kernel_editor.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 /// A step of no time counts as the shortest one.
@@ -23,9 +23,9 @@ double time_ratio_of(std::int64_t before_ns, std::int64_t after_ns) {
 }
 
 std::int64_t recorded_batch(const Recording& recording) {
-  const foretrace::Scenario scenario{recording.graph(),
-                                     recording.accelerator ? &*recording.accelerator : nullptr,
-                                     recording.catalogue()};
+  const foretrace::WhatIfInput scenario{recording.graph(),
+                                        recording.accelerator ? &*recording.accelerator : nullptr,
+                                        recording.catalogue()};
   const editing::KernelEditor editor(scenario);
   return editing::BatchResizer(editor, 0).batch();
 }
@@ -47,4 +47,4 @@ std::optional<Throughput> throughput_of(const Recording& recording, const Run& b
   return throughput;
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -6,7 +6,7 @@
 
 #include "apps/session/recording/load.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 struct Prediction;
 struct Run;
@@ -32,4 +32,4 @@ struct Throughput {
                                                       const Run& baseline,
                                                       const Prediction& prediction);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

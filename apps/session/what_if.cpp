@@ -7,7 +7,7 @@
 #include "apps/session/predict.h"
 #include "apps/session/what_if_stack.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 /// What becomes of a what-if that finds nothing to change.
@@ -114,4 +114,4 @@ void add_facts(const Recording& recording, const Run& baseline, Prediction& pred
   prediction.fit = device_fit(recording, baseline, prediction);
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -12,7 +12,7 @@
 #include "models/hardware/costs/cost_table.h"
 #include "sim/core/whole.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 void follow_factors(const std::vector<float>& added, const Committed& committed,
@@ -103,7 +103,7 @@ bool changes_nothing(const TaskGraph& before, const Change& change, const Commit
 /// was on keeps the memory that its driver reported.
 std::optional<Accelerator> device_after(const WhatIf& what_if, const Catalogue& known,
                                         const std::optional<Accelerator>& before) {
-  const ParamInfo* const named = what_if.optimization->accelerator_param;
+  const ParamInfo* const named = what_if.info->accelerator_param;
   if (named == nullptr) return before;
   const auto to = known.accelerator(what_if.parameters.text(*named));
   if (!to.ok()) return std::nullopt;
@@ -149,7 +149,7 @@ TaskGraph DurationBounds::high(const TaskGraph& graph) const { return scaled(gra
 
 std::vector<NamedFile> files_named_by(const WhatIf& what_if) {
   std::vector<NamedFile> files;
-  for (const ParamInfo& row : what_if.optimization->params) {
+  for (const ParamInfo& row : what_if.info->params) {
     if (row.config.empty()) {
       continue;
     }
@@ -168,12 +168,12 @@ std::string reason_of(const Error& error, std::string_view name) {
 }
 
 Status WhatIfStack::push(const WhatIf& what_if, Neutral neutral) {
-  const OptimizationInfo& info = *what_if.optimization;
+  const WhatIfInfo& info = *what_if.info;
   if (const Status read = read_files_of(what_if, known_); !read.ok()) {
     return Error(read.error()).with_context(info.name);
   }
   const Catalogue& known = known_ ? *known_ : no_catalogue();
-  const foretrace::Scenario scenario{graph_, accelerator_ ? &*accelerator_ : nullptr, known};
+  const foretrace::WhatIfInput scenario{graph_, accelerator_ ? &*accelerator_ : nullptr, known};
   Result<Change> change = info.apply(scenario, what_if.parameters);
   if (!change.ok()) {
     return Error{change.error().code,
@@ -227,4 +227,4 @@ Result<Prediction> WhatIfStack::finish(const RunOptions& options) const {
   return prediction;
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

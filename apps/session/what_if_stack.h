@@ -16,7 +16,7 @@
 #include "sim/graph/change.h"
 #include "sim/graph/task_graph.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// The bounds of a stack of changes: factors of durations, multiplied where several edit one task.
 class DurationBounds {
@@ -84,4 +84,4 @@ struct NamedFile {
 /// The message without "name: " in front of it.
 [[nodiscard]] std::string reason_of(const Error& error, std::string_view name);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

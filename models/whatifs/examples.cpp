@@ -7,12 +7,12 @@
 
 #include <fmt/format.h>
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 namespace fs = std::filesystem;
 
-Result<WhatIfSpec> shipped_spec(const Catalogue& catalogue, const OptimizationInfo& info) {
+Result<WhatIfSpec> shipped_spec(const Catalogue& catalogue, const WhatIfInfo& info) {
   std::error_code failed;
   const fs::path folder = fs::path(catalogue.directory()) / "optimizations";
   for (fs::recursive_directory_iterator at(folder, failed), end; !failed && at != end;
@@ -27,7 +27,7 @@ Result<WhatIfSpec> shipped_spec(const Catalogue& catalogue, const OptimizationIn
 
 }  // namespace
 
-Result<Example> example_of(const Catalogue& catalogue, const OptimizationInfo& info) {
+Result<Example> example_of(const Catalogue& catalogue, const WhatIfInfo& info) {
   const Result<WhatIfSpec> spec = shipped_spec(catalogue, info);
   if (!spec.ok()) return spec.error();
   Result<WhatIf> what_if = check_what_if(*spec);
@@ -39,4 +39,4 @@ Result<Example> example_of(const Catalogue& catalogue, const OptimizationInfo& i
   return example;
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -4,17 +4,17 @@
 #include <string>
 
 #include "models/hardware/catalogue/catalogue.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "models/whatifs/what_if_spec.h"
 #include "sim/core/result.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 struct Example {
   WhatIf what_if;
   std::string settings;  ///< "factor=2,batch=32"; empty: its defaults
 };
 /// Of configs/optimizations, or its defaults where there is no such file.
-[[nodiscard]] Result<Example> example_of(const Catalogue& catalogue, const OptimizationInfo& info);
+[[nodiscard]] Result<Example> example_of(const Catalogue& catalogue, const WhatIfInfo& info);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -8,7 +8,7 @@
 
 #include "sim/core/config.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 namespace fs = std::filesystem;
@@ -80,4 +80,4 @@ std::vector<std::string> lines_of(const HowTos& all, std::string_view what_if) {
   return lines;
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

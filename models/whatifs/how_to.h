@@ -8,7 +8,7 @@
 
 #include "sim/core/result.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// Lines by framework: {"pytorch", {...}}, and {"jax", {...}} where it is usual there.
 using HowTo = std::map<std::string, std::vector<std::string>, std::less<>>;
@@ -22,4 +22,4 @@ using HowTos = std::map<std::string, HowTo, std::less<>>;
 /// "PyTorch: ..." and further lines behind it, then the next framework; empty if nothing is known.
 [[nodiscard]] std::vector<std::string> lines_of(const HowTos& all, std::string_view what_if);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -8,7 +8,7 @@
 
 #include "models/whatifs/what_if_spec.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 using nlohmann::json;
@@ -140,4 +140,4 @@ Result<std::vector<WhatIfSpec>> read_what_ifs(const std::string& path) {
   return parse_what_ifs_json(text, path);
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -6,15 +6,14 @@
 
 #include <fmt/format.h>
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 /// What-ifs are known by what their parameters mean, not by name. One has each meaning.
-const OptimizationInfo& the_one_with(const ParamInfo* OptimizationInfo::*parameter) {
-  const auto all = optimizations::all();
-  const auto found = std::find_if(all.begin(), all.end(), [&](const OptimizationInfo* info) {
-    return info->*parameter != nullptr;
-  });
+const WhatIfInfo& the_one_with(const ParamInfo* WhatIfInfo::*parameter) {
+  const auto all = what_ifs::all();
+  const auto found = std::find_if(
+      all.begin(), all.end(), [&](const WhatIfInfo* info) { return info->*parameter != nullptr; });
   FORETRACE_CHECK(found != all.end());
   return **found;
 }
@@ -46,7 +45,7 @@ Result<std::vector<WhatIfSpec>> parse_stack(const std::vector<std::string>& argu
 }
 
 WhatIfSpec swap_to(const std::string& accelerator) {
-  const OptimizationInfo& info = the_one_with(&OptimizationInfo::accelerator_param);
+  const WhatIfInfo& info = the_one_with(&WhatIfInfo::accelerator_param);
   return {std::string(info.name), {{std::string(info.accelerator_param->name), accelerator}}};
 }
 
@@ -67,18 +66,18 @@ Result<WhatIfSpec> spread_over(const std::string& parallel, const std::string& c
 }
 
 WhatIfSpec resize_batch(double factor) {
-  const OptimizationInfo& info = the_one_with(&OptimizationInfo::batch_param);
+  const WhatIfInfo& info = the_one_with(&WhatIfInfo::batch_param);
   return {std::string(info.name),
           {{std::string(info.batch_param->name), fmt::format("{}", factor)}}};
 }
 
-Result<const OptimizationInfo*> find_optimization(std::string_view name) {
+Result<const WhatIfInfo*> find_what_if(std::string_view name) {
   std::vector<std::string_view> names;
-  for (const OptimizationInfo* const optimization : optimizations::all()) {
-    if (optimization->name == name) {
-      return optimization;
+  for (const WhatIfInfo* const info : what_ifs::all()) {
+    if (info->name == name) {
+      return info;
     }
-    names.push_back(optimization->name);
+    names.push_back(info->name);
   }
   return Error{ErrorCode::not_found,
                fmt::format("unknown optimization '{}'{}; foretrace list optimizations names all",
@@ -86,7 +85,7 @@ Result<const OptimizationInfo*> find_optimization(std::string_view name) {
 }
 
 Result<WhatIf> check_what_if(const WhatIfSpec& spec) {
-  const Result<const OptimizationInfo*> found = find_optimization(spec.name);
+  const Result<const WhatIfInfo*> found = find_what_if(spec.name);
   if (!found.ok()) {
     return found.error();
   }
@@ -102,7 +101,7 @@ namespace {
 /// The selections that a what-if was given, which say what it acts on.
 std::vector<std::string> selections_of(const WhatIf& what_if) {
   std::vector<std::string> selections;
-  for (const ParamInfo& row : what_if.optimization->params) {
+  for (const ParamInfo& row : what_if.info->params) {
     if (row.type == ParamType::selection) {
       selections.push_back(what_if.parameters.text(row));
     }
@@ -111,13 +110,13 @@ std::vector<std::string> selections_of(const WhatIf& what_if) {
 }
 
 bool acts_on_the_same(const WhatIf& a, const WhatIf& b) {
-  return a.optimization == b.optimization && selections_of(a) == selections_of(b);
+  return a.info == b.info && selections_of(a) == selections_of(b);
 }
 
 }  // namespace
 
-bool in_conflict(const OptimizationInfo& a, const OptimizationInfo& b) {
-  const auto names = [](const OptimizationInfo& one, const OptimizationInfo& other) {
+bool in_conflict(const WhatIfInfo& a, const WhatIfInfo& b) {
+  const auto names = [](const WhatIfInfo& one, const WhatIfInfo& other) {
     return std::find(one.conflicts.begin(), one.conflicts.end(), other.name) != one.conflicts.end();
   };
   return names(a, b) || names(b, a);
@@ -137,28 +136,27 @@ Result<std::vector<WhatIf>> check_stack(std::span<const WhatIfSpec> specs) {
                    fmt::format("{}: is applied twice to the same, expected it once", spec.name)};
     }
     const auto other = std::find_if(stack.begin(), stack.end(), [&](const WhatIf& earlier) {
-      return in_conflict(*earlier.optimization, *what_if->optimization);
+      return in_conflict(*earlier.info, *what_if->info);
     });
     if (other != stack.end()) {
       return Error{ErrorCode::bad_usage,
                    fmt::format("{} and {}: both change the same in another way, expected one of "
                                "them; foretrace explain {} names what does not go together",
-                               other->optimization->name, spec.name, spec.name)};
+                               other->info->name, spec.name, spec.name)};
     }
     stack.push_back(*std::move(what_if));
   }
   return stack;
 }
 
-bool comes_before(const OptimizationInfo& a, const OptimizationInfo& b) {
+bool comes_before(const WhatIfInfo& a, const WhatIfInfo& b) {
   return std::pair(a.stage, a.name) < std::pair(b.stage, b.name);
 }
 
 std::vector<WhatIf> in_order(std::span<const WhatIf> stack) {
   std::vector<WhatIf> ordered(stack.begin(), stack.end());
-  std::stable_sort(ordered.begin(), ordered.end(), [](const WhatIf& a, const WhatIf& b) {
-    return comes_before(*a.optimization, *b.optimization);
-  });
+  std::stable_sort(ordered.begin(), ordered.end(),
+                   [](const WhatIf& a, const WhatIf& b) { return comes_before(*a.info, *b.info); });
   return ordered;
 }
 
@@ -170,4 +168,4 @@ Result<std::vector<WhatIf>> stack_of(const std::vector<std::string>& arguments) 
   return check_stack(*specs);
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -6,12 +6,12 @@
 #include <string_view>
 #include <vector>
 
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/params.h"
 #include "sim/core/result.h"
 #include "sim/core/settings_text.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// A what-if as it was written.
 using WhatIfSpec = NamedSettings;
@@ -39,17 +39,17 @@ using WhatIfSpec = NamedSettings;
 /// The what-if that makes the batch of every pass `factor` times as large.
 [[nodiscard]] WhatIfSpec resize_batch(double factor);
 
-/// The optimization of this name; an error names the nearest one.
-[[nodiscard]] Result<const OptimizationInfo*> find_optimization(std::string_view name);
+/// The what-if of this name; an error names the nearest one.
+[[nodiscard]] Result<const WhatIfInfo*> find_what_if(std::string_view name);
 
 /// A what-if with checked parameters.
 struct WhatIf {
-  const OptimizationInfo* optimization = nullptr;
+  const WhatIfInfo* info = nullptr;
   ParamValues parameters;
 };
 [[nodiscard]] Result<WhatIf> check_what_if(const WhatIfSpec& spec);
 /// True if one of the two declares that it acts on the same thing as the other.
-[[nodiscard]] bool in_conflict(const OptimizationInfo& a, const OptimizationInfo& b);
+[[nodiscard]] bool in_conflict(const WhatIfInfo& a, const WhatIfInfo& b);
 /// Errors: also a what-if that is applied twice to the same tasks, and two in conflict: the second
 /// would take what the first did for recorded.
 [[nodiscard]] Result<std::vector<WhatIf>> check_stack(std::span<const WhatIfSpec> specs);
@@ -57,9 +57,9 @@ struct WhatIf {
 /// name; several of one name stay in the order given.
 [[nodiscard]] std::vector<WhatIf> in_order(std::span<const WhatIf> stack);
 /// Whether `a` is applied before `b`.
-[[nodiscard]] bool comes_before(const OptimizationInfo& a, const OptimizationInfo& b);
+[[nodiscard]] bool comes_before(const WhatIfInfo& a, const WhatIfInfo& b);
 
 /// parse_stack(), checked.
 [[nodiscard]] Result<std::vector<WhatIf>> stack_of(const std::vector<std::string>& arguments);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

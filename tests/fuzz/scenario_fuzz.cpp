@@ -41,9 +41,9 @@ bool check(const Result<T>& result) {
 }
 
 void try_scenario(std::string_view text) {
-  auto scenario = driver::parse_scenario(*test::shipped(), text, "fuzz.json");
+  auto scenario = parse_scenario(*test::shipped(), text, "fuzz.json");
   if (check(scenario)) {
-    check(driver::complete_scenario(*std::move(scenario)));
+    check(complete_scenario(*std::move(scenario)));
   }
 }
 
@@ -64,10 +64,10 @@ void try_imports(std::string_view text) {
 }
 
 void try_fleets(std::string_view text) {
-  check(driver::parse_streams(*test::shipped(), text, "fuzz.json"));
-  check(driver::parse_stored_input(text, "fuzz.json"));
-  check(driver::parse_federated(text, "fuzz.json"));
-  check(driver::parse_training(test::shipped(), text, "fuzz.json"));
+  check(parse_streams(*test::shipped(), text, "fuzz.json"));
+  check(parse_stored_input(text, "fuzz.json"));
+  check(parse_federated(text, "fuzz.json"));
+  check(parse_training(test::shipped(), text, "fuzz.json"));
 }
 
 }  // namespace

@@ -196,7 +196,7 @@ TEST_CASE("law: policies obey on real training runs") {
       continue;
     }
     CAPTURE(path);
-    const auto recording = driver::load(path, {.catalogue = test::shipped()});
+    const auto recording = load(path, {.catalogue = test::shipped()});
     REQUIRE_MESSAGE(recording.ok(), recording.error().message);
     const auto curves = track_memory(recording->graph(), simulate(recording->graph()));
     REQUIRE(curves.size() == 1);

@@ -39,8 +39,8 @@ int run(const Options& options) {
   const Result<std::string> accelerator = app::accelerator_option(options.accelerator);
   if (!accelerator.ok()) return app::failure(accelerator.error());
   const auto answer = app::while_busy(options.common, "running both", [&] {
-    return driver::shared_device({options.traces[0], options.traces[1]}, *accelerator,
-                                 {.catalogue = *known, .step = options.step});
+    return shared_device({options.traces[0], options.traces[1]}, *accelerator,
+                         {.catalogue = *known, .step = options.step});
   });
   if (!answer.ok()) return app::failure(answer.error());
   const int code = app::answer(report::corun_page(*answer), options.common);

@@ -41,7 +41,7 @@ Status replace_policies(const Options& options, scheduling::Schedule& schedule) 
   if (options.policies.empty()) return ok_status();
   schedule.policies.clear();
   for (const std::string& text : options.policies) {
-    auto spec = driver::parse_what_if(text);
+    auto spec = parse_what_if(text);
     if (!spec) return std::move(spec).error().with_context("--policy");
     auto known = scheduling::find_scheduler(spec->name);
     if (!known) return std::move(known).error().with_context("--policy");

@@ -25,8 +25,8 @@ void add_pictures(Arguments& app, PictureOptions& options);
 struct PicturedRun {
   std::string label;  ///< "as recorded"
   const TaskGraph& graph;
-  const driver::Run& run;
-  const driver::Analysis& analysis;
+  const Run& run;
+  const Analysis& analysis;
 };
 
 /// Draws what was asked for, the runs on one clock. Errors: a file that cannot be written; memory

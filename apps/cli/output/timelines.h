@@ -22,7 +22,7 @@ void add_timeline(Arguments& arguments, std::string& path);
 /// A run within a memory budget, and what it is called; the label may be empty.
 struct BudgetView {
   std::string_view label;
-  const driver::BudgetAnswer& answer;
+  const BudgetAnswer& answer;
 };
 /// For who asks for pictures of it.
 inline constexpr std::string_view budget_draws_timelines =

@@ -11,7 +11,7 @@
 #include "sim/core/params.h"
 #include "sim/core/whole.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 constexpr std::array<std::string_view, 2> policy_words = {"synchronous", "buffered"};
@@ -197,4 +197,4 @@ Result<std::vector<federated::RoundFigures>> run_federated(const FederatedRun& r
   return answers;
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -8,7 +8,7 @@
 #include "apps/extras/federated/rounds.h"
 #include "sim/core/result.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 inline constexpr std::string_view federated_schema = "foretrace.federated/1";
 
@@ -30,4 +30,4 @@ struct FederatedRun {
 /// By policy. Errors: the devices are never enough for one of them.
 [[nodiscard]] Result<std::vector<federated::RoundFigures>> run_federated(const FederatedRun& run);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -10,7 +10,7 @@
 namespace foretrace::report {
 
 struct FederatedAnswer {
-  const driver::FederatedRun& run;
+  const FederatedRun& run;
   std::vector<federated::RoundFigures> figures;  ///< by policy
 };
 /// foretrace.federated_result/1.

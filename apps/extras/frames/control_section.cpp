@@ -18,7 +18,7 @@ double loop_share(std::int64_t ns, const streams::LoopFigures& figures) {
   return figures.span_ns > 0 ? static_cast<double>(ns) / static_cast<double>(figures.span_ns) : 0;
 }
 
-Value devices_of(const driver::LoopRequest& request, const streams::LoopFigures& figures) {
+Value devices_of(const LoopRequest& request, const streams::LoopFigures& figures) {
   Value::List devices;
   for (std::size_t d = 0; d < request.devices.size(); ++d) {
     devices.push_back(
@@ -30,7 +30,7 @@ Value devices_of(const driver::LoopRequest& request, const streams::LoopFigures&
 }
 
 // The device with most to do is what people look at.
-std::string busiest(const driver::LoopRequest& request, const streams::LoopFigures& figures) {
+std::string busiest(const LoopRequest& request, const streams::LoopFigures& figures) {
   std::size_t best = 0;
   for (std::size_t d = 1; d < request.devices.size(); ++d) {
     if (figures.busy_ns[d] + figures.guest_ns[d] > figures.busy_ns[best] + figures.guest_ns[best]) {
@@ -46,7 +46,7 @@ std::string busiest(const driver::LoopRequest& request, const streams::LoopFigur
 
 Sections streamed_control(const StreamedAnswer& answer) {
   if (answer.answer.control.empty()) return {};
-  const driver::LoopRequest& request = answer.streams.control;
+  const LoopRequest& request = answer.streams.control;
   Section section{.key = "control"};
   Table table{.key = "control",
               .name = "control",
@@ -65,7 +65,7 @@ Sections streamed_control(const StreamedAnswer& answer) {
   std::size_t best = 0;
   for (std::size_t i = 0; i < answer.answer.control.size(); ++i) {
     const streams::LoopFigures& figures = answer.answer.control[i];
-    const driver::LoopVariant& variant = request.variants[i];
+    const LoopVariant& variant = request.variants[i];
     if (figures.missed() < answer.answer.control[best].missed()) best = i;
     table.add({Value::words(variant.name), milliseconds(static_cast<double>(variant.network_ns)),
                milliseconds(figures.mean_ns), milliseconds(static_cast<double>(figures.p99_ns)),

@@ -11,7 +11,7 @@
 #include "sim/core/params.h"
 #include "sim/core/whole.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 constexpr std::array<std::string_view, 2> late_words = {"skip", "queue"};
@@ -200,4 +200,4 @@ Status read_control(const ConfigValue& value, const std::string& where, const st
   return ControlReader(value, where, pointer, control).read();
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -8,7 +8,7 @@
 #include "sim/core/params.h"
 #include "sim/core/whole.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 constexpr double most_subnet_bytes = 1e15;
@@ -143,4 +143,4 @@ Status read_supernet(const ConfigValue& value, const std::string& where, const s
   return fields.finish();
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

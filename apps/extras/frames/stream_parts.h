@@ -7,7 +7,7 @@
 #include "apps/extras/frames/streams.h"
 #include "sim/core/config.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// {"devices", "period", "deadline", "stages", "variants", "guests", ...}
 [[nodiscard]] Status read_control(const ConfigValue& value, const std::string& where,
@@ -17,4 +17,4 @@ namespace foretrace::driver {
                                    const std::string& pointer,
                                    std::vector<streams::SuperNet>& buffers);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -12,7 +12,7 @@
 #include "sim/core/params.h"
 #include "sim/core/whole.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 constexpr std::array<std::string_view, 4> dispatches = {"latency", "energy", "product", "balanced"};
@@ -268,4 +268,4 @@ Result<StreamsAnswer> run_streams(const Streams& streams) {
   return answer;
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -16,7 +16,7 @@
 #include "apps/extras/frames/supernet.h"
 #include "sim/core/result.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 inline constexpr std::string_view streams_schema = "foretrace.streams/1";
 
@@ -78,4 +78,4 @@ struct StreamsAnswer {
                                             const std::string& where);
 [[nodiscard]] Result<StreamsAnswer> run_streams(const Streams& streams);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

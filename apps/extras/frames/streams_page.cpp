@@ -13,7 +13,7 @@ Builder<StreamedAnswer> streamed_scores, streamed_loads, streamed_control, strea
 
 namespace {
 
-const char* main_table(const driver::StreamsAnswer& answer) {
+const char* main_table(const StreamsAnswer& answer) {
   if (!answer.scores.empty()) return "scores";
   if (!answer.loads.empty() || (answer.control.empty() && answer.buffers.empty())) return "loads";
   return answer.control.empty() ? "buffers" : "control";

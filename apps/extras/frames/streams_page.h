@@ -7,8 +7,8 @@
 namespace foretrace::report {
 
 struct StreamedAnswer {
-  const driver::Streams& streams;
-  const driver::StreamsAnswer& answer;
+  const Streams& streams;
+  const StreamsAnswer& answer;
 };
 /// foretrace.streams_result/1.
 [[nodiscard]] Page streams_page(const StreamedAnswer& answer);

@@ -99,7 +99,7 @@ Sections streamed_loads(const StreamedAnswer& answer) {
                           {"skipped", "skipped"},
                           {"highest_rate", "most within bound"}}};
   bool too_few = false;
-  for (const driver::LoadAnswer& load : answer.answer.loads) {
+  for (const LoadAnswer& load : answer.answer.loads) {
     too_few = too_few || load.too_few;
     const streams::LoadFigures& figures = load.figures;
     table.add({Value::words(load.request.kind), Value::plain(load.request.queries),

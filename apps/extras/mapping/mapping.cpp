@@ -14,7 +14,7 @@
 #include "sim/core/config.h"
 #include "sim/core/params.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 constexpr double most_time_ns = 1e15;
@@ -241,4 +241,4 @@ Result<MappingAnswer> run_mapping(const Mapping& mapping) {
   return answer;
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -13,7 +13,7 @@
 #include "models/hardware/catalogue/catalogue.h"
 #include "sim/core/result.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 inline constexpr std::string_view mapping_schema = "foretrace.mapping/1";
 
@@ -42,4 +42,4 @@ struct MappingAnswer {
 /// Error: the tables fit in no way.
 [[nodiscard]] Result<MappingAnswer> run_mapping(const Mapping& mapping);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -7,8 +7,8 @@
 namespace foretrace::report {
 
 struct MappedAnswer {
-  const driver::Mapping& mapping;
-  const driver::MappingAnswer& answer;
+  const Mapping& mapping;
+  const MappingAnswer& answer;
 };
 /// foretrace.mapping_result/1.
 [[nodiscard]] Page mapping_page(const MappedAnswer& answer);

@@ -17,7 +17,7 @@
 #include "sim/core/random.h"
 #include "sim/core/whole.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 constexpr std::array<std::string_view, 2> order_words = {"shuffled", "sequential"};
@@ -226,4 +226,4 @@ std::vector<std::vector<storage::EpochFigures>> run_stored_input(const StoredInp
   return runs;
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

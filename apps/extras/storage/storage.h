@@ -10,7 +10,7 @@
 #include "apps/extras/storage/input_pipeline.h"
 #include "sim/core/result.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 inline constexpr std::string_view storage_schema = "foretrace.storage/1";
 
@@ -40,4 +40,4 @@ struct StoredInput {
 [[nodiscard]] std::vector<std::vector<storage::EpochFigures>> run_stored_input(
     const StoredInput& input);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

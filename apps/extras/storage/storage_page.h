@@ -10,7 +10,7 @@
 namespace foretrace::report {
 
 struct StoredAnswer {
-  const driver::StoredInput& input;
+  const StoredInput& input;
   std::vector<std::vector<storage::EpochFigures>> runs;  ///< by cache
 };
 /// foretrace.storage_result/1.

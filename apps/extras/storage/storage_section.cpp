@@ -49,7 +49,7 @@ Value epochs_of(const std::vector<storage::EpochFigures>& epochs) {
 }  // namespace
 
 Sections stored_input(const StoredAnswer& answer) {
-  const driver::StoredInput& input = answer.input;
+  const StoredInput& input = answer.input;
   Section section{.key = "caches"};
   section.datum("path", Value::words(input.path));
   Table table{.key = "caches",

@@ -8,7 +8,7 @@
 #include "sim/result/steps/steps.h"
 #include "sim/result/summary.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 using RowKey = std::tuple<std::uint32_t, CollectiveKind, std::int64_t, bool>;
@@ -193,4 +193,4 @@ Communication communication_of(const Recording& recording, const Timeline& repla
   return result;
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -11,7 +11,7 @@
 #include "sim/graph/task.h"
 #include "sim/result/timeline.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// Collectives of one communicator, kind and size. Times are sums over ranks.
 struct CommunicationRow {
@@ -59,7 +59,7 @@ struct Communication {
   std::uint64_t matched = 0;      ///< of them part of a rendezvous
 };
 
-/// Of a job (driver::load_job) and its replay, which tells what computation covers.
+/// Of a job (load_job) and its replay, which tells what computation covers.
 [[nodiscard]] Communication communication_of(const Recording& recording, const Timeline& replay);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -13,7 +13,7 @@
 #include "sim/core/text.h"
 #include "sim/engine/memory/memory_tracker.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 using Names = std::vector<std::string>;
@@ -222,4 +222,4 @@ Result<Comparison> compare_runs(const ComparedRun& before, const ComparedRun& af
   return comparison;
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -13,7 +13,7 @@
 #include "sim/core/result.h"
 #include "sim/graph/task_graph.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// One of the two runs: a recording with its replay, or a prediction.
 struct ComparedRun {
@@ -80,4 +80,4 @@ struct Comparison {
 /// Error: one of them has times and the other has none.
 [[nodiscard]] Result<Comparison> compare_runs(const ComparedRun& before, const ComparedRun& after);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

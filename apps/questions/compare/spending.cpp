@@ -10,7 +10,7 @@
 
 #include "models/hardware/kernels/kernel_class.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 std::string_view words_of(KernelClass kernel_class) {
@@ -226,4 +226,4 @@ std::vector<Spent> spending_of(const TaskGraph& graph, const Run& run) {
   return all;
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -10,7 +10,7 @@
 #include "sim/core/result.h"
 #include "sim/graph/task_graph.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// What is compared: names only, so that two recordings can have the same.
 struct SpentKey {
@@ -39,4 +39,4 @@ struct Spent {
 /// Sorted by key. `time_ns` adds up to run.answer.step_ns.
 [[nodiscard]] std::vector<Spent> spending_of(const TaskGraph& graph, const Run& run);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -8,7 +8,7 @@
 #include "sim/graph/links.h"
 #include "sim/result/activity.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 Use use_of(Activity activity) {
@@ -173,4 +173,4 @@ std::int32_t late_rank(const TaskGraph& graph, const Timeline& timeline, TaskId 
   return -1;
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -12,7 +12,7 @@
 #include "sim/result/summary.h"
 #include "sim/result/timeline.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// In the order in which they claim an instant; the parts of a Breakdown.
 enum class Use : std::uint8_t {
@@ -45,4 +45,4 @@ struct Stretch {
 [[nodiscard]] std::int32_t late_rank(const TaskGraph& graph, const Timeline& timeline,
                                      TaskId finish);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

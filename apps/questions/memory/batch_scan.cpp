@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <map>
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 constexpr std::int64_t most_scanned = 128;
@@ -148,4 +148,4 @@ class Scanner {
 
 Result<BatchScan> scan_batches(const BatchScanProblem& problem) { return Scanner(problem).run(); }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

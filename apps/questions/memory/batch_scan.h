@@ -10,7 +10,7 @@
 
 #include "sim/core/result.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 struct BatchTrial {
   bool fits = false;
@@ -53,4 +53,4 @@ struct BatchScan {
 /// between multiples is bisected again. The outcome does not depend on the number of threads.
 [[nodiscard]] Result<BatchScan> scan_batches(const BatchScanProblem& problem);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -11,7 +11,7 @@
 #include "sim/core/params.h"
 #include "sim/core/whole.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 Result<BudgetSize> parse_budget_size(std::string_view text) {
   BudgetSize size;
@@ -94,4 +94,4 @@ Status count_overhead(const Recording& recording, const Timeline& timeline,
   return ok_status();
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

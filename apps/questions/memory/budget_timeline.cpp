@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 ChromeCounter live_bytes(const MemoryUse& use) {
@@ -53,4 +53,4 @@ Result<BudgetTimeline> budget_timeline(const BudgetRun& run) {
   return timeline;
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

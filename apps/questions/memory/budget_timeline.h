@@ -8,7 +8,7 @@
 #include "sim/engine/event/executed_graph.h"
 #include "sim/result/export/chrome_trace.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 struct BudgetTimeline {
   ExecutedGraph executed;
@@ -20,4 +20,4 @@ struct BudgetTimeline {
 /// "recompute: NAME".
 [[nodiscard]] Result<BudgetTimeline> budget_timeline(const BudgetRun& run);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -8,7 +8,7 @@
 #include "apps/session/what_if_stack.h"
 #include "sim/core/parallel.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 constexpr std::size_t most_next = 5;
@@ -20,14 +20,14 @@ constexpr double least_tolerance = 0.001;
 template <typename Element, typename PartsOf>
 std::vector<Element> ordered(std::span<const WhatIf> what_ifs, std::span<const Element> stack,
                              const FitSet& set, const FitAnswer& answer, const PartsOf& parts_of) {
-  std::vector<std::pair<const OptimizationInfo*, Element>> parts;
+  std::vector<std::pair<const WhatIfInfo*, Element>> parts;
   for (std::size_t i = 0; i < stack.size(); ++i) {
-    parts.emplace_back(what_ifs[i].optimization, stack[i]);
+    parts.emplace_back(what_ifs[i].info, stack[i]);
   }
   for (const std::size_t number : set.choices) {
     const WhatIfChoice& choice = answer.choices[number];
     for (std::size_t i = 0; i < choice.parts.size(); ++i) {
-      parts.emplace_back(choice.parts[i].optimization, parts_of(choice)[i]);
+      parts.emplace_back(choice.parts[i].info, parts_of(choice)[i]);
     }
   }
   std::stable_sort(parts.begin(), parts.end(),
@@ -63,7 +63,7 @@ class Fitter {
     if (answer_.fits_now()) {
       return std::move(answer_);
     }
-    Result<std::vector<WhatIfChoice>> choices = all_choices(Settings::also_for_memory);
+    Result<std::vector<WhatIfChoice>> choices = all_choices(TriedSettings::also_for_memory);
     if (!choices.ok()) {
       return choices.error();
     }
@@ -131,13 +131,12 @@ class Fitter {
       }
     }
     const std::vector<WhatIf>& parts = alone.choices[choice].parts;
-    return std::any_of(changed.applied().begin(), changed.applied().end(),
-                       [&](const Applied& applied) {
-                         return applied.tensors_changed > 0 &&
-                                std::any_of(parts.begin(), parts.end(), [&](const WhatIf& part) {
-                                  return part.optimization == applied.optimization;
-                                });
-                       });
+    return std::any_of(
+        changed.applied().begin(), changed.applied().end(), [&](const Applied& applied) {
+          return applied.tensors_changed > 0 &&
+                 std::any_of(parts.begin(), parts.end(),
+                             [&](const WhatIf& part) { return part.info == applied.info; });
+        });
   }
 
   void keep_those_that_edit_tensors(std::vector<WhatIfChoice> all) {
@@ -218,14 +217,14 @@ class Fitter {
 
   Status search(SetLimits limits) {
     SetProblem problem;
-    std::vector<const OptimizationInfo*> groups;
+    std::vector<const WhatIfInfo*> groups;
     for (const WhatIfChoice& choice : answer_.choices) {
-      const auto found = std::find(groups.begin(), groups.end(), choice.optimization);
+      const auto found = std::find(groups.begin(), groups.end(), choice.info);
       problem.group.push_back(static_cast<std::size_t>(found - groups.begin()));
-      if (found == groups.end()) groups.push_back(choice.optimization);
+      if (found == groups.end()) groups.push_back(choice.info);
     }
     problem.excludes = [&](std::size_t a, std::size_t b) {
-      return in_conflict(*answer_.choices[a].optimization, *answer_.choices[b].optimization);
+      return in_conflict(*answer_.choices[a].info, *answer_.choices[b].info);
     };
     problem.try_sets = [&](std::span<const std::vector<std::size_t>> sets) { return trials(sets); };
     problem.expect = [&](std::size_t sets) { progress_.expect(sets); };
@@ -278,4 +277,4 @@ Result<FitAnswer> fit_memory(const Recording& recording, const Replay& baseline,
   return Fitter(recording, baseline, stack, options, progress).run(target, limits);
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -18,7 +18,7 @@
 #include "models/whatifs/what_if_spec.h"
 #include "sim/core/result.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// A set of choices as simulated.
 struct FitSet {
@@ -68,4 +68,4 @@ struct FitAnswer {
 [[nodiscard]] std::vector<std::string> with_set(std::span<const std::string> stack,
                                                 const FitAnswer& answer, const FitSet& set);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -15,7 +15,7 @@
 #include "sim/core/parallel.h"
 #include "sim/core/whole.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 // Skyline calls a fit good that predicts further batches within 5 %.
@@ -316,23 +316,23 @@ Result<BatchAnswer> find_max_batch(const Recording& recording, const Replay& bas
     return has_tensors.error();
   }
   const bool resizes = std::any_of(stack.begin(), stack.end(), [](const WhatIf& what_if) {
-    return what_if.optimization->batch_param != nullptr;
+    return what_if.info->batch_param != nullptr;
   });
   if (resizes) {
     return Error{ErrorCode::bad_usage,
                  "--max-batch: it changes the batch itself, leave out batch_size"};
   }
-  const auto batch = find_optimization("batch_size");
+  const auto batch = find_what_if("batch_size");
   if (!batch.ok()) return batch.error();
   for (const WhatIf& what_if : stack) {
-    if (in_conflict(*what_if.optimization, **batch)) {
+    if (in_conflict(*what_if.info, **batch)) {
       return Error{ErrorCode::bad_usage,
                    fmt::format("--max-batch: {} takes the time of the recorded batch, expected a "
                                "stack without it",
-                               what_if.optimization->name)};
+                               what_if.info->name)};
     }
   }
   return BatchSearch(recording, baseline, stack, options, progress).run(target);
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

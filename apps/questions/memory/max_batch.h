@@ -17,7 +17,7 @@
 #include "sim/core/result.h"
 #include "sim/graph/task.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// A run at another batch size, simulated.
 struct BatchPoint {
@@ -72,4 +72,4 @@ struct BatchAnswer {
 /// Least squares; no slope with fewer than two different batches.
 [[nodiscard]] BatchLine line_through(std::span<const std::pair<double, double>> points);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

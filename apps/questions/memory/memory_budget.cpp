@@ -11,7 +11,7 @@
 #include "sim/engine/memory/memory_tracker.h"
 #include "sim/engine/pull/pull.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 // More than any device has, and far from overflow.
@@ -258,4 +258,4 @@ Result<BudgetAnswer> run_in_budget(const TaskGraph& recorded, const BudgetQuesti
   return answer;
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

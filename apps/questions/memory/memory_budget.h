@@ -12,7 +12,7 @@
 #include "sim/core/result.h"
 #include "sim/graph/task_graph.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// "6 GiB" of every device, or "70 %" of what each needs.
 struct BudgetSize {
@@ -109,4 +109,4 @@ struct BudgetQuestion {
                                                  const BudgetQuestion& question,
                                                  const RunOptions& options);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -14,7 +14,7 @@
 #include "apps/session/what_if_stack.h"
 #include "sim/core/whole.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 using Members = std::vector<std::size_t>;
@@ -81,7 +81,7 @@ class BestSetSearch {
     answer_.now = *now;
     const bool is_own_device = std::none_of(
         stack_.begin(), stack_.end(),
-        [](const WhatIf& what_if) { return what_if.optimization->accelerator_param != nullptr; });
+        [](const WhatIf& what_if) { return what_if.info->accelerator_param != nullptr; });
     if (!question_.target && now->needed_bytes && is_own_device) {
       // On its own device a run that needs no more than now has room: it ran.
       capacity_bytes_ = std::max(capacity_bytes_, *now->needed_bytes);
@@ -94,17 +94,15 @@ class BestSetSearch {
   /// Choices that are possible alone.
   Status choose() {
     for (const std::string& name : question_.without) {
-      if (auto known = find_optimization(name); !known.ok()) {
+      if (auto known = find_what_if(name); !known.ok()) {
         return std::move(known).error().with_context("--without");
       }
     }
     const bool for_memory = question_.by == RankBy::memory || !answer_.now.fits;
-    auto all = all_choices(for_memory ? Settings::also_for_memory : Settings::defaults);
+    auto all = all_choices(for_memory ? TriedSettings::also_for_memory : TriedSettings::defaults);
     if (!all.ok()) return std::move(all).error();
     std::erase_if(*all, [&](const WhatIfChoice& choice) {
-      const auto is_left_out = [&](const std::string& name) {
-        return name == choice.optimization->name;
-      };
+      const auto is_left_out = [&](const std::string& name) { return name == choice.info->name; };
       return meets_stack(choice, stack_) ||
              std::any_of(question_.without.begin(), question_.without.end(), is_left_out);
     });
@@ -190,17 +188,17 @@ class BestSetSearch {
   }
 
   [[nodiscard]] bool may_meet(std::size_t a, std::size_t b) const {
-    const OptimizationInfo& one = *answer_.choices[a].optimization;
-    const OptimizationInfo& other = *answer_.choices[b].optimization;
+    const WhatIfInfo& one = *answer_.choices[a].info;
+    const WhatIfInfo& other = *answer_.choices[b].info;
     return &one != &other && !in_conflict(one, other);
   }
 
   /// The best of the small sets.
   Members try_small_sets() {
     SetProblem problem;
-    std::map<const OptimizationInfo*, std::size_t> groups;
+    std::map<const WhatIfInfo*, std::size_t> groups;
     for (const WhatIfChoice& choice : answer_.choices) {
-      problem.group.push_back(groups.emplace(choice.optimization, groups.size()).first->second);
+      problem.group.push_back(groups.emplace(choice.info, groups.size()).first->second);
     }
     problem.excludes = [&](std::size_t a, std::size_t b) { return !may_meet(a, b); };
     const auto trial_of = [&](const std::optional<ChosenSet>& set) -> SetTrial {
@@ -435,4 +433,4 @@ std::vector<WhatIf> what_ifs_of_set(std::span<const WhatIf> stack, const BestSet
   return ChoiceSteps(stack, answer.choices).what_ifs_of(set.choices);
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -16,7 +16,7 @@
 #include "apps/session/recording/load.h"
 #include "sim/core/result.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 struct BestSetQuestion {
   RankBy by = RankBy::time;              ///< memory: the peak of live bytes
@@ -84,4 +84,4 @@ struct BestSetAnswer {
                                                   const BestSetAnswer& answer,
                                                   const ChosenSet& set);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -9,11 +9,11 @@
 
 #include "apps/questions/search/ranking.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 /// "steps=2;batch_size:factor=0.5" of gradient_accumulation, as --apply takes it.
-std::vector<std::string> texts_of(const OptimizationInfo& info, std::string_view setting) {
+std::vector<std::string> texts_of(const WhatIfInfo& info, std::string_view setting) {
   std::vector<std::string> texts;
   const std::string_view own = setting.substr(0, setting.find(';'));
   texts.push_back(fmt::format("{}{}{}", info.name, own.empty() ? "" : ":", own));
@@ -24,7 +24,7 @@ std::vector<std::string> texts_of(const OptimizationInfo& info, std::string_view
   return texts;
 }
 
-Result<WhatIfChoice> choice_of(const OptimizationInfo& info, std::string_view setting) {
+Result<WhatIfChoice> choice_of(const WhatIfInfo& info, std::string_view setting) {
   WhatIfChoice choice{&info, texts_of(info, setting), {}};
   Result<std::vector<WhatIf>> parts = stack_of(choice.texts);
   if (!parts.ok()) {
@@ -36,9 +36,9 @@ Result<WhatIfChoice> choice_of(const OptimizationInfo& info, std::string_view se
 
 }  // namespace
 
-Result<std::vector<WhatIfChoice>> all_choices(Settings settings) {
+Result<std::vector<WhatIfChoice>> all_choices(TriedSettings settings) {
   std::vector<WhatIfChoice> choices;
-  for (const OptimizationInfo* const info : optimizations::all()) {
+  for (const WhatIfInfo* const info : what_ifs::all()) {
     if (info->basis == Basis::formula) {
       continue;
     }
@@ -49,7 +49,7 @@ Result<std::vector<WhatIfChoice>> all_choices(Settings settings) {
     if (has_defaults) {
       tried.emplace_back("");
     }
-    if (settings == Settings::also_for_memory) {
+    if (settings == TriedSettings::also_for_memory) {
       tried.insert(tried.end(), info->memory_settings.begin(), info->memory_settings.end());
     }
     for (const std::string_view setting : tried) {
@@ -60,18 +60,16 @@ Result<std::vector<WhatIfChoice>> all_choices(Settings settings) {
       choices.push_back(*std::move(choice));
     }
   }
-  std::stable_sort(choices.begin(), choices.end(),
-                   [](const WhatIfChoice& a, const WhatIfChoice& b) {
-                     return a.optimization->stage < b.optimization->stage;
-                   });
+  std::stable_sort(
+      choices.begin(), choices.end(),
+      [](const WhatIfChoice& a, const WhatIfChoice& b) { return a.info->stage < b.info->stage; });
   return choices;
 }
 
 bool meets_stack(const WhatIfChoice& choice, std::span<const WhatIf> stack) {
   return std::any_of(stack.begin(), stack.end(), [&](const WhatIf& applied) {
     return std::any_of(choice.parts.begin(), choice.parts.end(), [&](const WhatIf& part) {
-      return part.optimization == applied.optimization ||
-             in_conflict(*part.optimization, *applied.optimization);
+      return part.info == applied.info || in_conflict(*part.info, *applied.info);
     });
   });
 }
@@ -94,7 +92,7 @@ std::vector<std::size_t> ChoiceSteps::path_of(std::span<const std::size_t> choic
     }
   }
   std::stable_sort(path.begin(), path.end(), [&](std::size_t a, std::size_t b) {
-    return comes_before(*steps_[a].optimization, *steps_[b].optimization);
+    return comes_before(*steps_[a].info, *steps_[b].info);
   });
   return path;
 }
@@ -107,4 +105,4 @@ std::vector<WhatIf> ChoiceSteps::what_ifs_of(std::span<const std::size_t> choice
   return what_ifs;
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -10,22 +10,22 @@
 #include "models/whatifs/what_if_spec.h"
 #include "sim/core/result.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// A setting of a what-if.
 struct WhatIfChoice {
-  const OptimizationInfo* optimization = nullptr;
+  const WhatIfInfo* info = nullptr;
   /// As --apply takes them; more than one where another what-if goes with the setting.
   std::vector<std::string> texts;
   std::vector<WhatIf> parts;
 };
 
-enum class Settings : std::uint8_t {
+enum class TriedSettings : std::uint8_t {
   defaults,        ///< where every parameter has one
   also_for_memory  ///< and those that a what-if declares for memory
 };
 /// Every setting of what is no formula, earlier stages first.
-[[nodiscard]] Result<std::vector<WhatIfChoice>> all_choices(Settings settings);
+[[nodiscard]] Result<std::vector<WhatIfChoice>> all_choices(TriedSettings settings);
 
 /// Another setting of what is in `stack` already, or in conflict with it, is no choice.
 [[nodiscard]] bool meets_stack(const WhatIfChoice& choice, std::span<const WhatIf> stack);
@@ -46,4 +46,4 @@ class ChoiceSteps {
       first_step_;  ///< per choice: number of its first part; one more at the end
 };
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -9,7 +9,7 @@
 #include "sim/core/parallel.h"
 #include "sim/core/whole.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 // A difference of less than this share of the step, or of the peak, is not called one.
@@ -41,8 +41,8 @@ class PairSearch {
       if (two.status.ok()) {
         pairs.rows.push_back(two.row);
       } else {
-        pairs.illegal.push_back({two.first->optimization->name, two.second->optimization->name,
-                                 two.status.error().message});
+        pairs.illegal.push_back(
+            {two.first->info->name, two.second->info->name, two.status.error().message});
       }
     }
     std::vector<Status> ranged(pairs.rows.size(), ok_status());
@@ -74,7 +74,7 @@ class PairSearch {
                              : row.step_ns < baseline_.run.answer.step_ns && !row.is_noise;
       if (gains && singles_.size() < pairs.most_singles) {
         singles_.push_back(&row);
-        pairs.singles.push_back(row.optimization->name);
+        pairs.singles.push_back(row.info->name);
       }
     }
   }
@@ -83,8 +83,8 @@ class PairSearch {
     std::vector<Two> twos;
     for (std::size_t i = 0; i < singles_.size(); ++i) {
       for (std::size_t j = i + 1; j < singles_.size(); ++j) {
-        const OptimizationInfo& a = *singles_[i]->optimization;
-        const OptimizationInfo& b = *singles_[j]->optimization;
+        const WhatIfInfo& a = *singles_[i]->info;
+        const WhatIfInfo& b = *singles_[j]->info;
         if (in_conflict(a, b)) {
           pairs.illegal.push_back({a.name, b.name, "they act on the same thing in other ways"});
           continue;
@@ -100,7 +100,7 @@ class PairSearch {
   void try_two(Two& two) const {
     WhatIfStack stack(recording_);
     for (const Ranked* const part : {two.first, two.second}) {
-      Status pushed = stack.push(*with_defaults(*part->optimization), Neutral::refuse);
+      Status pushed = stack.push(*with_defaults(*part->info), Neutral::refuse);
       if (!pushed.ok()) {
         two.status = std::move(pushed);
         return;
@@ -113,8 +113,8 @@ class PairSearch {
     }
     const std::int64_t before = baseline_.run.answer.step_ns;
     RankedPair& row = two.row;
-    row.first = two.first->optimization;
-    row.second = two.second->optimization;
+    row.first = two.first->info;
+    row.second = two.second->info;
     row.step_ns = run->answer.step_ns;
     row.speedup = speedup_of(before, row.step_ns, stack.samples().value_or(1));
     row.added_ns = two.first->step_ns + two.second->step_ns - before;
@@ -159,4 +159,4 @@ Result<PairRanking> rank_pairs(const Recording& recording, const Replay& baselin
   return PairSearch(recording, baseline, options, ranking).run(most_singles);
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -6,7 +6,7 @@
 #include <mutex>
 #include <utility>
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// Called now and then with what is done and how much there is, by one thread at a time. May be
 /// empty.
@@ -35,4 +35,4 @@ class ProgressCount {
   std::uint64_t total_ = 1;
 };
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

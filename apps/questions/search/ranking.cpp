@@ -14,7 +14,7 @@
 #include "models/whatifs/examples.h"
 #include "sim/core/parallel.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 using Tried = std::variant<Ranked, Unranked>;
@@ -33,7 +33,7 @@ struct Baseline {
 class Keeper {
  public:
   explicit Keeper(const RankHow& how) : how_(how) {}
-  void keep(const OptimizationInfo& info, Prediction prediction) {
+  void keep(const WhatIfInfo& info, Prediction prediction) {
     if (!how_.keep) return;
     const std::lock_guard lock(one_at_a_time_);
     how_.keep(info, std::move(prediction));
@@ -45,11 +45,11 @@ class Keeper {
 };
 
 // More devices are bought, not found: their samples per second say nothing about the run.
-bool adds_devices(const OptimizationInfo& info) {
+bool adds_devices(const WhatIfInfo& info) {
   return info.name == "replicate" || info.name == "parallel";
 }
 
-Tried try_alone(const OptimizationInfo& info, const Baseline& baseline, Keeper& keeper) {
+Tried try_alone(const WhatIfInfo& info, const Baseline& baseline, Keeper& keeper) {
   if (info.basis == Basis::formula) {
     return Unranked{info.name, Unranked::Cause::is_formula, "a formula, see foretrace explain"};
   }
@@ -137,7 +137,7 @@ bool ranks_before(const Ranked& a, const Ranked& b, RankBy by) {
   return time_per_sample(a) < time_per_sample(b);
 }
 
-std::optional<WhatIf> with_defaults(const OptimizationInfo& info) {
+std::optional<WhatIf> with_defaults(const WhatIfInfo& info) {
   if (std::any_of(info.params.begin(), info.params.end(),
                   [](const ParamInfo& param) { return param.default_text.empty(); })) {
     return std::nullopt;
@@ -171,7 +171,7 @@ Result<Ranking> rank_all(const Recording& recording, const Replay& baseline,
   const Baseline reference{
       recording,   baseline, options, memory, memory.need(recording.graph(), baseline.run.timeline),
       how.examples};
-  const auto all = optimizations::all();
+  const auto all = what_ifs::all();
   std::vector<Tried> tried(all.size());
   for_each_index(all.size(),
                  [&](std::size_t i) { tried[i] = try_alone(*all[i], reference, keeper); });
@@ -190,4 +190,4 @@ Result<Ranking> rank_all(const Recording& recording, const Replay& baseline,
   return ranking;
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -13,16 +13,16 @@
 #include "apps/session/memory_need.h"
 #include "apps/session/predict.h"
 #include "apps/session/recording/load.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/result.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 enum class RankBy : std::uint8_t { time, memory };
 
 /// One row of a ranking.
 struct Ranked {
-  const OptimizationInfo* optimization = nullptr;
+  const WhatIfInfo* info = nullptr;
   std::int64_t step_ns = 0;
   std::int64_t low_ns = 0;
   std::int64_t high_ns = 0;
@@ -33,7 +33,7 @@ struct Ranked {
   std::string settings{};            ///< of an example, "factor=2"; empty: its defaults
   std::vector<Doubt> doubts{};       ///< of the what-if alone
 };
-/// An optimization that a ranking leaves out.
+/// A what-if that a ranking leaves out.
 struct Unranked {
   enum class Cause : std::uint8_t {
     needs_parameter,
@@ -54,7 +54,7 @@ struct Ranking {
   std::vector<Ranked> rows;          ///< largest gain first, by time per sample
   std::vector<Unranked> left_out;
 };
-/// Tries every optimization that needs no parameter against `baseline`, on several threads. By
+/// Tries every what-if that needs no parameter against `baseline`, on several threads. By
 /// memory: lowest peak of live bytes first, equal ones by time; an error without recorded tensors.
 [[nodiscard]] Result<Ranking> rank_all(const Recording& recording, const Replay& baseline,
                                        const RunOptions& options = {}, RankBy by = RankBy::time);
@@ -65,15 +65,15 @@ struct RankHow {
   /// What-ifs of the program that need a parameter take the settings that ship with them.
   bool examples = false;
   /// Gets the prediction behind every row, one at a time, in any order.
-  std::function<void(const OptimizationInfo&, Prediction)> keep{};
+  std::function<void(const WhatIfInfo&, Prediction)> keep{};
 };
 [[nodiscard]] Result<Ranking> rank_all(const Recording& recording, const Replay& baseline,
                                        const RunOptions& options, const RankHow& how);
 
 /// Two what-ifs, the second on top of the first.
 struct RankedPair {
-  const OptimizationInfo* first = nullptr;
-  const OptimizationInfo* second = nullptr;
+  const WhatIfInfo* first = nullptr;
+  const WhatIfInfo* second = nullptr;
   std::int64_t step_ns = 0;
   std::int64_t low_ns = 0;
   std::int64_t high_ns = 0;
@@ -110,7 +110,7 @@ struct PairRanking {
 /// The order of a ranking: by time per sample, or by live memory and then by time per sample.
 [[nodiscard]] bool ranks_before(const Ranked& a, const Ranked& b, RankBy by);
 
-/// The optimization with its defaults; nothing if it has a parameter that must be given.
-[[nodiscard]] std::optional<WhatIf> with_defaults(const OptimizationInfo& info);
+/// The what-if with its defaults; nothing if it has a parameter that must be given.
+[[nodiscard]] std::optional<WhatIf> with_defaults(const WhatIfInfo& info);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -7,7 +7,7 @@
 
 #include "sim/core/result.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 using Set = std::vector<std::size_t>;
@@ -200,4 +200,4 @@ SetOutcome search_sets(const SetProblem& problem, const SetLimits& limits) {
   return Search(problem, limits).run();
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

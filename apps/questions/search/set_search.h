@@ -8,7 +8,7 @@
 #include <span>
 #include <vector>
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// What a set turned out to be.
 struct SetTrial {
@@ -60,4 +60,4 @@ struct SetOutcome {
 /// are left go to each size, all that remain to the last.
 [[nodiscard]] SetOutcome search_sets(const SetProblem& problem, const SetLimits& limits);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

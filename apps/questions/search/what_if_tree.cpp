@@ -9,7 +9,7 @@
 
 #include "sim/core/parallel.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 /// What stacks begin with.
@@ -96,4 +96,4 @@ void for_each_stack(const Recording& recording, const StackSteps& steps,
   });
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

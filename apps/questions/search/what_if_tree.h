@@ -8,7 +8,7 @@
 
 #include "apps/session/what_if_stack.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// The what-ifs that stacks are made of.
 struct StackSteps {
@@ -25,4 +25,4 @@ void for_each_stack(const Recording& recording, const StackSteps& steps,
                     std::span<const std::vector<std::size_t>> stacks,
                     const std::function<void(std::size_t, const WhatIfStack*)>& visit);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

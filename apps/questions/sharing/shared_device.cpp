@@ -7,7 +7,7 @@
 
 #include "models/jobs/scenario/scenario.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 std::string_view to_string(Sharing sharing) {
   switch (sharing) {
@@ -34,7 +34,7 @@ Result<SharedDevice> shared_device(const std::array<std::string, 2>& paths,
                                    const std::string& accelerator,
                                    const PredictorOptions& options) {
   for (const std::string& path : paths) {
-    if (driver::is_scenario_file(path)) {
+    if (is_scenario_file(path)) {
       return Error{ErrorCode::bad_usage,
                    fmt::format("{}: holds a scenario, expected a trace: what two runs share is "
                                "known of recorded ones",
@@ -86,4 +86,4 @@ Result<SharedDevice> shared_device(const std::array<std::string, 2>& paths,
   return answer;
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -11,7 +11,7 @@
 #include "models/hardware/catalogue/catalogue.h"
 #include "sim/core/result.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// "time slices", "MPS", "MIG halves".
 [[nodiscard]] std::string_view to_string(Sharing sharing);
@@ -45,4 +45,4 @@ inline constexpr double pair_rank_correlation = 0.76;
                                                  const std::string& accelerator,
                                                  const PredictorOptions& options);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

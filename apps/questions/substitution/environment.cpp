@@ -11,7 +11,7 @@
 #include "sim/core/params.h"
 #include "sim/core/random.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 constexpr std::string_view select_key = "select";
@@ -19,7 +19,7 @@ constexpr std::string_view stop_text = "stop";
 constexpr std::size_t most_actions = 10'000;
 
 bool has_select(const WhatIfSpec& spec) {
-  const auto info = find_optimization(spec.name);
+  const auto info = find_what_if(spec.name);
   return info.ok() && std::any_of((*info)->params.begin(), (*info)->params.end(),
                                   [](const ParamInfo& param) { return param.name == select_key; });
 }
@@ -267,4 +267,4 @@ Result<SubstitutionFound> search_substitutions(const Substitutions& rules,
   return found;
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -17,7 +17,7 @@
 #include "apps/session/what_if_stack.h"
 #include "sim/core/result.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// What a state costs.
 struct SubstitutionCost {
@@ -134,4 +134,4 @@ struct SubstitutionFound {
 [[nodiscard]] Result<SubstitutionFound> search_substitutions(const Substitutions& rules,
                                                              const SubstitutionSearch& search);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

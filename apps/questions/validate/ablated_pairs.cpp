@@ -6,7 +6,7 @@
 
 #include "trace/rules/rules.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 /// Less is no difference, as for replays.
@@ -72,4 +72,4 @@ Result<std::vector<AblatedPairs>> ablated_pairs(const CataloguePtr& catalogue,
   return table;
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

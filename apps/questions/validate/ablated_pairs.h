@@ -10,7 +10,7 @@
 #include "models/hardware/catalogue/catalogue.h"
 #include "sim/core/result.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// One pair, predicted from a graph without a rule.
 struct AblatedPair {
@@ -45,4 +45,4 @@ struct AblatedPairs {
                                                          const std::string& rule,
                                                          const std::vector<PairRow>& known);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -12,7 +12,7 @@
 #include "sim/core/parallel.h"
 #include "trace/rules/rules.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 using trace::rules::Rule;
@@ -142,4 +142,4 @@ Result<std::vector<AblatedRule>> ablation_table(const CataloguePtr& catalogue,
   return table;
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

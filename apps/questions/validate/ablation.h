@@ -11,7 +11,7 @@
 #include "models/hardware/catalogue/catalogue.h"
 #include "sim/core/result.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// How far a graph is from its recording; shares of the recorded span.
 struct GraphErrors {
@@ -50,4 +50,4 @@ struct AblatedRule {
                                                               const std::string& folder,
                                                               const std::string& rule);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 namespace fs = std::filesystem;
@@ -120,4 +120,4 @@ Status for_each_recording(const CataloguePtr& catalogue, const std::string& fold
   return ok_status();
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -10,7 +10,7 @@
 #include "models/hardware/catalogue/catalogue.h"
 #include "sim/core/result.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// A recording below a folder that can be simulated, or why not.
 struct FolderRecording {
@@ -29,4 +29,4 @@ struct FolderRecording {
 [[nodiscard]] Status for_each_recording(const CataloguePtr& catalogue, const std::string& folder,
                                         const std::function<void(FolderRecording&&)>& visit);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -16,7 +16,7 @@
 #include "trace/formats/reader.h"
 #include "trace/ranks/job.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 namespace fs = std::filesystem;
@@ -188,4 +188,4 @@ Result<std::vector<FormatRow>> format_table(const std::string& folder) {
   return rows;
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

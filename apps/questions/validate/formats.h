@@ -10,7 +10,7 @@
 #include "sim/core/result.h"
 #include "trace/table/import_report.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// One file.
 struct FormatRow {
@@ -33,4 +33,4 @@ struct FormatRow {
 /// Every file below a folder, by name.
 [[nodiscard]] Result<std::vector<FormatRow>> format_table(const std::string& folder);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -8,7 +8,7 @@
 #include "models/hardware/kernels/kernel_class.h"
 #include "sim/graph/change.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 /// Kernels of one operator with these shapes.
@@ -94,8 +94,8 @@ Result<KernelErrors> kernel_errors(const Recording& base, const Recording& chang
   if (!base.accelerator || !changed.accelerator) {
     return Error{ErrorCode::unsupported, "the accelerator of one of both recordings is not known"};
   }
-  const foretrace::Scenario scenario{base.graph(), &*base.accelerator, base.catalogue()};
-  const Result<Change> change = swap.optimization->apply(scenario, swap.parameters);
+  const foretrace::WhatIfInput scenario{base.graph(), &*base.accelerator, base.catalogue()};
+  const Result<Change> change = swap.info->apply(scenario, swap.parameters);
   if (!change) {
     return change.error();
   }
@@ -121,4 +121,4 @@ Result<KernelErrors> kernel_errors(const Recording& base, const Recording& chang
   return errors;
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -11,7 +11,7 @@
 #include "models/whatifs/what_if_spec.h"
 #include "sim/core/result.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// Kernels of one class that belong to the same operators with the same shapes in both recordings.
 struct KernelErrorRow {
@@ -34,4 +34,4 @@ struct KernelErrors {
 [[nodiscard]] Result<KernelErrors> kernel_errors(const Recording& base, const Recording& changed,
                                                  const WhatIf& swap);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

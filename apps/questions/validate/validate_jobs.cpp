@@ -14,7 +14,7 @@
 #include "apps/session/predict.h"
 #include "models/hardware/catalogue/accelerator.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 namespace fs = std::filesystem;
@@ -147,4 +147,4 @@ Result<std::vector<JobRow>> job_table(const CataloguePtr& catalogue, const std::
   return rows;
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

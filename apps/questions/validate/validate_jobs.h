@@ -9,7 +9,7 @@
 #include "sim/core/result.h"
 #include "trace/assemble/build_graph.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// How far the steps of all ranks are from the recording: mean and largest of their sizes.
 struct StepErrors {
@@ -54,4 +54,4 @@ struct KnownJob {
 [[nodiscard]] Result<std::vector<JobRow>> job_table(const CataloguePtr& catalogue,
                                                     const std::string& folder);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -20,7 +20,7 @@
 #include "sim/core/whole.h"
 #include "sim/engine/memory/memory_tracker.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 namespace fs = std::filesystem;
@@ -222,7 +222,7 @@ Status predict_pair(const CataloguePtr& catalogue, Pair& pair) {
     return stack.error();
   }
   pair.row.applied = fmt::format("{}", fmt::join(pair.apply, " + "));
-  if (changed && stack->size() == 1 && stack->front().optimization->accelerator_param != nullptr) {
+  if (changed && stack->size() == 1 && stack->front().info->accelerator_param != nullptr) {
     Result<KernelErrors> kernels = kernel_errors(*base, *changed, stack->front());
     if (!kernels) {
       return std::move(kernels).error();
@@ -327,4 +327,4 @@ Result<std::vector<PairRow>> pairs_without(const CataloguePtr& catalogue, const 
   return rows;
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

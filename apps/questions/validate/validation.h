@@ -11,7 +11,7 @@
 #include "models/hardware/catalogue/catalogue.h"
 #include "sim/core/result.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// One trace, replayed with and without what it recorded per operation.
 struct ReplayRow {
@@ -87,4 +87,4 @@ struct Coverage {
 [[nodiscard]] Result<std::vector<PairRow>> pair_table(const CataloguePtr& catalogue,
                                                       const std::string& folder);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -16,7 +16,7 @@
 #include "models/whatifs/examples.h"
 #include "sim/core/parallel.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 namespace fs = std::filesystem;
@@ -28,7 +28,7 @@ struct Tried {
 
 Result<std::vector<Tried>> all_examples(const Catalogue& catalogue) {
   std::vector<Tried> examples;
-  for (const OptimizationInfo* const info : optimizations::all()) {
+  for (const WhatIfInfo* const info : what_ifs::all()) {
     Result<Example> example = example_of(catalogue, *info);
     if (!example.ok()) {
       return example.error();
@@ -46,7 +46,7 @@ ExampleOutcome outcome_of(const Recording& recording, const Replay& baseline,
   const Result<Prediction> prediction = predict(recording, {&what_if, 1}, options, &baseline);
   if (!prediction.ok()) {
     outcome.is_error = prediction.error().code != ErrorCode::no_match;
-    outcome.refusal = reason_of(prediction.error(), what_if.optimization->name);
+    outcome.refusal = reason_of(prediction.error(), what_if.info->name);
     return outcome;
   }
   outcome.before_ns = baseline.run.answer.step_ns;
@@ -152,4 +152,4 @@ Result<ExampleTable> example_table(const CataloguePtr& catalogue, const std::str
   return table;
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -8,10 +8,10 @@
 #include <vector>
 
 #include "models/hardware/catalogue/catalogue.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/result.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// One what-if on one recording.
 struct ExampleOutcome {
@@ -30,7 +30,7 @@ struct ExampleOutcome {
 
 /// One what-if on all recordings.
 struct ExampleRow {
-  const OptimizationInfo* optimization = nullptr;
+  const WhatIfInfo* info = nullptr;
   std::string settings;  ///< "key=value,..."
   std::vector<ExampleOutcome> outcomes;
 
@@ -51,4 +51,4 @@ struct ExampleTable {
 [[nodiscard]] Result<ExampleTable> example_table(const CataloguePtr& catalogue,
                                                  const std::string& folder);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

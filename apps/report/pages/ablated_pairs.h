@@ -9,6 +9,6 @@
 namespace foretrace::report {
 
 /// Puts them behind the replays.
-void add_ablated_pairs(const std::vector<driver::AblatedPairs>& rules, Page& page);
+void add_ablated_pairs(const std::vector<AblatedPairs>& rules, Page& page);
 
 }  // namespace foretrace::report

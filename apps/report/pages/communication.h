@@ -9,9 +9,9 @@
 namespace foretrace::report {
 
 struct CommunicationAnswer {
-  const driver::Recording& recording;
-  const driver::Replay& replay;
-  const driver::Communication& communication;
+  const Recording& recording;
+  const Replay& replay;
+  const Communication& communication;
 };
 /// foretrace.communication/1.
 [[nodiscard]] Page communication_page(const CommunicationAnswer& answer);

@@ -11,10 +11,10 @@ namespace foretrace::report {
 
 /// Two runs side by side.
 struct CompareAnswer {
-  const driver::ComparedRun& before;
-  const driver::ComparedRun& after;
-  const driver::Comparison& comparison;
-  std::vector<driver::Doubt> doubts{};
+  const ComparedRun& before;
+  const ComparedRun& after;
+  const Comparison& comparison;
+  std::vector<Doubt> doubts{};
 };
 /// foretrace.compare/1.
 [[nodiscard]] Page compare_page(const CompareAnswer& answer);

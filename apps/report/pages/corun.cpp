@@ -15,16 +15,16 @@
 namespace foretrace::report {
 
 namespace sections {
-Builder<driver::SharedDevice> shared_device;
+Builder<SharedDevice> shared_device;
 }
 
-Page corun_page(const driver::SharedDevice& answer) {
+Page corun_page(const SharedDevice& answer) {
   constexpr std::array list = {sections::shared_device};
   Page page{.schema = "foretrace.corun/1",
             .document_keys = {"accelerator", "runs", "ways"},
-            .sections = build<driver::SharedDevice>(list, {}, answer),
+            .sections = build<SharedDevice>(list, {}, answer),
             .main_table = "ways"};
-  std::vector<driver::Doubt> doubts;
+  std::vector<Doubt> doubts;
   for (std::size_t i = 0; i < answer.paths.size(); ++i) {
     if (i == 1 && answer.paths[0] == answer.paths[1]) break;
     const std::string name(file_name_of(answer.paths[i]));

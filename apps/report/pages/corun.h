@@ -7,6 +7,6 @@
 namespace foretrace::report {
 
 /// foretrace.corun/1.
-[[nodiscard]] Page corun_page(const driver::SharedDevice& answer);
+[[nodiscard]] Page corun_page(const SharedDevice& answer);
 
 }  // namespace foretrace::report

@@ -9,9 +9,9 @@
 namespace foretrace::report {
 
 struct PathAnswer {
-  const driver::Recording& recording;
-  const driver::Replay& replay;
-  const driver::PathReport& report;
+  const Recording& recording;
+  const Replay& replay;
+  const PathReport& report;
 };
 /// foretrace.critical-path/1.
 [[nodiscard]] Page critical_path_page(const PathAnswer& answer);

@@ -15,11 +15,11 @@ struct InspectQuestion {
 };
 /// One trace, as `inspect` shows it.
 struct InspectAnswer {
-  const driver::Inspection& found;
+  const Inspection& found;
   const InspectQuestion& question;
 };
 /// foretrace.inspect/1: one part per trace.
-[[nodiscard]] Page inspect_page(std::span<const driver::Inspection> traces,
+[[nodiscard]] Page inspect_page(std::span<const Inspection> traces,
                                 const InspectQuestion& question);
 
 }  // namespace foretrace::report

@@ -11,8 +11,8 @@ namespace foretrace::report {
 
 /// What `simulate` answers to execution traces of a job's ranks.
 struct NodeJobPart {
-  const driver::NodeScenario& scenario;
-  const driver::NodeAnswer& answer;
+  const NodeScenario& scenario;
+  const NodeAnswer& answer;
   std::string_view timeline{};  ///< where it was written; empty: nowhere
 };
 /// foretrace.node_job_result/1.

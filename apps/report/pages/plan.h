@@ -11,9 +11,9 @@ namespace foretrace::report {
 
 /// What `plan` answers: one search, or one per number of devices.
 struct PlansPart {
-  const driver::Scenario& scenario;
-  std::span<const driver::PlanAnswer> strong;  ///< of one batch
-  std::span<const driver::PlanAnswer> weak;    ///< of one batch per device; empty: not asked for
+  const Scenario& scenario;
+  std::span<const PlanAnswer> strong;  ///< of one batch
+  std::span<const PlanAnswer> weak;    ///< of one batch per device; empty: not asked for
 };
 /// foretrace.plan/2.
 [[nodiscard]] Page plans_page(const PlansPart& part);

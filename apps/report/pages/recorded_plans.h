@@ -13,10 +13,10 @@ namespace foretrace::report {
 
 /// What `plan` answers of a recording.
 struct RecordedPlansPart {
-  const driver::Recording& recording;
-  const driver::RecordedPlans& answer;
-  std::size_t keep = 5;                 ///< plans that a page shows
-  std::vector<driver::Doubt> doubts{};  ///< of the recording's replay
+  const Recording& recording;
+  const RecordedPlans& answer;
+  std::size_t keep = 5;         ///< plans that a page shows
+  std::vector<Doubt> doubts{};  ///< of the recording's replay
 };
 /// foretrace.recorded_plans/1.
 [[nodiscard]] Page recorded_plans_page(const RecordedPlansPart& part);

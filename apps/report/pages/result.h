@@ -21,25 +21,25 @@ namespace foretrace::report {
 
 /// What `simulate` and `whatif` answer; pointers may be null.
 struct ResultAnswer {
-  const driver::Recording& recording;
-  const driver::Replay& replay;
-  const driver::Analysis& baseline;  ///< of the replay
-  const driver::Prediction* prediction = nullptr;
-  const driver::Analysis* predicted = nullptr;  ///< of the prediction
-  const driver::Ranking* ranking = nullptr;
-  const driver::BudgetAnswer* baseline_budget = nullptr;   ///< of the replay
-  const driver::BudgetAnswer* predicted_budget = nullptr;  ///< of the prediction
-  const driver::PairRanking* pairs = nullptr;
-  const driver::FitAnswer* fit = nullptr;
-  const driver::BatchAnswer* max_batch = nullptr;
-  const driver::BestSetAnswer* best_set = nullptr;
+  const Recording& recording;
+  const Replay& replay;
+  const Analysis& baseline;  ///< of the replay
+  const Prediction* prediction = nullptr;
+  const Analysis* predicted = nullptr;  ///< of the prediction
+  const Ranking* ranking = nullptr;
+  const BudgetAnswer* baseline_budget = nullptr;   ///< of the replay
+  const BudgetAnswer* predicted_budget = nullptr;  ///< of the prediction
+  const PairRanking* pairs = nullptr;
+  const FitAnswer* fit = nullptr;
+  const BatchAnswer* max_batch = nullptr;
+  const BestSetAnswer* best_set = nullptr;
   std::span<const std::string> what_ifs{};  ///< as --apply takes them
   bool all_steps = false;                   ///< every step beside its simulation
   bool rank_all = false;                    ///< the ranking is asked for beside pairs
   std::string_view timeline{};              ///< where it was written; empty: nowhere
 };
 /// Of the recording, and of the what-ifs that the answer is about.
-[[nodiscard]] std::vector<driver::Doubt> all_doubts(const ResultAnswer& answer);
+[[nodiscard]] std::vector<Doubt> all_doubts(const ResultAnswer& answer);
 /// foretrace.result/2. The question that was asked comes first: the last pointer that is not null.
 [[nodiscard]] Page result_page(const ResultAnswer& answer);
 

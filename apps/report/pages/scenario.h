@@ -12,8 +12,8 @@ namespace foretrace::report {
 
 /// What `simulate` answers to a scenario.
 struct ScenarioPart {
-  const driver::Scenario& scenario;
-  const driver::ScenarioAnswer& answer;
+  const Scenario& scenario;
+  const ScenarioAnswer& answer;
   std::string_view timeline{};       ///< where it was written; empty: nowhere
   const Catalogue* known = nullptr;  ///< what boards draw; null: energy is left out
 };

@@ -7,8 +7,8 @@
 namespace foretrace::report {
 
 struct ServedAnswer {
-  const driver::Serving& serving;
-  const driver::ServingAnswer& answer;
+  const Serving& serving;
+  const ServingAnswer& answer;
 };
 /// foretrace.serving_result/1.
 [[nodiscard]] Page serving_page(const ServedAnswer& answer);

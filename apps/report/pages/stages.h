@@ -11,8 +11,8 @@ namespace foretrace::report {
 
 /// What `plan --stages auto` answers.
 struct StagesPart {
-  const driver::Scenario& scenario;
-  const driver::StageAnswer& answer;
+  const Scenario& scenario;
+  const StageAnswer& answer;
   std::string_view written{};  ///< where the best plan was written; empty: nowhere
 };
 /// foretrace.stages/2.

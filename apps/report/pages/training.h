@@ -10,8 +10,8 @@ namespace foretrace::report {
 
 /// A training run until its target, for each batch.
 struct TrainingPart {
-  const driver::TrainingRun& run;
-  std::span<const driver::TrainingTime> times;  ///< at least one
+  const TrainingRun& run;
+  std::span<const TrainingTime> times;  ///< at least one
 };
 /// foretrace.training_result/1.
 [[nodiscard]] Page training_page(const TrainingPart& part);

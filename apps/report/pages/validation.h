@@ -13,15 +13,15 @@
 namespace foretrace::report {
 
 struct ValidationAnswer {
-  const driver::ReplayTable& replays;
-  const std::vector<driver::PairRow>& pairs;
+  const ReplayTable& replays;
+  const std::vector<PairRow>& pairs;
 };
 /// foretrace.validation/1.
 [[nodiscard]] Page validation_page(const ValidationAnswer& answer);
-[[nodiscard]] Page jobs_page(const std::vector<driver::JobRow>& jobs);
-[[nodiscard]] Page ablation_page(const std::vector<driver::AblatedRule>& rules);
-[[nodiscard]] Page examples_page(const driver::ExampleTable& examples);
+[[nodiscard]] Page jobs_page(const std::vector<JobRow>& jobs);
+[[nodiscard]] Page ablation_page(const std::vector<AblatedRule>& rules);
+[[nodiscard]] Page examples_page(const ExampleTable& examples);
 /// foretrace.formats/1.
-[[nodiscard]] Page formats_page(const std::vector<driver::FormatRow>& rows);
+[[nodiscard]] Page formats_page(const std::vector<FormatRow>& rows);
 
 }  // namespace foretrace::report

@@ -5,7 +5,7 @@
 
 #include "models/hardware/catalogue/catalogue.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 // Where no profile says more: a usual context of a driver with its kernels, as in configs/memories.
@@ -73,4 +73,4 @@ std::vector<MemoryFit> memory_fits(const MemoryInputs& inputs, const MemoryRepor
   return fits;
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

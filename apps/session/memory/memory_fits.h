@@ -7,7 +7,7 @@
 
 #include "apps/session/memory/memory_report.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// Memory that the driver takes of a device, outside the allocator.
 struct ContextBytes {
@@ -24,4 +24,4 @@ struct ContextBytes {
 [[nodiscard]] std::vector<MemoryFit> memory_fits(const MemoryInputs& inputs,
                                                  const MemoryReport& report);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -8,7 +8,7 @@
 #include "apps/session/memory/memory_fits.h"
 #include "models/hardware/memories/static_plan.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 constexpr std::size_t most_single_tensors = 10;
@@ -197,4 +197,4 @@ std::string_view to_string(FitVerdict verdict) {
   return "no";
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -15,7 +15,7 @@
 #include "sim/result/timeline.h"
 #include "trace/assemble/build_graph.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// Memory that the caching allocator holds of a device at most. What it held in a recording depends
 /// on the history of the process; so it is a range, with the reason.
@@ -94,4 +94,4 @@ struct MemoryReport {
 [[nodiscard]] std::vector<MemoryReport> memory_reports(const MemoryInputs& inputs,
                                                        const Timeline& timeline);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

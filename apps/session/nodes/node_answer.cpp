@@ -19,7 +19,7 @@
 #include "trace/nodes/node_job.h"
 #include "trace/ranks/job.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 constexpr const char* group_file = "comm_group.json";
@@ -195,4 +195,4 @@ Result<NodeAnswer> answer_nodes(const NodeScenario& scenario) {
   return answer;
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

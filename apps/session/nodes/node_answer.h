@@ -13,7 +13,7 @@
 #include "sim/core/result.h"
 #include "sim/graph/task_graph.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// Exchanges of one kind and size among as many ranks, on as many nodes of the cluster.
 struct ExchangeRow {
@@ -44,4 +44,4 @@ struct NodeAnswer {
 
 [[nodiscard]] Result<NodeAnswer> answer_nodes(const NodeScenario& scenario);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -6,7 +6,7 @@
 
 #include "sim/graph/links.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 using trace::EventKind;
@@ -85,4 +85,4 @@ HostEvents host_events(const Recording& recording) {
   return found;
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -6,7 +6,7 @@
 
 #include "apps/session/recording/load.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// Events by task of the host: in the host time before it, and in the task itself.
 struct HostEvents {
@@ -19,4 +19,4 @@ struct HostEvents {
 /// what other recorders wrote: a name and two times, where PyTorch's writes shapes and stacks too.
 [[nodiscard]] HostEvents host_events(const Recording& recording);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

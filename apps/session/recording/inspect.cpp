@@ -14,7 +14,7 @@
 #include "trace/nodes/storages/memory_graph.h"
 #include "trace/nodes/storages/node_tensors.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 /// Device time by the value of a key, longest first; equal times by name.
@@ -208,4 +208,4 @@ std::string_view to_string(trace::EventKind kind) {
   return "other";
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

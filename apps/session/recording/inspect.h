@@ -18,7 +18,7 @@
 #include "trace/table/memory_timeline.h"
 #include "trace/table/node_graph.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// Device time and operations that share a name.
 struct Share {
@@ -141,4 +141,4 @@ struct Inspection {
 /// Name of an event kind in reports.
 [[nodiscard]] std::string_view to_string(trace::EventKind kind);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

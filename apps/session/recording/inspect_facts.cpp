@@ -4,7 +4,7 @@
 
 #include "apps/session/recording/inspect.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 NodeFacts node_facts(const trace::NodeGraph& nodes) {
   NodeFacts facts;
@@ -65,4 +65,4 @@ MemoryFacts memory_facts(const trace::MemoryTimeline& memory) {
   return facts;
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

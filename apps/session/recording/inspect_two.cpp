@@ -9,7 +9,7 @@
 #include "trace/link/execution_trace.h"
 #include "trace/link/graph_capture.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 bool is_execution_trace(const trace::LoadedTrace& trace) {
@@ -92,4 +92,4 @@ Result<std::vector<Inspection>> inspect_two(const std::string& first, const std:
   return found;
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

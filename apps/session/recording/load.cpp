@@ -12,7 +12,7 @@
 #include "trace/io/read_budget.h"
 #include "trace/nodes/storages/memory_graph.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 /// The device that the work of the graph runs on; the first one if there are several.
@@ -190,4 +190,4 @@ Result<Recording> load_job(std::span<const std::string> inputs, const LoadOption
   return found.ok() ? finished(budget, options, job_of(*std::move(found), options)) : found.error();
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

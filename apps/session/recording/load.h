@@ -17,7 +17,7 @@
 #include "trace/table/import_report.h"
 #include "trace/table/silences.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 struct LoadOptions {
   CataloguePtr catalogue{};  ///< what accelerators there are; null: none is recognized
@@ -83,4 +83,4 @@ struct Recording {
 [[nodiscard]] Result<Recording> load_job(std::span<const std::string> inputs,
                                          const LoadOptions& options = {});
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

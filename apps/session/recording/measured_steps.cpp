@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <utility>
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 /// Recorded times as a timeline; what was not recorded begins at -1.
@@ -36,4 +36,4 @@ StepTimes measured_steps(const trace::BuiltGraph& built) {
   return steps_of_job(built.graph.context().steps, std::move(times));
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -4,9 +4,9 @@
 #include "sim/result/steps/steps.h"
 #include "trace/assemble/build_graph.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// Steps as the trace recorded them.
 [[nodiscard]] StepTimes measured_steps(const trace::BuiltGraph& built);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

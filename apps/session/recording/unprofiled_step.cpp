@@ -6,9 +6,9 @@
 
 #include <fmt/format.h>
 
-#include "apps/session/lighter_host.h"
 #include "apps/session/recording/host_events.h"
 #include "apps/session/recording/measured_steps.h"
+#include "apps/session/recording/without_events.h"
 #include "sim/core/params.h"
 #include "sim/core/text.h"
 #include "sim/core/whole.h"
@@ -16,7 +16,7 @@
 #include "sim/graph/change.h"
 #include "sim/result/steps/steps.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 /// The step must react to the host by more than this share, or its time says nothing of the host.
@@ -162,4 +162,4 @@ Status take_out_profiler(std::int64_t step_ns, Recording& recording) {
   return ok_status();
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

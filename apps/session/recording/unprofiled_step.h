@@ -9,7 +9,7 @@
 #include "apps/session/recording/load.h"
 #include "sim/core/result.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// Host events (operators, calls, frames, ranges, memory) on the threads of the graph per step,
 /// where the recording has operators; 0: it has none, or is a job's.
@@ -28,4 +28,4 @@ namespace foretrace::driver {
 /// no operators; a step that is not below the recorded one; a device that limits it.
 [[nodiscard]] Status take_out_profiler(std::int64_t step_ns, Recording& recording);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -10,7 +10,7 @@
 #include "models/jobs/scenario/scenario_files.h"
 #include "sim/core/config_json.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 constexpr double most_rate = 1e21;  // per second
@@ -109,4 +109,4 @@ Result<trace::GroupList> read_group_list(const std::string& path) {
   return list;
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

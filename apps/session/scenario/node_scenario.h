@@ -11,7 +11,7 @@
 #include "trace/graph/built_graph.h"
 #include "trace/nodes/node_groups.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 struct NodeScenario {
   std::string path;
@@ -32,4 +32,4 @@ struct NodeScenario {
 /// What "comm_group.json" lists, as ASTRA-sim has it: ranks by the name of their group.
 [[nodiscard]] Result<trace::GroupList> read_group_list(const std::string& path);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -9,7 +9,7 @@
 #include "models/jobs/scenario/scenario_files.h"
 #include "sim/core/config.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 constexpr double most_group = 1e6;
@@ -19,7 +19,7 @@ constexpr std::array<std::string_view, 4> zero_stages = {"none", "optimizer", "g
                                                          "parameters"};
 
 /// "key=value,..." of what differs from the usual.
-class Settings {
+class GroupSettings {
  public:
   void add(std::string_view key, std::uint32_t value, std::uint32_t usual) {
     if (value != usual) add(key, fmt::format("{}", value));
@@ -33,7 +33,7 @@ class Settings {
   std::string text_;
 };
 
-void read_groups(ConfigFields& fields, Settings& settings) {
+void read_groups(ConfigFields& fields, GroupSettings& settings) {
   const ConfigValue* object = fields.optional_object("parallelism");
   if (object == nullptr) return;
   ConfigFields inner(*object, fields.file(), fields.pointer_of("parallelism"));
@@ -48,7 +48,7 @@ void read_groups(ConfigFields& fields, Settings& settings) {
   fields.take(inner.finish());
 }
 
-void read_micro_batches(ConfigFields& fields, Settings& settings) {
+void read_micro_batches(ConfigFields& fields, GroupSettings& settings) {
   const ConfigValue* object = fields.optional_object("batch");
   if (object == nullptr) return;
   ConfigFields inner(*object, fields.file(), fields.pointer_of("batch"));
@@ -68,7 +68,7 @@ Result<std::optional<TraceScenario>> trace_scenario_of(const ConfigValue& root,
   if (!has_trace(root)) return std::optional<TraceScenario>{};
   const ConfigValue* workload = root.find("workload");
   TraceScenario scenario;
-  Settings settings;
+  GroupSettings settings;
   ConfigFields fields(root, where);
   ConfigFields inner(*workload, where, "/workload");
   if (inner.optional_value("model") != nullptr) {
@@ -129,4 +129,4 @@ Result<std::vector<WhatIf>> spread_stack(const Recording& recording, const Catal
   return spread_stack(recording, scenario.settings, *cluster, scenario.cluster);
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -11,7 +11,7 @@
 #include "sim/core/config.h"
 #include "sim/core/result.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 struct TraceScenario {
   std::string trace;     ///< path
@@ -39,4 +39,4 @@ struct TraceScenario {
                                                        const Catalogue& catalogue,
                                                        const TraceScenario& scenario);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -57,19 +57,18 @@ class ScenarioEvaluator final : public PointEvaluator {
  private:
   double metric_of(std::string_view name, const Job& job, const Estimate& answer,
                    const RangedStep& range) {
-    const double bytes = driver::fullest_bytes(answer.memory);
+    const double bytes = fullest_bytes(answer.memory);
     if (name == "step_ns") return static_cast<double>(answer.step_ns);
     // A recording without weights does not say.
     if (name == "memory_bytes") return bytes > 0 ? std::round(bytes) : unknown;
     if (name == "fits") return fits_device(job, answer.memory) ? 1 : 0;
     if (name == "ram_bytes" || name == "flash_bytes") {
-      const auto memories =
-          device_memories(job, answer.memory[driver::fullest_stage(answer.memory)]);
+      const auto memories = device_memories(job, answer.memory[fullest_stage(answer.memory)]);
       if (name == "ram_bytes") return std::round(memories.front().need);
       return memories.size() > 1 ? std::round(memories[1].need) : unknown;
     }
-    const double flops = driver::model_flops(job, points_.amounts(job));
-    const driver::JobFigures figures = driver::job_figures(job, answer.step_ns, flops);
+    const double flops = model_flops(job, points_.amounts(job));
+    const JobFigures figures = job_figures(job, answer.step_ns, flops);
     if (name == "tokens_per_s") return figures.tokens_per_s;
     // A recording has no operations to count.
     if (name == "mfu") return figures.flops_utilization.value_or(unknown);
@@ -90,7 +89,7 @@ class ScenarioEvaluator final : public PointEvaluator {
 
   const Sweep& sweep_;
   ScenarioPoints points_;
-  driver::PlanEstimates estimates_;
+  PlanEstimates estimates_;
   bool has_range_ = false;
 };
 
@@ -101,7 +100,7 @@ class ScenarioEvaluation final : public Evaluation {
 
   /// Every value of every axis can be read: what a plan makes of it is another matter.
   Status check() {
-    driver::ScenarioParts parts;
+    ScenarioParts parts;
     std::vector<std::string> files;
     const Status tried = try_values(sweep_, [&](const ConfigValue& document) -> Status {
       auto read = read_point(sweep_, *catalogue_, document, parts);

@@ -25,19 +25,19 @@
 namespace foretrace::sweeping {
 namespace {
 
-using driver::WhatIf;
-using driver::WhatIfStack;
+using WhatIf;
+using WhatIfStack;
 
 constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
 
 /// A recording with what the points that ask for the same step of it are compared with.
 struct Source {
-  std::shared_ptr<const driver::Recording> loaded;
-  driver::Replay replay;
-  std::unique_ptr<driver::MemoryModel> memory{};  ///< only if a metric wants it
-  std::optional<driver::MemoryNeed> need{};       ///< of the recorded run
+  std::shared_ptr<const Recording> loaded;
+  Replay replay;
+  std::unique_ptr<MemoryModel> memory{};  ///< only if a metric wants it
+  std::optional<MemoryNeed> need{};       ///< of the recorded run
 
-  [[nodiscard]] const driver::Recording& recording() const { return *loaded; }
+  [[nodiscard]] const Recording& recording() const { return *loaded; }
 };
 
 /// The stack of the last point, what-if by what-if: the next point begins where they part.
@@ -59,7 +59,7 @@ class StackPath {
     stacks_.erase(stacks_.begin() + static_cast<std::ptrdiff_t>(shared) + 1, stacks_.end());
     for (std::size_t depth = shared; depth < question.keys.size(); ++depth) {
       WhatIfStack next = stacks_.back();
-      if (Status pushed = next.push(question.stack[depth], driver::Neutral::keep); !pushed.ok()) {
+      if (Status pushed = next.push(question.stack[depth], Neutral::keep); !pushed.ok()) {
         return std::move(pushed).error();
       }
       stacks_.push_back(std::move(next));
@@ -75,10 +75,9 @@ class StackPath {
 };
 
 /// Traces, engine and step that a replay is of.
-using SourceKey =
-    std::tuple<std::vector<std::string>, driver::Engine, driver::StepChoice::Kind, std::int64_t>;
+using SourceKey = std::tuple<std::vector<std::string>, Engine, StepChoice::Kind, std::int64_t>;
 SourceKey key_of(const TraceQuestion& question) {
-  const driver::RunOptions& options = question.options;
+  const RunOptions& options = question.options;
   return {question.traces, options.engine, options.step.kind, options.step.number};
 }
 using Sources = std::map<SourceKey, Source>;
@@ -133,9 +132,9 @@ class TraceEvaluator final : public PointEvaluator {
       return Error{ErrorCode::not_found, "the trace has no such step"};
     }
     const Source& source = found->second;
-    Result<driver::Prediction> prediction = predicted(source, question);
+    Result<Prediction> prediction = predicted(source, question);
     if (!prediction.ok()) return std::move(prediction).error();
-    std::optional<driver::MemoryNeed> need;
+    std::optional<MemoryNeed> need;
     if (source.memory) need = source.memory->need(prediction->graph, prediction->run.timeline);
     for (const MetricInfo& metric : sweep_.metrics) {
       point.metrics.push_back(metric_of(metric.name, source, *prediction, need));
@@ -143,32 +142,31 @@ class TraceEvaluator final : public PointEvaluator {
     return ok_status();
   }
 
-  Result<driver::Prediction> predicted(const Source& source, const TraceQuestion& question) {
+  Result<Prediction> predicted(const Source& source, const TraceQuestion& question) {
     if (wants_range_) {
-      return driver::predict(source.recording(), question.stack, question.options, &source.replay);
+      return predict(source.recording(), question.stack, question.options, &source.replay);
     }
     auto stack = path_.reach(source, question);
     if (!stack.ok()) return std::move(stack).error();
-    driver::Prediction prediction;
+    Prediction prediction;
     prediction.graph = (*stack)->graph();
     prediction.samples = (*stack)->samples();
     prediction.accelerator = (*stack)->accelerator();
-    auto run = driver::simulate_run(prediction.graph, question.options);
+    auto run = simulate_run(prediction.graph, question.options);
     if (!run.ok()) return std::move(run).error();
     prediction.run = std::move(*run);
     return prediction;
   }
 
-  static double metric_of(std::string_view name, const Source& source,
-                          const driver::Prediction& prediction,
-                          const std::optional<driver::MemoryNeed>& need) {
+  static double metric_of(std::string_view name, const Source& source, const Prediction& prediction,
+                          const std::optional<MemoryNeed>& need) {
     if (name == "step_ns") return static_cast<double>(prediction.run.answer.step_ns);
     const std::int64_t before = source.replay.run.answer.step_ns;
     const std::int64_t after = prediction.run.answer.step_ns;
     if (name == "speedup") {
-      return driver::speedup_of(before, after, prediction.samples.value_or(1));
+      return speedup_of(before, after, prediction.samples.value_or(1));
     }
-    if (name == "time_ratio") return driver::time_ratio_of(before, after);
+    if (name == "time_ratio") return time_ratio_of(before, after);
     if (name == "low_ns") return static_cast<double>(prediction.low_ns);
     if (name == "high_ns") return static_cast<double>(prediction.high_ns);
     if (!need) return not_known;
@@ -176,8 +174,7 @@ class TraceEvaluator final : public PointEvaluator {
     // As whatif and plan say it; what the driver takes beside it counts in `fits` only.
     if (name == "memory_bytes") return static_cast<double>(need->reserved_bytes());
     if (name == "fits" && source.need && prediction.accelerator) {
-      const auto fit =
-          driver::fit_of(source.recording(), *source.need, *prediction.accelerator, *need);
+      const auto fit = fit_of(source.recording(), *source.need, *prediction.accelerator, *need);
       return fit.fits ? 1 : 0;
     }
     return not_known;
@@ -202,12 +199,12 @@ class TraceEvaluation final : public Evaluation {
       if (!question.ok()) return std::move(question).error();
       Status added = add_source(*question, files);
       if (!added.ok()) return added;
-      const driver::Recording& recording = *recordings_.at(question->traces);
+      const Recording& recording = *recordings_.at(question->traces);
       if (Status complete = complete_stack(recording, *catalogue_, *question); !complete.ok()) {
         return complete;
       }
       for (const WhatIf& what_if : question->stack) {
-        for (driver::NamedFile& file : driver::files_named_by(what_if)) {
+        for (NamedFile& file : files_named_by(what_if)) {
           files.push_back(std::move(file.path));
         }
       }
@@ -226,7 +223,7 @@ class TraceEvaluation final : public Evaluation {
     std::set<std::string> doubts;  // steps and engines of one recording share them
     for (const auto& [key, source] : sources_) {
       const std::vector<std::string>& traces = std::get<0>(key);
-      for (const driver::Doubt& doubt : source.replay.doubts) {
+      for (const Doubt& doubt : source.replay.doubts) {
         doubts.insert(fmt::format("{}: doubtful: {}", traces.front(), doubt.text));
       }
     }
@@ -237,15 +234,15 @@ class TraceEvaluation final : public Evaluation {
   /// One axis may name the trace, another the engine, a third the step. A step that a trace does
   /// not have is a reason of its points.
   void add_combinations() {
-    std::set<driver::Engine> used;
-    std::set<std::pair<driver::StepChoice::Kind, std::int64_t>> steps;
+    std::set<Engine> used;
+    std::set<std::pair<StepChoice::Kind, std::int64_t>> steps;
     for (const auto& [key, source] : sources_) {
       used.insert(std::get<1>(key));
       steps.emplace(std::get<2>(key), std::get<3>(key));
     }
     std::vector<std::string> no_files;  // all traces were read
     for (const auto& [traces, recording] : recordings_) {
-      for (const driver::Engine engine : used) {
+      for (const Engine engine : used) {
         for (const auto& [kind, number] : steps) {
           TraceQuestion question{.traces = traces};
           question.options.engine = engine;
@@ -262,19 +259,19 @@ class TraceEvaluation final : public Evaluation {
     if (sources_.contains(key)) return ok_status();
     auto& recording = recordings_[question.traces];
     if (recording == nullptr) {
-      auto loaded = driver::load_inputs(question.traces, {.catalogue = catalogue_});
+      auto loaded = load_inputs(question.traces, {.catalogue = catalogue_});
       if (!loaded.ok()) return std::move(loaded).error();
       auto found = trace::list_files(question.traces);
       if (!found.ok()) return std::move(found).error();
       std::move(found->begin(), found->end(), std::back_inserter(files));
-      recording = std::make_shared<const driver::Recording>(*std::move(loaded));
+      recording = std::make_shared<const Recording>(*std::move(loaded));
     }
-    auto replay = driver::replay(*recording, question.options);
+    auto replay = replay(*recording, question.options);
     if (!replay.ok()) return std::move(replay).error();
     Source& source =
         sources_.emplace(std::move(key), Source{recording, *std::move(replay)}).first->second;
     if (wants_memory()) {
-      source.memory = std::make_unique<driver::MemoryModel>(*recording, source.replay.run.timeline);
+      source.memory = std::make_unique<MemoryModel>(*recording, source.replay.run.timeline);
       source.need = source.memory->need(recording->graph(), source.replay.run.timeline);
     }
     return ok_status();
@@ -288,7 +285,7 @@ class TraceEvaluation final : public Evaluation {
 
   const Sweep& sweep_;
   CataloguePtr catalogue_;
-  std::map<std::vector<std::string>, std::shared_ptr<const driver::Recording>> recordings_;
+  std::map<std::vector<std::string>, std::shared_ptr<const Recording>> recordings_;
   Sources sources_;
 };
 

@@ -14,7 +14,7 @@
 namespace foretrace::sweeping {
 namespace {
 
-using driver::Scenario;
+using Scenario;
 
 /// A part of a scenario that axes may change.
 struct ScenarioPart {
@@ -56,20 +56,19 @@ bool takes_away(const Axis& axis) {
 
 }  // namespace
 
-Result<driver::Scenario> read_point(const Sweep& sweep, const Catalogue& catalogue,
-                                    ConfigValue document, driver::ScenarioParts& known) {
-  driver::place_files(document,
-                      [&](const std::string& name) { return beside(sweep.folder, name); });
-  auto scenario = driver::scenario_of(catalogue, document, "scenario", known);
+Result<Scenario> read_point(const Sweep& sweep, const Catalogue& catalogue, ConfigValue document,
+                            ScenarioParts& known) {
+  place_files(document, [&](const std::string& name) { return beside(sweep.folder, name); });
+  auto scenario = scenario_of(catalogue, document, "scenario", known);
   if (!scenario.ok()) return scenario;
-  if (const Status alike = driver::check_ranks_alike(*scenario); !alike) {
+  if (const Status alike = check_ranks_alike(*scenario); !alike) {
     return Error(alike.error()).with_context("scenario");
   }
   return scenario;
 }
 
 std::unique_ptr<const AxisEffects> AxisEffects::of(const Sweep& sweep, const Catalogue& catalogue,
-                                                   driver::ScenarioParts& known) {
+                                                   ScenarioParts& known) {
   auto effects = std::make_unique<AxisEffects>();
   std::vector<double> where(sweep.axes().size());
   auto first = read_point(sweep, catalogue, sweep.document_at(where), known);
@@ -102,7 +101,7 @@ std::unique_ptr<const AxisEffects> AxisEffects::of(const Sweep& sweep, const Cat
   return effects;
 }
 
-void AxisEffects::apply(std::size_t axis, std::size_t place, driver::Scenario& scenario) const {
+void AxisEffects::apply(std::size_t axis, std::size_t place, Scenario& scenario) const {
   const AxisEffect& effect = axes_[axis];
   for (const std::size_t part : effect.parts)
     scenario_parts[part].copy(effect.values[place], scenario);
@@ -123,7 +122,7 @@ void ScenarioPoints::keep_names() {
   named_expert_tensor_ = now_.job.plan.expert_tensor;
 }
 
-Result<const driver::Scenario*> ScenarioPoints::at(std::span<const double> where) {
+Result<const Scenario*> ScenarioPoints::at(std::span<const double> where) {
   if (effects_ == nullptr) {
     auto read = read_point(sweep_, catalogue_, sweep_.document_at(where), parts_);
     if (!read.ok()) return std::move(read).error();

@@ -11,8 +11,8 @@
 namespace foretrace::sweeping {
 namespace {
 
-using driver::WhatIf;
-using driver::WhatIfSpec;
+using WhatIf;
+using WhatIfSpec;
 
 constexpr std::array<std::string_view, 2> engines = {"pull", "event"};
 
@@ -21,7 +21,7 @@ Status add_specs(const ConfigValue& value, const std::string& pointer,
   switch (value.kind) {
     case ConfigValue::Kind::null: return ok_status();
     case ConfigValue::Kind::text: {
-      auto spec = driver::parse_what_if(value.text);
+      auto spec = parse_what_if(value.text);
       if (!spec.ok()) return std::move(spec).error().with_context(pointer);
       specs.push_back(std::move(*spec));
       return ok_status();
@@ -58,7 +58,7 @@ Status add_specs(const ConfigValue& value, const std::string& pointer,
 }
 
 std::string key_of(const WhatIf& what_if) {
-  std::string key(what_if.optimization->name);
+  std::string key(what_if.info->name);
   for (const auto& [name, text] : what_if.parameters.texts()) {
     key += fmt::format("\n{}={}", name, text);
   }
@@ -78,7 +78,7 @@ void read_traces(ConfigFields& fields, const std::string& folder,
 }
 
 void set_stack(const std::vector<WhatIf>& stack, TraceQuestion& question) {
-  question.stack = driver::in_order(stack);
+  question.stack = in_order(stack);
   for (const WhatIf& what_if : question.stack) question.keys.push_back(key_of(what_if));
 }
 
@@ -93,21 +93,21 @@ Result<TraceQuestion> read_question_of_trace(const ConfigValue& document,
   }
   std::string accelerator;
   fields.optional_text("accelerator", accelerator);
-  if (!accelerator.empty()) specs.push_back(driver::swap_to(accelerator));
+  if (!accelerator.empty()) specs.push_back(swap_to(accelerator));
   std::string step = "median";
   const ConfigValue* given = fields.optional_value("step");
   if (given != nullptr) step = given->text;
-  if (auto choice = driver::parse_step_choice(step); choice.ok()) {
+  if (auto choice = parse_step_choice(step); choice.ok()) {
     question.options.step = *choice;
   } else {
     fields.mistake("step", choice.error().message);
   }
   if (fields.has("engine")) {
     const auto engine = fields.word("engine", engines);
-    question.options.engine = engine == 1 ? driver::Engine::event : driver::Engine::pull;
+    question.options.engine = engine == 1 ? Engine::event : Engine::pull;
   }
   if (Status status = fields.finish(); !status.ok()) return std::move(status).error();
-  auto stack = driver::check_stack(specs);
+  auto stack = check_stack(specs);
   if (!stack.ok()) return std::move(stack).error();
   set_stack(*stack, question);
   return question;
@@ -117,8 +117,8 @@ Result<TraceQuestion> read_question_of_trace(const ConfigValue& document,
 
 Result<TraceQuestion> read_question(const ConfigValue& document, const std::string& folder) {
   ConfigValue placed = document;
-  driver::place_files(placed, [&](const std::string& name) { return beside(folder, name); });
-  auto scenario = driver::trace_scenario_of(placed, "point");
+  place_files(placed, [&](const std::string& name) { return beside(folder, name); });
+  auto scenario = trace_scenario_of(placed, "point");
   if (!scenario.ok()) return std::move(scenario).error();
   if (!scenario->has_value()) return read_question_of_trace(document, folder);
   TraceQuestion question;
@@ -127,10 +127,10 @@ Result<TraceQuestion> read_question(const ConfigValue& document, const std::stri
   return question;
 }
 
-Status complete_stack(const driver::Recording& recording, const Catalogue& catalogue,
+Status complete_stack(const Recording& recording, const Catalogue& catalogue,
                       TraceQuestion& question) {
   if (!question.scenario.has_value()) return ok_status();
-  const auto stack = driver::spread_stack(recording, catalogue, *question.scenario);
+  const auto stack = spread_stack(recording, catalogue, *question.scenario);
   if (!stack.ok()) return stack.error();
   set_stack(*stack, question);
   return ok_status();

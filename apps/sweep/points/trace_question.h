@@ -17,11 +17,11 @@ namespace foretrace::sweeping {
 
 struct TraceQuestion {
   std::vector<std::string> traces{};
-  std::vector<driver::WhatIf> stack{};  ///< in the order in which they are applied
-  std::vector<std::string> keys{};      ///< of the stack: equal ones are the same what-if
-  driver::RunOptions options{};
+  std::vector<WhatIf> stack{};      ///< in the order in which they are applied
+  std::vector<std::string> keys{};  ///< of the stack: equal ones are the same what-if
+  RunOptions options{};
   /// The run spread over a cluster; the stack is not complete before the recording is known.
-  std::optional<driver::TraceScenario> scenario{};
+  std::optional<TraceScenario> scenario{};
 };
 
 /// Reads {"trace", "apply", ...}, or a scenario whose workload is a trace; files it names are
@@ -30,7 +30,7 @@ struct TraceQuestion {
                                                   const std::string& folder);
 
 /// Adds to the stack what the scenario means for this recording.
-[[nodiscard]] Status complete_stack(const driver::Recording& recording, const Catalogue& catalogue,
+[[nodiscard]] Status complete_stack(const Recording& recording, const Catalogue& catalogue,
                                     TraceQuestion& question);
 
 }  // namespace foretrace::sweeping

@@ -29,14 +29,14 @@ using Columns = std::optional<std::span<const std::string>>;
 
 /// A scenario whose workload is a recording is about that recording.
 Subject subject_of(const ConfigValue& scenario) {
-  return driver::has_trace(scenario) ? Subject::trace : Subject::scenario;
+  return has_trace(scenario) ? Subject::trace : Subject::scenario;
 }
 
 /// Names in a scenario's file are relative to that file; those in a sweep to the sweep's. What is
 /// found from the working folder alone gets its whole path.
 void place_beside(const std::string& scenario, const std::string& folder, ConfigValue& document) {
   const std::string place = std::filesystem::path(scenario).parent_path().string();
-  driver::place_files(document, [&](const std::string& name) {
+  place_files(document, [&](const std::string& name) {
     std::error_code failed;
     std::string there = beside(place, name);
     const bool is_there = std::filesystem::exists(beside(folder, there), failed);

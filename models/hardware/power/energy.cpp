@@ -2,7 +2,7 @@
 
 #include <algorithm>
 
-namespace foretrace::driver {
+namespace foretrace {
 
 double filled_share(const TaskGraph& graph, std::int32_t multiprocessors) {
   double all = 0;
@@ -31,4 +31,4 @@ Result<std::optional<Energy>> step_energy(const Catalogue& catalogue,
   return std::optional(energy_of(**power, step_ns, filled));
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -10,7 +10,7 @@
 #include "sim/core/result.h"
 #include "sim/graph/task_graph.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// Share of the time of kernels in which they fill the device: each as far as its blocks reach
 /// over the multiprocessors. 1 where no blocks are recorded.
@@ -24,4 +24,4 @@ namespace foretrace::driver {
                                                         std::int64_t step_ns,
                                                         std::int64_t compute_ns);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

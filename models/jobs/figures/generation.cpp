@@ -9,7 +9,7 @@
 #include "models/jobs/figures/device_memory.h"
 #include "models/jobs/program/estimate.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 RangedSeconds& operator+=(RangedSeconds& sum, const RangedSeconds& one) {
@@ -132,4 +132,4 @@ Result<GenerationTime> time_generation(const Scenario& scenario, const Generatio
   return result;
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

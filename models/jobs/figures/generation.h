@@ -7,7 +7,7 @@
 #include "models/jobs/scenario/scenario.h"
 #include "sim/core/result.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 struct GenerationRequest {
   double sequences = 1;
@@ -37,4 +37,4 @@ struct GenerationTime {
 [[nodiscard]] Result<GenerationTime> time_generation(const Scenario& scenario,
                                                      const GenerationRequest& request);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

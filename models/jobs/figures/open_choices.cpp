@@ -8,7 +8,7 @@
 #include "models/jobs/program/estimate.h"
 #include "models/jobs/program/job_figures.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 // By the steps of a pipeline: the formula of its schedule may leave out waiting.
@@ -82,4 +82,4 @@ Result<Scenario> fastest_choice(const Scenario& scenario, const OpenChoices& ope
                   open.memory_bytes / (1 << 30))};
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -7,7 +7,7 @@
 #include "models/jobs/scenario/scenario.h"
 #include "sim/core/result.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// Values to try; an empty list keeps what the scenario says.
 struct OpenChoices {
@@ -21,4 +21,4 @@ struct OpenChoices {
 /// or none fits (the one that needs least memory is named).
 [[nodiscard]] Result<Scenario> fastest_choice(const Scenario& scenario, const OpenChoices& open);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -5,7 +5,7 @@
 #include "sim/engine/event/event_driven.h"
 #include "sim/engine/pull/pull.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 namespace {
 
@@ -66,4 +66,4 @@ Result<ScenarioAnswer> answer_scenario(const Scenario& scenario) {
   return answer;
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -14,7 +14,7 @@
 #include "sim/graph/task_graph.h"
 #include "sim/result/timeline.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 struct ScenarioAnswer {
   Estimate analytic;
@@ -38,4 +38,4 @@ struct ScenarioAnswer {
 
 [[nodiscard]] Result<ScenarioAnswer> answer_scenario(const Scenario& scenario);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

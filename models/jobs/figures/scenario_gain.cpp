@@ -5,7 +5,7 @@
 #include "models/jobs/figures/scenario_answer.h"
 #include "models/jobs/scenario/scenario.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 Result<ScenarioAnswer> answer_text(const Catalogue& catalogue, const std::string& text,
@@ -34,4 +34,4 @@ Result<ScenarioGain> scenario_gain(const Catalogue& catalogue, const std::string
                       step_ratio(was->step_ns, range.low_ns)};
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

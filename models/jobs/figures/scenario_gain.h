@@ -6,7 +6,7 @@
 #include "models/hardware/catalogue/catalogue.h"
 #include "sim/core/result.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// Step of the first over that of the second.
 struct ScenarioGain {
@@ -21,4 +21,4 @@ struct ScenarioGain {
                                                  const std::string& after,
                                                  const std::string& where);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

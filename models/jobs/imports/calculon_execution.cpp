@@ -4,9 +4,9 @@
 
 #include <fmt/format.h>
 
-#include "models/jobs/scenario/scenario.h"
+#include "models/jobs/times/precisions.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 constexpr double most_ranks_there = 1e7;
@@ -57,4 +57,4 @@ Status read_calculon_execution(const ImportedFile& file, Job& job) {
   return members.finish();
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

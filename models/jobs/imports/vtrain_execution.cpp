@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 constexpr double most_gpus = 1e6;
@@ -50,4 +50,4 @@ Status read_vtrain_execution(const ImportedFile& file, Job& job) {
   return members.finish();
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -5,7 +5,7 @@
 #include "models/jobs/program/job.h"
 #include "sim/core/result.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// Whether it has the members of a configuration of vTrain.
 [[nodiscard]] bool is_vtrain_config(const ImportedFile& file);
@@ -14,4 +14,4 @@ namespace foretrace::driver {
 /// member that is missing or something else, accelerators that are not the product of the groups.
 [[nodiscard]] Status read_vtrain_execution(const ImportedFile& file, Job& job);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -2,7 +2,7 @@
 
 #include <fmt/format.h>
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 Workload whole_model(const Job& job) {
@@ -126,4 +126,4 @@ double fullest_bytes(std::span<const StageMemory> stages) {
   return stages.empty() ? 0 : stages[fullest_stage(stages)].total();
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -11,7 +11,7 @@
 #include "models/jobs/program/job.h"
 #include "sim/core/result.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// Floating-point operations of a step that the model needs: products forward and backward, and
 /// attention of the pairs that masks and windows leave. Papers that count all pairs find more.
@@ -54,4 +54,4 @@ struct JobFigures {
 /// What it needs; 0 without stages.
 [[nodiscard]] double fullest_bytes(std::span<const StageMemory> stages);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -7,7 +7,7 @@
 #include "models/jobs/scenario/job_fields.h"
 #include "models/jobs/schedules/schedule.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 // Lengths may be drawn from a range; a walk through a space comes back to the last few.
@@ -56,4 +56,4 @@ const ModelAmounts& ScenarioCompletion::amounts(const Job& job) {
   return found->second;
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -12,7 +12,7 @@
 #include "models/jobs/workloads/model_spec.h"
 #include "sim/core/result.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// Completes one scenario after another; what they have in common is computed once. One per
 /// thread; models and frameworks of the scenarios must outlive it.
@@ -30,4 +30,4 @@ class ScenarioCompletion {
   std::map<Job, ModelAmounts> amounts_;  ///< by job_of_amounts()
 };
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

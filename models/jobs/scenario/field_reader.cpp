@@ -7,7 +7,7 @@
 #include "models/jobs/scenario/job_fields.h"
 #include "models/jobs/scenario/scenario.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 void FieldReader::share(std::string_view key, double& value) {
   value = 0;
@@ -45,4 +45,4 @@ void FieldReader::precisions(std::string_view key, Precisions& value) {
   value = *precisions_of(precision_words[optional_word(fields_, key, precision_words, place)]);
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

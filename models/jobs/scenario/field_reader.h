@@ -10,7 +10,7 @@
 #include "models/jobs/program/job.h"
 #include "sim/core/config.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// Without a key a field gets its usual value; what has none is required.
 class FieldReader {
@@ -49,4 +49,4 @@ class FieldReader {
   ConfigFields& fields_;
 };
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -6,7 +6,7 @@
 #include "models/jobs/scenario/job_fields.h"
 #include "sim/core/config_text.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 void read_aggregation(ConfigFields& fields, ScenarioParts& parts, Scenario& scenario) {
   const ConfigValue* object = fields.optional_object("aggregation");
@@ -47,4 +47,4 @@ void read_sparse_gradients(ConfigFields& fields, Scenario& scenario) {
   scenario.job.sparse_gradients = sum;
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -4,7 +4,7 @@
 
 #include "models/jobs/workloads/layered.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 ParallelPlan unstated_plan(const TransformerSpec& model) {
   ParallelPlan plan;
@@ -27,4 +27,4 @@ std::uint32_t unstated_pipeline(const Job& job) {
   return std::max(1U, static_cast<std::uint32_t>(job.stages.size()) / std::max(1U, job.chunks));
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

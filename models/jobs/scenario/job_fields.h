@@ -11,7 +11,7 @@
 #include "models/jobs/program/job.h"
 #include "models/jobs/program/stages.h"
 
-namespace foretrace::driver::job_fields {
+namespace foretrace::job_fields {
 
 inline constexpr double most_ranks = 1e6;
 inline constexpr double most_tokens = 1e8;
@@ -33,9 +33,9 @@ inline constexpr std::array<std::string_view, 3> sum_words = {"servers", "switch
 inline constexpr std::string_view usual_precision = "bf16";
 inline constexpr std::string_view usual_schedule = "1f1b";
 
-}  // namespace foretrace::driver::job_fields
+}  // namespace foretrace::job_fields
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// "/workload", beside the model.
 template <typename Fields>
@@ -121,4 +121,4 @@ void decide_open(ParallelPlan& plan, const TransformerSpec& model);
 /// Stages of a pipeline that states its positions one by one.
 [[nodiscard]] std::uint32_t unstated_pipeline(const Job& job);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -22,7 +22,7 @@
 #include "sim/core/config_text.h"
 #include "sim/core/params.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 // With more a rank a few deviations from the mean would take no time at all.
@@ -329,4 +329,4 @@ Result<Scenario> read_scenario(const Catalogue& catalogue, const std::string& pa
   return scenario_from(catalogue, *std::move(root), path);
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

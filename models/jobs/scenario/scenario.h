@@ -16,7 +16,7 @@
 #include "sim/core/config.h"
 #include "sim/core/result.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// A job with all that it points to.
 struct Scenario {
@@ -67,4 +67,4 @@ struct ScenarioParts {
 /// filled in the parts. For many scenarios in a row: ScenarioCompletion.
 [[nodiscard]] Result<Scenario> complete_scenario(Scenario scenario);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

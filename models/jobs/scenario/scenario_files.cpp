@@ -6,7 +6,7 @@
 
 #include "models/hardware/catalogue/config_files.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 const ConfigValue* workload_of(const ConfigValue& scenario) {
@@ -59,4 +59,4 @@ void place_files_of(const std::string& path, ConfigValue& scenario) {
   place_files(scenario, [&](const std::string& name) { return file_named_in(path, name); });
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -6,7 +6,7 @@
 
 #include "sim/core/config.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// True if the workload of the scenario is a recording.
 [[nodiscard]] bool has_trace(const ConfigValue& scenario);
@@ -20,4 +20,4 @@ void place_files(ConfigValue& scenario,
 /// What stands in the file at `path`, with its names as file_named_in() finds them.
 void place_files_of(const std::string& path, ConfigValue& scenario);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

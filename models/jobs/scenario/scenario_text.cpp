@@ -10,7 +10,7 @@
 #include "models/jobs/scenario/job_fields.h"
 #include "models/jobs/scenario/scenario.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 using Json = nlohmann::ordered_json;
@@ -111,4 +111,4 @@ std::string scenario_text(Job job, const ScenarioNames& names) {
   return root.dump(2) + "\n";
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

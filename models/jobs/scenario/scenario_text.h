@@ -5,7 +5,7 @@
 
 #include "models/jobs/program/job.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// Names as scenarios have them.
 struct ScenarioNames {
@@ -17,4 +17,4 @@ struct ScenarioNames {
 /// In the order in which people write scenarios. What it is read to is this job, member by member.
 [[nodiscard]] std::string scenario_text(Job job, const ScenarioNames& names);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <string>
 
-#include "models/editing/scenario.h"
+#include "models/editing/what_if_input.h"
 #include "models/hardware/costs/kernel_cost.h"
 #include "sim/edit/editor.h"
 

@@ -50,7 +50,7 @@ void ScaledTimes::write(double factor, std::vector<std::int64_t>& column) const 
   for (std::size_t i = 0; i < at.size(); ++i) column[at[i]] = scaled_ns(ns[i], factor);
 }
 
-void StepProgram::run(const Factors& factors, State& state, driver::StepTimes& steps) const {
+void StepProgram::run(const Factors& factors, State& state, StepTimes& steps) const {
   set(factors, state);
   simulate(state);
   steps.numbers.clear();
@@ -211,7 +211,7 @@ std::int64_t StepProgram::span_of(const State& state) const {
 }
 
 /// Nothing of a step ends after its last operation, and nothing begins before its first one.
-void StepProgram::read_one_stream(const State& state, driver::StepTimes& steps) const {
+void StepProgram::read_one_stream(const State& state, StepTimes& steps) const {
   for (std::size_t i = 0; i < steps_.size(); ++i) {
     DeviceStep& step = steps.device[i];
     const StepOperations& own = step_operations_[i];
@@ -229,7 +229,7 @@ void StepProgram::read_one_stream(const State& state, driver::StepTimes& steps) 
 
 /// The stream whose next operation begins first goes on, of equal ones that of the lower lane:
 /// until another one has to.
-void StepProgram::read_streams(const State& state, driver::StepTimes& steps) const {
+void StepProgram::read_streams(const State& state, StepTimes& steps) const {
   std::array<std::size_t, most_streams> next{};
   std::array<std::int64_t, most_streams> at_ns{};
   std::array<const std::int64_t*, most_streams> gap_ns{};

@@ -32,7 +32,7 @@ struct ScaledTimes {
   void write(double factor, std::vector<std::int64_t>& column) const;
 };
 
-/// Gives what driver::simulated_steps() gives, for graphs of one rank whose streams keep their
+/// Gives what simulated_steps() gives, for graphs of one rank whose streams keep their
 /// order and whose collectives are single tasks; the span of those without steps. Immutable:
 /// threads share it.
 ///
@@ -56,7 +56,7 @@ class StepProgram {
     std::vector<std::int64_t> work_ns{};   ///< per step, of a single stream
   };
   /// Fills `steps`, whose memory is reused.
-  void run(const Factors& factors, State& state, driver::StepTimes& steps) const;
+  void run(const Factors& factors, State& state, StepTimes& steps) const;
 
  private:
   friend class StepProgramBuilder;
@@ -120,8 +120,8 @@ class StepProgram {
   void simulate(State& state) const;
   void run_overflow(std::uint32_t node, State& state) const;
   [[nodiscard]] std::int64_t span_of(const State& state) const;
-  void read_one_stream(const State& state, driver::StepTimes& steps) const;
-  void read_streams(const State& state, driver::StepTimes& steps) const;
+  void read_one_stream(const State& state, StepTimes& steps) const;
+  void read_streams(const State& state, StepTimes& steps) const;
   [[nodiscard]] static std::int64_t begin_of(const State& state, const Operation& operation) {
     return state.times[2 * std::size_t{operation.node}];
   }

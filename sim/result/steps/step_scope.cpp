@@ -4,7 +4,7 @@
 #include "sim/graph/links.h"
 #include "sim/result/steps/steps.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 StepScope device_scope(const TaskGraph& graph, const StepTimes& times, StepLimit limit,
@@ -74,4 +74,4 @@ StepScope scope_of(const TaskGraph& graph, const StepTimes& times, const StepAns
   return scope;
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <utility>
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 enum class Stage : std::uint8_t {
@@ -219,4 +219,4 @@ class Summarizer {
 
 StepSummary summarize_step(const TaskGraph& graph) { return Summarizer(graph).run(); }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -8,7 +8,7 @@
 
 #include "sim/graph/task_graph.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// A stage, a module, or several modules of the same shape. Times are sums over the recording.
 struct SummaryNode {
@@ -32,4 +32,4 @@ struct StepSummary {
 
 [[nodiscard]] StepSummary summarize_step(const TaskGraph& graph);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -7,7 +7,7 @@
 #include "sim/result/steps/steps.h"
 #include "sim/result/summary.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 std::vector<std::int64_t> periods(const std::vector<DeviceStep>& steps) {
@@ -149,4 +149,4 @@ StepTimes simulated_steps(const TaskGraph& graph, const Timeline& timeline) {
   return steps_of_job(steps, std::move(times));
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -11,7 +11,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 // The first launch of a step comes a little earlier or later in every step. Only a device that is
@@ -312,4 +312,4 @@ std::int64_t median(const std::vector<std::int64_t>& values) {
   return std::max<std::int64_t>(0, median_of(values).ns);
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -12,7 +12,7 @@
 #include "sim/result/device_steps.h"
 #include "sim/result/timeline.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// What a step is measured by; the longest answers.
 enum class StepLimit : std::uint8_t {
@@ -111,4 +111,4 @@ struct StepScope {
 /// be.
 [[nodiscard]] std::array<std::size_t, 2> middle_of(const std::vector<std::int64_t>& values);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -17,11 +17,11 @@
 #include "trace/assemble/build_graph.h"
 #include "trace/formats/reader.h"
 
+using foretrace::export_chakra;
 using foretrace::ok_status;
+using foretrace::parse_scenario;
+using foretrace::Scenario;
 using foretrace::Status;
-using foretrace::driver::export_chakra;
-using foretrace::driver::parse_scenario;
-using foretrace::driver::Scenario;
 
 namespace {
 

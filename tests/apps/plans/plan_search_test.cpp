@@ -12,14 +12,14 @@
 #include "tests/configs.h"
 
 using namespace foretrace;
-using driver::PlanAnswer;
-using driver::PlanQuestion;
-using driver::search_plans;
+using PlanAnswer;
+using PlanQuestion;
+using search_plans;
 
 namespace {
 
-driver::Scenario scenario_of(const std::string& model, const std::string& cluster) {
-  driver::Scenario scenario;
+Scenario scenario_of(const std::string& model, const std::string& cluster) {
+  Scenario scenario;
   scenario.model =
       std::make_shared<const ModelSpec>(*find_model(*foretrace::test::shipped(), model));
   scenario.cluster =
@@ -42,7 +42,7 @@ PlanAnswer plans(const std::string& model, const std::string& cluster, std::uint
 }  // namespace
 
 TEST_CASE("plan: a device whose memory is not known has room for every plan") {
-  driver::Scenario scenario = scenario_of("llama3_8b", "dgx_a100");
+  Scenario scenario = scenario_of("llama3_8b", "dgx_a100");
   auto cluster = std::make_shared<Cluster>(*scenario.cluster);
   cluster->accelerator.memory_bytes = 0;
   scenario.cluster = cluster;
@@ -53,13 +53,13 @@ TEST_CASE("plan: a device whose memory is not known has room for every plan") {
 }
 
 TEST_CASE("plan: the best plan is what simulating its job from scratch gives") {
-  const driver::Scenario scenario = scenario_of("llama3_8b", "dgx_a100");
+  const Scenario scenario = scenario_of("llama3_8b", "dgx_a100");
   const auto answer = search_plans({scenario, 16, 64, 5});
   REQUIRE(answer.ok());
   REQUIRE(answer->best.size() == 5);
-  for (const driver::PlanChoice& choice : answer->best) {
+  for (const PlanChoice& choice : answer->best) {
     const Job& job = choice.job;
-    CAPTURE(driver::plan_text(job));
+    CAPTURE(plan_text(job));
     CHECK(job.plan.ranks() == 16);
     const JobBlocks blocks = build_blocks(job);
     CHECK(estimate(job, blocks)->step_ns == choice.formula_ns);
@@ -72,7 +72,7 @@ TEST_CASE("plan: the best plan is what simulating its job from scratch gives") {
 }
 
 TEST_CASE("plan: strict fp32 stays below its peak, though fused attention uses TF32 parts") {
-  driver::Scenario scenario = scenario_of("llama3_8b", "dgx_a100");
+  Scenario scenario = scenario_of("llama3_8b", "dgx_a100");
   scenario.job.precisions = *foretrace::precisions_of("fp32");
   const auto answer = search_plans({scenario, 8, 64, 1});
   REQUIRE(answer.ok());
@@ -82,14 +82,14 @@ TEST_CASE("plan: strict fp32 stays below its peak, though fused attention uses T
 }
 
 TEST_CASE("plan: a slow network is simulated before plans are ranked") {
-  driver::Scenario scenario = scenario_of("gpt2_xl", "aws_p3");
+  Scenario scenario = scenario_of("gpt2_xl", "aws_p3");
   scenario.job.precisions = *precisions_of("fp32");
   scenario.job.length = scenario.job.keys = 128;
   const auto answer = search_plans({scenario, 16, 16, 20});
   REQUIRE(answer.ok());
   CHECK(answer->simulated < answer->tried / 2);
   bool has_two_stages = false;
-  for (const driver::PlanChoice& choice : answer->best) {
+  for (const PlanChoice& choice : answer->best) {
     CHECK(choice.formula_ns <= choice.step_ns);
     CHECK(choice.low_ns < choice.step_ns);
     CHECK(choice.high_ns > choice.step_ns);
@@ -110,8 +110,8 @@ TEST_CASE("plan: every other grid is listed once, slower than the best or too la
     return std::to_string(job.plan.tensor) + "/" + std::to_string(job.plan.pipeline) + "/" +
            std::to_string(job.plan.context);
   };
-  for (const driver::PlanChoice& choice : answer.best) CHECK(grids.insert(grid(choice.job)).second);
-  for (const driver::LosingGrid& losing : answer.losing) {
+  for (const PlanChoice& choice : answer.best) CHECK(grids.insert(grid(choice.job)).second);
+  for (const LosingGrid& losing : answer.losing) {
     CHECK(grids.insert(grid(losing.choice.job)).second);
     CHECK_FALSE(losing.why.empty());
     if (losing.fits) {
@@ -129,7 +129,7 @@ TEST_CASE("plan: a model that fits nowhere is an answer that says what it lacks"
   CHECK(answer.best.empty());
   CHECK(answer.too_large == answer.tried);
   REQUIRE_FALSE(answer.losing.empty());
-  for (const driver::LosingGrid& losing : answer.losing) CHECK_FALSE(losing.fits);
+  for (const LosingGrid& losing : answer.losing) CHECK_FALSE(losing.fits);
 }
 
 TEST_CASE("plan: sizes that no plan has are an error") {
@@ -141,7 +141,7 @@ TEST_CASE("plan: sizes that no plan has are an error") {
 TEST_CASE("plan: what a product has no units for, and batches without end, are refused") {
   for (const auto& [precision, cluster] :
        {std::pair{"bf16", "dgx1_v100"}, std::pair{"fp8", "dgx_a100"}}) {
-    driver::Scenario scenario = scenario_of("gpt2_small", cluster);
+    Scenario scenario = scenario_of("gpt2_small", cluster);
     scenario.job.precisions = *precisions_of(precision);
     const auto answer = search_plans({scenario, 8, 64, 5});
     REQUIRE_FALSE(answer.ok());
@@ -157,7 +157,7 @@ TEST_CASE("plan: an answer owns what its jobs point to, after the question is go
   std::weak_ptr<const Cluster> cluster;
   std::weak_ptr<const Framework> framework;
   const PlanAnswer answer = [&] {
-    const driver::Scenario scenario = scenario_of("llama3_8b", "dgx_a100");
+    const Scenario scenario = scenario_of("llama3_8b", "dgx_a100");
     cluster = scenario.cluster;
     framework = scenario.framework;
     return *search_plans({scenario, 16, 64, 5});
@@ -169,8 +169,8 @@ TEST_CASE("plan: an answer owns what its jobs point to, after the question is go
     std::set<const TransformerSpec*> models;
     for (const auto& model : one->models) models.insert(&model->transformer);
     std::vector<const Job*> jobs;
-    for (const driver::PlanChoice& choice : one->best) jobs.push_back(&choice.job);
-    for (const driver::LosingGrid& losing : one->losing) jobs.push_back(&losing.choice.job);
+    for (const PlanChoice& choice : one->best) jobs.push_back(&choice.job);
+    for (const LosingGrid& losing : one->losing) jobs.push_back(&losing.choice.job);
     REQUIRE_FALSE(jobs.empty());
     for (const Job* const job : jobs) {
       CHECK(job->cluster == cluster.lock().get());
@@ -184,7 +184,7 @@ TEST_CASE("plan: experts are spread over devices of a mixture of experts") {
   const PlanAnswer answer = plans("mixtral_8x7b", "dgx_h100", 64, 512);
   REQUIRE_FALSE(answer.best.empty());
   bool spreads_experts = false;
-  for (const driver::PlanChoice& choice : answer.best) {
+  for (const PlanChoice& choice : answer.best) {
     spreads_experts = spreads_experts || choice.job.plan.expert > 1;
   }
   CHECK(spreads_experts);
@@ -192,9 +192,9 @@ TEST_CASE("plan: experts are spread over devices of a mixture of experts") {
 
 TEST_CASE("plan: the usual batch is 4 Mi tokens in equal shares") {
   const TransformerSpec text;
-  CHECK(driver::usual_batch(text, 8192, 64) == 512);
-  CHECK(driver::usual_batch(text, 8192, 1000) == 1000);
-  CHECK(driver::usual_batch(text, 2048, 1000) == 3000);
+  CHECK(usual_batch(text, 8192, 64) == 512);
+  CHECK(usual_batch(text, 8192, 1000) == 1000);
+  CHECK(usual_batch(text, 2048, 1000) == 3000);
 }
 
 TEST_CASE("plan: a model that takes more positions has no shorter sequence") {
@@ -202,7 +202,7 @@ TEST_CASE("plan: a model that takes more positions has no shorter sequence") {
   double before = 0;
   for (const double positions : {512., 4096., 8191., 8192., 8193., 16384., 131072., 1e7}) {
     model.positions = positions;
-    const double length = driver::usual_length(model);
+    const double length = usual_length(model);
     CHECK(length >= before);
     CHECK(length <= positions);
     CHECK(length <= 8192);
@@ -214,16 +214,16 @@ TEST_CASE("plan: a model that takes more positions has no shorter sequence") {
 TEST_CASE("plan: samples of a layered model are no sequences, and a rank takes what has room") {
   const PlanAnswer answer = plans("resnet50", "dgx_h100", 8, 2048);
   REQUIRE_FALSE(answer.best.empty());
-  CHECK(driver::usual_batch(*answer.best.front().job.model, 1, 8) == 2048);
+  CHECK(usual_batch(*answer.best.front().job.model, 1, 8) == 2048);
   CHECK(answer.best.front().job.micro_batch == 256);
 }
 
 TEST_CASE("plans: a length is refused where samples have no tokens") {
   const auto request = [](std::size_t sequence) {
-    return driver::PlanRequest{.model = "resnet50", .cluster = "dgx1_v100", .sequence = sequence};
+    return PlanRequest{.model = "resnet50", .cluster = "dgx1_v100", .sequence = sequence};
   };
-  CHECK(driver::scenario_of(*test::shipped(), request(0)).ok());
-  const auto refused = driver::scenario_of(*test::shipped(), request(2048));
+  CHECK(scenario_of(*test::shipped(), request(0)).ok());
+  const auto refused = scenario_of(*test::shipped(), request(2048));
   REQUIRE_FALSE(refused.ok());
   CHECK(refused.error().message ==
         "sequence: a sample of resnet50 has no tokens, got 2048, expected 1");

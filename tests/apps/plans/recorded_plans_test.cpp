@@ -10,14 +10,14 @@
 #include "tests/configs.h"
 
 using namespace foretrace;
-using driver::plan_recording;
-using driver::RecordedPlan;
+using plan_recording;
+using RecordedPlan;
 
 namespace {
 
-driver::Recording demo() {
-  auto recording = driver::load(FORETRACE_SOURCE_DIR "/examples/traces/demo_generated_cnn.json.gz",
-                                {.catalogue = foretrace::test::shipped()});
+Recording demo() {
+  auto recording = load(FORETRACE_SOURCE_DIR "/examples/traces/demo_generated_cnn.json.gz",
+                        {.catalogue = foretrace::test::shipped()});
   REQUIRE_MESSAGE(recording.ok(), recording.error().message);
   return *std::move(recording);
 }
@@ -25,8 +25,8 @@ driver::Recording demo() {
 }  // namespace
 
 TEST_CASE("plan of a recording: each plan is the what-if that its settings name, the best first") {
-  const driver::Recording recording = demo();
-  const auto replay = driver::replay(recording);
+  const Recording recording = demo();
+  const auto replay = replay(recording);
   REQUIRE(replay.ok());
   const auto answer = plan_recording(recording, *replay, {"dgx_a100", 4, 0, 2}, {});
   REQUIRE_MESSAGE(answer.ok(), answer.error().message);
@@ -41,13 +41,13 @@ TEST_CASE("plan of a recording: each plan is the what-if that its settings name,
     CHECK((plan.exposed_ns >= 0) == (i < 2));
     CHECK(plan.low_ns <= plan.step_ns);
     CHECK(plan.high_ns >= plan.step_ns);
-    auto spec = driver::spread_over(plan.settings, "dgx_a100");
+    auto spec = spread_over(plan.settings, "dgx_a100");
     REQUIRE(spec.ok());
-    std::vector<driver::WhatIfSpec> specs = {*std::move(spec)};
+    std::vector<WhatIfSpec> specs = {*std::move(spec)};
     if (recording.accelerator->name != answer->cluster.accelerator.name) {
-      specs.push_back(driver::swap_to(answer->cluster.accelerator.name));
+      specs.push_back(swap_to(answer->cluster.accelerator.name));
     }
-    const auto alone = driver::predict(recording, *driver::check_stack(specs));
+    const auto alone = predict(recording, *check_stack(specs));
     REQUIRE(alone.ok());
     CHECK(alone->run.answer.step_ns == plan.step_ns);
     CHECK(alone->samples.value_or(1) == plan.samples);
@@ -59,8 +59,8 @@ TEST_CASE("plan of a recording: each plan is the what-if that its settings name,
 }
 
 TEST_CASE("plan of a recording: refuses one device, and more than a cluster has") {
-  const driver::Recording recording = demo();
-  const auto replay = driver::replay(recording);
+  const Recording recording = demo();
+  const auto replay = replay(recording);
   REQUIRE(replay.ok());
   const auto error_of = [&](const char* cluster, std::uint32_t gpus) {
     const auto answer = plan_recording(recording, *replay, {cluster, gpus, 0, 5}, {});
@@ -74,8 +74,8 @@ TEST_CASE("plan of a recording: refuses one device, and more than a cluster has"
 }
 
 TEST_CASE("plan of a recording: groups of every size that divides the devices are tried") {
-  const driver::Recording recording = demo();
-  const auto replay = driver::replay(recording);
+  const Recording recording = demo();
+  const auto replay = replay(recording);
   REQUIRE(replay.ok());
   const auto answer = plan_recording(recording, *replay, {"dgx_a100", 6, 0, 2}, {});
   REQUIRE(answer.ok());
@@ -91,11 +91,11 @@ TEST_CASE("plan of a recording: groups of every size that divides the devices ar
 }
 
 TEST_CASE("plan of a recording: a device as fast as the recorded one is no reason to refuse") {
-  const driver::Recording recording = demo();
-  driver::Recording twin = demo();
+  const Recording recording = demo();
+  Recording twin = demo();
   REQUIRE(twin.accelerator.has_value());
   twin.accelerator->name = "twin_of_the_recorded_device";
-  const auto replay = driver::replay(recording);
+  const auto replay = replay(recording);
   REQUIRE(replay.ok());
   const auto own = plan_recording(recording, *replay, {"dgx_a100", 2, 0, 1}, {});
   const auto other = plan_recording(twin, *replay, {"dgx_a100", 2, 0, 1}, {});

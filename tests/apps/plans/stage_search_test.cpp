@@ -17,8 +17,8 @@
 #include "tests/configs.h"
 
 using namespace foretrace;
-using driver::search_stages;
-using driver::StageAnswer;
+using search_stages;
+using StageAnswer;
 
 namespace {
 
@@ -35,8 +35,8 @@ constexpr const char* unequal = R"({"schema": "foretrace.model/1", "product": "u
     {"name": "head", "operators": [{"map": "loss", "numbers": 1000}]}],
     "source": "made up for a test"})";
 
-driver::Scenario scenario_of(const ModelSpec& model, const std::string& cluster) {
-  driver::Scenario scenario;
+Scenario scenario_of(const ModelSpec& model, const std::string& cluster) {
+  Scenario scenario;
   scenario.model = std::make_shared<const ModelSpec>(model);
   scenario.cluster =
       std::make_shared<const Cluster>(*find_cluster(*foretrace::test::shipped(), cluster));
@@ -47,15 +47,15 @@ driver::Scenario scenario_of(const ModelSpec& model, const std::string& cluster)
   return scenario;
 }
 
-driver::Scenario unequal_scenario() {
+Scenario unequal_scenario() {
   auto model = parse_model(unequal, "unequal.json");
   REQUIRE_MESSAGE(model.ok(), model.error().message);
-  driver::Scenario scenario = scenario_of(*model, "aws_g4dn");
+  Scenario scenario = scenario_of(*model, "aws_g4dn");
   scenario.job.length = scenario.job.keys = 1;
   return scenario;
 }
 
-StageAnswer searched(const driver::Scenario& scenario, std::uint32_t gpus, double batch) {
+StageAnswer searched(const Scenario& scenario, std::uint32_t gpus, double batch) {
   auto answer = search_stages({scenario, gpus, batch, 5});
   REQUIRE_MESSAGE(answer.ok(), answer.error().message);
   return *std::move(answer);
@@ -63,7 +63,7 @@ StageAnswer searched(const driver::Scenario& scenario, std::uint32_t gpus, doubl
 
 // Every partition into stages, way to divide one, and micro-batch.
 struct All {
-  driver::Scenario scenario;
+  Scenario scenario;
   std::uint32_t gpus = 1;
   std::int64_t best = std::numeric_limits<std::int64_t>::max();
   std::size_t tried = 0;
@@ -89,11 +89,11 @@ struct All {
     }
   }
   void evaluate() {
-    driver::Scenario one = scenario;
+    Scenario one = scenario;
     one.job.plan.pipeline = static_cast<std::uint32_t>(one.job.stages.size());
     for (double micro = 1; micro <= one.job.global_batch; micro *= 2) {
       one.job.micro_batch = micro;
-      auto complete = driver::complete_scenario(one);
+      auto complete = complete_scenario(one);
       if (!complete.ok()) continue;
       const Estimate found = *estimate(complete->job, build_blocks(complete->job));
       if (!foretrace::fits_device(complete->job, found.memory)) continue;
@@ -109,7 +109,7 @@ TEST_CASE("stage search: layers that are not alike get stages that are not") {
   const StageAnswer answer = searched(unequal_scenario(), 4, 64);
   REQUIRE_FALSE(answer.best.empty());
   REQUIRE(answer.even.has_value());
-  const driver::StagedPlan& best = answer.best.front();
+  const StagedPlan& best = answer.best.front();
   const Job& job = best.scenario.job;
   CHECK(static_cast<double>(best.step_ns) < 0.85 * static_cast<double>(answer.even->step_ns));
   CHECK(job.ranks() == 4);
@@ -120,7 +120,7 @@ TEST_CASE("stage search: layers that are not alike get stages that are not") {
 }
 
 TEST_CASE("stage search: no partition of a small model is faster") {
-  driver::Scenario scenario = unequal_scenario();
+  Scenario scenario = unequal_scenario();
   All all{.scenario = scenario, .gpus = 4};
   all.scenario.job.global_batch = 16;
   all.from(scenario.model->transformer.layers, 4);
@@ -136,13 +136,13 @@ TEST_CASE("stage search: the plan that is written is the plan that was simulated
   REQUIRE(model.ok());
   const StageAnswer answer = searched(scenario_of(*model, "aws_g4dn"), 16, 32);
   REQUIRE_FALSE(answer.best.empty());
-  for (const driver::StagedPlan& plan : answer.best) {
+  for (const StagedPlan& plan : answer.best) {
     const std::string text =
-        driver::scenario_text(plan.scenario.job, {"gpt2_medium", "aws_g4dn", "megatron_core"});
+        scenario_text(plan.scenario.job, {"gpt2_medium", "aws_g4dn", "megatron_core"});
     CAPTURE(text);
-    auto read = driver::parse_scenario(*foretrace::test::shipped(), text, "best.json");
+    auto read = parse_scenario(*foretrace::test::shipped(), text, "best.json");
     REQUIRE_MESSAGE(read.ok(), read.error().message);
-    const auto again = driver::answer_scenario(*read);
+    const auto again = answer_scenario(*read);
     REQUIRE(again.ok());
     CHECK(again->step_ns == plan.step_ns);
     CHECK(again->fits);
@@ -152,8 +152,8 @@ TEST_CASE("stage search: the plan that is written is the plan that was simulated
 
 TEST_CASE(
     "stage search: of a profile nobody knows the operations, nor what share of a peak it is") {
-  const auto read = driver::read_scenario(
-      *foretrace::test::shipped(), FORETRACE_SOURCE_DIR "/examples/15_imports/profiled_net.json");
+  const auto read = read_scenario(*foretrace::test::shipped(),
+                                  FORETRACE_SOURCE_DIR "/examples/15_imports/profiled_net.json");
   REQUIRE_MESSAGE(read.ok(), read.error().message);
   const StageAnswer answer = searched(*read, 4, 16);
   REQUIRE_FALSE(answer.best.empty());
@@ -171,7 +171,7 @@ TEST_CASE("stage search: a model without room anywhere has no plan, one without 
   const StageAnswer answer = searched(scenario_of(*large, "aws_g4dn"), 4, 4);
   CHECK(answer.best.empty());
   CHECK_FALSE(answer.even.has_value());
-  driver::Scenario scenario = unequal_scenario();
+  Scenario scenario = unequal_scenario();
   scenario.job.precisions = *precisions_of("bf16");
   const auto refused = search_stages({scenario, 4, 16, 5});
   REQUIRE_FALSE(refused.ok());

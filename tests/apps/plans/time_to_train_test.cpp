@@ -9,16 +9,16 @@
 #include "tests/configs.h"
 
 using namespace foretrace;
-using driver::composed;
-using driver::target_at;
-using driver::TrainingRun;
+using composed;
+using target_at;
+using TrainingRun;
 
 namespace {
 
 constexpr const char* scenario = "configs/scenarios/bert_large_data_parallel.json";
 
 Result<TrainingRun> parsed(const std::string& rest, const std::string& first = "") {
-  return driver::parse_training(
+  return parse_training(
       foretrace::test::shipped(),
       R"({"schema": "foretrace.training/1", )" +
           (first.empty()
@@ -77,10 +77,10 @@ TEST_CASE("time to train: a scenario's step, its batches, and evaluations by the
          "at": [{"batch": 4096, "epochs": 30}, {"batch": 65536, "epochs": 40, "high": 44}]},
          "evaluation": {"every_epochs": 5, "samples": 10000}, "start": "2 min")");
   REQUIRE_MESSAGE(run.ok(), run.error().message);
-  const auto times = driver::training_times(*run);
+  const auto times = training_times(*run);
   REQUIRE_MESSAGE(times.ok(), times.error().message);
   REQUIRE(times->size() == 2);
-  const driver::TrainingTime& small = times->front();
+  const TrainingTime& small = times->front();
   CHECK(small.steps.typical == 733);  // 3,000,000 / 4096 = 732.4
   CHECK(small.evaluations.typical == 6);
   CHECK(small.total_ns.typical ==
@@ -104,7 +104,7 @@ TEST_CASE("time to train: a batch says whether its step fits into a device") {
     const auto run = parsed(R"("target": {"at": [{"batch": 8, "samples": 1000}]})",
                             R"("scenario": ")" + file + "\"");
     REQUIRE_MESSAGE(run.ok(), (run.ok() ? "" : run.error().message));
-    const auto times = driver::training_times(*run);
+    const auto times = training_times(*run);
     REQUIRE_MESSAGE(times.ok(), (times.ok() ? "" : times.error().message));
     return times->front().fits;
   };
@@ -126,7 +126,7 @@ TEST_CASE("time to train: forward passes of stages with ranks of their own are n
         std::string::npos);
   const auto timed = parsed(target + R"({"every_samples": 160, "time": "3 s"})", first);
   REQUIRE_MESSAGE(timed.ok(), timed.error().message);
-  const auto times = driver::training_times(*timed);
+  const auto times = training_times(*timed);
   REQUIRE_MESSAGE(times.ok(), times.error().message);
   CHECK(times->front().steps.typical == 10);
   CHECK(times->front().total_ns.typical ==
@@ -154,7 +154,7 @@ TEST_CASE("time to train: mistakes are one line with their place") {
         std::string::npos);
   const auto beyond = parsed(target);
   REQUIRE(beyond.ok());
-  const auto refused = driver::training_times(*beyond);
+  const auto refused = training_times(*beyond);
   REQUIRE_FALSE(refused.ok());
   CHECK(refused.error().message.find("says nothing of a batch of") != std::string::npos);
 }

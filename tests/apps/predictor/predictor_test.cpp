@@ -20,18 +20,18 @@ Predictor demo() {
   return std::move(*predictor);
 }
 
-driver::Recording recorded() {
-  auto recording = driver::load(test::demo_trace, {.catalogue = test::shipped()});
+Recording recorded() {
+  auto recording = load(test::demo_trace, {.catalogue = test::shipped()});
   REQUIRE(recording.ok());
   return std::move(*recording);
 }
 
 /// What the driver answers to one what-if.
-std::int64_t asked(const driver::Recording& recording, const driver::WhatIfSpec& spec) {
-  const auto what_if = driver::check_what_if(spec);
+std::int64_t asked(const Recording& recording, const WhatIfSpec& spec) {
+  const auto what_if = check_what_if(spec);
   REQUIRE(what_if.ok());
-  const std::array<driver::WhatIf, 1> stack = {*what_if};
-  const auto prediction = driver::predict(recording, stack);
+  const std::array<WhatIf, 1> stack = {*what_if};
+  const auto prediction = predict(recording, stack);
   REQUIRE(prediction.ok());
   return prediction->run.answer.step_ns;
 }
@@ -40,7 +40,7 @@ std::int64_t asked(const driver::Recording& recording, const driver::WhatIfSpec&
 
 TEST_CASE("predictor: without a change it answers what a replay does") {
   const Predictor job = demo();
-  const auto replay = driver::replay(recorded());
+  const auto replay = replay(recorded());
   REQUIRE(replay.ok());
   const auto step = job.predict();
   REQUIRE(step.ok());
@@ -53,18 +53,18 @@ TEST_CASE("predictor: without a change it answers what a replay does") {
 }
 
 TEST_CASE("predictor: factors are exactly what the what-if scale does to the same tasks") {
-  const driver::Recording recording = recorded();
+  const Recording recording = recorded();
   const Predictor job = demo();
   for (const double factor : {0.01, 0.5, 1.7, 20.0}) {
     CAPTURE(factor);
-    std::vector<driver::WhatIf> stack;
+    std::vector<WhatIf> stack;
     for (const char* const kind : {"kind=kernel", "kind=set"}) {
       const auto scale =
-          driver::check_what_if({"scale", {{"select", kind}, {"factor", std::to_string(factor)}}});
+          check_what_if({"scale", {{"select", kind}, {"factor", std::to_string(factor)}}});
       REQUIRE(scale.ok());
       stack.push_back(*scale);
     }
-    const auto asked_for = driver::predict(recording, stack);
+    const auto asked_for = predict(recording, stack);
     REQUIRE(asked_for.ok());
     const auto step = job.predict({.compute = factor});
     REQUIRE(step.ok());
@@ -73,7 +73,7 @@ TEST_CASE("predictor: factors are exactly what the what-if scale does to the sam
 }
 
 TEST_CASE("predictor: an accelerator is what the what-if accelerator_swap makes of it") {
-  const std::int64_t swapped = asked(recorded(), driver::swap_to("h100_sxm"));
+  const std::int64_t swapped = asked(recorded(), swap_to("h100_sxm"));
   const auto step = demo().predict({.accelerator = "h100_sxm"});
   REQUIRE(step.ok());
   CHECK(step->step_ns == swapped);
@@ -168,8 +168,8 @@ TEST_CASE("predictor: a step says the speedup and the time ratio that every answ
   for (const std::int64_t own : {0, 1, 80, 100}) {
     for (const std::int64_t step : {0, 1, 50, 160}) {
       const StepPrediction there = {.step_ns = step, .samples = 2};
-      CHECK(there.speedup(own) == driver::speedup_of(own, step, 2));
-      CHECK(there.time_ratio(own) == driver::time_ratio_of(own, step));
+      CHECK(there.speedup(own) == speedup_of(own, step, 2));
+      CHECK(there.time_ratio(own) == time_ratio_of(own, step));
       CHECK(there.speedup(own) * there.time_ratio(own) == doctest::Approx(2));
     }
   }

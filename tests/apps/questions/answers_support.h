@@ -20,16 +20,16 @@ inline const std::string demo_memory_trace =
     FORETRACE_SOURCE_DIR "/examples/traces/demo_generated_cnn_memory.json.gz";
 
 struct Loaded {
-  driver::Recording recording;
-  driver::Replay replay;
+  Recording recording;
+  Replay replay;
 };
 
 inline Loaded loaded(const std::string& path) {
-  driver::LoadOptions options{.catalogue = shipped()};
+  LoadOptions options{.catalogue = shipped()};
   options.memory_graph = true;
-  auto recording = driver::load(path, options);
+  auto recording = load(path, options);
   REQUIRE_MESSAGE(recording.ok(), recording.error().message);
-  auto replay = driver::replay(*recording);
+  auto replay = replay(*recording);
   REQUIRE_MESSAGE(replay.ok(), replay.error().message);
   return {*std::move(recording), *std::move(replay)};
 }
@@ -44,12 +44,12 @@ inline std::optional<Loaded> loaded_real(const std::string& name) {
   return loaded(path);
 }
 
-inline std::vector<driver::WhatIf> stack_of(const std::vector<std::string>& texts) {
-  const auto specs = driver::parse_stack(texts);
+inline std::vector<WhatIf> stack_of(const std::vector<std::string>& texts) {
+  const auto specs = parse_stack(texts);
   REQUIRE_MESSAGE(specs.ok(), specs.error().message);
-  std::vector<driver::WhatIf> stack;
-  for (const driver::WhatIfSpec& spec : *specs) {
-    const auto what_if = driver::check_what_if(spec);
+  std::vector<WhatIf> stack;
+  for (const WhatIfSpec& spec : *specs) {
+    const auto what_if = check_what_if(spec);
     REQUIRE_MESSAGE(what_if.ok(), what_if.error().message);
     stack.push_back(*what_if);
   }

@@ -6,9 +6,9 @@
 
 #include "tests/configs.h"
 
-using foretrace::driver::parse_serving;
-using foretrace::driver::run_serving;
-using foretrace::driver::ServingAnswer;
+using foretrace::parse_serving;
+using foretrace::run_serving;
+using foretrace::ServingAnswer;
 
 namespace {
 

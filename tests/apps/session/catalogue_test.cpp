@@ -9,13 +9,13 @@
 #include <doctest/doctest.h>
 
 #include "apps/session/recording/load.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "models/whatifs/what_if_spec.h"
 #include "sim/engine/memory/memory_tracker.h"
 #include "sim/engine/pull/pull.h"
 #include "tests/configs.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 std::optional<Recording> recording_of(const char* file) {
@@ -36,7 +36,7 @@ Change change_of(const Recording& recording, std::string_view text) {
   REQUIRE_MESSAGE(what_if.ok(), what_if.error().message);
   const Accelerator* on = recording.accelerator ? &*recording.accelerator : nullptr;
   auto change =
-      what_if->optimization->apply({recording.graph(), on, *test::shipped()}, what_if->parameters);
+      what_if->info->apply({recording.graph(), on, *test::shipped()}, what_if->parameters);
   REQUIRE_MESSAGE(change.ok(), change.error().message);
   return *std::move(change);
 }
@@ -121,4 +121,4 @@ TEST_CASE("flash_attention: every layer of a tensor-parallel GPT forward is foun
 }
 
 }  // namespace
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -7,7 +7,7 @@
 #include "tests/apps/support/program.h"
 #include "tests/configs.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 constexpr std::int64_t gib = std::int64_t{1} << 30;
@@ -68,4 +68,4 @@ TEST_CASE("whatif: what does not fit is said first, with exit code 1") {
 }
 
 }  // namespace
-}  // namespace foretrace::driver
+}  // namespace foretrace

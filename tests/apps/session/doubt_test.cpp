@@ -9,7 +9,7 @@
 #include "tests/models/toy_run.h"
 #include "tests/sim/graph/text_graph.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 /// A recording of the graph as it is simulated, with references that agree with it.
@@ -139,4 +139,4 @@ TEST_CASE("a replay that misses the recorded step by more than 2 % is doubtful, 
 }
 
 }  // namespace
-}  // namespace foretrace::driver
+}  // namespace foretrace

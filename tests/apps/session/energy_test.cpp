@@ -13,12 +13,12 @@
 #include "apps/session/predicted_energy.h"
 #include "models/jobs/figures/scenario_answer.h"
 #include "models/jobs/scenario/scenario.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "tests/configs.h"
 #include "tests/models/toy_run.h"
 
-using foretrace::driver::filled_share;
-using foretrace::driver::step_energy;
+using foretrace::filled_share;
+using foretrace::step_energy;
 
 namespace {
 
@@ -66,17 +66,17 @@ TEST_CASE("energy: a step draws what its board does, if that is known") {
 
 TEST_CASE("energy: of a board with another clock, or of a part of it, nothing is said") {
   const foretrace::Catalogue& known = *foretrace::test::shipped();
-  foretrace::driver::Prediction prediction;
+  foretrace::Prediction prediction;
   prediction.graph = graph_of();
   prediction.applied.resize(1);
   prediction.accelerator = **known.accelerator("h200_sxm");
   prediction.run.answer.step_ns = 8000;
   const auto is_said_with = [&](std::string_view name) {
-    for (const foretrace::OptimizationInfo* const info : foretrace::optimizations::all()) {
-      if (info->name == name) prediction.applied[0].optimization = info;
+    for (const foretrace::WhatIfInfo* const info : foretrace::what_ifs::all()) {
+      if (info->name == name) prediction.applied[0].info = info;
     }
-    REQUIRE(prediction.applied.front().optimization->name == name);
-    const auto energy = foretrace::driver::predicted_energy(known, prediction, 4000);
+    REQUIRE(prediction.applied.front().info->name == name);
+    const auto energy = foretrace::predicted_energy(known, prediction, 4000);
     REQUIRE_MESSAGE(energy.ok(), energy.error().message);
     return energy->has_value();
   };
@@ -96,14 +96,14 @@ TEST_CASE(
     const std::string file =
         std::string(FORETRACE_SOURCE_DIR "/examples/traces/h200/") + name + ".baseline.ftr.gz";
     CAPTURE(file);
-    foretrace::driver::LoadOptions options;
+    foretrace::LoadOptions options;
     options.catalogue = foretrace::test::shipped();
     const std::vector<std::string> inputs = {file};
-    const auto recording = foretrace::driver::load_inputs(inputs, options);
+    const auto recording = foretrace::load_inputs(inputs, options);
     REQUIRE_MESSAGE(recording.ok(), (recording.ok() ? std::string() : recording.error().message));
-    const auto run = foretrace::driver::replay(*recording, {});
+    const auto run = foretrace::replay(*recording, {});
     REQUIRE(run.ok());
-    const auto analysis = foretrace::driver::analyse(recording->graph(), run->run);
+    const auto analysis = foretrace::analyse(recording->graph(), run->run);
     REQUIRE(analysis.ok());
     const auto energy = step_energy(*options.catalogue, *recording->accelerator, recording->graph(),
                                     run->run.answer.step_ns, analysis->breakdown.compute_ns);
@@ -130,14 +130,14 @@ TEST_CASE("energy: what is wrong in the file of boards is told, with the file th
   CHECK(energy.error().message == (folder / "power" / "boards.json").string() +
                                       ": /limits_watts/h200_sxm: got -700, expected watts above 0");
   // A page says it in one line.
-  const auto scenario = foretrace::driver::parse_scenario(
+  const auto scenario = foretrace::parse_scenario(
       *foretrace::test::shipped(),
       R"({"schema": "foretrace.scenario/1", "workload": {"model": "gpt_22b", "sequence": 2048},
           "cluster": "selene", "framework": "megatron_2022", "precision": "fp16",
           "parallelism": {"tensor": 8, "sequence": true}, "batch": {"global": 8, "micro": 1}})",
       "s.json");
   REQUIRE_MESSAGE(scenario.ok(), scenario.error().message);
-  const auto answer = foretrace::driver::answer_scenario(*scenario);
+  const auto answer = foretrace::answer_scenario(*scenario);
   REQUIRE_MESSAGE(answer.ok(), answer.error().message);
   const std::string page = foretrace::report::text_of(
       foretrace::report::scenario_page({*scenario, *answer, "", &*known}));

@@ -5,7 +5,7 @@
 #include "sim/engine/pull/pull.h"
 #include "sim/graph/graph_builder.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 /// One thread: 30 ns in "loader" and 5 outside before a call of 10, 20 ns in "loader" before the
@@ -66,4 +66,4 @@ TEST_CASE("the largest regions are kept") {
 }
 
 }  // namespace
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -11,7 +11,7 @@
 #include "tests/apps/questions/answers_support.h"
 #include "tests/sim/graph/text_graph.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 TEST_CASE("memory need: a device that a what-if is the first to put tensors on") {
@@ -105,4 +105,4 @@ TEST_CASE("memory need: shapes that tell little are refused, and what they tell 
 }
 
 }  // namespace
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -11,7 +11,7 @@
 #include "sim/edit/editor.h"
 #include "tests/sim/graph/text_graph.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 Recording recording_of(std::string_view text) {
@@ -22,7 +22,7 @@ Recording recording_of(std::string_view text) {
 }
 
 /// Halves kernel "k" and trusts it from 0.8 to 1.5 of that.
-Result<Change> halve_k(const Scenario& scenario, const ParamValues& /*values*/) {
+Result<Change> halve_k(const WhatIfInput& scenario, const ParamValues& /*values*/) {
   Change change;
   const TaskId k = test::task(scenario.graph, "k");
   change.durations.push_back(
@@ -30,20 +30,19 @@ Result<Change> halve_k(const Scenario& scenario, const ParamValues& /*values*/) 
   return change;
 }
 
-Result<Change> remove_a(const Scenario& scenario, const ParamValues& /*values*/) {
+Result<Change> remove_a(const WhatIfInput& scenario, const ParamValues& /*values*/) {
   Change change;
   change.removed.push_back({test::task(scenario.graph, "a"), SegmentOf::keep});
   return change;
 }
 
-Result<Change> find_nothing(const Scenario& /*scenario*/, const ParamValues& /*values*/) {
+Result<Change> find_nothing(const WhatIfInput& /*scenario*/, const ParamValues& /*values*/) {
   return Error{ErrorCode::no_match, "there is nothing of the kind"};
 }
 
-OptimizationInfo info(std::string_view name,
-                      Result<Change> (*apply)(const Scenario& /*scenario*/,
-                                              const ParamValues& /*values*/)) {
-  OptimizationInfo made{};
+WhatIfInfo info(std::string_view name, Result<Change> (*apply)(const WhatIfInput& /*scenario*/,
+                                                               const ParamValues& /*values*/)) {
+  WhatIfInfo made{};
   made.name = name;
   made.apply = apply;
   return made;
@@ -51,7 +50,7 @@ OptimizationInfo info(std::string_view name,
 
 TEST_CASE("a prediction is the changed graph simulated, between its declared bounds") {
   const Recording recording = recording_of("h:a(10) s:k(100)<a");
-  const OptimizationInfo half = info("half", halve_k);
+  const WhatIfInfo half = info("half", halve_k);
   const std::array<WhatIf, 1> stack = {{{&half, {}}}};
   const Result<Prediction> prediction = predict(recording, stack);
   REQUIRE(prediction.ok());
@@ -63,7 +62,7 @@ TEST_CASE("a prediction is the changed graph simulated, between its declared bou
 }
 
 /// A cast before "n" with a time of its own; "k" keeps its time and gets a range.
-Result<Change> cast_n(const Scenario& scenario, const ParamValues& /*values*/) {
+Result<Change> cast_n(const WhatIfInput& scenario, const ParamValues& /*values*/) {
   const TaskGraph& graph = scenario.graph;
   const TaskId k = test::task(graph, "k");
   const TaskId n = test::task(graph, "n");
@@ -78,7 +77,7 @@ Result<Change> cast_n(const Scenario& scenario, const ParamValues& /*values*/) {
 
 TEST_CASE("a new task with a time of its own is one changed task, a mere range is none") {
   const Recording recording = recording_of("h:a(10) s:k(100)<a h:b(10) t2:n(20)<b<k");
-  const OptimizationInfo cast = info("cast", cast_n);
+  const WhatIfInfo cast = info("cast", cast_n);
   const std::array<WhatIf, 1> stack = {{{&cast, {}}}};
   const Result<Prediction> prediction = predict(recording, stack);
   REQUIRE(prediction.ok());
@@ -88,7 +87,7 @@ TEST_CASE("a new task with a time of its own is one changed task, a mere range i
   CHECK(prediction->applied[0].tasks_changed == 1);
 }
 
-Result<Change> doubt_it(const Scenario& scenario, const ParamValues& values) {
+Result<Change> doubt_it(const WhatIfInput& scenario, const ParamValues& values) {
   Result<Change> change = halve_k(scenario, values);
   change->doubts.push_back({"no update is recorded"});
   return change;
@@ -96,8 +95,8 @@ Result<Change> doubt_it(const Scenario& scenario, const ParamValues& values) {
 
 TEST_CASE("a what-if that doubts its answer widens its range") {
   const Recording recording = recording_of("h:a(10) s:k(100)<a");
-  const OptimizationInfo half = info("half", halve_k);
-  const OptimizationInfo doubted = info("doubted", doubt_it);
+  const WhatIfInfo half = info("half", halve_k);
+  const WhatIfInfo doubted = info("doubted", doubt_it);
   const std::array<WhatIf, 1> sure = {{{&half, {}}}};
   const std::array<WhatIf, 1> unsure = {{{&doubted, {}}}};
   const Result<Prediction> one = predict(recording, sure);
@@ -116,8 +115,8 @@ TEST_CASE("a what-if that doubts its answer widens its range") {
 
 TEST_CASE("bounds of what-ifs on one task multiply and follow it through a removal") {
   const Recording recording = recording_of("h:a(10) h:b(10) s:k(100)<b");
-  const OptimizationInfo half = info("half", halve_k);
-  const OptimizationInfo removal = info("removal", remove_a);
+  const WhatIfInfo half = info("half", halve_k);
+  const WhatIfInfo removal = info("removal", remove_a);
   const std::array<WhatIf, 3> stack = {{{&half, {}}, {&removal, {}}, {&half, {}}}};
   const Result<Prediction> prediction = predict(recording, stack);
   REQUIRE(prediction.ok());
@@ -127,7 +126,7 @@ TEST_CASE("bounds of what-ifs on one task multiply and follow it through a remov
 }
 
 /// Gives kernel "k" the duration that it has.
-Result<Change> leave_k(const Scenario& scenario, const ParamValues& /*values*/) {
+Result<Change> leave_k(const WhatIfInput& scenario, const ParamValues& /*values*/) {
   Change change;
   const TaskId k = test::task(scenario.graph, "k");
   change.durations.push_back({k, scenario.graph.duration_ns(k), Provenance::scaled, 0.8F, 1.5F});
@@ -136,7 +135,7 @@ Result<Change> leave_k(const Scenario& scenario, const ParamValues& /*values*/) 
 }
 
 TEST_CASE("a what-if that changes nothing in the end says so, with its own words") {
-  const OptimizationInfo idle = info("idle", leave_k);
+  const WhatIfInfo idle = info("idle", leave_k);
   const std::array<WhatIf, 1> stack = {{{&idle, {}}}};
   const Recording recording = recording_of("h:a(10) s:k(100)<a");
   const Result<Prediction> prediction = predict(recording, stack);
@@ -148,14 +147,14 @@ TEST_CASE("a what-if that changes nothing in the end says so, with its own words
 }
 
 /// A step with twice the samples that takes as long: its device had room.
-Result<Change> double_samples(const Scenario& scenario, const ParamValues& values) {
+Result<Change> double_samples(const WhatIfInput& scenario, const ParamValues& values) {
   Result<Change> change = leave_k(scenario, values);
   change->samples = 2;
   return change;
 }
 
 TEST_CASE("more samples in the same time are a change, also to who looks for a gain") {
-  const OptimizationInfo more = info("more", double_samples);
+  const WhatIfInfo more = info("more", double_samples);
   const std::array<WhatIf, 1> stack = {{{&more, {}}}};
   const Recording recording = recording_of("h:a(10) s:k(100)<a");
   for (const Neutral neutral : {Neutral::keep, Neutral::refuse}) {
@@ -170,7 +169,7 @@ TEST_CASE("more samples in the same time are a change, also to who looks for a g
 }
 
 TEST_CASE("who looks for a gain hears that a what-if changes nothing") {
-  const OptimizationInfo idle = info("idle", leave_k);
+  const WhatIfInfo idle = info("idle", leave_k);
   const std::array<WhatIf, 1> stack = {{{&idle, {}}}};
   RunOptions options;
   options.neutral = Neutral::refuse;
@@ -182,7 +181,7 @@ TEST_CASE("who looks for a gain hears that a what-if changes nothing") {
 
 TEST_CASE("what-ifs are applied by stage and name, whatever order they are given in") {
   // "b" of an earlier stage removes a, without which "a" finds nothing.
-  const auto needs_a = [](const Scenario& scenario, const ParamValues& /*values*/) {
+  const auto needs_a = [](const WhatIfInput& scenario, const ParamValues& /*values*/) {
     Change change;
     for (std::size_t i = 0; i < scenario.graph.size(); ++i) {
       const auto task = make_id<TaskId>(i);
@@ -193,20 +192,20 @@ TEST_CASE("what-ifs are applied by stage and name, whatever order they are given
     return change.durations.empty() ? Result<Change>(Error{ErrorCode::no_match, "a is gone"})
                                     : Result<Change>(std::move(change));
   };
-  OptimizationInfo later = info("a", needs_a);
+  WhatIfInfo later = info("a", needs_a);
   later.stage = ApplyStage::schedule;
-  OptimizationInfo earlier = info("b", remove_a);
+  WhatIfInfo earlier = info("b", remove_a);
   earlier.stage = ApplyStage::workload;
   const Recording recording = recording_of("h:a(10) h:b(10) s:k(100)<b");
   const std::array<WhatIf, 2> one = {{{&later, {}}, {&earlier, {}}}};
   const std::array<WhatIf, 2> other = {{{&earlier, {}}, {&later, {}}}};
   CHECK(predict(recording, one).error().message == "a: a is gone");
   CHECK(predict(recording, other).error().message == "a: a is gone");
-  CHECK(in_order(one).front().optimization == &earlier);
+  CHECK(in_order(one).front().info == &earlier);
 }
 
 TEST_CASE("a what-if that finds nothing stops the stack and is named") {
-  const OptimizationInfo nothing = info("nothing", find_nothing);
+  const WhatIfInfo nothing = info("nothing", find_nothing);
   const std::array<WhatIf, 1> stack = {{{&nothing, {}}}};
   const Result<Prediction> prediction = predict(recording_of("h:a(10)"), stack);
   REQUIRE_FALSE(prediction.ok());
@@ -230,7 +229,7 @@ TEST_CASE("a ranking leaves out what needs a parameter or finds nothing, with th
   const Result<Ranking> ranking = rank_all(recording, *baseline);
   REQUIRE(ranking.ok());
   CHECK(ranking->rows.empty());
-  CHECK(ranking->left_out.size() == optimizations::all().size());
+  CHECK(ranking->left_out.size() == what_ifs::all().size());
   for (const Unranked& unranked : ranking->left_out) {
     CHECK_FALSE(unranked.reason.empty());
     CHECK(unranked.reason.rfind(unranked.name, 0) == std::string::npos);  // no name is said twice
@@ -264,4 +263,4 @@ TEST_CASE("free communication is the simulated gain without collectives") {
 }
 
 }  // namespace
-}  // namespace foretrace::driver
+}  // namespace foretrace

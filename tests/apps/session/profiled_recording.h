@@ -12,8 +12,8 @@
 
 namespace foretrace::test {
 
-inline driver::Recording profiled_recording(trace::EventTable table) {
-  driver::Recording recording;
+inline Recording profiled_recording(trace::EventTable table) {
+  Recording recording;
   recording.events = std::move(table);
   recording.events.info.format = "kineto_json";
   auto built = trace::build_graph(recording.events);
@@ -24,7 +24,7 @@ inline driver::Recording profiled_recording(trace::EventTable table) {
 
 /// Two steps of 20 pieces of 25 us on the host: two operators, a launch, and every second time a
 /// record and a wait; every tenth kernel is on another stream; kernels take `kernel_us`.
-inline driver::Recording profiled_recording(double kernel_us) {
+inline Recording profiled_recording(double kernel_us) {
   trace::TableBuilder t;
   const TrackId host = t.thread(1);
   const TrackId streams[] = {t.stream(7), t.stream(8)};

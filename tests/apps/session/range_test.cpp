@@ -10,7 +10,7 @@
 #include "sim/engine/reactions.h"
 #include "tests/sim/graph/text_graph.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 // The host works for 300 and then the device for 700.
@@ -120,4 +120,4 @@ TEST_CASE("range: communication counts by its share of the step") {
 }
 
 }  // namespace
-}  // namespace foretrace::driver
+}  // namespace foretrace

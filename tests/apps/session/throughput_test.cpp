@@ -9,11 +9,11 @@
 #include "tests/apps/questions/answers_support.h"
 #include "tests/sim/graph/text_graph.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 /// Kernel "k" takes 1.5 times as long, for twice the samples.
-Result<Change> double_batch(const Scenario& scenario, const ParamValues& /*values*/) {
+Result<Change> double_batch(const WhatIfInput& scenario, const ParamValues& /*values*/) {
   Change change;
   const TaskId k = test::task(scenario.graph, "k");
   change.durations.push_back(
@@ -30,7 +30,7 @@ Recording recording_of(std::string_view text) {
 
 TEST_CASE("throughput: samples of a stack multiply, and the ratio is per sample") {
   const Recording recording = recording_of("s:k(100)");
-  OptimizationInfo info{};
+  WhatIfInfo info{};
   info.name = "double_batch";
   info.apply = double_batch;
   const std::array<WhatIf, 2> stack = {{{&info, {}}, {&info, {}}}};
@@ -79,4 +79,4 @@ TEST_CASE("ranking: by time per sample") {
 }
 
 }  // namespace
-}  // namespace foretrace::driver
+}  // namespace foretrace

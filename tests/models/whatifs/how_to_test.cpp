@@ -5,22 +5,22 @@
 
 #include <doctest/doctest.h>
 
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 TEST_CASE("how to: every what-if says in three lines at most how to get it, and no other does") {
   const Result<HowTos> all = read_how_tos(FORETRACE_SOURCE_DIR "/configs");
   REQUIRE(all.ok());
-  for (const OptimizationInfo* const info : optimizations::all()) {
+  for (const WhatIfInfo* const info : what_ifs::all()) {
     INFO(info->name);
     REQUIRE(all->contains(info->name));
     const HowTo& how = all->find(info->name)->second;
     CHECK(how.contains("pytorch"));
     for (const auto& [framework, lines] : how) CHECK(lines.size() <= 3);
   }
-  CHECK(all->size() == optimizations::all().size());
+  CHECK(all->size() == what_ifs::all().size());
 }
 
 TEST_CASE("how to: lines begin with their framework, and what is not known has none") {
@@ -36,4 +36,4 @@ TEST_CASE("how to: a folder without examples is an error that names it") {
 }
 
 }  // namespace
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 using Parameters = std::vector<std::pair<std::string, std::string>>;
@@ -95,4 +95,4 @@ TEST_CASE("a stack mixes texts and files, and says which file cannot be read") {
 }
 
 }  // namespace
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -18,7 +18,7 @@
 #include "sim/engine/memory/memory_tracker.h"
 #include "sim/engine/pull/pull.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 struct Claim {
@@ -264,4 +264,4 @@ Result<std::vector<ClaimRow>> claim_table(const CataloguePtr& catalogue,
   return rows;
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

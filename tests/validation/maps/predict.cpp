@@ -16,10 +16,10 @@
 namespace foretrace::validation {
 namespace {
 
-using driver::TableInputs;
-using driver::TablePoint;
-using driver::TableResult;
-using driver::TruthTable;
+using TableInputs;
+using TablePoint;
+using TableResult;
+using TruthTable;
 
 constexpr double gib = 1024.0 * 1024 * 1024;
 constexpr std::string_view fitted = "fitted";
@@ -85,7 +85,7 @@ class Predictor {
   }
 
   Result<bool> asks(const PointMap& point, std::size_t i, const MapRow& row) const {
-    const driver::TruthRow cells = table_.row(i);
+    const TruthRow cells = table_.row(i);
     if (!point.unless.empty() && cells.find(point.unless) != nullptr) return false;
     if (point.is_optional && cells.find(point.column) == nullptr) return false;
     const auto value = calculated(point.only, 1, row);
@@ -94,7 +94,7 @@ class Predictor {
   }
 
   Result<Placed> point_of(const PointMap& point, std::size_t i, MapRow row) {
-    const auto figure = driver::measured_in(table_.row(i), point.column);
+    const auto figure = measured_in(table_.row(i), point.column);
     if (!figure.ok()) return figure.error();
     row.numbers[point.column] = *figure;
     if (Status status = read_point_columns(point, table_.row(i), row); !status.ok()) {
@@ -131,9 +131,9 @@ class Predictor {
     if (point.is == "prompt" || point.is == "token" || point.is == "total") {
       const auto time = predict_generation(run, inputs_);
       if (!time.ok()) return time.error();
-      const driver::RangedSeconds& s = point.is == "prompt"  ? time->prompt
-                                       : point.is == "token" ? time->token
-                                                             : time->total;
+      const RangedSeconds& s = point.is == "prompt"  ? time->prompt
+                               : point.is == "token" ? time->token
+                                                     : time->total;
       return Placed{{0, "", s.typical, s.low, s.high, 0}, point.result};
     }
     const auto step = steps_.predict(run);
@@ -144,9 +144,8 @@ class Predictor {
     return Placed{step_point(point, step->step, *amount), point.result};
   }
 
-  static TablePoint step_point(const PointMap& point, const driver::RowPrediction& step,
-                               double amount) {
-    if (point.is == "rate") return driver::rate_point(0, "", step, amount, 0);
+  static TablePoint step_point(const PointMap& point, const RowPrediction& step, double amount) {
+    if (point.is == "rate") return rate_point(0, "", step, amount, 0);
     if (point.is == "memory") {
       const double bytes = step.memory_bytes / gib;
       return {0, "", bytes, point.low * bytes, point.high * bytes, 0};

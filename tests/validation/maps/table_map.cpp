@@ -23,7 +23,7 @@ Error wrong(std::string_view at, std::string_view what) {
 }
 
 std::optional<double> number_at(const ConfigValue& object, std::string_view key) {
-  return driver::number_of(object.find(key));
+  return number_of(object.find(key));
 }
 
 void take_patch(const ConfigValue& object, std::string_view key, ConfigValue& into) {
@@ -91,7 +91,7 @@ Result<PointMap> read_point(const ConfigValue& object) {
   for (std::size_t i = 0; i < object.keys.size(); ++i) {
     const std::string& key = object.keys[i];
     const ConfigValue& value = object.items[i];
-    const auto number = driver::number_of(&value);
+    const auto number = number_of(&value);
     if (std::string* const text = key == "column"     ? &point.column
                                   : key == "is"       ? &point.is
                                   : key == "amount"   ? &point.amount

@@ -9,9 +9,9 @@
 namespace foretrace::report::sections {
 namespace {
 
-using driver::ClaimRow;
-using driver::Gain;
-using driver::Verdict;
+using ClaimRow;
+using Gain;
+using Verdict;
 
 std::string gain_text(const Gain& gain) {
   return gain.low == gain.high ? factor_text(gain.low)

@@ -10,7 +10,7 @@
 #include "sim/core/result.h"
 #include "tests/validation/studies/truth_table.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// What counts of a row can be at most; the least is 1 unless it is said.
 inline constexpr double most_ranks = 1e6;    ///< of a job, and of each kind of parallelism
@@ -60,4 +60,4 @@ class RowNumbers {
   Status status_ = ok_status();
 };
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

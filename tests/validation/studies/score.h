@@ -14,9 +14,9 @@
 
 namespace foretrace::scheduling {
 
-using driver::RowNumbers;
-using driver::TruthRow;
-using driver::TruthTable;
+using RowNumbers;
+using TruthRow;
+using TruthTable;
 
 /// One predicted figure.
 struct TruthPoint {

@@ -11,7 +11,7 @@
 #include "apps/predictor/sharing.h"
 #include "tests/validation/tables/row_prediction.h"
 
-namespace foretrace::driver::table_readers::colocation_parts {
+namespace foretrace::table_readers::colocation_parts {
 namespace {
 
 using Times = std::map<double, double>;  ///< seconds of a step alone, by batch size
@@ -129,9 +129,9 @@ constexpr TableReaderInfo info = {"colocation", "two training jobs on one accele
                                   read};
 
 }  // namespace
-}  // namespace foretrace::driver::table_readers::colocation_parts
+}  // namespace foretrace::table_readers::colocation_parts
 
-namespace foretrace::driver::table_readers {
+namespace foretrace::table_readers {
 extern const TableReaderInfo colocation;
 constinit const TableReaderInfo colocation = colocation_parts::info;
-}  // namespace foretrace::driver::table_readers
+}  // namespace foretrace::table_readers

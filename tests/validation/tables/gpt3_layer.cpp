@@ -8,7 +8,7 @@
 #include "models/jobs/times/kernel_times.h"
 #include "tests/validation/tables/row_prediction.h"
 
-namespace foretrace::driver::table_readers::gpt3_layer_parts {
+namespace foretrace::table_readers::gpt3_layer_parts {
 namespace {
 
 struct Named {
@@ -113,9 +113,9 @@ constexpr TableReaderInfo info = {
     "gpt3_layer", "operators of a GPT-3 layer on four A100 (LLMCompass)", names, read};
 
 }  // namespace
-}  // namespace foretrace::driver::table_readers::gpt3_layer_parts
+}  // namespace foretrace::table_readers::gpt3_layer_parts
 
-namespace foretrace::driver::table_readers {
+namespace foretrace::table_readers {
 extern const TableReaderInfo gpt3_layer;
 constinit const TableReaderInfo gpt3_layer = gpt3_layer_parts::info;
-}  // namespace foretrace::driver::table_readers
+}  // namespace foretrace::table_readers

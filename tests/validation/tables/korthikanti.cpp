@@ -7,7 +7,7 @@
 #include "models/jobs/program/estimate.h"
 #include "tests/validation/tables/row_prediction.h"
 
-namespace foretrace::driver::table_readers::korthikanti_parts {
+namespace foretrace::table_readers::korthikanti_parts {
 namespace {
 
 constexpr std::string_view machine = "selene";
@@ -235,9 +235,9 @@ constexpr TableReaderInfo info = {
     "korthikanti", "iterations, layers and memory of GPT 22B to 1T on Selene", names, read};
 
 }  // namespace
-}  // namespace foretrace::driver::table_readers::korthikanti_parts
+}  // namespace foretrace::table_readers::korthikanti_parts
 
-namespace foretrace::driver::table_readers {
+namespace foretrace::table_readers {
 extern const TableReaderInfo korthikanti;
 constinit const TableReaderInfo korthikanti = korthikanti_parts::info;
-}  // namespace foretrace::driver::table_readers
+}  // namespace foretrace::table_readers

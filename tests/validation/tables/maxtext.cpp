@@ -12,7 +12,7 @@
 #include "models/jobs/program/job_figures.h"
 #include "tests/validation/tables/row_prediction.h"
 
-namespace foretrace::driver::table_readers::maxtext_parts {
+namespace foretrace::table_readers::maxtext_parts {
 namespace {
 
 /// "4x v5e-256": slices of one kind.
@@ -150,9 +150,9 @@ constexpr std::array<std::string_view, 1> names = {"maxtext_tpu_*"};
 constexpr TableReaderInfo info = {"maxtext", "dense decoders on pods of TPUs", names, read};
 
 }  // namespace
-}  // namespace foretrace::driver::table_readers::maxtext_parts
+}  // namespace foretrace::table_readers::maxtext_parts
 
-namespace foretrace::driver::table_readers {
+namespace foretrace::table_readers {
 extern const TableReaderInfo maxtext;
 constinit const TableReaderInfo maxtext = maxtext_parts::info;
-}  // namespace foretrace::driver::table_readers
+}  // namespace foretrace::table_readers

@@ -9,7 +9,7 @@
 #include "models/jobs/workloads/model_import.h"
 #include "tests/validation/tables/row_prediction.h"
 
-namespace foretrace::driver::table_readers::neusight_parts {
+namespace foretrace::table_readers::neusight_parts {
 namespace {
 
 struct Device {
@@ -200,9 +200,9 @@ constexpr TableReaderInfo info = {
     "neusight", "transformers in eager fp32 PyTorch on one and four devices", names, read};
 
 }  // namespace
-}  // namespace foretrace::driver::table_readers::neusight_parts
+}  // namespace foretrace::table_readers::neusight_parts
 
-namespace foretrace::driver::table_readers {
+namespace foretrace::table_readers {
 extern const TableReaderInfo neusight;
 constinit const TableReaderInfo neusight = neusight_parts::info;
-}  // namespace foretrace::driver::table_readers
+}  // namespace foretrace::table_readers

@@ -7,7 +7,7 @@
 #include "models/jobs/times/overlap_slowdown.h"
 #include "tests/validation/tables/row_prediction.h"
 
-namespace foretrace::driver::table_readers::overlap_parts {
+namespace foretrace::table_readers::overlap_parts {
 namespace {
 
 struct Kernel {
@@ -91,9 +91,9 @@ constexpr TableReaderInfo info = {"overlap", "kernels beside a collective, by ki
                                   names, read};
 
 }  // namespace
-}  // namespace foretrace::driver::table_readers::overlap_parts
+}  // namespace foretrace::table_readers::overlap_parts
 
-namespace foretrace::driver::table_readers {
+namespace foretrace::table_readers {
 extern const TableReaderInfo overlap;
 constinit const TableReaderInfo overlap = overlap_parts::info;
-}  // namespace foretrace::driver::table_readers
+}  // namespace foretrace::table_readers

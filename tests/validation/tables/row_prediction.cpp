@@ -6,7 +6,7 @@
 
 #include "models/jobs/program/estimate.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 Result<RowPrediction> predict_row(const Scenario& scenario) {
   const JobBlocks blocks = build_blocks(scenario.job);
@@ -53,4 +53,4 @@ Result<Scenario> scenario_on(TableInputs& inputs, const std::string& cluster,
   return scenario;
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

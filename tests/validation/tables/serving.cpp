@@ -13,7 +13,7 @@
 #include "tests/validation/studies/score.h"
 #include "tests/validation/tables/row_prediction.h"
 
-namespace foretrace::driver::table_readers::serving_parts {
+namespace foretrace::table_readers::serving_parts {
 namespace {
 
 constexpr std::string_view requests_prefix = "serving_requests_";
@@ -298,9 +298,9 @@ constexpr TableReaderInfo info = {"serving", "language models served to many req
                                   names, read};
 
 }  // namespace
-}  // namespace foretrace::driver::table_readers::serving_parts
+}  // namespace foretrace::table_readers::serving_parts
 
-namespace foretrace::driver::table_readers {
+namespace foretrace::table_readers {
 extern const TableReaderInfo serving;
 constinit const TableReaderInfo serving = serving_parts::info;
-}  // namespace foretrace::driver::table_readers
+}  // namespace foretrace::table_readers

@@ -19,8 +19,8 @@
 namespace foretrace::report::sections {
 namespace {
 
-using driver::plan_text;
-using driver::ScenarioAnswer;
+using plan_text;
+using ScenarioAnswer;
 
 // The middle stages of a longer pipeline are alike.
 constexpr std::size_t most_stages = 8;
@@ -68,7 +68,7 @@ Result<std::optional<Energy>> energy_in(const ScenarioPart& part) {
 }
 
 /// What files of other programs say that has no counterpart here.
-std::vector<std::string> notes_of(const driver::Scenario& scenario) {
+std::vector<std::string> notes_of(const Scenario& scenario) {
   std::vector<std::string> notes;
   for (const std::string& note : scenario.model->notes) {
     notes.push_back(fmt::format("{}: {}", scenario.model->name, note));
@@ -261,7 +261,7 @@ bool gradients_leave_node(const Job& job) {
 }  // namespace
 
 Sections scenario_context(const ScenarioPart& part) {
-  const driver::Scenario& scenario = part.scenario;
+  const Scenario& scenario = part.scenario;
   Section input{.key = "input", .path = "input", .show = Show::never};
   input.datum("path", Value::words(scenario.path));
   input.datum("format", Value::words("scenario"));

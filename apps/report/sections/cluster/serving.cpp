@@ -12,9 +12,9 @@
 namespace foretrace::report::sections {
 namespace {
 
-using driver::Serving;
-using driver::ServingAnswer;
-using driver::ServingFigures;
+using Serving;
+using ServingAnswer;
+using ServingFigures;
 
 Value latency_value(double seconds) {
   const std::string text = seconds >= 600   ? fmt::format("{:.1f} min", seconds / 60)

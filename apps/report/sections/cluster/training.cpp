@@ -11,8 +11,8 @@
 namespace foretrace::report::sections {
 namespace {
 
-using driver::RangedAmount;
-using driver::TrainingTime;
+using RangedAmount;
+using TrainingTime;
 
 Value ns_value(double ns) { return Value::time(to_whole(ns)); }
 

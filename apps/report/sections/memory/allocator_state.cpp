@@ -9,7 +9,7 @@
 namespace foretrace::report::sections {
 namespace {
 
-using driver::MemoryFacts;
+using MemoryFacts;
 using trace::AllocatorState;
 using trace::FailedRequest;
 

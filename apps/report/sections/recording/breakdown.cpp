@@ -11,7 +11,7 @@
 namespace foretrace::report::sections {
 namespace {
 
-using driver::Analysis;
+using Analysis;
 
 /// What documents say of one run.
 Sections analysis_sections(const std::string& run, const Analysis& analysis) {
@@ -29,7 +29,7 @@ Sections analysis_sections(const std::string& run, const Analysis& analysis) {
 
 /// Of the recording: time and share of each part.
 Section breakdown_of_one(const ResultAnswer& answer) {
-  const driver::StepAnswer& step = answer.replay.run.answer;
+  const StepAnswer& step = answer.replay.run.answer;
   const Analysis& analysis = answer.baseline;
   Section section{.key = "breakdown",
                   .title = fmt::format("where the {} goes", step_word(step)),
@@ -72,8 +72,8 @@ struct Times {
 
 /// Of a recording and its prediction, side by side.
 Section breakdown_of_both(const ResultAnswer& answer) {
-  const driver::StepAnswer& before = answer.replay.run.answer;
-  const driver::StepAnswer& after = answer.prediction->run.answer;
+  const StepAnswer& before = answer.replay.run.answer;
+  const StepAnswer& after = answer.prediction->run.answer;
   Section section{.key = "comparison", .scale_ns = before.step_ns};
   Table table{
       .columns = {

@@ -12,7 +12,7 @@
 namespace foretrace::report::sections {
 namespace {
 
-using driver::PathReport;
+using PathReport;
 
 /// A share of the path in words.
 struct Held {
@@ -127,7 +127,7 @@ bool is_host_on(const CriticalPath& path) {
 }  // namespace
 
 Sections path_context(const PathAnswer& answer) {
-  const driver::Recording& recording = answer.recording;
+  const Recording& recording = answer.recording;
   Section honesty = honesty_section("honesty", recording.built.honesty, &answer.replay);
   honesty.datum("doubt", doubts_value(answer.replay.doubts));
   return {input_section(recording.path, recording.events.info),

@@ -8,9 +8,9 @@
 namespace foretrace::report {
 
 /// Every rank: steps, clock, collectives; for documents.
-[[nodiscard]] Table ranks_table(const driver::Recording& recording, const driver::Replay& replay);
+[[nodiscard]] Table ranks_table(const Recording& recording, const Replay& replay);
 /// Groups of ranks, and how their collectives were matched; for documents.
-[[nodiscard]] Table communicators_table(const driver::JobFacts& job);
+[[nodiscard]] Table communicators_table(const JobFacts& job);
 /// "+12.5 +-0.3 us", or what stands for a clock that could not be aligned.
 [[nodiscard]] Value clock_value(const trace::RankClock& clock);
 

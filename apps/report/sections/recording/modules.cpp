@@ -12,8 +12,8 @@
 namespace foretrace::report::sections {
 namespace {
 
-using driver::StepSummary;
-using driver::SummaryNode;
+using StepSummary;
+using SummaryNode;
 
 // What is smaller or deeper is left out of the page; documents have it all.
 constexpr double least_share = 0.005;
@@ -79,7 +79,7 @@ class ModuleRows {
   std::int64_t host_ns_ = 0;
 };
 
-std::string modules_headline(const driver::Inspection& found) {
+std::string modules_headline(const Inspection& found) {
   if (!found.graph || found.graph->summary.device_ns == 0) {
     return inspect_headline(found);
   }
@@ -97,7 +97,7 @@ std::string modules_headline(const driver::Inspection& found) {
 }  // namespace
 
 Sections modules(const InspectAnswer& answer) {
-  const driver::Inspection& found = answer.found;
+  const Inspection& found = answer.found;
   Section section{.key = "modules", .path = "graph/summary"};
   if (answer.question.modules) section.headline = modules_headline(found);
   if (!found.graph) {

@@ -12,8 +12,8 @@
 namespace foretrace::report {
 namespace {
 
-using driver::AblatedPair;
-using driver::AblatedPairs;
+using AblatedPair;
+using AblatedPairs;
 
 std::string pairs_headline(const std::vector<AblatedPairs>& rules) {
   const std::size_t pairs = rules.empty() ? 0 : rules.front().pairs.size();

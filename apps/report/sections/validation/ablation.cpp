@@ -11,9 +11,9 @@
 namespace foretrace::report::sections {
 namespace {
 
-using driver::AblatedRule;
-using driver::AblatedTrace;
-using driver::GraphErrors;
+using AblatedRule;
+using AblatedTrace;
+using GraphErrors;
 
 std::string both(const AblatedRule& rule, double GraphErrors::*error) {
   return fmt::format("{:.2f} -> {:.2f} %", 100 * rule.mean(&AblatedTrace::with, error),

@@ -10,7 +10,7 @@
 namespace foretrace::report::sections {
 namespace {
 
-using driver::FormatRow;
+using FormatRow;
 
 /// "12 dropped: no time; 3 repaired: ..."
 std::string damage_of(const FormatRow& row) {

@@ -10,7 +10,7 @@
 namespace foretrace::report::sections {
 namespace {
 
-using driver::JobRow;
+using JobRow;
 
 Value precise(double share) { return Value::share(share).as(fmt::format("{:.3f} %", 100 * share)); }
 

@@ -14,9 +14,9 @@
 namespace foretrace::report::sections {
 namespace {
 
-using driver::PairRow;
-using driver::ReplayRow;
-using driver::ReplayTable;
+using PairRow;
+using ReplayRow;
+using ReplayTable;
 
 /// "-0.012 %": errors of replays are small.
 Value small_error(double error) {
@@ -68,7 +68,7 @@ std::string replays_headline(const ReplayTable& table) {
 }
 
 std::string coverage_text(const std::vector<PairRow>& pairs) {
-  const driver::Coverage found = driver::coverage_of(pairs);
+  const Coverage found = coverage_of(pairs);
   const std::size_t failed = pairs.size() - found.predicted;
   const std::string missing =
       failed == 0 ? std::string()
@@ -135,7 +135,7 @@ Table left_out_table(const ReplayTable& replays) {
               .title = "left out",
               .columns = {{"trace"}, {.key = "reason", .title = "why", .is_prose = true}},
               .show = Show::details};
-  for (const driver::LeftOut& file : replays.left_out) {
+  for (const LeftOut& file : replays.left_out) {
     table.add({Value::words(file.trace), Value::words(file.reason)});
   }
   return table;
@@ -143,7 +143,7 @@ Table left_out_table(const ReplayTable& replays) {
 
 Value kernels_value(const PairRow& pair) {
   Value::List list;
-  for (const driver::KernelErrorRow& row : pair.kernels.rows) {
+  for (const KernelErrorRow& row : pair.kernels.rows) {
     list.push_back(Value::object({{"class", Value::words(row.kernel_class)},
                                   {"number", Value::count(row.kernels)},
                                   {"base_ns", Value::time(row.before_ns)},
@@ -256,7 +256,7 @@ Table kernels_table(const std::vector<PairRow>& pairs) {
                           {"bandwidth_mean_error", "bandwidth only: mean", Show::details},
                           {"bandwidth_median_error", "median", Show::details}}};
   for (const PairRow& pair : pairs) {
-    for (const driver::KernelErrorRow& row : pair.kernels.rows) {
+    for (const KernelErrorRow& row : pair.kernels.rows) {
       if (row.measured_ns <= 0) continue;
       const std::string name =
           row.kernel_class == "all"
@@ -276,7 +276,7 @@ Table kernels_table(const std::vector<PairRow>& pairs) {
 }
 
 Section coverage_section(const std::vector<PairRow>& pairs) {
-  const driver::Coverage found = driver::coverage_of(pairs);
+  const Coverage found = coverage_of(pairs);
   Section section{.key = "coverage", .path = "coverage", .show = Show::never};
   section.datum("predicted", Value::count(found.predicted));
   section.datum("covered", Value::count(found.covered));
@@ -291,7 +291,7 @@ Section constants_section() {
       .title = "constant of ranges",
       .columns = {
           {"name"}, {"value", "value"}, {.key = "origin", .title = "origin", .is_prose = true}}};
-  for (const driver::RangeConstant& constant : driver::range_constants()) {
+  for (const RangeConstant& constant : range_constants()) {
     table.add(
         {Value::words(constant.name), Value::plain(constant.value), Value::words(constant.origin)});
   }

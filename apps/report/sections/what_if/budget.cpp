@@ -11,10 +11,10 @@
 namespace foretrace::report::sections {
 namespace {
 
-using driver::BudgetAnswer;
-using driver::BudgetDevice;
-using driver::BudgetStop;
-using driver::BudgetTry;
+using BudgetAnswer;
+using BudgetDevice;
+using BudgetStop;
+using BudgetTry;
 
 std::string budget_size_text(const BudgetAnswer& answer) {
   const auto [low, high] = std::minmax_element(

@@ -6,8 +6,8 @@
 
 #include "tests/fails_with.h"
 
-using foretrace::driver::parse_federated;
-using foretrace::driver::run_federated;
+using foretrace::parse_federated;
+using foretrace::run_federated;
 
 namespace {
 

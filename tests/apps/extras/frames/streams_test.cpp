@@ -6,9 +6,9 @@
 
 #include "tests/configs.h"
 
-using foretrace::driver::BatchTimes;
-using foretrace::driver::parse_streams;
-using foretrace::driver::run_streams;
+using foretrace::BatchTimes;
+using foretrace::parse_streams;
+using foretrace::run_streams;
 
 namespace {
 

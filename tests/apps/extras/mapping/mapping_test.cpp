@@ -6,9 +6,9 @@
 
 #include "tests/configs.h"
 
-using foretrace::driver::parse_mapping;
-using foretrace::driver::read_mapping;
-using foretrace::driver::run_mapping;
+using foretrace::parse_mapping;
+using foretrace::read_mapping;
+using foretrace::run_mapping;
 
 namespace {
 

@@ -7,8 +7,8 @@
 
 #include "tests/fails_with.h"
 
-using foretrace::driver::parse_stored_input;
-using foretrace::driver::run_stored_input;
+using foretrace::parse_stored_input;
+using foretrace::run_stored_input;
 
 namespace {
 

@@ -12,7 +12,7 @@
 
 #include "tests/sim/graph/text_graph.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 struct Side {
@@ -32,7 +32,7 @@ Side load_side(const std::vector<std::string>& paths) {
   options.memory_graph = true;
   Result<Recording> recording = load_inputs(paths, options);
   REQUIRE(recording.ok());
-  Result<Replay> replay = driver::replay(*recording);
+  Result<Replay> replay = replay(*recording);
   REQUIRE(replay.ok());
   return {*std::move(recording), *std::move(replay)};
 }
@@ -249,4 +249,4 @@ TEST_CASE("compare: memory alone has no step, and the optimizer's state explains
 }
 
 }  // namespace
-}  // namespace foretrace::driver
+}  // namespace foretrace

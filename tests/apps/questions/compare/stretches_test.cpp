@@ -8,7 +8,7 @@
 #include "sim/engine/pull/pull.h"
 #include "tests/sim/graph/text_graph.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 std::vector<Stretch> of(const TaskGraph& graph) {
@@ -62,4 +62,4 @@ TEST_CASE("stretches: they have no gaps and add up as the breakdown does") {
 }
 
 }  // namespace
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 /// Batches that fit, of those that may fit: up to `possible`.
@@ -119,4 +119,4 @@ TEST_CASE("batch scan: an error of a trial is the answer") {
 }
 
 }  // namespace
-}  // namespace foretrace::driver
+}  // namespace foretrace

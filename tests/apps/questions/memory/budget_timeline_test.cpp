@@ -7,7 +7,7 @@
 
 #include "apps/session/recording/load.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 // Two steps of four maps of 4 MiB on top of 16 MiB that are there before.
@@ -86,4 +86,4 @@ TEST_CASE("budget timeline: copies lie on streams of their own") {
 }
 
 }  // namespace
-}  // namespace foretrace::driver
+}  // namespace foretrace

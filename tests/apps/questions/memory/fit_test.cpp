@@ -8,11 +8,11 @@
 #include <doctest/doctest.h>
 
 #include "apps/questions/search/ranking.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "tests/apps/questions/answers_support.h"
 #include "tests/configs.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 using test::Loaded;
@@ -60,8 +60,8 @@ TEST_CASE("fit: the answer is what trying every set of the demo finds") {
   std::size_t fitting = 0;
   for (std::size_t i = 0; i < answer->choices.size(); ++i) {
     for (std::size_t j = i; j < answer->choices.size(); ++j) {
-      const OptimizationInfo& a = *answer->choices[i].optimization;
-      const OptimizationInfo& b = *answer->choices[j].optimization;
+      const WhatIfInfo& a = *answer->choices[i].info;
+      const WhatIfInfo& b = *answer->choices[j].info;
       if (i != j && (a.name == b.name || in_conflict(a, b))) continue;
       FitSet set;
       set.choices = i == j ? std::vector<std::size_t>{i} : std::vector<std::size_t>{i, j};
@@ -144,8 +144,8 @@ TEST_CASE("fit: what is applied already stays, and its conflicts and settings ar
       fit_memory(run.recording, run.replay, stack, size(1024 * mebibyte), {}, {.most_members = 2});
   REQUIRE_MESSAGE(answer.ok(), answer.error().message);
   for (const WhatIfChoice& choice : answer->choices) {
-    CHECK(choice.optimization->name != "eight_bit_optimizer");
-    CHECK(choice.optimization->name != "optimizer_offload");  // declares the conflict
+    CHECK(choice.info->name != "eight_bit_optimizer");
+    CHECK(choice.info->name != "optimizer_offload");  // declares the conflict
   }
   REQUIRE(answer->best);
   const auto all = with_set(texts, *answer, *answer->best);
@@ -159,9 +159,9 @@ TEST_CASE("fit: what is applied already stays, and its conflicts and settings ar
   REQUIRE(set.choices.size() == 1);
   const auto ordered = with_set(std::span<const WhatIf>(stack), *answer, set);
   REQUIRE(ordered.size() == 3);
-  CHECK(ordered[0].optimization->name == "batch_size");
-  CHECK(ordered[1].optimization->name == "eight_bit_optimizer");
-  CHECK(ordered[2].optimization->name == "gradient_accumulation");
+  CHECK(ordered[0].info->name == "batch_size");
+  CHECK(ordered[1].info->name == "eight_bit_optimizer");
+  CHECK(ordered[2].info->name == "gradient_accumulation");
 }
 
 TEST_CASE("fit: a recording without memory, a size that is none, an accelerator by name") {
@@ -191,10 +191,10 @@ TEST_CASE("fit: a recording without memory, a size that is none, an accelerator 
 }
 
 TEST_CASE("fit: settings and conflicts that what-ifs declare are right") {
-  for (const OptimizationInfo* const info : optimizations::all()) {
+  for (const WhatIfInfo* const info : what_ifs::all()) {
     INFO(info->name);
     for (const std::string_view other : info->conflicts) {
-      CHECK(find_optimization(other).ok());
+      CHECK(find_what_if(other).ok());
       CHECK(other != info->name);
     }
     for (const std::string_view setting : info->memory_settings) {
@@ -207,4 +207,4 @@ TEST_CASE("fit: settings and conflicts that what-ifs declare are right") {
 }
 
 }  // namespace
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -10,7 +10,7 @@
 
 #include "tests/apps/questions/answers_support.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 using test::Loaded;
@@ -155,4 +155,4 @@ TEST_CASE("max batch: a line through three points by least squares") {
 }
 
 }  // namespace
-}  // namespace foretrace::driver
+}  // namespace foretrace

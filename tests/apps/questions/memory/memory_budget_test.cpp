@@ -12,7 +12,7 @@
 #include "tests/apps/questions/answers_support.h"
 #include "tests/configs.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 // Four maps of 4 MiB on top of 16 MiB that are there before; kernels of 190 and 390 us.
@@ -199,4 +199,4 @@ TEST_CASE("memory budget: a trace without what operators read is refused by the 
 }
 
 }  // namespace
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -10,7 +10,7 @@
 
 #include "tests/apps/questions/answers_support.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 using test::Loaded;
@@ -18,7 +18,7 @@ using test::Loaded;
 /// All but these few, so that every set can be tried by hand.
 std::vector<std::string> all_but(const std::vector<std::string>& kept) {
   std::vector<std::string> others;
-  for (const OptimizationInfo* const info : optimizations::all()) {
+  for (const WhatIfInfo* const info : what_ifs::all()) {
     if (std::find(kept.begin(), kept.end(), info->name) == kept.end()) {
       others.emplace_back(info->name);
     }
@@ -35,7 +35,7 @@ double asked(const Loaded& run, const std::vector<std::string>& texts) {
   const std::vector<WhatIf> stack = test::stack_of(texts);
   for (std::size_t a = 0; a < stack.size(); ++a) {
     for (std::size_t b = 0; b < a; ++b) {
-      if (in_conflict(*stack[a].optimization, *stack[b].optimization)) {
+      if (in_conflict(*stack[a].info, *stack[b].info)) {
         return std::numeric_limits<double>::infinity();
       }
     }
@@ -187,4 +187,4 @@ TEST_CASE("best set: on top of what changes nothing it is the best set of the re
   CHECK(same->best->choices == plain->best->choices);
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

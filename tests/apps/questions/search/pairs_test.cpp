@@ -9,7 +9,7 @@
 #include "apps/session/what_if_stack.h"
 #include "tests/apps/questions/answers_support.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 using test::Loaded;
@@ -30,8 +30,8 @@ Answers answers_of(const Loaded& run, RankBy by, std::size_t top) {
 
 const Ranked& single(const Answers& answers, std::string_view name) {
   const auto& rows = answers.ranking.rows;
-  const auto found = std::find_if(
-      rows.begin(), rows.end(), [&](const Ranked& row) { return row.optimization->name == name; });
+  const auto found = std::find_if(rows.begin(), rows.end(),
+                                  [&](const Ranked& row) { return row.info->name == name; });
   REQUIRE(found != rows.end());
   return *found;
 }
@@ -59,8 +59,8 @@ TEST_CASE("pairs: every row is what applying both in that order gives, and no co
                        [](const auto& a, const auto& b) { return a.step_ns < b.step_ns; }));
   for (const IllegalPair& pair : answers.pairs.illegal) {
     INFO(pair.first << ", " << pair.second);
-    const auto& first = *single(answers, pair.first).optimization;
-    const auto& second = *single(answers, pair.second).optimization;
+    const auto& first = *single(answers, pair.first).info;
+    const auto& second = *single(answers, pair.second).info;
     WhatIfStack stack(run.recording);
     CHECK(stack.push(*with_defaults(first), Neutral::refuse).ok());
     CHECK(
@@ -122,4 +122,4 @@ TEST_CASE("ranking: threads do not change it") {
 }
 
 }  // namespace
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -8,7 +8,7 @@
 
 #include <doctest/doctest.h>
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 using Set = std::vector<std::size_t>;
@@ -211,4 +211,4 @@ TEST_CASE("search: without choices there is no answer") {
 }
 
 }  // namespace
-}  // namespace foretrace::driver
+}  // namespace foretrace

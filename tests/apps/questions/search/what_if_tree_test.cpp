@@ -9,7 +9,7 @@
 #include "sim/engine/pull/pull.h"
 #include "tests/apps/questions/answers_support.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 using Stacks = std::vector<std::vector<std::size_t>>;
@@ -62,4 +62,4 @@ TEST_CASE("what-if tree: without stacks nothing is visited") {
 }
 
 }  // namespace
-}  // namespace foretrace::driver
+}  // namespace foretrace

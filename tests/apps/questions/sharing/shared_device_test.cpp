@@ -16,7 +16,7 @@
 #include "tests/apps/support/program.h"
 #include "tests/configs.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 /// A run without steps: a thread that launches every 10 us, and kernels of `kernel_us` that begin
@@ -199,4 +199,4 @@ TEST_CASE("shared device: the page says how far it may be off, and what is doubt
   CHECK(quiet.out.find("doubtful: the graph of cut.json") != std::string::npos);
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

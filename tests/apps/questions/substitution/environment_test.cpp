@@ -9,7 +9,7 @@
 
 #include "tests/apps/questions/answers_support.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 std::vector<WhatIfSpec> rules_of(const std::vector<std::string>& texts) {
@@ -148,4 +148,4 @@ TEST_CASE("substitutions: rules that are not known, and those that match nothing
   CHECK_FALSE(search_substitutions(*rules, {.relaxation = 0.9}).ok());
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -7,7 +7,7 @@
 
 #include "tests/configs.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 const std::string folder = FORETRACE_SOURCE_DIR "/examples/traces/h100";
@@ -32,4 +32,4 @@ TEST_CASE("ablated pairs: a rule that is none is an error, a folder without pair
 }
 
 }  // namespace
-}  // namespace foretrace::driver
+}  // namespace foretrace

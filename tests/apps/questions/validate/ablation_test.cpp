@@ -6,7 +6,7 @@
 
 #include "tests/configs.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 const std::string folder = FORETRACE_SOURCE_DIR "/examples/traces";
@@ -34,4 +34,4 @@ TEST_CASE("ablation: each rule in turn, and what cannot be left out is an error"
 }
 
 }  // namespace
-}  // namespace foretrace::driver
+}  // namespace foretrace

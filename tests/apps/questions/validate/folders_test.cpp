@@ -10,7 +10,7 @@
 
 #include "tests/apps/support/program.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 namespace fs = std::filesystem;
@@ -56,4 +56,4 @@ TEST_CASE("validate: a folder without recordings is bad input, said in one line"
 }
 
 }  // namespace
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 const FormatRow& row_of(const std::vector<FormatRow>& rows, const std::string& file) {
@@ -40,4 +40,4 @@ TEST_CASE("formats: a folder that is not there is an error") {
 }
 
 }  // namespace
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -18,7 +18,7 @@
 #include "sim/engine/reactions.h"
 #include "tests/configs.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 const std::string traces = std::string(FORETRACE_SHARED_DIR) + "/traces";
@@ -318,4 +318,4 @@ TEST_CASE("validation: jobs are matched and replay, and a device that others use
   }
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

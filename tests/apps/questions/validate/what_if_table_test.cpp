@@ -7,17 +7,17 @@
 
 #include "tests/configs.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 TEST_CASE("what-if table: every what-if on every recording answers or says why not") {
   const auto table = example_table(test::shipped(), FORETRACE_SOURCE_DIR "/examples/traces");
   REQUIRE_MESSAGE(table.ok(), table.error().message);
-  CHECK(table->rows.size() == optimizations::all().size());
+  CHECK(table->rows.size() == what_ifs::all().size());
   CHECK(table->recordings > 0);
   std::size_t applied = 0;
   for (const ExampleRow& row : table->rows) {
-    CAPTURE(std::string(row.optimization->name));
+    CAPTURE(std::string(row.info->name));
     CHECK(row.outcomes.size() == table->recordings);
     CHECK(row.by_change().size() == row.applied());
     applied += row.applied();
@@ -44,4 +44,4 @@ TEST_CASE("what-if table: reasons that differ by figures alone are one, gains co
 }
 
 }  // namespace
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -109,7 +109,7 @@ std::vector<TableReader> table_readers() {
          return dump(*read);
        }},
       {"reads",
-       driver::stored_read_columns,
+       stored_read_columns,
        {{"item", "i"}, {"bytes", "5"}},
        {{{"item", "j"}, {"bytes", "5"}}},
        R"({"schema": "foretrace.storage/1", "step": "5 ms", "loader": {"batch": 1},
@@ -117,7 +117,7 @@ std::vector<TableReader> table_readers() {
            "caches": [{"name": "c", "size": "1 GB"}], "data": {)",
        "}}",
        [](const std::string& text) -> Result<std::string> {
-         const auto read = driver::parse_stored_input(text, "run.json");
+         const auto read = parse_stored_input(text, "run.json");
          if (!read.ok()) return read.error();
          std::string dumped;
          for (const auto& access : read->order.accesses) {
@@ -126,7 +126,7 @@ std::vector<TableReader> table_readers() {
          return dumped;
        }},
       {"requests",
-       driver::request_columns,
+       request_columns,
        {{"arrival_s", "1"}, {"input_tokens", "20"}, {"output_tokens", "4"}},
        {{{"arrival_s", "1"}, {"input_tokens", "20"}, {"output_tokens", "4"}},
         {{"arrival_s", "1"},
@@ -138,7 +138,7 @@ std::vector<TableReader> table_readers() {
            "accelerator": "h100_sxm", "requests": {)",
        "}}",
        [](const std::string& text) -> Result<std::string> {
-         const auto read = driver::parse_serving(*test::shipped(), text, "run.json");
+         const auto read = parse_serving(*test::shipped(), text, "run.json");
          if (!read.ok()) return read.error();
          std::string dumped;
          for (const auto& one : read->requests) {
@@ -242,8 +242,8 @@ TEST_CASE("law: whatever stands in a cell changes what is read, or is a mistake"
       used += is_used[i] ? 1 : 0;
     }
   }
-  CHECK(used == job_columns.size() + rate_columns.size() + driver::stored_read_columns.size() +
-                    driver::request_columns.size());
+  CHECK(used == job_columns.size() + rate_columns.size() + stored_read_columns.size() +
+                    request_columns.size());
 }
 
 TEST_CASE("tables: work is either a time or steps of something") {

@@ -13,7 +13,7 @@
 #include "sim/engine/pull/pull.h"
 #include "tests/configs.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 std::string path_of(const std::string& name) {
@@ -80,4 +80,4 @@ TEST_CASE("memory: AdamW to 8-bit AdamW, from the first timeline alone") {
 }
 
 }  // namespace
-}  // namespace foretrace::driver
+}  // namespace foretrace

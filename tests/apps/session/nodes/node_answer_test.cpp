@@ -18,9 +18,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-Result<std::optional<driver::NodeScenario>> parsed(const std::string& members) {
-  return driver::parse_node_scenario(
-      *test::shipped(), R"({"schema": "foretrace.scenario/1", )" + members + "}", "s.json");
+Result<std::optional<NodeScenario>> parsed(const std::string& members) {
+  return parse_node_scenario(*test::shipped(),
+                             R"({"schema": "foretrace.scenario/1", )" + members + "}", "s.json");
 }
 
 std::string refusal(const std::string& members) {
@@ -28,11 +28,11 @@ std::string refusal(const std::string& members) {
   return scenario.ok() ? "" : scenario.error().message;
 }
 
-Result<driver::NodeAnswer> answered(const std::string& members) {
+Result<NodeAnswer> answered(const std::string& members) {
   const auto scenario = parsed(members);
   REQUIRE_MESSAGE(scenario.ok(), scenario.error().message);
   REQUIRE(scenario->has_value());
-  return driver::answer_nodes(**scenario);
+  return answer_nodes(**scenario);
 }
 
 /// A folder that is gone at the end.
@@ -62,11 +62,11 @@ RoundTrip round_trip(const std::string& parallelism, const std::string& cluster)
       cluster + R"(", "framework": "megatron_2022", "precision": "fp16",
           "parallelism": )" +
       parallelism + R"(, "batch": {"global": 8, "micro": 1}})";
-  const auto scenario = driver::parse_scenario(*test::shipped(), text, "test.json");
+  const auto scenario = parse_scenario(*test::shipped(), text, "test.json");
   REQUIRE_MESSAGE(scenario.ok(), scenario.error().message);
   const Folder folder;
-  const auto exported = driver::export_chakra(
-      *scenario, [&](const std::string& name, const std::string& bytes) -> Status {
+  const auto exported =
+      export_chakra(*scenario, [&](const std::string& name, const std::string& bytes) -> Status {
         std::ofstream(folder.path / name, std::ios::binary) << bytes;
         return ok_status();
       });
@@ -103,8 +103,8 @@ TEST_CASE("chakra workload: another cluster changes communication and nothing el
     REQUIRE_MESSAGE(answer.ok(), answer.error().message);
     return std::move(*answer);
   };
-  const driver::NodeAnswer fast = on("dgx_h100");
-  const driver::NodeAnswer slow = on("aws_g4dn");
+  const NodeAnswer fast = on("dgx_h100");
+  const NodeAnswer slow = on("aws_g4dn");
   CHECK(fast.analysis.breakdown.compute_ns == slow.analysis.breakdown.compute_ns);
   CHECK(fast.transfer_ns < slow.transfer_ns);
   CHECK(fast.run.answer.step_ns < slow.run.answer.step_ns);
@@ -143,7 +143,7 @@ TEST_CASE("chakra workload: mistakes of the file are told with their place") {
   REQUIRE_FALSE(alone.ok());
   CHECK(alone.error().message.find("takes part with rank 1, and single has 1 accelerators") !=
         std::string::npos);
-  const auto model = driver::parse_scenario(
+  const auto model = parse_scenario(
       *test::shipped(),
       R"({"schema": "foretrace.scenario/1", "workload": {"chakra": "x"}, "cluster": "selene"})",
       "s.json");
@@ -161,12 +161,12 @@ TEST_CASE("chakra workload: what is lost of a rank's trace is told, and the answ
     return std::move(*answer);
   };
   fs::copy(whole, folder.path, fs::copy_options::recursive | fs::copy_options::overwrite_existing);
-  const driver::NodeAnswer good = answer_of();
+  const NodeAnswer good = answer_of();
   CHECK(good.warnings.empty());
   CHECK(good.doubts.empty());
   const fs::path second = folder.path / "rank.1.json";
   fs::resize_file(second, fs::file_size(second) - 40);
-  const driver::NodeAnswer cut = answer_of();
+  const NodeAnswer cut = answer_of();
   REQUIRE_FALSE(cut.warnings.empty());
   CHECK(cut.warnings.front().starts_with("rank.1.json: "));
   REQUIRE(cut.doubts.size() == 1);
@@ -178,7 +178,7 @@ TEST_CASE("chakra workload: a list of groups is refused with its place") {
   const std::string path = (folder.path / "comm_group.json").generic_string();
   const auto message = [&](const std::string& text) {
     std::ofstream(path, std::ios::binary) << text;
-    const auto list = driver::read_group_list(path);
+    const auto list = read_group_list(path);
     return list.ok() ? "" : list.error().message;
   };
   const std::string deep = std::string(200'000, '[') + std::string(200'000, ']');
@@ -197,7 +197,7 @@ TEST_CASE("chakra workload: a list of groups is refused with its place") {
   for (int i = 0; i < 3000; ++i)
     many += (i == 0 ? "{\"" : ",\"") + std::to_string(i) + "\": [1, 0]";
   CHECK(message(many + "}").empty());
-  CHECK(driver::read_group_list(path)->at("2999") == std::vector<std::int32_t>{0, 1});
+  CHECK(read_group_list(path)->at("2999") == std::vector<std::int32_t>{0, 1});
 }
 
 TEST_CASE("chakra workload: an exchange that takes longer than a step can is refused") {
@@ -211,9 +211,9 @@ TEST_CASE("chakra workload: an exchange that takes longer than a step can is ref
   const auto scenario = parsed(R"("workload": {"chakra": ")" + folder.path.generic_string() +
                                R"("}, "cluster": "aws_g4dn")");
   REQUIRE_MESSAGE(scenario.ok(), scenario.error().message);
-  driver::NodeScenario slow = **scenario;
+  NodeScenario slow = **scenario;
   slow.cluster.network.step_latency_ns = 1e30;
-  const auto answer = driver::answer_nodes(slow);
+  const auto answer = answer_nodes(slow);
   REQUIRE_FALSE(answer.ok());
   CHECK_MESSAGE(
       answer.error().message.find("all_reduce of 1e+03 bytes takes ") != std::string::npos,
@@ -233,7 +233,7 @@ TEST_CASE("chakra workload: traces of two ranks that PyTorch recorded") {
   CHECK(answer->ranks == 2);
   CHECK(answer->groups.empty());  // they say themselves who is in group 13
   std::uint64_t exchanges = 0;
-  for (const driver::ExchangeRow& row : answer->exchanges) exchanges += row.count;
+  for (const ExchangeRow& row : answer->exchanges) exchanges += row.count;
   CHECK(exchanges == 13);
   // Recorded kernels spin until the other rank is there.
   CHECK(answer->transfer_ns < answer->recorded_transfer_ns);

@@ -13,10 +13,11 @@
 
 #include "apps/session/lighter_host.h"
 #include "apps/session/recording/unprofiled_step.h"
+#include "apps/session/recording/without_events.h"
 #include "models/whatifs/what_if_spec.h"
 #include "tests/apps/session/profiled_recording.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 using test::profiled_recording;
@@ -148,4 +149,4 @@ TEST_CASE("host events: a host that a what-if changed loses the share that it lo
   }
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

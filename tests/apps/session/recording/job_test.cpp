@@ -67,10 +67,10 @@ TaskGraph graph_of(const std::vector<std::vector<std::int64_t>>& ranks) {
 TEST_CASE("steps of a job are medians over ranks, counted from the last one back") {
   // Rank 0 recorded one step more at the front. Common: (20, 30), (21, 31), (25, 33).
   const TaskGraph graph = graph_of({{90, 20, 30}, {21, 31}, {25, 33}});
-  const auto run = driver::simulate_run(graph);
+  const auto run = simulate_run(graph);
   REQUIRE(run.ok());
   CHECK(run->steps.host_ns == std::vector<std::int64_t>{21, 31});
-  constexpr auto host = static_cast<std::size_t>(driver::StepLimit::host);
+  constexpr auto host = static_cast<std::size_t>(StepLimit::host);
   REQUIRE(run->steps.median_rank.size() == 2);
   CHECK(run->steps.median_rank[0][host] == 1);
   CHECK(run->steps.median_rank[1][host] == 1);
@@ -80,27 +80,27 @@ TEST_CASE("steps of a job are medians over ranks, counted from the last one back
   CHECK(run->steps.ranks[1].first_step == 3);
   CHECK(run->answer.step_ns == 26);  // (21 + 31) / 2
   // The step's stretch is that of the rank in the middle.
-  const driver::StepScope scope = driver::scope_of(graph, run->steps, run->answer, 1);
+  const StepScope scope = scope_of(graph, run->steps, run->answer, 1);
   CHECK(scope.rank == 1);
   CHECK(scope.begin_ns == 21);
   CHECK(scope.end_ns == 52);
 }
 
 TEST_CASE("one rank stays what it was") {
-  const auto run = driver::simulate_run(graph_of({{90, 20, 30}}));
+  const auto run = simulate_run(graph_of({{90, 20, 30}}));
   REQUIRE(run.ok());
   CHECK(run->steps.ranks.empty());
   CHECK(run->steps.host_ns == std::vector<std::int64_t>{90, 20, 30});
 }
 
 TEST_CASE("a made-up job is matched, its stalls are found and its bandwidth is right") {
-  const auto recording = driver::load_inputs(std::vector<std::string>{fixture});
+  const auto recording = load_inputs(std::vector<std::string>{fixture});
   REQUIRE_MESSAGE(recording.ok(), (recording.ok() ? std::string() : recording.error().message));
   REQUIRE(recording->job != nullptr);
-  const auto replay = driver::replay(*recording);
+  const auto replay = replay(*recording);
   REQUIRE(replay.ok());
   CHECK(std::abs(replay->worst_step_error) < 1e-4);
-  const driver::Communication cost = driver::communication_of(*recording, replay->run.timeline);
+  const Communication cost = communication_of(*recording, replay->run.timeline);
   CHECK(cost.collectives == 180);  // 45 on each of 4 ranks
   CHECK(cost.matched == 180);
   REQUIRE(cost.rows.size() == 1);
@@ -120,7 +120,7 @@ TEST_CASE("a made-up job is matched, its stalls are found and its bandwidth is r
   CHECK(cost.ranks[0].exposed_waiting_ns > 85'000'000);
   CHECK(cost.ranks[2].exposed_waiting_ns < 5'000'000);
   // What nobody waiting would save is what the stalls cost.
-  const auto analysis = driver::analyse(recording->graph(), replay->run);
+  const auto analysis = analyse(recording->graph(), replay->run);
   REQUIRE(analysis.ok());
   REQUIRE(analysis->free_waiting_ns.has_value());
   CHECK(*analysis->free_waiting_ns > 25'000'000);

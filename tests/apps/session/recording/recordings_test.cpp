@@ -18,7 +18,7 @@
 #include "tests/apps/support/json_schema.h"
 #include "tests/apps/support/program.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 using nlohmann::json;
@@ -231,4 +231,4 @@ TEST_CASE("recordings: a request that failed is told with who asked, who holds a
   CHECK(failed["is_fragmented"] == true);
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -10,7 +10,7 @@
 #include "apps/session/recording/load.h"
 #include "tests/models/toy_run.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 using test::ToyRun;
@@ -129,4 +129,4 @@ TEST_CASE("step summary: recordings have a stage for 95 % of their device time")
   }
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -11,7 +11,7 @@
 #include "tests/apps/session/profiled_recording.h"
 #include "tests/trace/rules/table_builder.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 using test::profiled_recording;
@@ -176,4 +176,4 @@ TEST_CASE("unprofiled step: wrong ones are one line") {
   CHECK(message(380'000).find("got a job of several") != std::string::npos);
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -14,7 +14,7 @@
 #include "tests/apps/support/program.h"
 #include "tests/configs.h"
 
-using foretrace::driver::parse_scenario;
+using foretrace::parse_scenario;
 
 namespace {
 
@@ -29,7 +29,7 @@ std::string text_with(const std::string& members, const std::string& plan = R"("
 double step_ms(const std::string& members) {
   const auto scenario = parse_scenario(*foretrace::test::shipped(), text_with(members), "s.json");
   REQUIRE_MESSAGE(scenario.ok(), scenario.error().message);
-  const auto answer = foretrace::driver::answer_scenario(*scenario);
+  const auto answer = foretrace::answer_scenario(*scenario);
   REQUIRE_MESSAGE(answer.ok(), answer.error().message);
   return static_cast<double>(answer->analytic.step_ns) * 1e-6;
 }

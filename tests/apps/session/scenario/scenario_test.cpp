@@ -16,10 +16,10 @@
 #include "tests/apps/support/program.h"
 #include "tests/configs.h"
 
-using foretrace::driver::answer_scenario;
-using foretrace::driver::is_scenario_file;
-using foretrace::driver::parse_scenario;
-using foretrace::driver::read_scenario_of_alike_ranks;
+using foretrace::answer_scenario;
+using foretrace::is_scenario_file;
+using foretrace::parse_scenario;
+using foretrace::read_scenario_of_alike_ranks;
 
 namespace {
 
@@ -323,7 +323,7 @@ TEST_CASE("scenario: mistakes of jitter have their place, and other commands ref
   std::string text = gpt;
   text.replace(text.find("\"recompute\""), 0, R"("jitter": {"ranks": 0.01}, )");
   std::ofstream(path) << text;
-  CHECK(foretrace::driver::read_scenario(*foretrace::test::shipped(), path).ok());
+  CHECK(foretrace::read_scenario(*foretrace::test::shipped(), path).ok());
   const auto strict = read_scenario_of_alike_ranks(*foretrace::test::shipped(), path);
   REQUIRE_FALSE(strict.ok());
   CHECK(strict.error().message ==

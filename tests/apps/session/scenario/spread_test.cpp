@@ -14,10 +14,10 @@ using namespace foretrace;
 
 namespace {
 
-std::vector<driver::WhatIf> spread(const std::string& parallel, const std::string& cluster) {
-  const auto spec = driver::spread_over(parallel, cluster);
+std::vector<WhatIf> spread(const std::string& parallel, const std::string& cluster) {
+  const auto spec = spread_over(parallel, cluster);
   REQUIRE_MESSAGE(spec.ok(), spec.error().message);
-  auto stack = driver::check_stack(std::vector{*spec});
+  auto stack = check_stack(std::vector{*spec});
   REQUIRE_MESSAGE(stack.ok(), stack.error().message);
   return *std::move(stack);
 }
@@ -31,9 +31,9 @@ TEST_CASE("parallel: ResNet-50 from one device gets the buckets that a recorded 
     MESSAGE("skipped: no real traces");
     return;
   }
-  const auto recording = driver::load(trace, {.catalogue = foretrace::test::shipped()});
+  const auto recording = load(trace, {.catalogue = foretrace::test::shipped()});
   REQUIRE_MESSAGE(recording.ok(), recording.error().message);
-  const auto prediction = driver::predict(*recording, spread("data=2", ""));
+  const auto prediction = predict(*recording, spread("data=2", ""));
   REQUIRE_MESSAGE(prediction.ok(), prediction.error().message);
   CHECK(prediction->samples == 2.0);
   const TaskGraph& graph = prediction->graph;
@@ -50,10 +50,10 @@ TEST_CASE("parallel: ResNet-50 from one device gets the buckets that a recorded 
 }
 
 TEST_CASE("spread_over: recorded is short for recorded=true, and the cluster goes along") {
-  const auto spec = driver::spread_over("recorded,ranks=8", "selene");
+  const auto spec = spread_over("recorded,ranks=8", "selene");
   REQUIRE(spec.ok());
   CHECK(text_of(*spec) == "parallel:recorded=true,ranks=8,cluster=selene");
-  CHECK_FALSE(driver::spread_over("data", "").ok());
+  CHECK_FALSE(spread_over("data", "").ok());
 }
 
 TEST_CASE("parallel: one rank of a recorded job predicts the step of the job") {
@@ -76,10 +76,9 @@ TEST_CASE("parallel: one rank of a recorded job predicts the step of the job") {
       MESSAGE("skipped: no real traces");
       continue;
     }
-    const auto recording =
-        driver::load(folder + job.rank, {.catalogue = foretrace::test::shipped()});
+    const auto recording = load(folder + job.rank, {.catalogue = foretrace::test::shipped()});
     REQUIRE_MESSAGE(recording.ok(), recording.error().message);
-    const auto prediction = driver::predict(*recording, spread(job.parallel, ""));
+    const auto prediction = predict(*recording, spread(job.parallel, ""));
     REQUIRE_MESSAGE(prediction.ok(), prediction.error().message);
     const double ms = static_cast<double>(prediction->run.answer.step_ns) * 1e-6;
     CHECK(ms == doctest::Approx(job.step_ms).epsilon(job.within));

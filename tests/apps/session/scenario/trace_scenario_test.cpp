@@ -7,7 +7,7 @@
 #include "tests/apps/support/program.h"
 
 using namespace foretrace;
-using driver::parse_trace_scenario;
+using parse_trace_scenario;
 
 namespace {
 

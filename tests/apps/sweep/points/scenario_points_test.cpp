@@ -32,10 +32,10 @@ Sweep plans(const std::string& axes, const std::string& constraints = "") {
 /// Every point by its document, and from its axes: the same reasons, and the same figures.
 void check_points(const Sweep& sweep, bool are_independent) {
   const CataloguePtr& catalogue = test::shipped();
-  driver::ScenarioParts known;
+  ScenarioParts known;
   CHECK((AxisEffects::of(sweep, *catalogue, known) != nullptr) == are_independent);
   ScenarioPoints points(sweep, *catalogue);
-  driver::PlanEstimates estimates;
+  PlanEstimates estimates;
   std::vector<double> where(sweep.axes().size());
   std::size_t computed = 0;
   for (std::uint64_t point = 0; point < sweep.space.size(); ++point) {
@@ -43,7 +43,7 @@ void check_points(const Sweep& sweep, bool are_independent) {
     sweep.space.at(point, where);
     auto read = read_point(sweep, *catalogue, sweep.document_at(where), known);
     REQUIRE(read.ok());
-    const auto expected = driver::complete_scenario(std::move(*read));
+    const auto expected = complete_scenario(std::move(*read));
     const auto got = points.at(where);
     REQUIRE(got.ok() == expected.ok());
     if (!got.ok()) {
@@ -55,7 +55,7 @@ void check_points(const Sweep& sweep, bool are_independent) {
     const Estimate other = *estimate(expected->job, build_blocks(expected->job));
     CHECK(one.step_ns == other.step_ns);
     CHECK(one.breakdown.total() == other.breakdown.total());
-    CHECK(points.amounts((*got)->job) == driver::amounts_of(expected->job));
+    CHECK(points.amounts((*got)->job) == amounts_of(expected->job));
     REQUIRE(one.memory.size() == other.memory.size());
     for (std::size_t i = 0; i < one.memory.size(); ++i) {
       CHECK(one.memory[i].total() == other.memory[i].total());
@@ -184,7 +184,7 @@ TEST_CASE("sweep: an execution file stands beside the sweep that names it") {
       "axes": [{"pointer": "/framework", "values": ["megatron_2022"]}]})",
                                  "test.json", "tests/fixtures/calculon");
   REQUIRE_MESSAGE(sweep.ok(), (sweep.ok() ? "" : sweep.error().message));
-  driver::ScenarioParts known;
+  ScenarioParts known;
   auto read =
       read_point(*sweep, *test::shipped(), sweep->document_at(std::vector<double>{0.0}), known);
   CHECK_MESSAGE(read.ok(), (read.ok() ? "" : read.error().message));
@@ -209,11 +209,11 @@ TEST_CASE("sweep: a scenario's file names files beside itself, an axis beside th
                {"pointer": "/batch/micro", "values": [1]}]})",
                                  "test.json", folder.string());
   REQUIRE_MESSAGE(sweep.ok(), (sweep.ok() ? "" : sweep.error().message));
-  driver::ScenarioParts known;
+  ScenarioParts known;
   const std::vector<double> first{0, 0};
   const auto swept = read_point(*sweep, *catalogue, sweep->document_at(first), known);
   REQUIRE_MESSAGE(swept.ok(), (swept.ok() ? "" : swept.error().message));
-  const auto simulated = driver::read_scenario(*catalogue, scenario);
+  const auto simulated = read_scenario(*catalogue, scenario);
   REQUIRE_MESSAGE(simulated.ok(), (simulated.ok() ? "" : simulated.error().message));
   CHECK(swept->cluster->accelerator.name == simulated->cluster->accelerator.name);
   const auto axis = parse_sweep(R"({"schema": "foretrace.sweep/1",

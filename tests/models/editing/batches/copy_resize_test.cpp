@@ -4,21 +4,21 @@
 
 #include "tests/models/toy_run.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo batch_size;
-extern const OptimizationInfo sequence_length;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo batch_size;
+extern const WhatIfInfo sequence_length;
+}  // namespace foretrace::what_ifs
 
 using foretrace::DurationEdit;
 using foretrace::Phase;
 using foretrace::TaskId;
 using foretrace::TaskKind;
-using foretrace::optimizations::batch_size;
-using foretrace::optimizations::sequence_length;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::ToyKernel;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::batch_size;
+using foretrace::what_ifs::sequence_length;
 
 namespace {
 

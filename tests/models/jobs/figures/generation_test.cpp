@@ -12,12 +12,12 @@ using foretrace::find_cluster;
 using foretrace::find_framework;
 using foretrace::find_model;
 using foretrace::Framework;
+using foretrace::GenerationRequest;
+using foretrace::GenerationTime;
 using foretrace::ModelSpec;
 using foretrace::Precision;
-using foretrace::driver::GenerationRequest;
-using foretrace::driver::GenerationTime;
-using foretrace::driver::Scenario;
-using foretrace::driver::time_generation;
+using foretrace::Scenario;
+using foretrace::time_generation;
 
 namespace {
 

@@ -10,8 +10,8 @@
 #include "models/jobs/figures/scenario_answer.h"
 #include "tests/configs.h"
 
-using foretrace::driver::answer_scenario;
-using foretrace::driver::parse_scenario;
+using foretrace::answer_scenario;
+using foretrace::parse_scenario;
 
 namespace {
 

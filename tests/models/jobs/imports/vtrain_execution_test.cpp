@@ -7,11 +7,11 @@
 #include "models/jobs/figures/scenario_answer.h"
 #include "tests/configs.h"
 
+using foretrace::answer_scenario;
 using foretrace::Job;
+using foretrace::parse_scenario;
+using foretrace::read_vtrain_execution;
 using foretrace::Recompute;
-using foretrace::driver::answer_scenario;
-using foretrace::driver::parse_scenario;
-using foretrace::driver::read_vtrain_execution;
 
 namespace {
 

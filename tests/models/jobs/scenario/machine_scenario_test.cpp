@@ -9,9 +9,9 @@
 #include "models/jobs/scenario/scenario.h"
 #include "tests/configs.h"
 
-using foretrace::driver::answer_scenario;
-using foretrace::driver::parse_scenario;
-using foretrace::driver::ScenarioAnswer;
+using foretrace::answer_scenario;
+using foretrace::parse_scenario;
+using foretrace::ScenarioAnswer;
 
 namespace {
 

@@ -19,9 +19,9 @@ using namespace foretrace;
 namespace {
 
 // 48 equal layers on a node of 8.
-Result<driver::Scenario> parsed(const std::string& parallelism, const std::string& micro,
-                                const std::string& more = "") {
-  return driver::parse_scenario(
+Result<Scenario> parsed(const std::string& parallelism, const std::string& micro,
+                        const std::string& more = "") {
+  return parse_scenario(
       *foretrace::test::shipped(),
       R"({"schema": "foretrace.scenario/1", "workload": {"model": "gpt_22b", "sequence": 2048},
           "cluster": "selene", "framework": "megatron_core", "batch": {"global": 32, "micro": )" +
@@ -29,14 +29,14 @@ Result<driver::Scenario> parsed(const std::string& parallelism, const std::strin
       "job.json");
 }
 
-driver::Scenario scenario(const std::string& parallelism, const std::string& micro,
-                          const std::string& more = "") {
+Scenario scenario(const std::string& parallelism, const std::string& micro,
+                  const std::string& more = "") {
   auto read = parsed(parallelism, micro, more);
   REQUIRE_MESSAGE(read.ok(), read.error().message);
   return *std::move(read);
 }
 
-Estimate estimated(const driver::Scenario& scenario) {
+Estimate estimated(const Scenario& scenario) {
   return *estimate(scenario.job, build_blocks(scenario.job));
 }
 
@@ -63,7 +63,7 @@ TEST_CASE("stages: ranks of their own that are alike are the plan of the whole p
       R"({"data": 2, "tensor": 2, "sequence": true, "pipeline": 2, "sharding": "optimizer"})",
       "2"));
   const std::string stage = R"({"layers": 24, "data": 2, "tensor": 2, "sharding": "optimizer"})";
-  const driver::Scenario own = scenario(R"({"stages": [)" + stage + "," + stage + "]}", "4");
+  const Scenario own = scenario(R"({"stages": [)" + stage + "," + stage + "]}", "4");
   const Estimate said = estimated(own);
   CHECK(own.job.ranks() == 8);
   CHECK(said.step_ns == plain.step_ns);
@@ -113,8 +113,7 @@ TEST_CASE("stages: what cannot be is one line that says where") {
 }
 
 TEST_CASE("stages: programs of single ranks decline ranks of their own") {
-  const driver::Scenario own =
-      scenario(R"({"stages": [{"layers": 24, "data": 2}, {"layers": 24}]})", "2");
+  const Scenario own = scenario(R"({"stages": [{"layers": 24, "data": 2}, {"layers": 24}]})", "2");
   CHECK_FALSE(check_stages_alike(own.job).ok());
   CHECK_FALSE(unfolded_graph(own.job, build_blocks(own.job), Jitter{}).ok());
   CHECK(check_stages_alike(scenario(R"({"stages": [{"layers": 24}, {"layers": 24}]})", "2").job)

@@ -16,18 +16,18 @@
 #include "tests/models/toy_run.h"
 #include "tests/models/toy_transformer.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo parallel;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo parallel;
 }
 
 using namespace foretrace;
-using foretrace::optimizations::parallel;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::Given;
 using foretrace::test::tasks_named;
 using foretrace::test::toy_accelerator;
 using foretrace::test::toy_transformer;
+using foretrace::what_ifs::parallel;
 
 namespace {
 

@@ -54,7 +54,7 @@ test::Parts random_run(std::size_t lanes, std::uint64_t seed) {
 }
 
 /// By the definition: every time is scaled, everything is simulated.
-driver::StepTimes expected_steps(const TaskGraph& graph, const Factors& factors) {
+StepTimes expected_steps(const TaskGraph& graph, const Factors& factors) {
   Weights weights = graph.weights();
   std::vector<std::int64_t> duration = *weights.duration_ns;
   std::vector<std::int64_t> segment = *weights.segment_ns;
@@ -69,10 +69,10 @@ driver::StepTimes expected_steps(const TaskGraph& graph, const Factors& factors)
   weights.duration_ns = std::make_shared<const std::vector<std::int64_t>>(std::move(duration));
   weights.segment_ns = std::make_shared<const std::vector<std::int64_t>>(std::move(segment));
   const TaskGraph scaled = graph.with_weights(weights);
-  return driver::simulated_steps(scaled, test::naive_simulate(scaled.topology(), weights));
+  return simulated_steps(scaled, test::naive_simulate(scaled.topology(), weights));
 }
 
-void check_same_steps(const driver::StepTimes& got, const driver::StepTimes& expected) {
+void check_same_steps(const StepTimes& got, const StepTimes& expected) {
   CHECK(got.numbers == expected.numbers);
   CHECK(got.begin_ns == expected.begin_ns);
   CHECK(got.host_ns == expected.host_ns);
@@ -102,7 +102,7 @@ TEST_CASE("step program: whatever was asked before, it answers what simulating e
       const auto program = StepProgram::of(graph);
       REQUIRE(program.has_value());
       StepProgram::State state;
-      driver::StepTimes steps;
+      StepTimes steps;
       for (const Factors& factors : questions) {
         program->run(factors, state, steps);
         check_same_steps(steps, expected_steps(graph, factors));
@@ -120,7 +120,7 @@ TEST_CASE("step program: without steps the span answers") {
     const auto program = StepProgram::of(graph);
     REQUIRE(program.has_value());
     StepProgram::State state;
-    driver::StepTimes steps;
+    StepTimes steps;
     for (const Factors& factors : questions) {
       program->run(factors, state, steps);
       CHECK(steps.host_ns.empty());
@@ -136,7 +136,7 @@ TEST_CASE("step program: a thread's state goes from one program to another and b
   const auto two = StepProgram::of(second);
   REQUIRE((one && two));
   StepProgram::State state;
-  driver::StepTimes steps;
+  StepTimes steps;
   for (const Factors& factors : questions) {
     one->run(factors, state, steps);
     check_same_steps(steps, expected_steps(first, factors));

@@ -12,7 +12,7 @@
 #include "sim/engine/pull/pull.h"
 #include "tests/sim/graph/step_graph.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 /// Host steps that follow each other, and where the device begins with each of them. The device is
@@ -267,4 +267,4 @@ TEST_CASE("scatter is the usual distance from the median, whatever one outlier d
 }
 
 }  // namespace
-}  // namespace foretrace::driver
+}  // namespace foretrace

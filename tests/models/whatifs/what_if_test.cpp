@@ -1,4 +1,4 @@
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 
 #include <algorithm>
 #include <string>
@@ -11,10 +11,10 @@
 #include "tests/models/toy_run.h"
 #include "tests/models/whatifs/examples.h"
 
-using foretrace::OptimizationInfo;
 using foretrace::ParamInfo;
 using foretrace::ParamType;
 using foretrace::ParamValues;
+using foretrace::WhatIfInfo;
 
 // Both headers name something of a stage.
 TEST_CASE("optimizations: their stages are not those of a pipeline, and one file may use both") {
@@ -23,19 +23,18 @@ TEST_CASE("optimizations: their stages are not those of a pipeline, and one file
   };
   const foretrace::EditStage stage{"nothing", nothing};
   CHECK(stage.name == "nothing");
-  CHECK(OptimizationInfo{}.stage == foretrace::ApplyStage::kernels);
+  CHECK(WhatIfInfo{}.stage == foretrace::ApplyStage::kernels);
 }
 
 TEST_CASE("optimizations: all eight are listed, sorted by name") {
   std::vector<std::string> names;
-  for (const OptimizationInfo* info : foretrace::optimizations::all())
-    names.emplace_back(info->name);
+  for (const WhatIfInfo* info : foretrace::what_ifs::all()) names.emplace_back(info->name);
   CHECK(names.size() >= 8);
   CHECK(std::is_sorted(names.begin(), names.end()));
 }
 
 TEST_CASE("optimizations: every one says what it is, who found it and when not to trust it") {
-  for (const OptimizationInfo* info : foretrace::optimizations::all()) {
+  for (const WhatIfInfo* info : foretrace::what_ifs::all()) {
     CAPTURE(std::string(info->name));
     CHECK(info->summary.size() > 20);
     CHECK(info->summary.size() < 90);
@@ -50,7 +49,7 @@ TEST_CASE("optimizations: every one says what it is, who found it and when not t
 
 TEST_CASE(
     "optimizations: every parameter has a sentence, a unit where it needs one, a valid range") {
-  for (const OptimizationInfo* info : foretrace::optimizations::all()) {
+  for (const WhatIfInfo* info : foretrace::what_ifs::all()) {
     for (const ParamInfo& param : info->params) {
       CAPTURE(std::string(info->name));
       CAPTURE(std::string(param.name));
@@ -62,7 +61,7 @@ TEST_CASE(
 }
 
 TEST_CASE("optimizations: the example parameters of every config are accepted") {
-  for (const OptimizationInfo* info : foretrace::optimizations::all()) {
+  for (const WhatIfInfo* info : foretrace::what_ifs::all()) {
     CAPTURE(std::string(info->name));
     const auto values =
         ParamValues::parse(info->name, info->params, foretrace::test::example_of(info->name));
@@ -74,7 +73,7 @@ TEST_CASE("optimizations: an empty graph is declined by every one, not crashed o
   const auto a100 = foretrace::test::toy_accelerator();
   foretrace::test::ToyRun run;
   const auto graph = run.build();
-  for (const OptimizationInfo* info : foretrace::optimizations::all()) {
+  for (const WhatIfInfo* info : foretrace::what_ifs::all()) {
     CAPTURE(std::string(info->name));
     const auto values =
         ParamValues::parse(info->name, info->params, foretrace::test::example_of(info->name));

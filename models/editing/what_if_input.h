@@ -1,4 +1,4 @@
-// Scenario: what a what-if looks at.
+// WhatIfInput: what a what-if looks at.
 #pragma once
 
 #include "models/hardware/catalogue/catalogue.h"
@@ -6,8 +6,8 @@
 
 namespace foretrace {
 
-/// What an optimization may look at. Nothing in it is mutable.
-struct Scenario {
+/// What a what-if may look at. Nothing in it is mutable.
+struct WhatIfInput {
   const TaskGraph& graph;
   const Accelerator* accelerator;  ///< of the recording; null if it is not known
   const Catalogue& catalogue;      ///< what parameters name

@@ -5,7 +5,7 @@
 #include <span>
 #include <string_view>
 
-#include "models/editing/scenario.h"
+#include "models/editing/what_if_input.h"
 #include "sim/core/params.h"
 #include "sim/core/result.h"
 #include "sim/graph/change.h"
@@ -48,7 +48,7 @@ struct Trend {
   Larger larger = Larger::is_slower;
 };
 
-struct OptimizationInfo {
+struct WhatIfInfo {
   std::string_view name;
   std::string_view summary;                       ///< one line
   std::string_view paper;                         ///< authors, title, venue, year
@@ -60,7 +60,7 @@ struct OptimizationInfo {
   std::span<const ParamInfo> params;
   std::span<const Trend> trends = {};
   /// ErrorCode::no_match if it finds nothing to change.
-  Result<Change> (*apply)(const Scenario& scenario, const ParamValues& params);
+  Result<Change> (*apply)(const WhatIfInput& scenario, const ParamValues& params);
   ApplyStage stage = ApplyStage::kernels;
   /// What-ifs that act on the same thing in another way: combinations of the two are not tried.
   std::span<const std::string_view> conflicts = {};
@@ -77,9 +77,9 @@ struct OptimizationInfo {
   Basis basis = Basis::mechanism;
 };
 
-namespace optimizations {
-/// Every optimization, sorted by name (generated from the files of models/whatifs).
-[[nodiscard]] std::span<const OptimizationInfo* const> all();
-}  // namespace optimizations
+namespace what_ifs {
+/// Every what-if, sorted by name (generated from the files of models/whatifs).
+[[nodiscard]] std::span<const WhatIfInfo* const> all();
+}  // namespace what_ifs
 
 }  // namespace foretrace

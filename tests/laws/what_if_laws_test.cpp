@@ -10,7 +10,7 @@
 #include <doctest/doctest.h>
 
 #include "apps/session/recording/load.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/engine/memory/memory_tracker.h"
 #include "sim/engine/pull/pull.h"
 #include "sim/graph/validate.h"
@@ -28,13 +28,13 @@ using Given = std::vector<std::pair<std::string, std::string>>;
 
 constexpr std::uint64_t runs = 60;
 
-ParamValues values_of(const OptimizationInfo& info, const Given& given) {
+ParamValues values_of(const WhatIfInfo& info, const Given& given) {
   auto values = ParamValues::parse(info.name, info.params, given);
   REQUIRE_MESSAGE(values.ok(), values.error().message);
   return *values;
 }
 
-ParamValues example_of(const OptimizationInfo& info) {
+ParamValues example_of(const WhatIfInfo& info) {
   return values_of(info, test::example_of(info.name));
 }
 
@@ -127,7 +127,7 @@ void check_replacing_are_listed(const TriedByName& tried) {
 /// What-ifs that changed nothing in all that they were tried on.
 std::string never_applied(const TriedByName& tried) {
   std::string names;
-  for (const OptimizationInfo* info : optimizations::all()) {
+  for (const WhatIfInfo* info : what_ifs::all()) {
     const auto found = tried.find(info->name);
     if (found != tried.end() && found->second.applied > 0) continue;
     names.append(names.empty() ? "" : " ").append(info->name);
@@ -136,7 +136,7 @@ std::string never_applied(const TriedByName& tried) {
 }
 
 // Applies, checks, and gives the new graph; the old one if the what-if declines.
-TaskGraph check_one(const TaskGraph& graph, const OptimizationInfo& info, const Accelerator* on,
+TaskGraph check_one(const TaskGraph& graph, const WhatIfInfo& info, const Accelerator* on,
                     const ParamValues& values, TriedByName* tried = nullptr) {
   auto change = info.apply({graph, on, *foretrace::test::shipped()}, values);
   if (!change) {
@@ -183,9 +183,9 @@ std::size_t busy_streams(const TaskGraph& graph) {
   return streams.size();
 }
 
-void check_all(const driver::Recording& recording, TriedByName& tried) {
+void check_all(const Recording& recording, TriedByName& tried) {
   const Accelerator* on = recording.accelerator ? &*recording.accelerator : nullptr;
-  for (const OptimizationInfo* info : optimizations::all()) {
+  for (const WhatIfInfo* info : what_ifs::all()) {
     CAPTURE(std::string(info->name));
     check_one(recording.graph(), *info, on, example_of(*info), &tried);
   }
@@ -196,7 +196,7 @@ void check_all(const driver::Recording& recording, TriedByName& tried) {
 TEST_CASE("law: every what-if makes a valid graph or declines, once and on top of itself") {
   const Accelerator accelerator = a100();
   TriedByName tried;
-  for (const OptimizationInfo* info : optimizations::all()) {
+  for (const WhatIfInfo* info : what_ifs::all()) {
     CAPTURE(std::string(info->name));
     const ParamValues values = example_of(*info);
     for (std::uint64_t seed = 0; seed < runs; ++seed) {
@@ -221,7 +221,7 @@ TEST_CASE("law: every what-if makes a valid graph or declines, once and on top o
 
 TEST_CASE("law: the ends of declared ranges are accepted, too") {
   const Accelerator accelerator = a100();
-  for (const OptimizationInfo* info : optimizations::all()) {
+  for (const WhatIfInfo* info : what_ifs::all()) {
     CAPTURE(std::string(info->name));
     const ParamValues values = example_of(*info);
     for (const Bound bound : {Bound::optimistic, Bound::pessimistic}) {
@@ -256,8 +256,8 @@ TEST_CASE("law: parameters that mean 'as it was' change no time and no tensor") 
   const Accelerator accelerator = a100();
   for (const Identity& identity : identities) {
     CAPTURE(std::string(identity.name));
-    const auto all = optimizations::all();
-    const auto found = std::find_if(all.begin(), all.end(), [&](const OptimizationInfo* info) {
+    const auto all = what_ifs::all();
+    const auto found = std::find_if(all.begin(), all.end(), [&](const WhatIfInfo* info) {
       return info->name == identity.name;
     });
     REQUIRE(found != all.end());
@@ -289,7 +289,7 @@ TEST_CASE("law: every what-if holds on every real recording with several streams
   std::size_t looked_at = 0;
   for (const std::string& file : files) {
     CAPTURE(file);
-    const auto recording = driver::load(file, {.catalogue = foretrace::test::shipped()});
+    const auto recording = load(file, {.catalogue = foretrace::test::shipped()});
     if (!recording || busy_streams(recording->graph()) < 2) continue;
     ++looked_at;
     check_all(*recording, tried);
@@ -330,7 +330,7 @@ TEST_CASE("law: every what-if holds on real jobs of several ranks") {
       MESSAGE("skipped: no real traces of a job");
       continue;
     }
-    const auto recording = driver::load_inputs(files, {.catalogue = foretrace::test::shipped()});
+    const auto recording = load_inputs(files, {.catalogue = foretrace::test::shipped()});
     REQUIRE_MESSAGE(recording.ok(), recording.error().message);
     REQUIRE(busy_streams(recording->graph()) > files.size());
     check_all(*recording, tried);

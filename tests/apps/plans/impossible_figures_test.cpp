@@ -18,14 +18,14 @@ std::string fixture(const std::string& name) {
   return FORETRACE_SOURCE_DIR "/tests/fixtures/impossible/" + name;
 }
 
-driver::Scenario scenario_of(const std::string& name) {
-  auto scenario = driver::read_scenario(*test::shipped(), fixture(name));
+Scenario scenario_of(const std::string& name) {
+  auto scenario = read_scenario(*test::shipped(), fixture(name));
   REQUIRE_MESSAGE(scenario.ok(), scenario.error().message);
   return *std::move(scenario);
 }
 
-driver::ScenarioAnswer answer_of(const driver::Scenario& scenario) {
-  auto answer = driver::answer_scenario(scenario);
+ScenarioAnswer answer_of(const Scenario& scenario) {
+  auto answer = answer_scenario(scenario);
   REQUIRE_MESSAGE(answer.ok(), answer.error().message);
   return *std::move(answer);
 }
@@ -33,7 +33,7 @@ driver::ScenarioAnswer answer_of(const driver::Scenario& scenario) {
 }  // namespace
 
 TEST_CASE("impossible figures: tables of a pipeline in one node are added up inside it") {
-  driver::Scenario scenario = scenario_of("tied_one_node.json");
+  Scenario scenario = scenario_of("tied_one_node.json");
   const std::int64_t step_ns = answer_of(scenario).step_ns;
   Cluster faster = *scenario.cluster;
   faster.network.nic_bandwidth *= 100;
@@ -42,7 +42,7 @@ TEST_CASE("impossible figures: tables of a pipeline in one node are added up ins
 }
 
 TEST_CASE("impossible figures: a pipeline on nodes without a network takes a time") {
-  const driver::ScenarioAnswer answer = answer_of(scenario_of("negative_step.json"));
+  const ScenarioAnswer answer = answer_of(scenario_of("negative_step.json"));
   CHECK(answer.analytic.step_ns > 0);
   CHECK(answer.range.low_ns > 0);
   CHECK(answer.range.high_ns >= answer.range.low_ns);
@@ -51,14 +51,14 @@ TEST_CASE("impossible figures: a pipeline on nodes without a network takes a tim
 }
 
 TEST_CASE("impossible figures: more bytes than whole numbers hold are one line of error") {
-  const auto answer = driver::answer_scenario(scenario_of("memory_overflow.json"));
+  const auto answer = answer_scenario(scenario_of("memory_overflow.json"));
   REQUIRE_FALSE(answer.ok());
   CHECK(answer.error().message.find("memory_overflow.json: ") != std::string::npos);
   CHECK(answer.error().message.find("bytes on a rank, expected at most") != std::string::npos);
 }
 
 TEST_CASE("impossible figures: a machine that hardly computes is one line of error") {
-  const auto answer = driver::answer_scenario(scenario_of("tiny_rates_step.json"));
+  const auto answer = answer_scenario(scenario_of("tiny_rates_step.json"));
   if (!answer.ok()) {
     CHECK(answer.error().message.find("expected") != std::string::npos);
     return;
@@ -71,8 +71,8 @@ TEST_CASE("impossible figures: no plan waits for less than nothing") {
   auto model = find_model(*test::shipped(), fixture("negative_bubble_hf.json"));
   REQUIRE_MESSAGE(model.ok(), model.error().message);
   for (const char* const name : {"selene", "dgx_h100", "aws_p3"}) {
-    driver::PlanQuestion question;
-    driver::Scenario& scenario = question.scenario;
+    PlanQuestion question;
+    Scenario& scenario = question.scenario;
     scenario.model = std::make_shared<const ModelSpec>(*model);
     scenario.cluster = std::make_shared<const Cluster>(*find_cluster(*test::shipped(), name));
     scenario.framework =
@@ -82,22 +82,22 @@ TEST_CASE("impossible figures: no plan waits for less than nothing") {
     question.gpus = 8;
     question.global_batch = 4096;
     question.keep = 100;
-    const auto plans = driver::search_plans(question);
+    const auto plans = search_plans(question);
     REQUIRE_MESSAGE(plans.ok(), plans.error().message);
     REQUIRE_FALSE(plans->best.empty());
-    for (const driver::PlanChoice& choice : plans->best) {
+    for (const PlanChoice& choice : plans->best) {
       CHECK(choice.breakdown.bubble >= 0);
       CHECK(choice.breakdown.total() ==
             doctest::Approx(static_cast<double>(choice.step_ns)).epsilon(1e-9));
     }
-    for (const driver::LosingGrid& grid : plans->losing) CHECK(grid.choice.breakdown.bubble >= 0);
+    for (const LosingGrid& grid : plans->losing) CHECK(grid.choice.breakdown.bubble >= 0);
   }
 }
 
 TEST_CASE("impossible figures: a frame that needs more energy than it may has no score for it") {
-  const auto streams = driver::read_streams(*test::shipped(), fixture("negative_score.json"));
+  const auto streams = read_streams(*test::shipped(), fixture("negative_score.json"));
   REQUIRE_MESSAGE(streams.ok(), streams.error().message);
-  const auto answer = driver::run_streams(*streams);
+  const auto answer = run_streams(*streams);
   REQUIRE_MESSAGE(answer.ok(), answer.error().message);
   for (const auto& scenario : answer->scores) {
     CHECK(scenario.score >= 0);
@@ -114,24 +114,24 @@ TEST_CASE("impossible figures: what masks and windows hide is neither computed n
                          "pass": ")" +
         pass + R"("}, "precision": "bf16", "parallelism": {"tensor": 8},
             "batch": {"global": 1, "micro": 1}})";
-    auto scenario = driver::parse_scenario(*test::shipped(), text, "windows.json");
+    auto scenario = parse_scenario(*test::shipped(), text, "windows.json");
     REQUIRE_MESSAGE(scenario.ok(), scenario.error().message);
     return *std::move(scenario);
   };
   // 18 layers see 131072 tokens, half of them on average, 18 see 128: the operations of the first
   // are 18 x 4 x s^2 / 2 x 4096, products of 5.1e9 parameters come on top.
-  const driver::ScenarioAnswer prompt = answer_of(of_pass("prefill"));
+  const ScenarioAnswer prompt = answer_of(of_pass("prefill"));
   CHECK(prompt.model_flops == doctest::Approx(3.9e15).epsilon(0.05));
   REQUIRE(prompt.figures.flops_utilization.has_value());
   CHECK(*prompt.figures.flops_utilization < 1);
   // A rank keeps one of eight heads of 64: 256 bytes for keys and values of a position.
-  const driver::ScenarioAnswer token = answer_of(of_pass("decode"));
+  const ScenarioAnswer token = answer_of(of_pass("decode"));
   CHECK(token.fullest().activations == doctest::Approx(18.0 * (131072 + 128) * 256));
 }
 
 TEST_CASE("inference: sharded weights take the room that they take in training") {
   const auto weights_of = [](const std::string& pass, const std::string& sharding) {
-    const auto scenario = driver::parse_scenario(
+    const auto scenario = parse_scenario(
         *test::shipped(),
         R"({"schema": "foretrace.scenario/1", "workload": {"model": "llama3_70b", "pass": ")" +
             pass + R"(", "sequence": 2048}, "cluster": "dgx_h100", "framework": "torchtitan",
