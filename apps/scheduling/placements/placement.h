@@ -1,4 +1,4 @@
-// What a file in apps/driver/scheduler/placements/ exports: a rule for which accelerators a job
+// What a file in apps/scheduling/placements/ exports: a rule for which accelerators a job
 // gets.
 #pragma once
 
@@ -64,6 +64,6 @@ struct PlacementInfo {
 
 namespace foretrace::placements {
 using scheduling::PlacementInfo;
-/// Every placement, sorted by name (generated from the files of apps/driver/scheduler/placements).
+/// Every placement, sorted by name (generated from the files of apps/scheduling/placements).
 [[nodiscard]] std::span<const PlacementInfo* const> all();
 }  // namespace foretrace::placements

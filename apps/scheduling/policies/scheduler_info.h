@@ -1,4 +1,4 @@
-// What a file in apps/driver/scheduler/policies/ exports: a policy with its paper and parameters.
+// What a file in apps/scheduling/policies/ exports: a policy with its paper and parameters.
 #pragma once
 
 #include <cstdint>
@@ -49,6 +49,6 @@ struct SchedulerInfo {
 
 namespace foretrace::schedulers {
 using scheduling::SchedulerInfo;
-/// Every policy, sorted by name (generated from the files of apps/driver/scheduler/policies).
+/// Every policy, sorted by name (generated from the files of apps/scheduling/policies).
 [[nodiscard]] std::span<const SchedulerInfo* const> all();
 }  // namespace foretrace::schedulers

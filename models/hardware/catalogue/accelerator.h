@@ -51,7 +51,7 @@ struct Accelerator {
   double product_bandwidth_share = 0;
   std::int64_t shortest_product_ns = 0;
   std::uint32_t queue_depth = 0;  ///< launch queue entries per stream; 0: no limit
-  /// How it runs operators if it is no GPU (models/execution); null: as kernels of a GPU.
+  /// How it runs operators if it is no GPU (models/hardware/execution); null: as kernels of a GPU.
   std::shared_ptr<const ExecModel> exec_model;
   std::vector<std::pair<std::string, std::string>> sources;  ///< key -> where the figure is from
   // Of a catalogue, from files of their own; empty for a file that stands alone.
