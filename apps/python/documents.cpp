@@ -280,7 +280,7 @@ Result<std::string> simulate_scenario_text(const std::string& text, const Catalo
 Result<std::string> inspect(const std::vector<std::string>& paths, const CataloguePtr& catalogue) {
   std::vector<Inspection> found;
   for (const std::string& path : paths) {
-    auto some = inspect(path, {.catalogue = catalogue});
+    auto some = foretrace::inspect(path, {.catalogue = catalogue});
     if (!some.ok()) return std::move(some).error();
     std::move(some->begin(), some->end(), std::back_inserter(found));
   }
