@@ -14,11 +14,6 @@ namespace foretrace::validation {
 namespace {
 
 namespace fs = std::filesystem;
-using driver::read_truth_table;
-using driver::TableInputs;
-using driver::TableResult;
-using driver::TablesReport;
-using driver::TruthTable;
 
 std::vector<std::string> json_files(const std::string& folder) {
   std::vector<std::string> files;
@@ -56,10 +51,9 @@ Status check_names(const std::vector<std::string>& only, const std::vector<Truth
 }  // namespace
 
 Result<TablePredictors> TablePredictors::read() {
-  auto maps = read_table_maps(FORETRACE_TABLE_MAPS);
-  if (!maps.ok()) return maps.error();
+  FORETRACE_TRY(auto maps, read_table_maps(FORETRACE_TABLE_MAPS));
   TablePredictors predictors;
-  predictors.maps_ = *std::move(maps);
+  predictors.maps_ = std::move(maps);
   return predictors;
 }
 
@@ -72,26 +66,25 @@ const TableMap* TablePredictors::map_of(std::string_view id) const {
 }
 
 bool TablePredictors::knows(std::string_view id) const {
-  return map_of(id) != nullptr || driver::reader_of(id) != nullptr;
+  return map_of(id) != nullptr || reader_of(id) != nullptr;
 }
 
 bool TablePredictors::takes_minutes(std::string_view id) {
-  const driver::TableReaderInfo* reader = driver::reader_of(id);
+  const TableReaderInfo* reader = reader_of(id);
   return reader != nullptr && reader->takes_minutes(id);
 }
 
 Result<std::vector<TableResult>> TablePredictors::predict(const TruthTable& table,
                                                           TableInputs& inputs) const {
   if (const TableMap* map = map_of(table.id)) return predict_by_map(*map, table, inputs);
-  if (const driver::TableReaderInfo* reader = driver::reader_of(table.id)) {
+  if (const TableReaderInfo* reader = reader_of(table.id)) {
     return reader->read(table, inputs);
   }
   return Error{ErrorCode::not_found, fmt::format("{}: no map and no reader", table.id)};
 }
 
 Result<TablesReport> validate_tables(const Catalogue& catalogue, const TablesOptions& options) {
-  const auto predictors = TablePredictors::read();
-  if (!predictors.ok()) return predictors.error();
+  FORETRACE_TRY(const auto predictors, TablePredictors::read());
   if (std::error_code ignored; !fs::is_directory(options.folder, ignored)) {
     return Error{ErrorCode::not_found, fmt::format("{}: no such folder", options.folder)};
   }
@@ -110,19 +103,15 @@ Result<TablesReport> validate_tables(const Catalogue& catalogue, const TablesOpt
     return Error{ErrorCode::not_found,
                  fmt::format("{}: no tables (*.json) in this folder", options.folder)};
   }
-  if (Status status = check_names(options.only, tables); !status.ok()) {
-    return std::move(status).error();
-  }
-  if (Status status = add_companions(options.inputs, inputs); !status.ok()) {
-    return std::move(status).error();
-  }
+  FORETRACE_TRY(check_names(options.only, tables));
+  FORETRACE_TRY(add_companions(options.inputs, inputs));
   for (const TruthTable& table : tables) inputs.add(table);
   for (const TruthTable& table : tables) {
     if (!options.only.empty() &&
         std::find(options.only.begin(), options.only.end(), table.id) == options.only.end()) {
       continue;
     }
-    if (!predictors->knows(table.id)) {
+    if (!predictors.knows(table.id)) {
       report.unknown.push_back(table.id);
       continue;
     }
@@ -130,7 +119,7 @@ Result<TablesReport> validate_tables(const Catalogue& catalogue, const TablesOpt
       report.left_out.push_back(table.id);
       continue;
     }
-    auto results = predictors->predict(table, inputs);
+    auto results = predictors.predict(table, inputs);
     if (!results.ok()) {
       report.broken.push_back(fmt::format("{}: {}", table.path, results.error().message));
       continue;

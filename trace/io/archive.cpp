@@ -99,8 +99,8 @@ class Unpacker {
         block_.remove_prefix(count);
       } else if (ended_) {
         break;
-      } else if (Status status = next_block(); !status) {
-        return std::move(status).error();
+      } else {
+        FORETRACE_TRY(next_block());
       }
       made += count;
     }
@@ -187,7 +187,7 @@ class PackedSource final : public ByteSource {
     if (!is_started_) {
       is_started_ = true;
       archive_entry* entry = nullptr;
-      if (auto code = unpacker_.next(&entry); !code) return std::move(code).error();
+      FORETRACE_TRY(unpacker_.next(&entry));
     }
     return unpacker_.read(buffer);
   }
@@ -222,10 +222,9 @@ class ArchiveReader::Walk {
   Result<std::optional<ArchiveMember>> next() {
     while (true) {
       archive_entry* entry = nullptr;
-      auto code = unpacker_.next(&entry);
-      if (!code) return std::move(code).error();
-      if (*code == ARCHIVE_EOF) return std::optional<ArchiveMember>{};
-      if (*code < ARCHIVE_WARN) return damaged(unpacker_.reason());
+      FORETRACE_TRY(const int code, unpacker_.next(&entry));
+      if (code == ARCHIVE_EOF) return std::optional<ArchiveMember>{};
+      if (code < ARCHIVE_WARN) return damaged(unpacker_.reason());
       if (++members_ > limits_.most_members) {
         return damaged(fmt::format("more than {} files", limits_.most_members));
       }

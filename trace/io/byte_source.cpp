@@ -110,11 +110,8 @@ class PrefixedSource final : public ByteSource {
     if (count == buffer.size()) {
       return count;
     }
-    auto more = rest_->read(buffer.subspan(count));
-    if (!more) {
-      return std::move(more).error();
-    }
-    return count + *more;
+    FORETRACE_TRY(auto more, rest_->read(buffer.subspan(count)));
+    return count + more;
   }
   [[nodiscard]] std::uint64_t consumed() const override { return rest_->consumed(); }
   [[nodiscard]] std::uint64_t file_size() const override { return rest_->file_size(); }
@@ -183,11 +180,8 @@ std::unique_ptr<ByteSource> open_memory(std::string_view bytes, std::string path
 
 Result<std::unique_ptr<ByteSource>> plain(std::unique_ptr<ByteSource> source) {
   std::string first(packed_prefix, '\0');
-  auto got = source->read(first);
-  if (!got) {
-    return std::move(got).error();
-  }
-  first.resize(*got);
+  FORETRACE_TRY(auto got, source->read(first));
+  first.resize(got);
   std::unique_ptr<ByteSource> whole = with_prefix(first, std::move(source));
   if (looks_like_gzip(first)) {
     return inflate(std::move(whole));

@@ -21,8 +21,8 @@
 #include "apps/cli/page_answers.h"
 #include "apps/explorer/service.h"
 #include "apps/explorer/site.h"
-#include "apps/serve/guard.h"
-#include "apps/serve/server.h"
+#include "apps/web/guard.h"
+#include "apps/web/server.h"
 #include "sim/core/text.h"
 
 namespace foretrace::commands::serve_parts {
@@ -115,13 +115,11 @@ std::vector<std::string> names_of(const std::vector<std::vector<std::string>>& r
 Result<std::unique_ptr<Shown>> shown_run(const Options& options, std::vector<std::string> paths) {
   app::TraceOptions trace = options.trace;
   trace.paths = std::move(paths);
-  Result<app::PageAnswers> answers = app::page_answers(options.page, trace, options.common);
-  if (!answers.ok()) return answers.error();
-  auto shown = std::make_unique<Shown>(Shown{*std::move(answers)});
-  Result<explorer::PageInput> input = app::page_input(options.page, trace, shown->answers);
-  if (!input.ok()) return input.error();
-  input->version = FORETRACE_VERSION;
-  shown->input.emplace(*std::move(input));
+  FORETRACE_TRY(app::PageAnswers answers, app::page_answers(options.page, trace, options.common));
+  auto shown = std::make_unique<Shown>(Shown{std::move(answers)});
+  FORETRACE_TRY(explorer::PageInput input, app::page_input(options.page, trace, shown->answers));
+  input.version = FORETRACE_VERSION;
+  shown->input.emplace(std::move(input));
   return shown;
 }
 
@@ -142,7 +140,7 @@ int run(const Options& options) {
   const Result<serve::Server> server =
       serve::Server::listen(static_cast<std::uint16_t>(options.port));
   if (!server.ok()) return app::failure(server.error());
-  const Result<driver::HowTos>& how_tos = app::how_tos();
+  const Result<HowTos>& how_tos = app::how_tos();
   if (!how_tos.ok()) return app::failure(how_tos.error());
   const std::vector<std::vector<std::string>> runs = runs_of(options);
   const std::vector<std::string> names = names_of(runs);

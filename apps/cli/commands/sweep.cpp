@@ -1,4 +1,6 @@
 // foretrace sweep: computes every point of a design space, and shows what came of it.
+#include "apps/report/pages/sweep.h"
+
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -17,12 +19,12 @@
 #include "apps/cli/output/answers.h"
 #include "apps/cli/output/console.h"
 #include "apps/cli/output/outputs.h"
-#include "apps/driver/sweep/run.h"
-#include "apps/driver/sweep/store/select.h"
-#include "apps/report/pages.h"
 #include "apps/report/sweep/picture.h"
 #include "apps/report/sweep_points.h"
 #include "apps/report/text.h"
+#include "apps/sweep/run.h"
+#include "apps/sweep/space/expression.h"
+#include "apps/sweep/store/select.h"
 #include "sim/core/whole.h"
 
 namespace foretrace::commands::sweep_parts {
@@ -94,9 +96,8 @@ Result<sweeping::PointQuestion> question_of(const Options& options, const sweepi
   question.top = options.top;
   if (!is_whole && question.top == 0) question.top = usual_rows;
   if (!options.where.empty()) {
-    auto where = sweeping::Expression::parse(options.where, sweep.names);
-    if (!where.ok()) return std::move(where).error().with_context("--where");
-    question.where = std::move(*where);
+    FORETRACE_TRY(question.where,
+                  sweeping::Expression::parse(options.where, sweep.names).with_context("--where"));
   }
   return question;
 }
@@ -114,13 +115,11 @@ int show_lines(const Options& options, const sweeping::StoredSweep& stored) {
 }
 
 Status draw(const Options& options, const sweeping::StoredSweep& stored) {
-  const auto question = question_of(options, stored.sweep, true);
-  if (!question.ok()) return question.error();
-  const auto picture = report::sweep_picture(stored, *question);
-  if (!picture.ok()) return picture.error();
+  FORETRACE_TRY(const auto question, question_of(options, stored.sweep, true));
+  FORETRACE_TRY(const auto picture, report::sweep_picture(stored, question));
   return app::write_file(options.svg, [&](const std::function<bool(std::string_view)>& sink) {
-    return sink(*picture) ? ok_status()
-                          : Status(Error{ErrorCode::io, "the picture could not be written"});
+    return sink(picture) ? ok_status()
+                         : Status(Error{ErrorCode::io, "the picture could not be written"});
   });
 }
 

@@ -25,9 +25,8 @@ Result<CataloguePtr> read_catalogue() {
                  fmt::format("FORETRACE_CONFIGS: {} is no folder, expected that of the configs",
                              config_directory())};
   }
-  Result<Catalogue> read = Catalogue::read(config_directory());
-  if (!read.ok()) return std::move(read).error();
-  return CataloguePtr(std::make_shared<const Catalogue>(*std::move(read)));
+  FORETRACE_TRY(Catalogue read, Catalogue::read(config_directory()));
+  return CataloguePtr(std::make_shared<const Catalogue>(std::move(read)));
 }
 
 }  // namespace
@@ -52,8 +51,8 @@ Result<CataloguePtr> catalogue() {
   return read;
 }
 
-const Result<driver::HowTos>& how_tos() {
-  static const Result<driver::HowTos> read = driver::read_how_tos(config_directory());
+const Result<HowTos>& how_tos() {
+  static const Result<HowTos> read = read_how_tos(config_directory());
   return read;
 }
 

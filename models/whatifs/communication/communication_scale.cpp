@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "models/editing/transfers/transfers.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/whole.h"
 #include "sim/edit/editor.h"
 
@@ -37,16 +37,15 @@ constexpr ParamInfo waiting_param = {
     .optimistic = "0",
     .pessimistic = "1"};
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   const TaskGraph& graph = scenario.graph;
-  auto transfers = editing::find_transfers(graph, params.text(select_param));
-  if (!transfers) return std::move(transfers).error();
+  FORETRACE_TRY(auto transfers, editing::find_transfers(graph, params.text(select_param)));
   const double factor = params.number(factor_param);
   const double waiting = params.number(waiting_param);
   Editor editor(graph);
   std::int64_t met = 0;
   std::int64_t alone = 0;
-  for (const editing::Transfer& transfer : *transfers) {
+  for (const editing::Transfer& transfer : transfers) {
     const auto duration = static_cast<double>(graph.duration_ns(transfer.task));
     const double kept = transfer.met ? 0 : waiting;
     (transfer.met ? met : alone) += graph.duration_ns(transfer.task);
@@ -54,7 +53,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
   }
   const auto ms = [](std::int64_t ns) { return static_cast<double>(ns) * 1e-6; };
   editor.note(fmt::format(
-      "{} transfers: {:.2f} ms after the last rank arrived{}", transfers->size(), ms(met),
+      "{} transfers: {:.2f} ms after the last rank arrived{}", transfers.size(), ms(met),
       alone == 0 ? std::string()
                  : fmt::format(", and {:.2f} ms of kernels whose other ranks are not "
                                "recorded, of which {:.0f} % counts as waiting",
@@ -73,7 +72,7 @@ constexpr std::array params = {factor_param, select_param, waiting_param};
 
 constexpr std::array trends = {Trend{&factor_param, Larger::is_slower}};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "communication_scale",
     .summary = "Multiply the transfer time of collectives by a factor; waiting follows.",
     .paper =
@@ -94,7 +93,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::communication_scale_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo communication_scale;
-constinit const OptimizationInfo communication_scale = communication_scale_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo communication_scale;
+constinit const WhatIfInfo communication_scale = communication_scale_parts::info;
+}  // namespace foretrace::what_ifs

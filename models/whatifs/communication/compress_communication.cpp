@@ -16,7 +16,7 @@
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/editing/transfers/transfers.h"
 #include "models/whatifs/communication/codec_kernels.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/whole.h"
 
 namespace foretrace::compress_communication_parts {
@@ -70,7 +70,7 @@ struct Settings {
 
 class Compressor {
  public:
-  Compressor(const Scenario& scenario, const std::vector<editing::Transfer>& transfers,
+  Compressor(const WhatIfInput& scenario, const std::vector<editing::Transfer>& transfers,
              const Settings& settings)
       : editor_(scenario),
         graph_(scenario.graph),
@@ -82,8 +82,7 @@ class Compressor {
     const editing::MovingTimes moving(graph_, transfers_);
     for (const editing::Transfer& transfer : transfers_) {
       if (graph_.duration_ns(transfer.task) < settings_.at_least_ns) continue;
-      if (auto status = compress(transfer, moving.of(transfer)); !status)
-        return std::move(status).error();
+      FORETRACE_TRY(compress(transfer, moving.of(transfer)));
     }
     if (compressed_ == 0) {
       return Error{ErrorCode::no_match,
@@ -119,8 +118,7 @@ class Compressor {
                    "and decode_cost=0 for a codec that costs nothing"};
     }
     if (settings_.encode_cost > 0) {
-      auto status = codec_.encode(transfer, bytes * settings_.encode_cost, "encode for transfer");
-      if (!status) return status;
+      FORETRACE_TRY(codec_.encode(transfer, bytes * settings_.encode_cost, "encode for transfer"));
     }
     if (!(settings_.decode_cost > 0)) return ok_status();
     return codec_.decode(transfer, bytes * settings_.decode_cost, "decode after transfer");
@@ -137,16 +135,15 @@ class Compressor {
   std::size_t compressed_ = 0;
 };
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  auto transfers = editing::find_transfers(scenario.graph, params.text(select_param));
-  if (!transfers) return std::move(transfers).error();
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
+  FORETRACE_TRY(auto transfers, editing::find_transfers(scenario.graph, params.text(select_param)));
   const Settings settings{.ratio = params.number(ratio_param),
                           .encode_cost = params.number(encode_cost_param),
                           .decode_cost = params.number(decode_cost_param),
                           .link_bandwidth = params.number(link_bandwidth_param),
                           .latency_ns = params.integer(latency_param),
                           .at_least_ns = params.integer(at_least_param)};
-  return Compressor(scenario, *transfers, settings).run();
+  return Compressor(scenario, transfers, settings).run();
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {
@@ -170,7 +167,7 @@ constexpr std::array trends = {Trend{&ratio_param, Larger::is_slower},
                                Trend{&encode_cost_param, Larger::is_slower},
                                Trend{&decode_cost_param, Larger::is_slower}};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "compress_communication",
     .summary = "Collectives move fewer bytes; kernels encode before and decode after.",
     .paper =
@@ -191,7 +188,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::compress_communication_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo compress_communication;
-constinit const OptimizationInfo compress_communication = compress_communication_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo compress_communication;
+constinit const WhatIfInfo compress_communication = compress_communication_parts::info;
+}  // namespace foretrace::what_ifs

@@ -17,7 +17,7 @@
 #include <fmt/format.h>
 
 #include "models/editing/transfers/transfers.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/params.h"
 #include "sim/core/whole.h"
 #include "sim/edit/editor.h"
@@ -97,9 +97,8 @@ class Replicator {
     const bool is_auto = names == communicators_param.default_text;
     std::optional<selecting::TextPattern> pattern;
     if (!is_auto) {
-      Result<selecting::TextPattern> compiled = selecting::TextPattern::compile(names);
-      if (!compiled) return std::move(compiled).error().with_context("parameter 'communicators'");
-      pattern = *std::move(compiled);
+      FORETRACE_TRY(pattern, selecting::TextPattern::compile(names).with_context(
+                                 "parameter 'communicators'"));
     }
     for (const editing::Transfer& transfer : transfers) {
       const std::uint32_t at = graph_.work(transfer.task).communicator;
@@ -194,14 +193,11 @@ class Replicator {
   std::string kept_;
 };
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  auto transfers = editing::find_transfers(scenario.graph, "kind=collective");
-  if (!transfers) return std::move(transfers).error();
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
+  FORETRACE_TRY(auto transfers, editing::find_transfers(scenario.graph, "kind=collective"));
   Replicator replicator(scenario.graph, params);
-  if (Status chosen = replicator.choose(params.text(communicators_param), *transfers); !chosen) {
-    return std::move(chosen).error();
-  }
-  return replicator.run(params.integer(ranks_param), *transfers);
+  FORETRACE_TRY(replicator.choose(params.text(communicators_param), transfers));
+  return replicator.run(params.integer(ranks_param), transfers);
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {
@@ -220,7 +216,7 @@ constexpr std::array params = {ranks_param, step_latency_param, bandwidth_factor
 
 constexpr std::array trends = {Trend{&bandwidth_factor_param, Larger::is_faster}};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "replicate",
     .summary = "The job on more ranks that do what the recorded ones do.",
     .paper =
@@ -241,7 +237,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::replicate_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo replicate;
-constinit const OptimizationInfo replicate = replicate_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo replicate;
+constinit const WhatIfInfo replicate = replicate_parts::info;
+}  // namespace foretrace::what_ifs

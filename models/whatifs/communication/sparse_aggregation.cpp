@@ -15,11 +15,11 @@
 
 #include <fmt/format.h>
 
-#include "models/collectives/sparse_sum.h"
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/editing/transfers/gradient_transfers.h"
+#include "models/hardware/collectives/sparse_sum.h"
 #include "models/whatifs/communication/codec_kernels.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/whole.h"
 
 namespace foretrace::sparse_aggregation_parts {
@@ -98,7 +98,7 @@ struct Carried {
 
 class Aggregator {
  public:
-  Aggregator(const Scenario& scenario, const std::vector<editing::Transfer>& sums,
+  Aggregator(const WhatIfInput& scenario, const std::vector<editing::Transfer>& sums,
              const Settings& settings)
       : editor_(scenario),
         graph_(scenario.graph),
@@ -109,9 +109,7 @@ class Aggregator {
   Result<Change> run() {
     const editing::MovingTimes moving(graph_, sums_);
     for (const editing::Transfer& transfer : sums_) {
-      if (Status status = aggregate(transfer, moving.of(transfer)); !status.ok()) {
-        return std::move(status).error();
-      }
+      FORETRACE_TRY(aggregate(transfer, moving.of(transfer)));
     }
     if (changed_ == 0) {
       return Error{ErrorCode::no_match,
@@ -176,10 +174,9 @@ class Aggregator {
   }
 
   Status aggregate(const editing::Transfer& transfer, std::int64_t moving) {
-    const auto workers = workers_of(transfer.task);
-    if (!workers.ok()) return workers.error();
-    if (*workers <= 1) return ok_status();
-    const double ring = ring_load(*workers);
+    FORETRACE_TRY(const auto workers, workers_of(transfer.task));
+    if (workers <= 1) return ok_status();
+    const double ring = ring_load(workers);
     const bool is_recorded = graph_.work(transfer.task).bytes >= 0;
     // A link tells what passed it, which is more than the buffer.
     const double buffer =
@@ -192,14 +189,12 @@ class Aggregator {
                    "link_bandwidth (bytes then follow from the transfer's time)"};
     }
     const SparseBlocks blocks = blocks_of(transfer.task);
-    const Carried carried = carry(buffer, blocks, *workers);
-    count(carried, union_density(blocks, *workers));
+    const Carried carried = carry(buffer, blocks, workers);
+    count(carried, union_density(blocks, workers));
     set_time(transfer, moving, chosen(carried) / carried.ring);
-    if (Status found = kernels_.encode(transfer, buffer, "find blocks of gradients"); !found.ok()) {
-      return found;
-    }
+    FORETRACE_TRY(kernels_.encode(transfer, buffer, "find blocks of gradients"));
     if (settings_.method != SparseMethod::all_gather) return ok_status();
-    const double received = (*workers - 1) * blocks.density * buffer;
+    const double received = (workers - 1) * blocks.density * buffer;
     return kernels_.decode(transfer, adding_passes * received, "add blocks of gradients");
   }
 
@@ -243,7 +238,7 @@ SparseMethod method_of(std::string_view name) {
   return name == "all_gather" ? SparseMethod::all_gather : SparseMethod::servers;
 }
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   std::vector<editing::Transfer> sums = editing::find_gradient_transfers(scenario.graph);
   const bool reduces = !sums.empty();
   std::erase_if(sums, [&](const editing::Transfer& transfer) {
@@ -291,7 +286,7 @@ constexpr std::array params = {density_param,     overlap_param, block_param,
 
 constexpr std::array trends = {Trend{&density_param, Larger::is_slower}};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "sparse_aggregation",
     .summary = "All-reduces of gradients become sums of the blocks that are not all zero.",
     .paper =
@@ -317,7 +312,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::sparse_aggregation_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo sparse_aggregation;
-constinit const OptimizationInfo sparse_aggregation = sparse_aggregation_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo sparse_aggregation;
+constinit const WhatIfInfo sparse_aggregation = sparse_aggregation_parts::info;
+}  // namespace foretrace::what_ifs

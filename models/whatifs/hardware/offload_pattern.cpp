@@ -22,7 +22,7 @@
 #include "models/whatifs/hardware/offload_cost.h"
 #include "models/whatifs/hardware/operator_calls.h"
 #include "models/whatifs/hardware/operator_pattern.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/whole.h"
 #include "sim/edit/group_place.h"
 
@@ -87,7 +87,7 @@ struct Region {
 
 class Offload {
  public:
-  Offload(const Scenario& scenario, const OperatorPatterns& patterns, const Settings& settings)
+  Offload(const WhatIfInput& scenario, const OperatorPatterns& patterns, const Settings& settings)
       : editor_(scenario),
         graph_(scenario.graph),
         patterns_(patterns),
@@ -197,18 +197,17 @@ class Offload {
     Match match;
     match.pattern = &pattern;
     for (const OperatorCall& call : calls) {
-      const auto& there = work_of(call.main);
-      if (!there.ok()) return there.error();
+      FORETRACE_TRY(const auto& there, work_of(call.main));
       if (match.kernels.empty()) {
-        match.cost = there->cost;
-        match.first_bytes = there->first_bytes;
+        match.cost = there.cost;
+        match.first_bytes = there.first_bytes;
       } else {
-        match.cost.duration_ns += there->cost.duration_ns;
-        match.cost.low = std::min(match.cost.low, there->cost.low);
-        match.cost.high = std::max(match.cost.high, there->cost.high);
+        match.cost.duration_ns += there.cost.duration_ns;
+        match.cost.low = std::min(match.cost.low, there.cost.low);
+        match.cost.high = std::max(match.cost.high, there.cost.high);
       }
-      match.other_bytes += there->other_bytes;
-      match.output_bytes = there->output_bytes;
+      match.other_bytes += there.other_bytes;
+      match.output_bytes = there.output_bytes;
       match.kernels.insert(match.kernels.end(), call.kernels.begin(), call.kernels.end());
     }
     return match;
@@ -348,16 +347,18 @@ Precision precision_of(std::string_view name) {
   return name == "int8" ? Precision::int8 : Precision::unknown;
 }
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  auto patterns = OperatorPatterns::find(scenario.catalogue, params.text(patterns_param));
-  if (!patterns.ok()) return std::move(patterns).error().with_context("parameter 'patterns'");
-  const auto device = scenario.catalogue.accelerator(params.text(device_param));
-  if (!device.ok()) return Error(device.error()).with_context("parameter 'device'");
-  const Settings settings{.device = **device,
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
+  FORETRACE_TRY(auto patterns,
+                OperatorPatterns::find(scenario.catalogue, params.text(patterns_param))
+                    .with_context("parameter 'patterns'"));
+  FORETRACE_TRY(
+      const auto device,
+      scenario.catalogue.accelerator(params.text(device_param)).with_context("parameter 'device'"));
+  const Settings settings{.device = *device,
                           .bytes_per_ns = params.number(bandwidth_param) * 1e-9,
                           .latency_ns = params.integer(latency_param),
                           .precision = precision_of(params.text(precision_param))};
-  return Offload(scenario, *patterns, settings).run();
+  return Offload(scenario, patterns, settings).run();
 }
 
 constexpr std::array<std::string_view, 6> assumptions = {
@@ -384,7 +385,7 @@ constexpr std::array params = {patterns_param, device_param, bandwidth_param, la
 
 constexpr std::array trends = {Trend{&bandwidth_param, Larger::is_faster}};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "offload_pattern",
     .summary = "Chains of operators that match a pattern run on another accelerator.",
     .paper =
@@ -410,7 +411,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::offload_pattern_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo offload_pattern;
-constinit const OptimizationInfo offload_pattern = offload_pattern_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo offload_pattern;
+constinit const WhatIfInfo offload_pattern = offload_pattern_parts::info;
+}  // namespace foretrace::what_ifs

@@ -15,7 +15,7 @@
 
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/editing/kernels/recorded_accelerator.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 
 namespace foretrace::pipelined_kernels_parts {
 namespace {
@@ -83,7 +83,7 @@ double factor_of(const Accelerator& on, const KernelDescription& kernel, const T
          pipelined_ns(tiles, 1, steps, load, compute);
 }
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   editing::KernelEditor editor(scenario);
   if (editor.kernels().empty()) return Error{ErrorCode::no_match, "no kernels"};
   for (const DeviceInfo& device : scenario.graph.context().devices) {
@@ -95,9 +95,8 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
                       device.name, device.compute_major, device.compute_minor)};
     }
   }
-  auto on =
-      editing::recorded_accelerator(scenario, params.text(editing::recorded_accelerator_param));
-  if (!on) return std::move(on).error();
+  FORETRACE_TRY(auto on, editing::recorded_accelerator(
+                             scenario, params.text(editing::recorded_accelerator_param)));
   Tiles tiles;
   tiles.latency_ns = params.number(latency_param);
   tiles.stages = params.number(stages_param);
@@ -110,7 +109,7 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
       continue;
     }
     Cost cost = editing::moved_share(scenario.graph.duration_ns(kernel), known.traits.kernel_class,
-                                     factor_of(**on, known, tiles));
+                                     factor_of(*on, known, tiles));
     if (tiles.stages > 1) cost.high = std::max(cost.high, 1.25F);
     editor.set(kernel, cost);
   }
@@ -136,7 +135,7 @@ constexpr std::array params = {stages_param, latency_param, blocks_param,
 
 constexpr std::array trends = {Trend{&stages_param, Larger::is_faster}};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "pipelined_kernels",
     .summary = "Overlap loads and arithmetic inside products by multi-stage tiles.",
     .paper =
@@ -159,7 +158,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::pipelined_kernels_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo pipelined_kernels;
-constinit const OptimizationInfo pipelined_kernels = pipelined_kernels_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo pipelined_kernels;
+constinit const WhatIfInfo pipelined_kernels = pipelined_kernels_parts::info;
+}  // namespace foretrace::what_ifs

@@ -12,7 +12,7 @@
 
 #include "models/editing/kernels/recorded_accelerator.h"
 #include "models/whatifs/hardware/altered_device.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/whole.h"
 
 namespace foretrace::power_cap_parts {
@@ -33,26 +33,24 @@ constexpr ParamInfo memory_param = {
     .optimistic = "0",
     .pessimistic = "0.3"};
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  auto from =
-      editing::recorded_accelerator(scenario, params.text(editing::recorded_accelerator_param));
-  if (!from) return std::move(from).error();
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
+  FORETRACE_TRY(auto from, editing::recorded_accelerator(
+                               scenario, params.text(editing::recorded_accelerator_param)));
   const double clock = params.number(clock_param);
-  editing::AlteredDevice to{**from, 0};
+  editing::AlteredDevice to{*from, 0};
   for (double& rate : to.accelerator.peak_flops) rate *= clock;
   for (double& rate : to.accelerator.sustained_flops) rate *= clock;
   to.accelerator.vector_fp32_flops *= clock;
   to.accelerator.memory_bandwidth *= 1 + params.number(memory_param) * (clock - 1);
   to.accelerator.shortest_kernel_ns =
-      to_whole(static_cast<double>((*from)->shortest_kernel_ns) / clock);
+      to_whole(static_cast<double>(from->shortest_kernel_ns) / clock);
   Editor editor(scenario.graph);
-  auto times = editing::run_on(editor, **from, to);
-  if (!times) return std::move(times).error();
-  if (clock != 1 && times->kept == times->kernels) {
+  FORETRACE_TRY(auto times, editing::run_on(editor, *from, to));
+  if (clock != 1 && times.kept == times.kernels) {
     return Error{ErrorCode::no_match,
-                 fmt::format("no kernel follows the clock: {}", editing::to_text(*times))};
+                 fmt::format("no kernel follows the clock: {}", editing::to_text(times))};
   }
-  editor.note(fmt::format("clock x {:g}: {}", clock, editing::to_text(*times)));
+  editor.note(fmt::format("clock x {:g}: {}", clock, editing::to_text(times)));
   return editor.finish();
 }
 
@@ -70,7 +68,7 @@ constexpr std::array<std::string_view, 1> conflicts = {"mig_slice"};
 
 constexpr std::array trends = {Trend{&clock_param, Larger::is_faster}};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "power_cap",
     .summary = "Run the device at another clock, as under a power cap.",
     .paper =
@@ -94,7 +92,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::power_cap_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo power_cap;
-constinit const OptimizationInfo power_cap = power_cap_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo power_cap;
+constinit const WhatIfInfo power_cap = power_cap_parts::info;
+}  // namespace foretrace::what_ifs

@@ -14,7 +14,7 @@
 
 #include "models/editing/kernels/kernel_names.h"
 #include "models/editing/tensors/stash.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/edit/tensors.h"
 
 namespace foretrace::gist_encoding_parts {
@@ -46,13 +46,13 @@ enum class Code : std::uint8_t { one_bit, sparse, fewer_bits, none };
 
 class Encoder {
  public:
-  Encoder(const Scenario& scenario, double sparsity, double bits)
+  Encoder(const WhatIfInput& scenario, double sparsity, double bits)
       : editor_(scenario), sparsity_(sparsity), bits_(bits) {}
 
   Result<Change> run(double least_bytes) {
     for (const editing::TrainingPass& pass : editing::find_passes(editor_)) {
       for (const editing::Stash& stash : editing::find_stashes(editor_, pass, least_bytes)) {
-        if (auto status = encode(pass, stash); !status) return std::move(status).error();
+        FORETRACE_TRY(encode(pass, stash));
       }
     }
     if (editor_.untouched()) {
@@ -94,12 +94,11 @@ class Encoder {
     const double bytes = code == Code::one_bit  ? numbers / 8
                          : code == Code::sparse ? numbers * (1 - sparsity_) * (number_bytes + 1)
                                                 : numbers * bits_ / 8;
-    auto cost = editor_.moving_cost(stash.bytes + bytes, KernelClass::elementwise);
-    if (!cost) return std::move(cost).error();
+    FORETRACE_TRY(auto cost, editor_.moving_cost(stash.bytes + bytes, KernelClass::elementwise));
     const TaskId encode =
-        editor_.add(pass.forward[stash.last_use], Place::after, {"encode feature map", *cost, 0});
+        editor_.add(pass.forward[stash.last_use], Place::after, {"encode feature map", cost, 0});
     const TaskId decode =
-        editor_.add(stash.needed_by, Place::before, {"decode feature map", *cost, 0});
+        editor_.add(stash.needed_by, Place::before, {"decode feature map", cost, 0});
     if (stash.recorded()) {
       const TaskId from = editor_.call_of_new(encode);
       const TaskId to = editor_.call_of_new(decode);
@@ -121,7 +120,7 @@ class Encoder {
   std::array<std::size_t, 3> count_{};
 };
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   return Encoder(scenario, params.number(sparsity_param), params.number(bits_param))
       .run(params.number(least_param));
 }
@@ -138,7 +137,7 @@ constexpr std::array<std::string_view, 3> ignores = {
 constexpr std::array params = {sparsity_param, bits_param, least_param};
 constexpr std::array<std::string_view, 1> memory_settings = {"bits=8"};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "gist_encoding",
     .summary = "Encode the feature maps that are kept for the backward pass.",
     .paper =
@@ -160,7 +159,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::gist_encoding_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo gist_encoding;
-constinit const OptimizationInfo gist_encoding = gist_encoding_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo gist_encoding;
+constinit const WhatIfInfo gist_encoding = gist_encoding_parts::info;
+}  // namespace foretrace::what_ifs

@@ -18,7 +18,7 @@
 
 #include "models/editing/kernels/kernel_names.h"
 #include "models/editing/tensors/training_pass.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/whole.h"
 #include "sim/edit/selection.h"
 #include "sim/edit/tensors.h"
@@ -86,7 +86,7 @@ std::set<Shape> input_gradients(const editing::KernelEditor& editor,
 
 class Scan {
  public:
-  Scan(const Scenario& scenario, const Settings& settings)
+  Scan(const WhatIfInput& scenario, const Settings& settings)
       : editor_(scenario), settings_(settings) {}
 
   Result<Change> run(const std::vector<TaskId>& selected) {
@@ -94,7 +94,7 @@ class Scan {
     for (const TaskId task : selected) chosen[index(task)] = true;
     for (const editing::TrainingPass& pass : editing::find_passes(editor_)) {
       for (const std::vector<Stage>& chain : chains_of(pass, chosen)) {
-        if (auto status = replace(chain); !status) return std::move(status).error();
+        FORETRACE_TRY(replace(chain));
       }
     }
     if (chains_ == 0) {
@@ -192,10 +192,9 @@ class Scan {
       if (!editor_.edit().can_be_one(groups.back())) return ok_status();
     }
     for (std::size_t level = 0; level < widths.size(); ++level) {
-      const Result<double> ns = level_ns(chain, widths[level]);
-      if (!ns.ok()) return ns.error();
+      FORETRACE_TRY(const double ns, level_ns(chain, widths[level]));
       const Provenance from = settings_.combine >= 0 ? Provenance::assumed : Provenance::roofline;
-      const Cost cost{to_whole(std::min(*ns, 1e17)), from, 0.8F, 1.25F};
+      const Cost cost{to_whole(std::min(ns, 1e17)), from, 0.8F, 1.25F};
       editor_.replace(groups[level], {"level of the scan", cost, 0});
     }
     keep_jacobians(chain);
@@ -244,11 +243,12 @@ class Scan {
   double largest_ = 0;
 };
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
-  auto selected = select(scenario.graph, params.text(select_param));
-  if (!selected) return std::move(selected).error().with_context("parameter 'select'");
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
+  FORETRACE_TRY(
+      auto selected,
+      select(scenario.graph, params.text(select_param)).with_context("parameter 'select'"));
   const Settings settings{params.number(combine_param), params.number(workers_param)};
-  return Scan(scenario, settings).run(*selected);
+  return Scan(scenario, settings).run(selected);
 }
 
 constexpr std::array<std::string_view, 3> assumptions = {
@@ -263,7 +263,7 @@ constexpr std::array<std::string_view, 2> ignores = {
     "which follow in parallel as before"};
 constexpr std::array params = {select_param, combine_param, workers_param};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "bppsa",
     .summary = "Compute a chain of gradients as a parallel scan.",
     .paper =
@@ -283,7 +283,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::bppsa_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo bppsa;
-constinit const OptimizationInfo bppsa = bppsa_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo bppsa;
+constinit const WhatIfInfo bppsa = bppsa_parts::info;
+}  // namespace foretrace::what_ifs

@@ -15,7 +15,7 @@
 #include <fmt/format.h>
 
 #include "models/editing/copies/host_link.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/text.h"
 #include "sim/core/whole.h"
 #include "sim/edit/editor.h"
@@ -51,16 +51,16 @@ TaskId blocking_finish(const TaskGraph& graph, TaskId copy) {
   return is_pair ? finish : none<TaskId>;
 }
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   const TaskGraph& graph = scenario.graph;
-  auto selected = select(graph, params.text(select_param));
-  if (!selected) return std::move(selected).error().with_context("parameter 'select'");
+  FORETRACE_TRY(auto selected,
+                select(graph, params.text(select_param)).with_context("parameter 'select'"));
   const double bandwidth = editing::host_link_bandwidth(graph, scenario.accelerator, params);
   Editor editor(graph);
   std::size_t copies = 0;
   std::size_t faster = 0;
   double bytes = 0;
-  for (const TaskId copy : *selected) {
+  for (const TaskId copy : selected) {
     if (graph.kind(copy) != TaskKind::copy || !is_pageable(graph.name(copy))) continue;
     const std::int64_t size = graph.work(copy).bytes;
     if (size >= 0 && static_cast<double>(size) < params.number(least_param)) continue;
@@ -95,7 +95,7 @@ constexpr std::array<std::string_view, 2> ignores = {"copying into pinned memory
                                                      "another stream for copies, a step ahead"};
 constexpr std::array params = {select_param, least_param, editing::host_link_param};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "pinned_copies",
     .summary = "Copy inputs from pinned memory without waiting for the copies.",
     .paper =
@@ -116,7 +116,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::pinned_copies_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo pinned_copies;
-constinit const OptimizationInfo pinned_copies = pinned_copies_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo pinned_copies;
+constinit const WhatIfInfo pinned_copies = pinned_copies_parts::info;
+}  // namespace foretrace::what_ifs

@@ -14,8 +14,8 @@
 
 #include <fmt/format.h>
 
-#include "models/whatifs/optimization.h"
-#include "models/whatifs/schedule/position_resize.h"
+#include "models/editing/batches/position_resize.h"
+#include "models/whatifs/what_if.h"
 
 namespace foretrace::sequence_length_parts {
 namespace {
@@ -26,25 +26,24 @@ constexpr ParamInfo factor_param = {.name = "factor",
                                     .minimum = 0.001,
                                     .maximum = 4096};
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   editing::KernelEditor editor(scenario);
   const double factor = params.number(factor_param);
-  auto resizer = editing::PositionResizer::make(editor);
-  if (!resizer) return std::move(resizer).error();
+  FORETRACE_TRY(auto resizer, editing::PositionResizer::make(editor));
   const editing::PositionFactors factors{factor, factor * factor, factor * factor};
-  if (auto status = resizer->resize(factors); !status) return std::move(status).error();
+  FORETRACE_TRY(resizer.resize(factors));
   TensorEditor tensors(editor.edit());
-  resizer->resize_memory(tensors, factors);
+  resizer.resize_memory(tensors, factors);
   std::string text = fmt::format(
       "{}; {:.2f} ms of it attention, which grows with the square; compare the time "
       "per token: a step has {:g} times as many",
-      editor.sums_text(), editing::to_ms(resizer->attention_ns()), factor);
-  text += resizer->copies().text();
-  if (resizer->transfers() > 0) {
-    text += fmt::format("; {} transfers of activations grow", resizer->transfers());
+      editor.sums_text(), editing::to_ms(resizer.attention_ns()), factor);
+  text += resizer.copies().text();
+  if (resizer.transfers() > 0) {
+    text += fmt::format("; {} transfers of activations grow", resizer.transfers());
   }
   Change change = editor.finish(text + tensors.note());
-  if (factor != 1) resizer->say_unknown(change);
+  if (factor != 1) resizer.say_unknown(change);
   return change;
 }
 
@@ -65,7 +64,7 @@ constexpr std::array<std::string_view, 1> conflicts = {"batch_size"};
 
 constexpr std::array trends = {Trend{&factor_param, Larger::is_slower}};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "sequence_length",
     .summary = "Change the number of positions per sample; attention grows with the square.",
     .paper =
@@ -88,7 +87,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::sequence_length_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo sequence_length;
-constinit const OptimizationInfo sequence_length = sequence_length_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo sequence_length;
+constinit const WhatIfInfo sequence_length = sequence_length_parts::info;
+}  // namespace foretrace::what_ifs

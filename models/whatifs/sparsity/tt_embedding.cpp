@@ -19,7 +19,7 @@
 
 #include "models/editing/kernels/kernel_names.h"
 #include "models/editing/tensors/weight_tensors.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/text.h"
 #include "sim/core/whole.h"
 
@@ -148,7 +148,7 @@ Cores cores_of(const Lookup& lookup, double rank) {
           p * q * rank + rank * p * q * rank + rank * p * q};
 }
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   editing::KernelEditor editor(scenario);
   if ((params.number(table_rows_param) > 0) != (params.number(width_param) > 0)) {
     return Error{ErrorCode::bad_usage,
@@ -179,11 +179,10 @@ Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
     const double compute =
         flops / (params.number(efficiency_param) * scenario.accelerator->vector_fp32_flops) * 1e9;
     const double bytes = 4 * (lookup->tables * cores.numbers + 2 * lookup->rows * lookup->width);
-    auto moved = editor.moving_cost(bytes, KernelClass::elementwise);
-    if (!moved) return std::move(moved).error();
+    FORETRACE_TRY(auto moved, editor.moving_cost(bytes, KernelClass::elementwise));
     const double fixed = shortest_kernel_ns(KernelClass::gather);
     const double ns =
-        std::min(std::max(fixed + compute, static_cast<double>(moved->duration_ns)), 1e17);
+        std::min(std::max(fixed + compute, static_cast<double>(moved.duration_ns)), 1e17);
     editor.set(kernel, {to_whole(ns), Provenance::roofline, 0.67F, 1.5F});
     const double table = 4 * lookup->tables * lookup->table_rows * lookup->width;
     before += table;
@@ -229,7 +228,7 @@ constexpr std::array params = {rank_param,       hit_param,   efficiency_param, 
 constexpr std::array trends = {Trend{&rank_param, Larger::is_slower},
                                Trend{&hit_param, Larger::is_faster}};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "tt_embedding",
     .summary = "Compute embedding rows from tensor-train cores instead of reading them.",
     .paper =
@@ -253,7 +252,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::tt_embedding_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo tt_embedding;
-constinit const OptimizationInfo tt_embedding = tt_embedding_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo tt_embedding;
+constinit const WhatIfInfo tt_embedding = tt_embedding_parts::info;
+}  // namespace foretrace::what_ifs

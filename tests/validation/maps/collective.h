@@ -6,7 +6,7 @@
 namespace foretrace::validation {
 
 struct CollectivePrediction {
-  driver::TablePoint point;  ///< us; its group is the class of its size
+  TablePoint point;  ///< us; its group is the class of its size
   /// A measured curve of the machine's file holds the row: it says nothing about how well the file
   /// predicts.
   bool is_fitted = false;
@@ -16,6 +16,6 @@ struct CollectivePrediction {
 ///  "per_node": 4}}
 [[nodiscard]] Result<CollectivePrediction> predict_collective(const ConfigValue& run,
                                                               double measured_us,
-                                                              driver::TableInputs& inputs);
+                                                              TableInputs& inputs);
 
 }  // namespace foretrace::validation

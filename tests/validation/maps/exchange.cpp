@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "models/collectives/expert_exchange.h"
+#include "models/hardware/collectives/expert_exchange.h"
 #include "sim/core/params.h"
 #include "tests/validation/studies/row_numbers.h"
 
@@ -26,19 +26,18 @@ Result<ExchangeStyle> style_called(const std::string& name) {
 }
 
 Result<ExpertExchange> exchange_of(const ConfigValue& object, const Cluster& cluster) {
-  const driver::TruthRow row({}, object);
-  const auto style = style_called(row.text("style"));
-  if (!style.ok()) return style.error();
-  driver::RowNumbers numbers(row);
+  const TruthRow row({}, object);
+  FORETRACE_TRY(const auto style, style_called(row.text("style")));
+  RowNumbers numbers(row);
   ExpertExchange exchange;
-  exchange.style = *style;
-  exchange.tokens = numbers.count("tokens", driver::most_tokens);
+  exchange.style = style;
+  exchange.tokens = numbers.count("tokens", most_tokens);
   exchange.experts = numbers.count("experts", most_experts);
   exchange.top_k = numbers.count("top_k", exchange.experts);
   exchange.token_bytes = numbers.number("token_bytes", 1, most_token_bytes);
-  exchange.node_limit = numbers.count_or("node_limit", 0, driver::most_ranks, 0);
-  const double ranks = numbers.count("ranks", driver::most_ranks, 2);
-  if (!numbers.status().ok()) return numbers.status().error();
+  exchange.node_limit = numbers.count_or("node_limit", 0, most_ranks, 0);
+  const double ranks = numbers.count("ranks", most_ranks, 2);
+  FORETRACE_TRY(numbers.status());
   const double nodes = std::ceil(ranks / node_size);
   if (std::fmod(ranks, nodes) != 0 || nodes > cluster.nodes) {
     return Error{ErrorCode::bad_format, fmt::format("got {} ranks, expected whole nodes", ranks)};
@@ -50,26 +49,23 @@ Result<ExpertExchange> exchange_of(const ConfigValue& object, const Cluster& clu
 
 }  // namespace
 
-Result<driver::TablePoint> predict_exchange(const ConfigValue& run, bool is_rate,
-                                            driver::TableInputs& inputs) {
+Result<TablePoint> predict_exchange(const ConfigValue& run, bool is_rate, TableInputs& inputs) {
   const ConfigValue* const name = run.find("cluster");
   const ConfigValue* const object = run.find("exchange");
   if (name == nullptr || object == nullptr) {
     return Error{ErrorCode::not_found, "no description of this machine"};
   }
-  const auto cluster = inputs.cluster(name->text);
-  if (!cluster.ok()) return cluster.error();
-  const auto exchange = exchange_of(*object, **cluster);
-  if (!exchange.ok()) return exchange.error();
+  FORETRACE_TRY(const auto cluster, inputs.cluster(name->text));
+  FORETRACE_TRY(const auto exchange, exchange_of(*object, *cluster));
   const auto figure = [&](Bound bound, double factor) {
-    const double ns = exchange_time(**cluster, *exchange, bound).ns * factor;
-    return is_rate ? counted_bytes(*exchange) / ns : ns * 1e-3;
+    const double ns = exchange_time(*cluster, exchange, bound).ns * factor;
+    return is_rate ? counted_bytes(exchange) / ns : ns * 1e-3;
   };
   // Held-back rows of measured collectives: nine of ten within 15 %.
   std::array<double, 4> ends = {figure(Bound::optimistic, 1), figure(Bound::pessimistic, 1),
                                 figure(Bound::point, 0.87), figure(Bound::point, 1.15)};
   std::sort(ends.begin(), ends.end());
-  return driver::TablePoint{0, "", figure(Bound::point, 1), ends.front(), ends.back(), 0};
+  return TablePoint{0, "", figure(Bound::point, 1), ends.front(), ends.back(), 0};
 }
 
 }  // namespace foretrace::validation

@@ -9,51 +9,39 @@
 namespace foretrace::validation {
 namespace {
 
-using driver::most_layers;
-using driver::most_ranks;
-using driver::most_sequences;
-using driver::most_tokens;
-using driver::RowNumbers;
-using driver::Scenario;
-
-Result<Scenario> served_scenario(const ConfigValue& served, driver::TableInputs& inputs) {
-  const driver::TruthRow words({}, served);
+Result<Scenario> served_scenario(const ConfigValue& served, TableInputs& inputs) {
+  const TruthRow words({}, served);
   RowNumbers numbers(words);
   const double tensor = numbers.count("tensor", most_ranks);
   const double pipeline = numbers.count("pipeline", most_layers);
-  if (!numbers.status().ok()) return numbers.status().error();
-  auto scenario = driver::scenario_on(inputs, words.text("cluster"), words.text("framework"));
-  if (!scenario.ok()) return scenario;
-  auto model = inputs.model(words.text("model"));
-  if (!model.ok()) return std::move(model).error();
-  scenario->model = *std::move(model);
-  scenario->job.precisions = {Precision::fp16, false};
-  ParallelPlan& plan = scenario->job.plan;
+  FORETRACE_TRY(numbers.status());
+  FORETRACE_TRY(auto scenario, scenario_on(inputs, words.text("cluster"), words.text("framework")));
+  FORETRACE_TRY(scenario.model, inputs.model(words.text("model")));
+  scenario.job.precisions = {Precision::fp16, false};
+  ParallelPlan& plan = scenario.job.plan;
   plan.tensor = static_cast<std::uint32_t>(tensor);
   plan.pipeline = static_cast<std::uint32_t>(pipeline);
   // Servers divide every expert, so that no token travels.
-  if (scenario->model->transformer.experts.count > 0) plan.expert_tensor = plan.tensor;
+  if (scenario.model->transformer.experts.count > 0) plan.expert_tensor = plan.tensor;
   return scenario;
 }
 
 }  // namespace
 
-Result<driver::GenerationTime> predict_generation(const ConfigValue& run,
-                                                  driver::TableInputs& inputs) {
+Result<GenerationTime> predict_generation(const ConfigValue& run, TableInputs& inputs) {
   const ConfigValue* const served = run.find("served");
   const ConfigValue* const asked = run.find("request");
   if (served == nullptr || asked == nullptr) {
     return Error{ErrorCode::bad_config, "the map describes no served model, or no request"};
   }
   RowNumbers numbers({{}, *asked});
-  driver::GenerationRequest request;
+  GenerationRequest request;
   request.sequences = numbers.count("sequences", most_sequences);
   request.prompt = numbers.count("prompt", most_tokens);
   request.output = numbers.count("output", most_tokens);
-  if (!numbers.status().ok()) return numbers.status().error();
-  const auto scenario = served_scenario(*served, inputs);
-  if (!scenario.ok()) return scenario.error();
-  return driver::time_generation(*scenario, request);
+  FORETRACE_TRY(numbers.status());
+  FORETRACE_TRY(const auto scenario, served_scenario(*served, inputs));
+  return time_generation(scenario, request);
 }
 
 }  // namespace foretrace::validation

@@ -8,8 +8,7 @@
 
 namespace foretrace::validation {
 
-[[nodiscard]] std::vector<driver::TableResult> predict_by_map(const TableMap& map,
-                                                              const driver::TruthTable& table,
-                                                              driver::TableInputs& inputs);
+[[nodiscard]] std::vector<TableResult> predict_by_map(const TableMap& map, const TruthTable& table,
+                                                      TableInputs& inputs);
 
 }  // namespace foretrace::validation

@@ -16,9 +16,6 @@ namespace foretrace::validation {
 namespace {
 
 namespace fs = std::filesystem;
-using driver::TableInputs;
-using driver::TableResult;
-using driver::TruthTable;
 
 const std::string fixtures = FORETRACE_SOURCE_DIR "/tests/fixtures/tables/";
 
@@ -36,7 +33,7 @@ std::vector<std::string> reasons_of(const TableMap& map, const TruthTable& table
   TableInputs inputs(*test::shipped());
   std::vector<std::string> reasons;
   for (const TableResult& result : predict_by_map(map, table, inputs)) {
-    for (const driver::SkippedRow& row : result.skipped) reasons.push_back(row.reason);
+    for (const SkippedRow& row : result.skipped) reasons.push_back(row.reason);
   }
   return reasons;
 }
@@ -49,7 +46,7 @@ void for_each_fixture(Check check) {
     for (const auto& [id, patch] : map.tables) {
       if (!fs::exists(fixtures + id + ".json")) continue;
       CAPTURE(id);
-      check(map, driver::read_truth_table(fixtures + id + ".json").value());
+      check(map, read_truth_table(fixtures + id + ".json").value());
     }
   }
 }

@@ -6,16 +6,12 @@
 #include <string>
 #include <utility>
 
-#include "apps/driver/scenario/open_choices.h"
+#include "models/jobs/figures/open_choices.h"
 #include "sim/core/config_text.h"
 #include "tests/validation/studies/row_numbers.h"
 
 namespace foretrace::validation {
 namespace {
-
-using driver::OpenChoices;
-using driver::Scenario;
-using driver::TableInputs;
 
 ConfigValue* member(ConfigValue& object, std::string_view key) {
   const auto at = std::find(object.keys.begin(), object.keys.end(), key);
@@ -36,20 +32,19 @@ Status in_words_of_scenarios(ConfigValue& document, TableInputs& inputs) {
   ConfigValue* const workload = member(document, "workload");
   ConfigValue* const model = workload == nullptr ? nullptr : member(*workload, "model");
   if (model != nullptr && model->kind == ConfigValue::Kind::text) {
-    const auto called = inputs.model(model->text);
-    if (!called.ok()) return called.error();
-    model->text = (*called)->name;
+    FORETRACE_TRY(const auto called, inputs.model(model->text));
+    model->text = called->name;
   }
   ConfigValue* const schedule = member(document, "schedule");
-  if (schedule != nullptr && driver::number_of(schedule->find("chunks")).value_or(1) <= 1) {
+  if (schedule != nullptr && number_of(schedule->find("chunks")).value_or(1) <= 1) {
     remove_member(document, "schedule");
   }
   return ok_status();
 }
 
 std::uint32_t count_at(const ConfigValue* object, std::string_view key, std::uint32_t standard) {
-  const auto number = object == nullptr ? std::nullopt : driver::number_of(object->find(key));
-  if (!number.has_value() || *number < 1 || *number > driver::most_tokens) return standard;
+  const auto number = object == nullptr ? std::nullopt : number_of(object->find(key));
+  if (!number.has_value() || *number < 1 || *number > most_tokens) return standard;
   return static_cast<std::uint32_t>(*number);
 }
 
@@ -86,24 +81,23 @@ Result<Scenario> with_choices(const Scenario& scenario, const ConfigValue* objec
     const ConfigValue* chunks = object->find("chunks");
     for (std::size_t i = 0; chunks != nullptr && i < chunks->items.size(); ++i) {
       if (scenario.job.plan.pipeline <= 1) break;
-      open.chunks.push_back(
-          static_cast<std::uint32_t>(driver::number_of(&chunks->items[i]).value_or(1)));
+      open.chunks.push_back(static_cast<std::uint32_t>(number_of(&chunks->items[i]).value_or(1)));
     }
     if (const ConfigValue* list = object->find("micro")) {
       for (const ConfigValue& one : list->items) {
-        open.micro_batches.push_back(driver::number_of(&one).value_or(1));
+        open.micro_batches.push_back(number_of(&one).value_or(1));
       }
     }
-    open.memory_bytes = driver::number_of(object->find("memory_share")).value_or(0) *
+    open.memory_bytes = number_of(object->find("memory_share")).value_or(0) *
                         static_cast<double>(scenario.cluster->accelerator.memory_bytes);
     const ConfigValue* said = object->find("ran");
     ran = said != nullptr && said->text == "true";
   }
-  auto best = driver::fastest_choice(scenario, open);
+  auto best = fastest_choice(scenario, open);
   if (best.ok() || best.error().code != ErrorCode::no_match || !ran) return best;
   open.memory_bytes = 0;
   if (!open.recomputes.empty()) open.recomputes = {open.recomputes.back()};
-  return driver::fastest_choice(scenario, open);
+  return fastest_choice(scenario, open);
 }
 
 }  // namespace
@@ -111,12 +105,10 @@ Result<Scenario> with_choices(const Scenario& scenario, const ConfigValue* objec
 Result<StepPrediction> StepPredictor::predict(const ConfigValue& run) {
   std::string text = json_text(run);
   if (text == last_run_) return last_;
-  const auto scenario = scenario_of(run);
-  if (!scenario.ok()) return scenario.error();
-  const auto step = driver::predict_row(*scenario);
-  if (!step.ok()) return step.error();
+  FORETRACE_TRY(const auto scenario, scenario_of(run));
+  FORETRACE_TRY(const auto step, predict_row(scenario));
   last_run_ = std::move(text);
-  last_ = {*step, scenario->job.tokens_per_step()};
+  last_ = {step, scenario.job.tokens_per_step()};
   return last_;
 }
 
@@ -124,13 +116,11 @@ Result<Scenario> StepPredictor::scenario_of(const ConfigValue& run) {
   const ConfigValue* const given = run.find("scenario");
   if (given == nullptr) return Error{ErrorCode::bad_config, "the map describes no scenario"};
   ConfigValue document = *given;
-  if (Status status = in_words_of_scenarios(document, inputs_); !status.ok()) {
-    return status.error();
-  }
-  auto scenario = driver::scenario_of(inputs_.catalogue(), document, "scenario", parts_);
-  if (!scenario.ok()) return scenario;
-  change_parts(run, *scenario);
-  return with_choices(*scenario, run.find("open"));
+  FORETRACE_TRY(in_words_of_scenarios(document, inputs_));
+  FORETRACE_TRY(auto scenario,
+                foretrace::scenario_of(inputs_.catalogue(), document, "scenario", parts_));
+  change_parts(run, scenario);
+  return with_choices(scenario, run.find("open"));
 }
 
 }  // namespace foretrace::validation

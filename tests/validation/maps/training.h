@@ -1,14 +1,14 @@
 // A step of training that a row describes.
 #pragma once
 
-#include "apps/driver/scenario/scenario.h"
+#include "models/jobs/scenario/scenario.h"
 #include "tests/validation/tables/row_prediction.h"
 #include "tests/validation/tables/tables.h"
 
 namespace foretrace::validation {
 
 struct StepPrediction {
-  driver::RowPrediction step;
+  RowPrediction step;
   double tokens = 0;  ///< of a step
 };
 
@@ -19,15 +19,15 @@ struct StepPrediction {
 ///  "ran": true}. "ran": it fitted, whatever we say.
 class StepPredictor {
  public:
-  explicit StepPredictor(driver::TableInputs& inputs) : inputs_(inputs) {}
+  explicit StepPredictor(TableInputs& inputs) : inputs_(inputs) {}
   /// Rows often ask for the same run again.
   [[nodiscard]] Result<StepPrediction> predict(const ConfigValue& run);
 
  private:
-  [[nodiscard]] Result<driver::Scenario> scenario_of(const ConfigValue& run);
+  [[nodiscard]] Result<Scenario> scenario_of(const ConfigValue& run);
 
-  driver::TableInputs& inputs_;
-  driver::ScenarioParts parts_;
+  TableInputs& inputs_;
+  ScenarioParts parts_;
   std::string last_run_;
   StepPrediction last_;
 };

@@ -8,10 +8,10 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/predictor/sharing.h"
+#include "apps/predictor/sharing.h"
 #include "tests/validation/tables/row_prediction.h"
 
-namespace foretrace::driver::table_readers::colocation_parts {
+namespace foretrace::table_readers::colocation_parts {
 namespace {
 
 using Times = std::map<double, double>;  ///< seconds of a step alone, by batch size
@@ -35,7 +35,7 @@ Result<Pair> pair_of(const TruthRow& row) {
     pair[job].alone = numbers.measured(fmt::format("alone_{}", letter));
     pair[job].shared = numbers.number(fmt::format("shared_{}", letter), 0, most_measured);
   }
-  if (!numbers.status().ok()) return numbers.status().error();
+  FORETRACE_TRY(numbers.status());
   return pair;
 }
 
@@ -129,9 +129,9 @@ constexpr TableReaderInfo info = {"colocation", "two training jobs on one accele
                                   read};
 
 }  // namespace
-}  // namespace foretrace::driver::table_readers::colocation_parts
+}  // namespace foretrace::table_readers::colocation_parts
 
-namespace foretrace::driver::table_readers {
+namespace foretrace::table_readers {
 extern const TableReaderInfo colocation;
 constinit const TableReaderInfo colocation = colocation_parts::info;
-}  // namespace foretrace::driver::table_readers
+}  // namespace foretrace::table_readers

@@ -13,7 +13,7 @@
 #include "sim/core/params.h"
 #include "sim/graph/graph_builder.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 constexpr std::array<std::string_view, pipeline_op_count> op_names = {"forward-compute",
@@ -93,7 +93,7 @@ class Builder {
   Result<TaskGraph> run(std::vector<PipelineOperation> operations) {
     std::stable_sort(operations.begin(), operations.end(), comes_before);
     for (const PipelineOperation& o : operations) {
-      if (auto status = add(o); !status) return std::move(status).error();
+      FORETRACE_TRY(add(o));
     }
     for (const auto& [meeting, members] : meetings_) {
       for (const auto& [begin, transfer] : members) {
@@ -253,4 +253,4 @@ Result<TaskGraph> recorded_pipeline(const std::vector<PipelineOperation>& operat
   return Builder(stages).run(operations);
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

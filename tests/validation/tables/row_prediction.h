@@ -3,12 +3,12 @@
 
 #include <string>
 
-#include "apps/driver/scenario/scenario.h"
+#include "models/jobs/scenario/scenario.h"
 #include "sim/core/result.h"
 #include "tests/validation/studies/row_numbers.h"
 #include "tests/validation/tables/tables.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 struct RowPrediction {
   double step_s = 0;
@@ -30,4 +30,4 @@ struct RowPrediction {
 [[nodiscard]] Result<Scenario> scenario_on(TableInputs& inputs, const std::string& cluster,
                                            const std::string& framework);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace
