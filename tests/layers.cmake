@@ -160,6 +160,7 @@ set(fences
   "nlohmann/json.hpp|^((sim/core|sim/result|models|apps|examples)/.*\\.cpp|tests/.*)$|json is parsed in sources of core, result, models and apps"
   "simdjson.h|^(trace/|tests/)|simdjson belongs to trace"
   "isa-l|^(trace/|tests/)|compressed bytes belong to trace"
+  "protozero/|^trace/formats/chakra/|what writers make of protobuf stands behind one header"
   "archive.h>|^(trace/io/archive.cpp|tests/)|archives are read behind one header"
   "zlib.h|^(trace/|tests/|apps/)|compressed bytes belong to trace"
   "cupti.h|^(trace/collect/cupti/|tests/trace/collect/cupti/)|CUPTI stays in the thin part of the collector"
