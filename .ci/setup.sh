@@ -18,6 +18,7 @@ readonly build_set="
   libsimdjson-dev   include:simdjson.h
   libspdlog-dev     include:spdlog/spdlog.h
   libsqlite3-dev    include:sqlite3.h
+  libyaml-cpp-dev   include:yaml-cpp/yaml.h
   nlohmann-json3-dev include:nlohmann/json.hpp
   zlib1g-dev        include:zlib.h"
 readonly python_set="
@@ -46,7 +47,7 @@ readonly package_set="
 readonly coverage_set="
   gcovr             command:gcovr"
 # What the build does without, if it cannot be had.
-readonly optional=" pybind11-dev python3-dev python3-distributed ccache libarchive-dev libisal-dev clang clang-format libclang-rt-dev "
+readonly optional=" pybind11-dev python3-dev python3-distributed ccache libarchive-dev libisal-dev libyaml-cpp-dev clang clang-format libclang-rt-dev "
 
 has_package() {
   [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]

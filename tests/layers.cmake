@@ -161,6 +161,7 @@ set(fences
   "simdjson.h|^(trace/|tests/)|simdjson belongs to trace"
   "isa-l|^(trace/|tests/)|compressed bytes belong to trace"
   "protozero/|^trace/formats/chakra/|what writers make of protobuf stands behind one header"
+  "yaml-cpp/|^models/hardware/networks/imports/yaml_lists.cpp$|YAML is read behind one header"
   "archive.h>|^(trace/io/archive.cpp|tests/)|archives are read behind one header"
   "zlib.h|^(trace/|tests/|apps/)|compressed bytes belong to trace"
   "cupti.h|^(trace/collect/cupti/|tests/trace/collect/cupti/)|CUPTI stays in the thin part of the collector"
