@@ -85,10 +85,9 @@ int run(const Options& options) {
 
 std::function<int()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
-  cli.add_option(
-         "TRACE", options->paths,
-         "recorded traces, plain or .gz (- is standard input), a folder or a .tar(.gz) of them, "
-         "a run.ftr.json")
+  cli.add_option("TRACE", options->paths,
+                 "recorded traces, plain, .gz, .zst, .xz or .bz2 (- is standard input), a folder, "
+                 "a .tar or .zip of them, a run.ftr.json")
       .required();
   cli.add_flag("--strict", options->trace.strict,
                "refuse a trace with any event that must be dropped");
