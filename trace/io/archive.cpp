@@ -67,6 +67,7 @@ class Unpacker {
 
   /// libarchive's code for the next entry; an error only where the source or a limit has one.
   Result<int> next(archive_entry** entry) {
+    if (error_) return *error_;
     int code = ARCHIVE_OK;
     if (!is_open_) {
       is_open_ = true;
@@ -153,14 +154,16 @@ class Unpacker {
     zeros_ = static_cast<std::uint64_t>(offset) - position_;
     position_ = static_cast<std::uint64_t>(offset) + size;
     made_ += zeros_ + size;
-    return check_unpacked(source_, made_, limits_.always, limits_.per_byte);
+    Status status = check_unpacked(source_, made_, limits_.always, limits_.per_byte);
+    if (!status) error_ = status.error();
+    return status;
   }
 
   ByteSource& source_;
   UnpackLimits limits_;
   std::vector<char> input_;
   std::unique_ptr<archive, Free> archive_;
-  std::optional<Error> error_;  // of the source
+  std::optional<Error> error_;  // of the source, or a limit: nothing is read behind it
   std::string trouble_;
   std::string_view block_;      // of libarchive, not given on yet
   std::uint64_t zeros_ = 0;     // before it

@@ -172,11 +172,16 @@ TEST_CASE("job inputs: an archive in an archive is left out and told") {
 TEST_CASE("job inputs: a bomb in an archive is one error, whatever lies beside it") {
   const Folder folder("job_bomb");
   const std::string blanks = "{\"traceEvents\": [" + std::string(std::size_t{80} << 20U, ' ');
-  const std::string bomb = test::packed_as("zstd", test::tar_of({{"a.json", blanks}}));
-  const auto job = read_job(std::vector<std::string>{folder.write("a.tar.zst", bomb)}, {});
-  REQUIRE_FALSE(job.ok());
-  CHECK(job.error().message.find("at most 1000 for each are read") != std::string::npos);
+  const std::vector<test::PackedFile> files = {
+      {"a.json", trace(0)}, {"b.json", blanks}, {"c.json", trace(1)}};
+  for (const std::string& bomb :
+       {test::packed_as("zstd", test::tar_of(files)), test::zip_of(files)}) {
+    const auto job = read_job(std::vector<std::string>{folder.write("a.packed", bomb)}, {});
+    REQUIRE_FALSE(job.ok());
+    CHECK(job.error().message.find("at most 1000 for each are read") != std::string::npos);
+  }
 }
+
 TEST_CASE("job inputs: execution traces in an archive keep their nodes, and are joined with none") {
   const Folder folder("job_nodes");
   const std::string end(1024, '\0');
