@@ -13,6 +13,7 @@ readonly build_set="
   libcli11-dev      include:CLI/CLI.hpp
   libfmt-dev        include:fmt/format.h
   libisal-dev       include:isa-l/igzip_lib.h
+  libre2-dev        include:re2/re2.h
   libsimdjson-dev   include:simdjson.h
   libspdlog-dev     include:spdlog/spdlog.h
   libsqlite3-dev    include:sqlite3.h
