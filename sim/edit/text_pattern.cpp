@@ -148,12 +148,11 @@ class Rewriter {
 
   void bracket() {
     const bool is_negated = skip("^");
-    out_ += is_negated ? "[^" : "[";
-    if (skip("]")) {  // RE2 takes the bracket for one that is meant
-      out_.resize(out_.size() - (is_negated ? 2 : 1));
+    if (skip("]")) {  // to RE2 the first of the characters
       out_ += is_negated ? R"([\x00-\xff])" : R"([^\x00-\xff])";
       return;
     }
+    out_ += is_negated ? "[^" : "[";
     while (!left_.empty() && !error_) {
       if (skip("\\")) {
         escape(Where::in_brackets);
@@ -229,12 +228,11 @@ Result<TextPattern> TextPattern::compile(std::string_view expression) {
                  fmt::format("regular expression has {} characters, expected at most {}",
                              expression.size(), longest_expression)};
   }
-  Result<std::string> rewritten = Rewriter(expression).run();
-  if (!rewritten) return std::move(rewritten).error();
+  FORETRACE_TRY(const std::string rewritten, Rewriter(expression).run());
   RE2::Options options(RE2::Latin1);  // bytes, as names need not be UTF-8
   options.set_log_errors(false);
   options.set_never_capture(true);
-  auto regex = std::make_shared<const RE2>(*rewritten, options);
+  auto regex = std::make_shared<const RE2>(rewritten, options);
   if (regex->error_code() == RE2::ErrorRepeatSize) return too_much(expression);
   if (!regex->ok()) return no_expression(expression, what_is_wrong(*regex, expression));
   TextPattern pattern;
