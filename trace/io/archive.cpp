@@ -134,7 +134,9 @@ class Unpacker {
   }
 
   [[nodiscard]] std::string place_of(const std::string& what) const {
-    return fmt::format("{}, before byte {} of the file", what, source_.consumed());
+    const bool is_all = source_.consumed() == source_.file_size();
+    return fmt::format("{}, before byte {} of the file{}", what, source_.consumed(),
+                       is_all ? ", which ends there" : "");
   }
 
   // Holes of sparse files are zeros that no byte of the archive stands for: they count as well.
