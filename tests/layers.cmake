@@ -141,7 +141,7 @@ set(table
   "apps/cli/commands             | sim/* trace/* models/* apps/driver/* apps/report/* apps/serve apps/explorer apps/cli apps/cli/arguments apps/cli/names apps/cli/output"
   "tests/validation/studies      | sim/core apps/driver/scheduler apps/driver/scheduler/*"
   "tests/validation/tables       | sim/* models/* apps/driver apps/driver/steps apps/driver/requests apps/driver/memory apps/driver/scenario apps/driver/predictor apps/driver/training apps/driver/scheduler/* apps/driver/serving tests/validation/studies"
-  "tests/validation/maps         | sim/core models/networks models/collectives models/workloads models/program apps/driver/scenario tests/validation/studies tests/validation/tables"
+  "tests/validation/maps         | sim/core models/networks models/collectives models/workloads models/program models/serving apps/driver/scenario apps/driver/serving tests/validation/studies tests/validation/tables"
   "tests/validation/claims       | sim/* models/catalogue models/whatifs apps/driver apps/driver/steps apps/driver/requests apps/driver/memory apps/driver/answers apps/driver/scenario"
   "tests/validation/report       | sim/core apps/report tests/validation/tables tests/validation/claims"
   "tests/validation              | sim/core apps/driver/validate apps/report apps/cli apps/cli/arguments apps/cli/names apps/cli/output tests/validation/tables tests/validation/maps tests/validation/report"

@@ -64,10 +64,8 @@ Result<TablePredictors> TablePredictors::read() {
 }
 
 const TableMap* TablePredictors::map_of(std::string_view id) const {
-  const auto found = std::find_if(maps_.begin(), maps_.end(), [id](const TableMap& map) {
-    return std::any_of(map.tables.begin(), map.tables.end(),
-                       [id](const auto& table) { return table.first == id; });
-  });
+  const auto found = std::find_if(maps_.begin(), maps_.end(),
+                                  [id](const TableMap& map) { return map.of(id) != nullptr; });
   return found == maps_.end() ? nullptr : &*found;
 }
 

@@ -50,8 +50,7 @@ Result<ExpertExchange> exchange_of(const ConfigValue& object, const Cluster& clu
 
 }  // namespace
 
-Result<driver::TablePoint> predict_exchange(const ConfigValue& run, bool is_rate,
-                                            driver::TableInputs& inputs) {
+Result<Figure> predict_exchange(const ConfigValue& run, bool is_rate, driver::TableInputs& inputs) {
   const ConfigValue* const name = run.find("cluster");
   const ConfigValue* const object = run.find("exchange");
   if (name == nullptr || object == nullptr) {
@@ -69,7 +68,7 @@ Result<driver::TablePoint> predict_exchange(const ConfigValue& run, bool is_rate
   std::array<double, 4> ends = {figure(Bound::optimistic, 1), figure(Bound::pessimistic, 1),
                                 figure(Bound::point, 0.87), figure(Bound::point, 1.15)};
   std::sort(ends.begin(), ends.end());
-  return driver::TablePoint{0, "", figure(Bound::point, 1), ends.front(), ends.back(), 0};
+  return Figure{figure(Bound::point, 1), ends.front(), ends.back()};
 }
 
 }  // namespace foretrace::validation

@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "tests/validation/studies/row_numbers.h"
-#include "tests/validation/tables/row_prediction.h"
 
 namespace foretrace::validation {
 namespace {
@@ -22,17 +21,23 @@ Result<Scenario> served_scenario(const ConfigValue& served, driver::TableInputs&
   const double tensor = numbers.count("tensor", most_ranks);
   const double pipeline = numbers.count("pipeline", most_layers);
   if (!numbers.status().ok()) return numbers.status().error();
-  auto scenario = driver::scenario_on(inputs, words.text("cluster"), words.text("framework"));
-  if (!scenario.ok()) return scenario;
+  auto cluster = inputs.cluster(words.text("cluster"));
+  if (!cluster.ok()) return std::move(cluster).error();
+  auto framework = inputs.framework(words.text("framework"));
+  if (!framework.ok()) return std::move(framework).error();
   auto model = inputs.model(words.text("model"));
   if (!model.ok()) return std::move(model).error();
-  scenario->model = *std::move(model);
-  scenario->job.precisions = {Precision::fp16, false};
-  ParallelPlan& plan = scenario->job.plan;
+  Scenario scenario;
+  scenario.path = "table";
+  scenario.cluster = *std::move(cluster);
+  scenario.framework = *std::move(framework);
+  scenario.model = *std::move(model);
+  scenario.job.precisions = {Precision::fp16, false};
+  ParallelPlan& plan = scenario.job.plan;
   plan.tensor = static_cast<std::uint32_t>(tensor);
   plan.pipeline = static_cast<std::uint32_t>(pipeline);
   // Servers divide every expert, so that no token travels.
-  if (scenario->model->transformer.experts.count > 0) plan.expert_tensor = plan.tensor;
+  if (scenario.model->transformer.experts.count > 0) plan.expert_tensor = plan.tensor;
   return scenario;
 }
 

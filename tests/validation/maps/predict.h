@@ -8,8 +8,8 @@
 
 namespace foretrace::validation {
 
-[[nodiscard]] std::vector<driver::TableResult> predict_by_map(const TableMap& map,
-                                                              const driver::TruthTable& table,
-                                                              driver::TableInputs& inputs);
+/// Error: a row is not what it should be of a table whose rows depend on each other.
+[[nodiscard]] Result<std::vector<driver::TableResult>> predict_by_map(
+    const TableMap& map, const driver::TruthTable& table, driver::TableInputs& inputs);
 
 }  // namespace foretrace::validation

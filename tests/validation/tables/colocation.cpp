@@ -9,7 +9,8 @@
 #include <fmt/format.h>
 
 #include "apps/driver/predictor/sharing.h"
-#include "tests/validation/tables/row_prediction.h"
+#include "tests/validation/studies/row_numbers.h"
+#include "tests/validation/tables/tables.h"
 
 namespace foretrace::driver::table_readers::colocation_parts {
 namespace {

@@ -1,0 +1,117 @@
+#include "tests/validation/maps/answers.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <vector>
+
+#include "tests/validation/maps/beside.h"
+#include "tests/validation/maps/collective.h"
+#include "tests/validation/maps/exchange.h"
+#include "tests/validation/maps/generation.h"
+#include "tests/validation/maps/layers.h"
+
+namespace foretrace::validation {
+namespace {
+
+Figure exactly(double value) { return {value, value, value}; }
+
+Figure rate_of(double amount, const Figure& seconds) {
+  return {amount / seconds.value, amount / seconds.high, amount / seconds.low};
+}
+
+Result<Answer> of_sequences(const Question& question, driver::TableInputs& inputs) {
+  const auto time = predict_generation(question.run, inputs);
+  if (!time.ok()) return time.error();
+  const driver::RangedSeconds& s = question.point.is == "prompt"  ? time->prompt
+                                   : question.point.is == "token" ? time->token
+                                                                  : time->total;
+  return Answer{.figure = {s.typical, s.low, s.high}};
+}
+
+Result<Answer> of_operation(const Question& question, driver::TableInputs& inputs) {
+  const std::string& is = question.point.is;
+  if (is == "beside") {
+    const auto one = predict_beside(question.run, question.measured, inputs.catalogue());
+    if (!one.ok()) return one.error();
+    return Answer{.figure = one->us, .is_fitted = one->is_fitted};
+  }
+  if (is == "collective") {
+    const auto one = predict_collective(question.run, question.measured, inputs);
+    if (!one.ok()) return one.error();
+    return Answer{.figure = one->us, .group = one->size, .is_fitted = one->is_fitted};
+  }
+  const auto one = predict_exchange(question.run, is == "exchange_rate", inputs);
+  if (!one.ok()) return one.error();
+  return Answer{.figure = *one};
+}
+
+std::vector<std::string> operators_of(const ConfigValue& run) {
+  std::vector<std::string> names;
+  const ConfigValue* const list = run.find("operators");
+  for (std::size_t i = 0; list != nullptr && i < list->items.size(); ++i) {
+    names.push_back(list->items[i].text);
+  }
+  return names;
+}
+
+}  // namespace
+
+Result<Answer> Answers::of_step(const Question& question, MapRow& row) {
+  const auto step = steps_.predict(question.run);
+  if (!step.ok()) return step.error();
+  const auto scenario = steps_.scenario_of(question.run);
+  if (!scenario.ok()) return scenario.error();
+  add_numbers(*scenario, row.numbers);
+  Answer answer{.figure = step->seconds,
+                .memory_bytes = step->memory_bytes,
+                .device_bytes = static_cast<double>(scenario->cluster->accelerator.memory_bytes)};
+  const PointMap& point = question.point;
+  if (point.is == "forward") {
+    const auto share = forward_share(*scenario);
+    if (!share.ok()) return share.error();
+    answer.figure = answer.figure.times(*share);
+  } else if (point.is == "memory") {
+    const double bytes = step->memory_bytes / gib;
+    answer.figure = {bytes, point.low * bytes, point.high * bytes};
+  } else if (point.is == "rate") {
+    const auto amount = calculate(point.amount, row.numbers);
+    if (!amount.ok()) return amount.error();
+    answer.figure = rate_of(*amount, step->seconds);
+  }
+  return answer;
+}
+
+Result<Answer> Answers::of_layers(const Question& question) {
+  const auto scenario = steps_.scenario_of(question.run);
+  if (!scenario.ok()) return scenario.error();
+  const std::string& is = question.point.is;
+  if (is == "operators") {
+    return Answer{.figure = operators_time(*scenario, operators_of(question.run))};
+  }
+  if (is == "states") return Answer{.figure = exactly(layers_memory(*scenario).states)};
+  if (is == "activations") return Answer{.figure = exactly(layers_memory(*scenario).activations)};
+  return Answer{.figure = layer_time(*scenario, is != "layer_backward", is != "layer_forward")};
+}
+
+Result<Answer> Answers::of(const Question& question, MapRow& row) {
+  const std::string& is = question.point.is;
+  const auto is_one_of = [&is](std::initializer_list<std::string_view> kinds) {
+    return std::find(kinds.begin(), kinds.end(), is) != kinds.end();
+  };
+  Result<Answer> answer = Error{ErrorCode::bad_config, "nobody answers " + is};
+  if (is_one_of({"time", "rate", "memory", "forward"})) {
+    answer = of_step(question, row);
+  } else if (is_one_of({"prompt", "token", "total"})) {
+    answer = of_sequences(question, inputs_);
+  } else if (is.starts_with("served_")) {
+    const auto served = served_.predict(question.run, is, question.request);
+    answer = served.ok() ? Result<Answer>(Answer{.figure = *served}) : served.error();
+  } else if (is_one_of({"collective", "exchange", "exchange_rate", "beside"})) {
+    answer = of_operation(question, inputs_);
+  } else {
+    answer = of_layers(question);
+  }
+  return answer;
+}
+
+}  // namespace foretrace::validation
