@@ -19,7 +19,7 @@ foreach(test IN LISTS tests)
 endforeach()
 
 # Components: sources without a header of their own, by folder; readers and writers by their suffix.
-set(components_of "models/whatifs/*/*.cpp" "models/policies/*.cpp" "models/execution/*.cpp" "models/parallelism/*.cpp" "models/schedules/*.cpp" "trace/formats/*/*_reader.cpp"
+set(components_of "models/whatifs/*/*.cpp" "models/policies/*.cpp" "models/hardware/execution/*.cpp" "models/jobs/parallelism/*.cpp" "models/jobs/schedules/*.cpp" "trace/formats/*/*_reader.cpp"
   "trace/formats/*/*_writer.cpp" "apps/cli/commands/*.cpp")
 foreach(pattern IN LISTS components_of)
   file(GLOB files RELATIVE ${ROOT} ${ROOT}/${pattern})

@@ -4,7 +4,7 @@
 #include <memory>
 #include <string_view>
 
-#include "models/catalogue/catalogue.h"
+#include "models/hardware/catalogue/catalogue.h"
 
 namespace foretrace::test {
 

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "apps/driver/sweep/run.h"
+#include "apps/sweep/run.h"
 #include "sim/core/result.h"
 
 namespace foretrace::app {

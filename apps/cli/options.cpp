@@ -7,8 +7,8 @@
 
 #include "apps/cli/arguments/help.h"
 #include "apps/cli/names/configs.h"
-#include "apps/driver/unprofiled_step.h"
 #include "apps/report/text.h"
+#include "apps/session/recording/unprofiled_step.h"
 #include "sim/core/params.h"
 #include "sim/core/text.h"
 
@@ -96,34 +96,33 @@ void add_budget(Arguments& arguments, BudgetOptions& options) {
       .type_name("POLICY");
 }
 
-Result<std::optional<driver::BudgetQuestion>> budget_question(const BudgetOptions& options) {
+Result<std::optional<BudgetQuestion>> budget_question(const BudgetOptions& options) {
   if (options.size.empty()) {
     if (options.when_full.empty()) {
-      return std::optional<driver::BudgetQuestion>{};
+      return std::optional<BudgetQuestion>{};
     }
     return Error{ErrorCode::bad_usage,
                  "--when-full: what it says needs a limit, give --memory-budget SIZE"};
   }
-  const Result<driver::BudgetSize> size = driver::parse_budget_size(options.size);
+  const Result<BudgetSize> size = parse_budget_size(options.size);
   if (!size.ok()) {
     return size.error();
   }
-  Result<driver::WhenFullChoice> choice =
-      driver::parse_when_full(options.when_full.empty() ? "fail" : options.when_full);
+  Result<WhenFullChoice> choice =
+      parse_when_full(options.when_full.empty() ? "fail" : options.when_full);
   if (!choice.ok()) {
     return choice.error();
   }
-  return std::optional(driver::BudgetQuestion{*size, *std::move(choice)});
+  return std::optional(BudgetQuestion{*size, *std::move(choice)});
 }
 
-Result<driver::RunOptions> run_options(const TraceOptions& options) {
-  const Result<driver::StepChoice> step = driver::parse_step_choice(options.step);
+Result<RunOptions> run_options(const TraceOptions& options) {
+  const Result<StepChoice> step = parse_step_choice(options.step);
   if (!step.ok()) {
     return step.error();
   }
-  return driver::RunOptions{
-      .engine = options.engine == "event" ? driver::Engine::event : driver::Engine::pull,
-      .step = *step};
+  return RunOptions{.engine = options.engine == "event" ? Engine::event : Engine::pull,
+                    .step = *step};
 }
 
 std::function<void(std::uint64_t, std::uint64_t)> reading_progress(const std::string& path,
@@ -131,19 +130,19 @@ std::function<void(std::uint64_t, std::uint64_t)> reading_progress(const std::st
   return progress_bar(common, "reading " + report::shorten(std::string(file_name_of(path)), 40));
 }
 
-Result<driver::LoadOptions> load_options(const std::string& path, const TraceOptions& trace,
-                                         const CommonOptions& common) {
+Result<LoadOptions> load_options(const std::string& path, const TraceOptions& trace,
+                                 const CommonOptions& common) {
   Result<CataloguePtr> known = catalogue();
   if (!known.ok()) {
     return known.error();
   }
-  driver::LoadOptions options;
+  LoadOptions options;
   options.catalogue = *std::move(known);
   options.bounded_memory = true;
   options.strict = trace.strict;
   options.build.constant_latency = trace.no_recorded_latency;
   options.without_one_off = trace.without_one_off;
-  const Result<std::int64_t> unprofiled = driver::parse_unprofiled_step(trace.unprofiled_step);
+  const Result<std::int64_t> unprofiled = parse_unprofiled_step(trace.unprofiled_step);
   if (!unprofiled.ok()) {
     return unprofiled.error();
   }
@@ -178,20 +177,20 @@ Result<trace::NodeCosts> node_costs(const TraceOptions& options) {
   return costs;
 }
 
-Result<driver::Recording> load_trace(const TraceOptions& trace, const CommonOptions& common) {
+Result<Recording> load_trace(const TraceOptions& trace, const CommonOptions& common) {
   const Result<trace::NodeCosts> costs = node_costs(trace);
   if (!costs.ok()) {
     return costs.error();
   }
   const std::string title =
       trace.paths.size() == 1 ? trace.paths.front() : report::plural(trace.paths.size(), "trace");
-  Result<driver::LoadOptions> options = load_options(title, trace, common);
+  Result<LoadOptions> options = load_options(title, trace, common);
   if (!options.ok()) {
     return options.error();
   }
   options->build.node_costs = *costs;
   options->memory_graph = trace.memory_graph;
-  Result<driver::Recording> recording = driver::load_inputs(trace.paths, *options);
+  Result<Recording> recording = load_inputs(trace.paths, *options);
   clear_progress();
   if (recording.ok()) {
     log_warnings(recording->report, recording->built.warnings);
@@ -199,14 +198,14 @@ Result<driver::Recording> load_trace(const TraceOptions& trace, const CommonOpti
   return recording;
 }
 
-Result<driver::Recording> load_ranks(std::span<const std::string> paths, const TraceOptions& trace,
-                                     const CommonOptions& common) {
-  const Result<driver::LoadOptions> options =
+Result<Recording> load_ranks(std::span<const std::string> paths, const TraceOptions& trace,
+                             const CommonOptions& common) {
+  const Result<LoadOptions> options =
       load_options(report::plural(paths.size(), "trace"), trace, common);
   if (!options.ok()) {
     return options.error();
   }
-  Result<driver::Recording> recording = driver::load_job(paths, *options);
+  Result<Recording> recording = load_job(paths, *options);
   clear_progress();
   if (recording.ok()) {
     log_warnings(recording->report, recording->built.warnings);

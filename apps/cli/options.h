@@ -8,9 +8,9 @@
 
 #include "apps/cli/arguments/arguments.h"
 #include "apps/cli/output/console.h"
-#include "apps/driver/answers/memory_budget.h"
-#include "apps/driver/load.h"
-#include "apps/driver/predict.h"
+#include "apps/questions/memory/memory_budget.h"
+#include "apps/session/predict.h"
+#include "apps/session/recording/load.h"
 #include "sim/core/result.h"
 
 namespace foretrace::app {
@@ -48,11 +48,10 @@ struct BudgetOptions {
 /// --memory-budget and --when-full.
 void add_budget(Arguments& arguments, BudgetOptions& options);
 /// None if no budget was given. Errors name what was expected.
-[[nodiscard]] Result<std::optional<driver::BudgetQuestion>> budget_question(
-    const BudgetOptions& options);
+[[nodiscard]] Result<std::optional<BudgetQuestion>> budget_question(const BudgetOptions& options);
 
 /// The run that --step and --engine ask for.
-[[nodiscard]] Result<driver::RunOptions> run_options(const TraceOptions& options);
+[[nodiscard]] Result<RunOptions> run_options(const TraceOptions& options);
 
 /// Errors: a rate that is none.
 [[nodiscard]] Result<trace::NodeCosts> node_costs(const TraceOptions& options);
@@ -61,16 +60,13 @@ void add_budget(Arguments& arguments, BudgetOptions& options);
 [[nodiscard]] std::function<void(std::uint64_t, std::uint64_t)> reading_progress(
     const std::string& path, const CommonOptions& common);
 /// Error: a config with a mistake.
-[[nodiscard]] Result<driver::LoadOptions> load_options(const std::string& path,
-                                                       const TraceOptions& trace,
-                                                       const CommonOptions& common);
+[[nodiscard]] Result<LoadOptions> load_options(const std::string& path, const TraceOptions& trace,
+                                               const CommonOptions& common);
 /// Reads the trace with a progress bar and logs its warnings.
-[[nodiscard]] Result<driver::Recording> load_trace(const TraceOptions& trace,
-                                                   const CommonOptions& common);
+[[nodiscard]] Result<Recording> load_trace(const TraceOptions& trace, const CommonOptions& common);
 /// Reads the inputs as the ranks of one job, even if they are one trace.
-[[nodiscard]] Result<driver::Recording> load_ranks(std::span<const std::string> paths,
-                                                   const TraceOptions& trace,
-                                                   const CommonOptions& common);
+[[nodiscard]] Result<Recording> load_ranks(std::span<const std::string> paths,
+                                           const TraceOptions& trace, const CommonOptions& common);
 /// Logs what the import and the graph warn about.
 void log_warnings(const trace::ImportReport& report, const std::vector<std::string>& warnings);
 

@@ -8,12 +8,13 @@
 #include "apps/cli/names/configs.h"
 #include "apps/cli/output/busy.h"
 #include "apps/cli/output/outputs.h"
-#include "apps/driver/scenario/scenario_answer.h"
-#include "apps/driver/sweep/store/select.h"
 #include "apps/explorer/scenario_page.h"
 #include "apps/explorer/sweep_page.h"
-#include "apps/report/pages.h"
+#include "apps/report/pages/scenario.h"
+#include "apps/report/pages/sweep.h"
 #include "apps/report/writers.h"
+#include "apps/sweep/store/select.h"
+#include "models/jobs/figures/scenario_answer.h"
 
 namespace foretrace::app {
 
@@ -21,10 +22,10 @@ Result<explorer::Page> scenario_page(const std::string& path, const std::string&
                                      const CommonOptions& common) {
   const Result<CataloguePtr> known = catalogue();
   if (!known.ok()) return known.error();
-  const Result<driver::Scenario> scenario = driver::read_scenario_of_alike_ranks(**known, path);
+  const Result<Scenario> scenario = read_scenario_of_alike_ranks(**known, path);
   if (!scenario.ok()) return scenario.error();
-  const Result<driver::ScenarioAnswer> answer =
-      while_busy(common, "simulating the step", [&] { return driver::answer_scenario(*scenario); });
+  const Result<ScenarioAnswer> answer =
+      while_busy(common, "simulating the step", [&] { return answer_scenario(*scenario); });
   if (!answer.ok()) return answer.error();
   const report::Page page = report::scenario_page({*scenario, *answer});
   return explorer::make_scenario_page(

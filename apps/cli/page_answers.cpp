@@ -14,40 +14,38 @@
 namespace foretrace::app {
 namespace {
 
-using Predictions = std::map<const OptimizationInfo*, driver::Prediction>;
+using Predictions = std::map<const WhatIfInfo*, Prediction>;
 
 /// The what-if of the ranking that the stack is; empty: it is none of them.
 std::string ranked_name(const PageAnswers& answers) {
   if (answers.stack.size() != 1) return {};
-  const driver::WhatIf& asked = answers.stack.front();
-  const auto defaults = driver::with_defaults(*asked.optimization);
+  const WhatIf& asked = answers.stack.front();
+  const auto defaults = with_defaults(*asked.info);
   if (!defaults || defaults->parameters.texts() != asked.parameters.texts()) return {};
-  const auto is_it = [&](const driver::Ranked& row) {
-    return row.optimization == asked.optimization;
-  };
-  return std::ranges::any_of(answers.ranking.rows, is_it) ? std::string(asked.optimization->name)
+  const auto is_it = [&](const Ranked& row) { return row.info == asked.info; };
+  return std::ranges::any_of(answers.ranking.rows, is_it) ? std::string(asked.info->name)
                                                           : std::string();
 }
 
 /// The stack that was asked for, then the best of the ranking.
 Status add_variants(const PageOptions& page, Predictions& ranked, PageAnswers& answers) {
-  const Result<driver::HowTos>& known = how_tos();
+  const Result<HowTos>& known = how_tos();
   if (!known.ok()) return known.error();
   const std::string asked = ranked_name(answers);
   if (!answers.stack.empty() && asked.empty()) {
-    Result<driver::Prediction> prediction =
-        driver::predict(answers.recording, answers.stack, answers.options, &answers.replay);
+    Result<Prediction> prediction =
+        predict(answers.recording, answers.stack, answers.options, &answers.replay);
     if (!prediction.ok()) return prediction.error();
     answers.variants.push_back(
         explorer::variant_of("applied", page.apply, *std::move(prediction), *known));
   }
   std::size_t left = page.top;
-  for (const driver::Ranked& row : answers.ranking.rows) {
-    const std::string name(row.optimization->name);
+  for (const Ranked& row : answers.ranking.rows) {
+    const std::string name(row.info->name);
     if (left == 0 && name != asked) continue;
     left -= left == 0 ? 0 : 1;
     answers.variants.push_back(
-        explorer::variant_of(name, {name}, std::move(ranked.at(row.optimization)), *known));
+        explorer::variant_of(name, {name}, std::move(ranked.at(row.info)), *known));
   }
   return ok_status();
 }
@@ -57,17 +55,17 @@ std::string shown_of(const PageAnswers& answers) {
   std::string asked = ranked_name(answers);
   if (!asked.empty()) return asked;
   if (!answers.stack.empty()) return "applied";
-  for (const driver::Ranked& row : answers.ranking.rows) {
-    if (!row.is_noise && row.speedup > 1) return std::string(row.optimization->name);
+  for (const Ranked& row : answers.ranking.rows) {
+    if (!row.is_noise && row.speedup > 1) return std::string(row.info->name);
   }
   return {};
 }
 
-Result<std::vector<driver::WhatIf>> stack_of(const PageOptions& page) {
-  Result<std::vector<driver::WhatIfSpec>> specs = driver::parse_stack(page.apply);
+Result<std::vector<WhatIf>> stack_of(const PageOptions& page) {
+  Result<std::vector<WhatIfSpec>> specs = parse_stack(page.apply);
   if (!specs.ok()) return specs.error();
   if (const Status known = resolve_names(*specs); !known.ok()) return known.error();
-  return driver::check_stack(*specs);
+  return check_stack(*specs);
 }
 
 /// How the trace is read and answered, as the command line takes it: the commands that a page shows
@@ -117,23 +115,22 @@ void add_page_options(Arguments& arguments, PageOptions& options) {
 
 Result<PageAnswers> page_answers(const PageOptions& page, const TraceOptions& trace,
                                  const CommonOptions& common) {
-  Result<std::vector<driver::WhatIf>> stack = stack_of(page);
+  Result<std::vector<WhatIf>> stack = stack_of(page);
   if (!stack.ok()) return stack.error();
-  const Result<driver::RunOptions> options = run_options(trace);
+  const Result<RunOptions> options = run_options(trace);
   if (!options.ok()) return options.error();
-  Result<driver::Recording> recording = load_trace(trace, common);
+  Result<Recording> recording = load_trace(trace, common);
   if (!recording.ok()) return recording.error();
-  Result<driver::Replay> replay = driver::replay(*recording, *options);
+  Result<Replay> replay = foretrace::replay(*recording, *options);
   if (!replay.ok()) return replay.error();
   PageAnswers answers{*std::move(recording), *options, *std::move(replay), {},
                       *std::move(stack),     {}};
   Predictions ranked;
-  Result<driver::Ranking> ranking = while_busy(common, "trying every what-if", [&] {
-    const auto keep = [&ranked](const OptimizationInfo& info, driver::Prediction prediction) {
+  Result<Ranking> ranking = while_busy(common, "trying every what-if", [&] {
+    const auto keep = [&ranked](const WhatIfInfo& info, Prediction prediction) {
       ranked.emplace(&info, std::move(prediction));
     };
-    return driver::rank_all(answers.recording, answers.replay, answers.options,
-                            driver::RankHow{.keep = keep});
+    return rank_all(answers.recording, answers.replay, answers.options, RankHow{.keep = keep});
   });
   if (!ranking.ok()) return ranking.error();
   answers.ranking = *std::move(ranking);
@@ -153,7 +150,7 @@ Result<explorer::PageInput> page_input(const PageOptions& page, const TraceOptio
                             .step_number = {},
                             .version = {},
                             .most_bytes = page.most_megabytes * 1'000'000};
-  if (answers.options.step.kind == driver::StepChoice::Kind::number) {
+  if (answers.options.step.kind == StepChoice::Kind::number) {
     input.step_number = answers.options.step.number;
   }
   for (std::string& path : input.traces) path = std::string(file_name_of(path));

@@ -7,9 +7,9 @@
 
 #include "apps/cli/options.h"
 #include "apps/cli/output/console.h"
-#include "apps/driver/answers/ranking.h"
-#include "apps/driver/predict.h"
 #include "apps/explorer/page.h"
+#include "apps/questions/search/ranking.h"
+#include "apps/session/predict.h"
 #include "sim/core/result.h"
 
 namespace foretrace::app {
@@ -24,11 +24,11 @@ struct PageOptions {
 void add_page_options(Arguments& arguments, PageOptions& options);
 
 struct PageAnswers {
-  driver::Recording recording;
-  driver::RunOptions options;
-  driver::Replay replay;
-  driver::Ranking ranking;
-  std::vector<driver::WhatIf> stack;
+  Recording recording;
+  RunOptions options;
+  Replay replay;
+  Ranking ranking;
+  std::vector<WhatIf> stack;
   std::vector<explorer::Variant> variants;
 };
 /// The what-ifs are checked before the trace is read.

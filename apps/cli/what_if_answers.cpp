@@ -10,10 +10,12 @@
 #include "apps/cli/names/names.h"
 #include "apps/cli/output/answers.h"
 #include "apps/cli/output/busy.h"
-#include "apps/driver/answers/best_set.h"
-#include "apps/driver/answers/fit.h"
-#include "apps/driver/answers/max_batch.h"
-#include "apps/report/pages.h"
+#include "apps/questions/memory/fit.h"
+#include "apps/questions/memory/max_batch.h"
+#include "apps/questions/search/best_set.h"
+#include "apps/report/pages/result.h"
+#include "apps/session/memory_need.h"
+#include "models/whatifs/what_if_spec.h"
 #include "sim/core/text.h"
 
 namespace foretrace::app {
@@ -26,19 +28,19 @@ report::ResultAnswer answer_of(const WhatIfBase& base) {
 }
 
 /// A size, or the memory of an accelerator by any of its names.
-Result<driver::MemoryTarget> parse_target(const Catalogue& known, const std::string& text,
-                                          const std::optional<Accelerator>& accelerator) {
+Result<MemoryTarget> parse_target(const Catalogue& known, const std::string& text,
+                                  const std::optional<Accelerator>& accelerator) {
   const bool is_size = !text.empty() && (is_digit(text.front()) || text.front() == '.');
   const Result<std::string> name = is_size ? text : accelerator_named(text);
-  return name.ok() ? driver::parse_target(known, *name, accelerator) : name.error();
+  return name.ok() ? parse_target(known, *name, accelerator) : name.error();
 }
 
 int answer_ranking(const Questions& questions, const CommonOptions& common,
                    const WhatIfBase& base) {
-  const auto by = questions.by == "memory" ? driver::RankBy::memory : driver::RankBy::time;
+  const auto by = questions.by == "memory" ? RankBy::memory : RankBy::time;
   const auto ranking = while_busy(common, "trying every what-if", [&] {
-    return driver::rank_all(base.recording, base.replay, base.options,
-                            driver::RankHow{.by = by, .examples = questions.examples});
+    return rank_all(base.recording, base.replay, base.options,
+                    RankHow{.by = by, .examples = questions.examples});
   });
   if (!ranking.ok()) {
     return failure(ranking.error());
@@ -50,7 +52,7 @@ int answer_ranking(const Questions& questions, const CommonOptions& common,
                   ranking->rows.empty() ? exit_answer_is_no : exit_done);
   }
   const auto pairs = while_busy(common, "trying what-ifs two at a time", [&] {
-    return driver::rank_pairs(base.recording, base.replay, base.options, *ranking, questions.top);
+    return rank_pairs(base.recording, base.replay, base.options, *ranking, questions.top);
   });
   if (!pairs.ok()) {
     return failure(pairs.error());
@@ -64,28 +66,27 @@ int answer_ranking(const Questions& questions, const CommonOptions& common,
 /// A set that is the answer, in full: as if it had been asked for with --apply.
 class FullAnswer {
  public:
-  Status show(const WhatIfBase& base, std::span<const driver::WhatIf> stack,
-              report::ResultAnswer& result) {
-    auto run = driver::predict(base.recording, stack, base.options, &base.replay);
+  Status show(const WhatIfBase& base, std::span<const WhatIf> stack, report::ResultAnswer& result) {
+    auto run = predict(base.recording, stack, base.options, &base.replay);
     if (!run.ok()) return std::move(run).error();
     prediction_ = *std::move(run);
-    auto analysis = driver::analyse(prediction_->graph, prediction_->run, base.options);
+    auto analysis = analyse(prediction_->graph, prediction_->run, base.options);
     if (!analysis.ok()) return std::move(analysis).error();
     predicted_ = *std::move(analysis);
-    driver::add_reserved(base.recording, base.replay.run.timeline, prediction_->graph, *predicted_);
+    add_reserved(base.recording, base.replay.run.timeline, prediction_->graph, *predicted_);
     result.prediction = &*prediction_;
     result.predicted = &*predicted_;
     return ok_status();
   }
 
  private:
-  std::optional<driver::Prediction> prediction_;
-  std::optional<driver::Analysis> predicted_;
+  std::optional<Prediction> prediction_;
+  std::optional<Analysis> predicted_;
 };
 
 int answer_fit(const Questions& questions, const CommonOptions& common, const WhatIfBase& base,
-               std::span<const driver::WhatIf> stack, std::span<const std::string> texts) {
-  const auto accelerator = driver::accelerator_after(base.recording, stack);
+               std::span<const WhatIf> stack, std::span<const std::string> texts) {
+  const auto accelerator = accelerator_after(base.recording, stack);
   if (!accelerator.ok()) {
     return failure(accelerator.error());
   }
@@ -93,8 +94,8 @@ int answer_fit(const Questions& questions, const CommonOptions& common, const Wh
   if (!target.ok()) {
     return failure(target.error());
   }
-  const auto found = driver::fit_memory(base.recording, base.replay, stack, *target, base.options,
-                                        {}, progress_bar(common, "sets tried"));
+  const auto found = fit_memory(base.recording, base.replay, stack, *target, base.options, {},
+                                progress_bar(common, "sets tried"));
   clear_progress();
   if (!found.ok()) {
     return failure(found.error());
@@ -104,7 +105,7 @@ int answer_fit(const Questions& questions, const CommonOptions& common, const Wh
   result.what_ifs = texts;
   FullAnswer full;
   if (common.json && found->best) {
-    const Status shown = full.show(base, driver::with_set(stack, *found, *found->best), result);
+    const Status shown = full.show(base, with_set(stack, *found, *found->best), result);
     if (!shown.ok()) return failure(shown.error());
   }
   return answer(report::result_page(result), common,
@@ -112,26 +113,25 @@ int answer_fit(const Questions& questions, const CommonOptions& common, const Wh
 }
 
 int answer_search(const Questions& questions, const CommonOptions& common, const WhatIfBase& base,
-                  std::span<const driver::WhatIf> stack, std::span<const std::string> texts) {
-  driver::BestSetQuestion question{
-      .by = questions.by == "memory" ? driver::RankBy::memory : driver::RankBy::time,
-      .most_members = questions.members,
-      .most_trials = questions.trials,
-      .target = {}};
+                  std::span<const WhatIf> stack, std::span<const std::string> texts) {
+  BestSetQuestion question{.by = questions.by == "memory" ? RankBy::memory : RankBy::time,
+                           .most_members = questions.members,
+                           .most_trials = questions.trials,
+                           .target = {}};
   for (const std::string& name : questions.without) {
-    std::vector<driver::WhatIfSpec> one = {{name, {}}};
+    std::vector<WhatIfSpec> one = {{name, {}}};
     if (const Status known = resolve_names(one); !known.ok()) return failure(known.error());
     question.without.push_back(one.front().name);
   }
   if (!questions.fit.empty()) {
-    const auto accelerator = driver::accelerator_after(base.recording, stack);
+    const auto accelerator = accelerator_after(base.recording, stack);
     if (!accelerator.ok()) return failure(accelerator.error());
     const auto target = parse_target(base.recording.catalogue(), questions.fit, *accelerator);
     if (!target.ok()) return failure(target.error());
     question.target = *target;
   }
-  const auto found = driver::find_best_set(base.recording, base.replay, stack, base.options,
-                                           question, progress_bar(common, "sets tried"));
+  const auto found = find_best_set(base.recording, base.replay, stack, base.options, question,
+                                   progress_bar(common, "sets tried"));
   clear_progress();
   if (!found.ok()) return failure(found.error());
   report::ResultAnswer result = answer_of(base);
@@ -139,16 +139,15 @@ int answer_search(const Questions& questions, const CommonOptions& common, const
   result.what_ifs = texts;
   FullAnswer full;
   if (common.json && found->best) {
-    const Status shown =
-        full.show(base, driver::what_ifs_of_set(stack, *found, *found->best), result);
+    const Status shown = full.show(base, what_ifs_of_set(stack, *found, *found->best), result);
     if (!shown.ok()) return failure(shown.error());
   }
   return answer(report::result_page(result), common, found->best ? exit_done : exit_answer_is_no);
 }
 
-Result<driver::MemoryTarget> batch_target(const Questions& questions, const WhatIfBase& base,
-                                          std::span<const driver::WhatIf> stack) {
-  const auto accelerator = driver::accelerator_after(base.recording, stack);
+Result<MemoryTarget> batch_target(const Questions& questions, const WhatIfBase& base,
+                                  std::span<const WhatIf> stack) {
+  const auto accelerator = accelerator_after(base.recording, stack);
   if (!accelerator.ok()) {
     return accelerator.error();
   }
@@ -160,17 +159,17 @@ Result<driver::MemoryTarget> batch_target(const Questions& questions, const What
                  "--max-batch: the accelerator of the recording is not known, expected --fit SIZE "
                  "with the size of its memory or the name of an accelerator"};
   }
-  return driver::target_of(**accelerator);
+  return target_of(**accelerator);
 }
 
 int answer_max_batch(const Questions& questions, const CommonOptions& common,
-                     const WhatIfBase& base, std::span<const driver::WhatIf> stack) {
+                     const WhatIfBase& base, std::span<const WhatIf> stack) {
   const auto target = batch_target(questions, base, stack);
   if (!target.ok()) {
     return failure(target.error());
   }
-  const auto found = driver::find_max_batch(base.recording, base.replay, stack, *target,
-                                            base.options, progress_bar(common, "batches tried"));
+  const auto found = find_max_batch(base.recording, base.replay, stack, *target, base.options,
+                                    progress_bar(common, "batches tried"));
   clear_progress();
   if (!found.ok()) {
     return failure(found.error());
@@ -271,7 +270,7 @@ Status check_questions(const Questions& questions, bool has_stack) {
 }
 
 int answer_question(const Questions& questions, const CommonOptions& common, const WhatIfBase& base,
-                    std::span<const driver::WhatIf> stack, std::span<const std::string> texts) {
+                    std::span<const WhatIf> stack, std::span<const std::string> texts) {
   if (questions.ranks()) {
     return answer_ranking(questions, common, base);
   }

@@ -9,11 +9,11 @@
 
 #include "apps/cli/arguments/arguments.h"
 #include "apps/cli/output/console.h"
-#include "apps/driver/analysis.h"
-#include "apps/driver/answers/ranking.h"
-#include "apps/driver/load.h"
-#include "apps/driver/predict.h"
-#include "apps/driver/requests/what_if_spec.h"
+#include "apps/questions/search/ranking.h"
+#include "apps/session/analysis.h"
+#include "apps/session/predict.h"
+#include "apps/session/recording/load.h"
+#include "models/whatifs/what_if_spec.h"
 #include "sim/core/result.h"
 
 namespace foretrace::app {
@@ -46,15 +46,15 @@ void add_questions(Arguments& arguments, Questions& questions);
 
 /// What every answer starts from.
 struct WhatIfBase {
-  driver::Recording recording;
-  driver::RunOptions options;
-  driver::Replay replay;
-  driver::Analysis analysis;
+  Recording recording;
+  RunOptions options;
+  Replay replay;
+  Analysis analysis;
 };
 
 /// Answers the question on stdout; the exit code. `texts` are the what-ifs of `stack` as written.
 [[nodiscard]] int answer_question(const Questions& questions, const CommonOptions& common,
-                                  const WhatIfBase& base, std::span<const driver::WhatIf> stack,
+                                  const WhatIfBase& base, std::span<const WhatIf> stack,
                                   std::span<const std::string> texts);
 
 }  // namespace foretrace::app

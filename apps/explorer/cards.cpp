@@ -4,42 +4,44 @@
 #include <iterator>
 #include <utility>
 
-#include "apps/driver/analysis.h"
-#include "apps/driver/compare/compare.h"
-#include "apps/report/pages.h"
+#include "apps/questions/compare/compare.h"
+#include "apps/report/pages/compare.h"
+#include "apps/report/pages/critical_path.h"
+#include "apps/report/pages/result.h"
 #include "apps/report/text.h"
 #include "apps/report/writers.h"
+#include "apps/session/analysis.h"
 #include "sim/core/parallel.h"
 
 namespace foretrace::explorer {
 namespace {
 
-Result<driver::Analysis> analysis_of(const PageInput& input, const TaskGraph& graph,
-                                     const driver::Run& run, const driver::RunOptions& options) {
-  Result<driver::Analysis> analysis = driver::analyse(graph, run, options);
+Result<Analysis> analysis_of(const PageInput& input, const TaskGraph& graph, const Run& run,
+                             const RunOptions& options) {
+  Result<Analysis> analysis = analyse(graph, run, options);
   if (!analysis.ok()) return analysis;
-  driver::add_reserved(input.recording, input.replay.run.timeline, graph, *analysis);
+  add_reserved(input.recording, input.replay.run.timeline, graph, *analysis);
   return analysis;
 }
 
 }  // namespace
 
-Variant variant_of(std::string name, std::vector<std::string> apply, driver::Prediction prediction,
-                   const driver::HowTos& how_tos) {
+Variant variant_of(std::string name, std::vector<std::string> apply, Prediction prediction,
+                   const HowTos& how_tos) {
   Variant variant{.name = std::move(name), .apply = std::move(apply)};
-  for (const driver::Applied& applied : prediction.applied) {
-    const OptimizationInfo& info = *applied.optimization;
+  for (const Applied& applied : prediction.applied) {
+    const WhatIfInfo& info = *applied.info;
     variant.title += (variant.title.empty() ? "" : " + ") + report::in_words(info.name);
     variant.summary += (variant.summary.empty() ? "" : "; ") + std::string(info.summary);
     variant.paper += (variant.paper.empty() ? "" : "; ") + std::string(info.paper);
-    std::ranges::move(driver::lines_of(how_tos, info.name), std::back_inserter(variant.how));
+    std::ranges::move(lines_of(how_tos, info.name), std::back_inserter(variant.how));
   }
   variant.prediction = std::move(prediction);
   return variant;
 }
 
-Result<Answers> Answers::of(const PageInput& input, const driver::RunOptions& options) {
-  Result<driver::Analysis> baseline =
+Result<Answers> Answers::of(const PageInput& input, const RunOptions& options) {
+  Result<Analysis> baseline =
       analysis_of(input, input.recording.graph(), input.replay.run, options);
   if (!baseline.ok()) return baseline.error();
   return Answers(input, options, *std::move(baseline));
@@ -47,19 +49,18 @@ Result<Answers> Answers::of(const PageInput& input, const driver::RunOptions& op
 
 Status Answers::answer(Variant& variant) const {
   const PageInput& input = *input_;
-  const driver::Prediction& prediction = variant.prediction;
-  const Result<driver::Analysis> predicted =
-      analysis_of(input, prediction.graph, prediction.run, options_);
+  const Prediction& prediction = variant.prediction;
+  const Result<Analysis> predicted = analysis_of(input, prediction.graph, prediction.run, options_);
   if (!predicted.ok()) return predicted.error();
   const report::Page page = report::result_page({.recording = input.recording,
                                                  .replay = input.replay,
                                                  .baseline = baseline_,
                                                  .prediction = &prediction,
                                                  .predicted = &*predicted});
-  driver::ComparedRun before = driver::compared_run(input.recording, input.replay);
+  ComparedRun before = compared_run(input.recording, input.replay);
   before.measured_ns.reset();  // a prediction is beside the simulated step, here as everywhere
-  const driver::ComparedRun after = driver::compared_run(variant.title, prediction);
-  const Result<driver::Comparison> comparison = driver::compare_runs(before, after);
+  const ComparedRun after = compared_run(variant.title, prediction);
+  const Result<Comparison> comparison = compare_runs(before, after);
   if (!comparison.ok()) return comparison.error();
   variant.document = report::json_of(page);
   variant.cards = {{"Why " + variant.title + " changes the time",
@@ -70,8 +71,8 @@ Status Answers::answer(Variant& variant) const {
 
 Status Answers::answer(PageInput& recorded) const {
   constexpr std::size_t groups = 10;  // as critical-path shows without --top
-  const driver::PathReport path =
-      driver::path_report(recorded.recording.graph(), recorded.replay.run, groups, options_);
+  const PathReport path =
+      path_report(recorded.recording.graph(), recorded.replay.run, groups, options_);
   const report::Page page = report::result_page(
       {.recording = recorded.recording, .replay = recorded.replay, .baseline = baseline_});
   recorded.document = report::json_of(page);
@@ -83,7 +84,7 @@ Status Answers::answer(PageInput& recorded) const {
   return ok_status();
 }
 
-Status answer_all(PageInput& input, const driver::RunOptions& options) {
+Status answer_all(PageInput& input, const RunOptions& options) {
   const Result<Answers> answers = Answers::of(input, options);
   if (!answers.ok()) return answers.error();
   if (Status answered = answers->answer(input); !answered.ok()) return answered;
@@ -92,7 +93,7 @@ Status answer_all(PageInput& input, const driver::RunOptions& options) {
   for_each_index(input.variants.size(), [&](std::size_t i) {
     Variant& variant = input.variants[i];
     if (!variant.left_out.empty() && variant.name != input.shown) return;
-    driver::add_facts(input.recording, input.replay.run, variant.prediction);
+    add_facts(input.recording, input.replay.run, variant.prediction);
     done[i] = answers->answer(variant);
   });
   for (Status& status : done) {

@@ -31,7 +31,7 @@ std::string signed_time(std::int64_t ns, std::int64_t scale_ns) {
 }
 
 std::string sentence_html(const ComparisonInput& input) {
-  const driver::Comparison& known = input.comparison;
+  const Comparison& known = input.comparison;
   const std::string name = html_text(input.after.name, 120);
   if (!input.after.has_work()) {
     if (!known.peak) return fmt::format("<em>{}</em> has no step to compare.", name);
@@ -51,7 +51,7 @@ std::string sentence_html(const ComparisonInput& input) {
 }
 
 std::string figures_html(const ComparisonInput& input) {
-  const driver::Comparison& known = input.comparison;
+  const Comparison& known = input.comparison;
   if (known.before_ns == 0) return {};
   const double change =
       static_cast<double>(known.after_ns) / static_cast<double>(known.before_ns) - 1;
@@ -75,8 +75,8 @@ std::string with_signs(std::string text) {
 }
 
 /// A bar to the left of the middle for time that is saved, to the right for time that is added.
-std::string reason_html(const driver::Comparison& known, std::size_t number, std::int64_t most) {
-  const driver::Compared& reason = known.reasons[number];
+std::string reason_html(const Comparison& known, std::size_t number, std::int64_t most) {
+  const Compared& reason = known.reasons[number];
   const std::int64_t scale = std::max(known.before_ns, known.after_ns);
   const std::string at = fmt::format("/reasons/{}", number);
   constexpr double middle = whole / 2;
@@ -94,10 +94,10 @@ std::string reason_html(const driver::Comparison& known, std::size_t number, std
       figure_html(at + "/what", with_signs(report::sections::what_changed(reason)), "bdi"));
 }
 
-std::string reasons_html(const driver::Comparison& known) {
+std::string reasons_html(const Comparison& known) {
   if (known.reasons.empty()) return "<p class=\"hint\">Nothing that takes time differs.</p>";
   const std::int64_t scale = std::max(known.before_ns, known.after_ns);
-  const auto size = [](const driver::Compared& reason) { return std::abs(reason.change_ns()); };
+  const auto size = [](const Compared& reason) { return std::abs(reason.change_ns()); };
   const std::int64_t most =
       std::max<std::int64_t>(1, size(*std::ranges::max_element(known.reasons, {}, size)));
   constexpr std::int64_t small_part = 200;  // of the longer step: what is less is summed up
@@ -105,7 +105,7 @@ std::string reasons_html(const driver::Comparison& known) {
   std::int64_t rest = 0;
   std::size_t count = 0;
   for (std::size_t i = 0; i < known.reasons.size(); ++i) {
-    const driver::Compared& reason = known.reasons[i];
+    const Compared& reason = known.reasons[i];
     if (size(reason) * small_part < scale) {
       rest += reason.change_ns();
       count += reason.change_ns() == 0 ? 0 : 1;
@@ -124,7 +124,7 @@ std::string reasons_html(const driver::Comparison& known) {
 
 std::string doubts_html(const ComparisonInput& input) {
   std::string html;
-  for (const driver::Doubt& doubt : input.doubts) {
+  for (const Doubt& doubt : input.doubts) {
     html += "<p class=\"doubt\" role=\"note\">Doubtful: " + html_text(doubt.text, 2000) + "</p>\n";
   }
   return html;

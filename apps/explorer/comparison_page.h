@@ -3,16 +3,16 @@
 
 #include <string>
 
-#include "apps/driver/compare/compare.h"
 #include "apps/explorer/page.h"
+#include "apps/questions/compare/compare.h"
 
 namespace foretrace::explorer {
 
 struct ComparisonInput {
-  const driver::ComparedRun& before;
-  const driver::ComparedRun& after;
-  const driver::Comparison& comparison;
-  std::vector<driver::Doubt> doubts;
+  const ComparedRun& before;
+  const ComparedRun& after;
+  const Comparison& comparison;
+  std::vector<Doubt> doubts;
   std::string details;   ///< HTML of the whole answer
   std::string document;  ///< the same as JSON
   std::string version;

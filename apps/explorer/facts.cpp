@@ -6,7 +6,7 @@
 
 #include <nlohmann/json.hpp>
 
-#include "models/catalogue/kernel_class.h"
+#include "models/hardware/kernels/kernel_class.h"
 #include "sim/result/activity.h"
 
 namespace foretrace::explorer {

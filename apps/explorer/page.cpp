@@ -30,12 +30,12 @@ Result<HeldGraph> held(PackedGraph packed) {
 }
 
 Result<HeldGraph> held_variant(const Variant& variant, const TaskGraph& base) {
-  const driver::Prediction& prediction = variant.prediction;
+  const Prediction& prediction = variant.prediction;
   return held(pack_variant(prediction.graph, base, prediction.origin));
 }
 
 /// Why a page cannot simulate it; empty: it can.
-std::string_view cannot_be_held(const driver::Prediction& prediction) {
+std::string_view cannot_be_held(const Prediction& prediction) {
   const bool can = fits_doubles(prediction.graph) && is_pulled(prediction);
   return can ? "" : "its order is decided while it runs";
 }
@@ -189,7 +189,7 @@ bool is_pulled(const TaskGraph& graph, const Timeline& timeline) {
   return simulate(graph).points == timeline.points;
 }
 
-bool is_pulled(const driver::Prediction& prediction) {
+bool is_pulled(const Prediction& prediction) {
   return prediction.run.is_pulled || is_pulled(prediction.graph, prediction.run.timeline);
 }
 

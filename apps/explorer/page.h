@@ -10,11 +10,11 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/driver/analysis.h"
-#include "apps/driver/answers/ranking.h"
-#include "apps/driver/load.h"
-#include "apps/driver/predict.h"
-#include "apps/driver/requests/what_if_spec.h"
+#include "apps/questions/search/ranking.h"
+#include "apps/session/analysis.h"
+#include "apps/session/predict.h"
+#include "apps/session/recording/load.h"
+#include "models/whatifs/what_if_spec.h"
 #include "sim/core/result.h"
 #include "sim/result/export/graph_columns.h"
 
@@ -41,7 +41,7 @@ struct Variant {
   std::string summary{};
   std::string paper{};
   std::vector<std::string> how{};  ///< how to get it, in lines
-  driver::Prediction prediction{};
+  Prediction prediction{};
   std::string document{};  ///< what `whatif` answers, as JSON; empty: nobody asked it yet
   std::vector<Card> cards{};
   std::optional<HeldGraph> held{};  ///< none: not packed yet
@@ -49,10 +49,10 @@ struct Variant {
 };
 
 struct PageInput {
-  const driver::Recording& recording;
-  const driver::Replay& replay;
+  const Recording& recording;
+  const Replay& replay;
   std::vector<std::string> traces;  ///< as they were given
-  const driver::Ranking* ranking = nullptr;
+  const Ranking* ranking = nullptr;
   std::vector<Variant> variants;            ///< the most useful first
   std::string shown;                        ///< of the variants; empty: as recorded
   std::vector<Card> cards;                  ///< of the recorded run
@@ -72,7 +72,7 @@ using BlockMap = std::map<std::string, std::string>;
 /// Whether one pass in order gives the times that the engine gave: policies need a queue.
 [[nodiscard]] bool is_pulled(const TaskGraph& graph, const Timeline& timeline);
 /// The same, of a run that knows which engine it was.
-[[nodiscard]] bool is_pulled(const driver::Prediction& prediction);
+[[nodiscard]] bool is_pulled(const Prediction& prediction);
 
 /// Packs all graphs and leaves out variants that the page cannot hold, or has no room for: nobody
 /// needs an answer of those. Errors: as page_parts().

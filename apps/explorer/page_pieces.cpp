@@ -67,7 +67,7 @@ std::string sentence_html(const PageInput& input) {
 std::string figures_html(const PageInput& input) {
   const Variant* const variant = shown_variant(input);
   if (variant == nullptr) return provenance_html(input.document, "baseline");
-  const driver::Prediction& prediction = variant->prediction;
+  const Prediction& prediction = variant->prediction;
   const std::int64_t before = std::max<std::int64_t>(1, input.replay.run.answer.step_ns);
   const double samples = prediction.samples.value_or(1);
   return fmt::format(
@@ -106,7 +106,7 @@ std::string chips_html(const PageInput& input) {
 
 std::string doubts_html(const PageInput& input) {
   std::string html;
-  for (const driver::Doubt& doubt : input.replay.doubts) {
+  for (const Doubt& doubt : input.replay.doubts) {
     html += "<p class=\"doubt\" role=\"note\">Doubtful: " + html_text(doubt.text, 2000) + "</p>\n";
   }
   return html;
@@ -170,21 +170,21 @@ std::vector<RankingRow> ranking_rows(const PageInput& input,
   std::vector<RankingRow> rows;
   std::set<std::string_view> ranked;
   if (input.ranking != nullptr) {
-    for (const driver::Ranked& row : input.ranking->rows) ranked.insert(row.optimization->name);
+    for (const Ranked& row : input.ranking->rows) ranked.insert(row.info->name);
   }
   for (const Variant& variant : input.variants) {
     if (ranked.contains(variant.name)) continue;
-    const driver::Prediction& prediction = variant.prediction;
+    const Prediction& prediction = variant.prediction;
     rows.push_back({"/predicted", "applied", variant.name, variant.title,
                     prediction.run.answer.step_ns, prediction.low_ns, prediction.high_ns,
                     prediction.samples.value_or(1), false, carried.contains(variant.name)});
   }
   if (input.ranking == nullptr) return rows;
-  for (const driver::Ranked& row : input.ranking->rows) {
+  for (const Ranked& row : input.ranking->rows) {
     const auto number = static_cast<std::size_t>(&row - input.ranking->rows.data());
-    rows.push_back({fmt::format("/ranking/rows/{}", number), "ranking", row.optimization->name,
-                    report::in_words(row.optimization->name), row.step_ns, row.low_ns, row.high_ns,
-                    row.samples, row.is_noise, carried.contains(row.optimization->name)});
+    rows.push_back({fmt::format("/ranking/rows/{}", number), "ranking", row.info->name,
+                    report::in_words(row.info->name), row.step_ns, row.low_ns, row.high_ns,
+                    row.samples, row.is_noise, carried.contains(row.info->name)});
   }
   return rows;
 }
@@ -212,8 +212,8 @@ std::string left_out_html(const PageInput& input) {
   std::string failed;
   std::string others;
   std::size_t count = 0;
-  for (const driver::Unranked& row : input.ranking->left_out) {
-    const bool has_failed = row.cause == driver::Unranked::Cause::error;
+  for (const Unranked& row : input.ranking->left_out) {
+    const bool has_failed = row.cause == Unranked::Cause::error;
     count += has_failed ? 0 : 1;
     (has_failed ? failed : others) += fmt::format(
         "<li><b>{}</b>: {}</li>\n", html_text(report::in_words(row.name)), html_text(row.reason));

@@ -5,9 +5,9 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "apps/driver/what_if_stack.h"
 #include "apps/report/text.h"
-#include "models/whatifs/optimization.h"
+#include "apps/session/what_if_stack.h"
+#include "models/whatifs/what_if.h"
 
 namespace foretrace::explorer {
 namespace {
@@ -22,13 +22,13 @@ Error wrong(std::string_view where, std::string_view expected) {
   return {ErrorCode::bad_format, fmt::format("{}: expected {}", where, expected)};
 }
 
-Result<driver::WhatIfSpec> parse_spec(const json& entry, const std::string& where) {
+Result<WhatIfSpec> parse_spec(const json& entry, const std::string& where) {
   const auto name = entry.is_object() ? entry.find("name") : entry.end();
   if (name == entry.end() || !name->is_string() ||
       name->get_ref<const std::string&>().size() > most_text) {
     return wrong(where, "an object with the name of a what-if");
   }
-  driver::WhatIfSpec spec{name->get<std::string>(), {}};
+  WhatIfSpec spec{name->get<std::string>(), {}};
   for (const auto& [key, value] : entry.items()) {
     if (key == "name") continue;
     if (key != "parameters" || !value.is_object()) {
@@ -85,31 +85,31 @@ Result<Question> parse_question(std::string_view body) {
   }
   Question question{client.get<std::string>(), id.get<std::uint64_t>(), {}};
   for (std::size_t i = 0; i < stack.size(); ++i) {
-    Result<driver::WhatIfSpec> spec = parse_spec(stack[i], fmt::format("stack/{}", i));
+    Result<WhatIfSpec> spec = parse_spec(stack[i], fmt::format("stack/{}", i));
     if (!spec.ok()) return spec.error();
     question.specs.push_back(*std::move(spec));
   }
   return question;
 }
 
-Result<std::vector<driver::WhatIf>> checked(const Question& question) {
-  const Result<std::vector<driver::WhatIf>> stack = driver::check_stack(question.specs);
+Result<std::vector<WhatIf>> checked(const Question& question) {
+  const Result<std::vector<WhatIf>> stack = check_stack(question.specs);
   if (!stack.ok()) return stack.error();
-  for (const driver::WhatIf& what_if : *stack) {
-    const std::vector<driver::NamedFile> files = driver::files_named_by(what_if);
+  for (const WhatIf& what_if : *stack) {
+    const std::vector<NamedFile> files = files_named_by(what_if);
     if (files.empty()) continue;
     return Error{ErrorCode::bad_usage,
                  fmt::format("{}: parameter '{}': a page opens no file, expected one of the names "
                              "that foretrace list prints",
-                             what_if.optimization->name, files.front().parameter)};
+                             what_if.info->name, files.front().parameter)};
   }
-  return driver::in_order(*stack);
+  return in_order(*stack);
 }
 
 json what_there_is(const Catalogue& catalogue) {
   json what_ifs = json::array();
   json names = json::object();
-  for (const OptimizationInfo* const info : optimizations::all()) {
+  for (const WhatIfInfo* const info : what_ifs::all()) {
     json parameters = json::array();
     for (const ParamInfo& row : info->params) {
       parameters.push_back(parameter_of(row));

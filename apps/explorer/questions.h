@@ -8,8 +8,8 @@
 
 #include <nlohmann/json_fwd.hpp>
 
-#include "apps/driver/requests/what_if_spec.h"
-#include "models/catalogue/catalogue.h"
+#include "models/hardware/catalogue/catalogue.h"
+#include "models/whatifs/what_if_spec.h"
 #include "sim/core/result.h"
 
 namespace foretrace::explorer {
@@ -18,14 +18,14 @@ namespace foretrace::explorer {
 struct Question {
   std::string client;    ///< the page that asks
   std::uint64_t id = 0;  ///< of two questions of a page the larger one counts
-  std::vector<driver::WhatIfSpec> specs{};
+  std::vector<WhatIfSpec> specs{};
 };
 /// Errors name the key.
 [[nodiscard]] Result<Question> parse_question(std::string_view body);
 
 /// The what-ifs, checked, in the order in which they are applied. No question opens a file: a
 /// parameter that names one by its path is an error.
-[[nodiscard]] Result<std::vector<driver::WhatIf>> checked(const Question& question);
+[[nodiscard]] Result<std::vector<WhatIf>> checked(const Question& question);
 
 /// What can be asked for: every what-if with its parameters, and the names that they take.
 [[nodiscard]] nlohmann::json what_there_is(const Catalogue& catalogue);

@@ -7,10 +7,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "apps/driver/plan/plan_search.h"
 #include "apps/explorer/document.h"
 #include "apps/explorer/facts.h"
 #include "apps/explorer/page_pieces.h"
+#include "apps/plans/plan_search.h"
 #include "apps/report/text.h"
 #include "apps/report/writers.h"
 #include "sim/core/hidden_text.h"
@@ -26,7 +26,7 @@ using report::time_text;
 
 /// Memory of the fullest stage.
 std::string fullest_html(const ScenarioInput& input, std::string_view tag = "span") {
-  const driver::ScenarioAnswer& answer = input.answer;
+  const ScenarioAnswer& answer = input.answer;
   const auto stage = static_cast<std::uint32_t>(answer.fullest_stage);
   return figure_html(fmt::format("/predicted/memory/{}~10/allocated_peak_bytes",
                                  first_rank(input.scenario.job, stage)),
@@ -34,7 +34,7 @@ std::string fullest_html(const ScenarioInput& input, std::string_view tag = "spa
 }
 
 std::string sentence_html(const ScenarioInput& input) {
-  const driver::ScenarioAnswer& answer = input.answer;
+  const ScenarioAnswer& answer = input.answer;
   const std::string model = html_text(input.scenario.model->product, 80);
   if (!answer.fits) {
     return fmt::format(
@@ -54,7 +54,7 @@ std::string sentence_html(const ScenarioInput& input) {
 }
 
 std::string figures_html(const ScenarioInput& input) {
-  const driver::ScenarioAnswer& answer = input.answer;
+  const ScenarioAnswer& answer = input.answer;
   const std::string_view counted = input.scenario.job.has_samples() ? "samples" : "tokens";
   std::string html = fmt::format(
       "<span>between {} and {}</span> <span>{} {}/s</span>",
@@ -116,12 +116,12 @@ Result<Page> make_scenario_page(const ScenarioInput& input) {
     if (!block.ok()) return block.error();
     blocks.emplace(id, *std::move(block));
   }
-  const driver::Scenario& scenario = input.scenario;
+  const Scenario& scenario = input.scenario;
   Pieces pieces = {
       {"KIND", "scenario"},
       {"TITLE", html_text(file, 120) + " - Foretrace"},
       {"FILE", html_text(file, 120)},
-      {"CHIPS", "<li>" + html_text(driver::plan_text(scenario.job), 200) + "</li>"},
+      {"CHIPS", "<li>" + html_text(plan_text(scenario.job), 200) + "</li>"},
       {"SENTENCE", sentence_html(input)},
       {"FIGURES", figures_html(input)},
       {"LIST_TITLE", "And if"},

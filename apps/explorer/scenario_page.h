@@ -5,14 +5,14 @@
 #include <string>
 #include <vector>
 
-#include "apps/driver/scenario/scenario_answer.h"
 #include "apps/explorer/page.h"
+#include "models/jobs/figures/scenario_answer.h"
 
 namespace foretrace::explorer {
 
 struct ScenarioInput {
-  const driver::Scenario& scenario;
-  const driver::ScenarioAnswer& answer;
+  const Scenario& scenario;
+  const ScenarioAnswer& answer;
   std::string details;   ///< HTML of the whole answer
   std::string document;  ///< the same as JSON
   std::string version;

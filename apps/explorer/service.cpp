@@ -6,11 +6,11 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "apps/driver/predict.h"
 #include "apps/explorer/cards.h"
 #include "apps/explorer/facts.h"
 #include "apps/explorer/page_pieces.h"
 #include "apps/report/text.h"
+#include "apps/session/predict.h"
 
 namespace foretrace::explorer {
 namespace {
@@ -30,9 +30,9 @@ Response superseded() { return refusal(409, "a newer question came"); }
 /// What was asked for makes no sense, or finds nothing here: the message is for the person.
 Response declined(const Error& error) { return refusal(422, error.message); }
 
-std::string text_of(const driver::WhatIf& what_if) {
-  driver::WhatIfSpec spec{std::string(what_if.optimization->name), {}};
-  for (const ParamInfo& row : what_if.optimization->params) {
+std::string text_of(const WhatIf& what_if) {
+  WhatIfSpec spec{std::string(what_if.info->name), {}};
+  for (const ParamInfo& row : what_if.info->params) {
     if (what_if.parameters.given(row)) {
       const auto texts = what_if.parameters.texts();
       const auto own = std::ranges::find(
@@ -43,10 +43,10 @@ std::string text_of(const driver::WhatIf& what_if) {
   return text_of(spec);
 }
 
-std::vector<std::string> texts_of(const std::vector<driver::WhatIf>& stack) {
+std::vector<std::string> texts_of(const std::vector<WhatIf>& stack) {
   std::vector<std::string> texts;
   texts.reserve(stack.size());
-  for (const driver::WhatIf& what_if : stack) texts.push_back(text_of(what_if));
+  for (const WhatIf& what_if : stack) texts.push_back(text_of(what_if));
   return texts;
 }
 
@@ -104,18 +104,16 @@ Response Service::answer(std::string_view call, const std::string& body) {
   return call == "point" ? point(*question, *stack) : rest(*question, *stack);
 }
 
-Result<std::optional<driver::WhatIfStack>> Service::applied(const Question& question,
-                                                            const Stack& stack) {
+Result<std::optional<WhatIfStack>> Service::applied(const Question& question, const Stack& stack) {
   std::size_t same = 0;
   const std::vector<std::string> texts = texts_of(stack);
   while (same < std::min(layers_.size(), texts.size()) && layers_[same].text == texts[same]) ++same;
   layers_.erase(layers_.begin() + static_cast<std::ptrdiff_t>(same), layers_.end());
-  driver::WhatIfStack made = layers_.empty()
-                                 ? driver::WhatIfStack(input_.recording, options_.checks)
-                                 : layers_.back().stack;
+  WhatIfStack made =
+      layers_.empty() ? WhatIfStack(input_.recording, options_.checks) : layers_.back().stack;
   for (std::size_t i = same; i < stack.size(); ++i) {
-    if (newest_.is_superseded(question)) return std::optional<driver::WhatIfStack>();
-    if (Status pushed = made.push(stack[i], driver::Neutral::keep); !pushed.ok()) {
+    if (newest_.is_superseded(question)) return std::optional<WhatIfStack>();
+    if (Status pushed = made.push(stack[i], Neutral::keep); !pushed.ok()) {
       return pushed.error();
     }
     layers_.push_back({texts[i], made});
@@ -124,14 +122,14 @@ Result<std::optional<driver::WhatIfStack>> Service::applied(const Question& ques
 }
 
 Response Service::point(const Question& question, const Stack& stack) {
-  const Result<std::optional<driver::WhatIfStack>> applied_to = applied(question, stack);
+  const Result<std::optional<WhatIfStack>> applied_to = applied(question, stack);
   if (!applied_to.ok()) return declined(applied_to.error());
   if (!*applied_to || newest_.is_superseded(question)) return superseded();
-  const driver::WhatIfStack& made = **applied_to;
-  Result<driver::Run> run = driver::simulate_run(made.graph(), options_);
+  const WhatIfStack& made = **applied_to;
+  Result<Run> run = simulate_run(made.graph(), options_);
   if (!run.ok()) return declined(run.error());
   if (newest_.is_superseded(question)) return superseded();
-  driver::Prediction prediction;
+  Prediction prediction;
   prediction.low_ns = prediction.high_ns = run->answer.step_ns;
   prediction.graph = made.graph();
   prediction.origin = made.origin();
@@ -154,11 +152,10 @@ Response Service::point(const Question& question, const Stack& stack) {
 }
 
 Response Service::rest(const Question& question, const Stack& stack) {
-  Result<driver::Prediction> prediction =
-      driver::predict(input_.recording, stack, options_, &input_.replay);
+  Result<Prediction> prediction = predict(input_.recording, stack, options_, &input_.replay);
   if (!prediction.ok()) return declined(prediction.error());
   if (newest_.is_superseded(question)) return superseded();
-  driver::add_facts(input_.recording, input_.replay.run, *prediction);
+  add_facts(input_.recording, input_.replay.run, *prediction);
   Variant variant = variant_of("engine", texts_of(stack), *std::move(prediction), how_tos_);
   const Result<Answers> answers = Answers::of(input_, options_);
   if (!answers.ok()) return declined(answers.error());

@@ -10,11 +10,11 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/driver/requests/how_to.h"
-#include "apps/driver/what_if_stack.h"
 #include "apps/explorer/page.h"
 #include "apps/explorer/questions.h"
-#include "apps/serve/http.h"
+#include "apps/session/what_if_stack.h"
+#include "apps/web/http.h"
+#include "models/whatifs/how_to.h"
 #include "sim/core/result.h"
 
 namespace foretrace::explorer {
@@ -39,7 +39,7 @@ class Newest {
 class Service {
  public:
   /// Both live longer than the service.
-  Service(const PageInput& input, const driver::HowTos& how_tos, driver::RunOptions options)
+  Service(const PageInput& input, const HowTos& how_tos, RunOptions options)
       : input_(input), how_tos_(how_tos), options_(options) {}
   /// Prepares what every page opens with; `runs` names all that can be chosen. Errors: see
   /// page_parts().
@@ -49,21 +49,21 @@ class Service {
   [[nodiscard]] serve::Response answer(std::string_view call, const std::string& body);
 
  private:
-  using Stack = std::vector<driver::WhatIf>;
+  using Stack = std::vector<WhatIf>;
   [[nodiscard]] serve::Response point(const Question& question, const Stack& stack);
   [[nodiscard]] serve::Response rest(const Question& question, const Stack& stack);
   /// Nothing: a newer question came before the stack was whole.
-  [[nodiscard]] Result<std::optional<driver::WhatIfStack>> applied(const Question& question,
-                                                                   const Stack& stack);
+  [[nodiscard]] Result<std::optional<WhatIfStack>> applied(const Question& question,
+                                                           const Stack& stack);
 
   /// A what-if and the graph after it and all before it.
   struct Layer {
     std::string text;
-    driver::WhatIfStack stack;
+    WhatIfStack stack;
   };
   const PageInput& input_;
-  const driver::HowTos& how_tos_;
-  driver::RunOptions options_;
+  const HowTos& how_tos_;
+  RunOptions options_;
   std::string opening_{};
   Newest newest_;
   std::mutex engine_;          // guards what follows, and the engine's time

@@ -9,8 +9,8 @@
 
 #include "apps/explorer/page.h"
 #include "apps/explorer/service.h"
-#include "apps/serve/guard.h"
-#include "apps/serve/http.h"
+#include "apps/web/guard.h"
+#include "apps/web/http.h"
 
 namespace foretrace::explorer {
 

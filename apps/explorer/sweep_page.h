@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "apps/driver/sweep/store/select.h"
 #include "apps/explorer/page.h"
+#include "apps/sweep/store/select.h"
 
 namespace foretrace::explorer {
 

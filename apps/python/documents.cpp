@@ -9,49 +9,55 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/analysis.h"
-#include "apps/driver/answers/best_set.h"
-#include "apps/driver/inspect.h"
-#include "apps/driver/plan/plan_search.h"
-#include "apps/driver/requests/what_if_spec.h"
-#include "apps/driver/scenario/scenario_answer.h"
-#include "apps/driver/scheduler/schedule.h"
-#include "apps/driver/sweep/store/select.h"
-#include "apps/driver/unprofiled_step.h"
-#include "apps/report/page_without_jobs.h"
-#include "apps/report/pages.h"
+#include "apps/extras/page_of_file.h"
+#include "apps/plans/plan_request.h"
+#include "apps/plans/plan_search.h"
+#include "apps/questions/search/best_set.h"
+#include "apps/report/pages/inspect.h"
+#include "apps/report/pages/plan.h"
+#include "apps/report/pages/result.h"
+#include "apps/report/pages/scenario.h"
+#include "apps/report/pages/schedule.h"
+#include "apps/report/pages/sweep.h"
 #include "apps/report/sweep_points.h"
 #include "apps/report/writers.h"
+#include "apps/scheduling/schedule.h"
+#include "apps/session/analysis.h"
+#include "apps/session/recording/inspect.h"
+#include "apps/session/recording/unprofiled_step.h"
+#include "apps/sweep/space/expression.h"
+#include "apps/sweep/store/select.h"
+#include "models/jobs/figures/scenario_answer.h"
+#include "models/whatifs/what_if_spec.h"
 
 namespace foretrace::python {
 namespace {
 
-Result<driver::RunOptions> run_options(const ReplayOptions& options) {
-  driver::RunOptions run;
-  auto step = driver::parse_step_choice(options.step);
+Result<RunOptions> run_options(const ReplayOptions& options) {
+  RunOptions run;
+  auto step = parse_step_choice(options.step);
   if (!step.ok()) return std::move(step).error();
   run.step = *step;
   if (options.engine != "pull" && options.engine != "event") {
     return Error{ErrorCode::bad_usage,
                  fmt::format("engine: got {}, expected pull or event", in_quotes(options.engine))};
   }
-  run.engine = options.engine == "event" ? driver::Engine::event : driver::Engine::pull;
+  run.engine = options.engine == "event" ? Engine::event : Engine::pull;
   return run;
 }
 
-Result<driver::Analysis> analysed(const driver::Recording& recording, const TaskGraph& graph,
-                                  const driver::Run& run, const driver::RunOptions& options,
-                                  const Timeline& recorded) {
-  auto analysis = driver::analyse(graph, run, options);
-  if (analysis.ok()) driver::add_reserved(recording, recorded, graph, *analysis);
+Result<Analysis> analysed(const Recording& recording, const TaskGraph& graph, const Run& run,
+                          const RunOptions& options, const Timeline& recorded) {
+  auto analysis = analyse(graph, run, options);
+  if (analysis.ok()) add_reserved(recording, recorded, graph, *analysis);
   return analysis;
 }
 
 /// What-ifs as they were given, and another accelerator as one of them.
-Result<std::vector<driver::WhatIfSpec>> specs_of(const std::vector<std::string>& what_ifs,
-                                                 const std::string& accelerator) {
-  auto specs = driver::parse_stack(what_ifs);
-  if (specs.ok() && !accelerator.empty()) specs->push_back(driver::swap_to(accelerator));
+Result<std::vector<WhatIfSpec>> specs_of(const std::vector<std::string>& what_ifs,
+                                         const std::string& accelerator) {
+  auto specs = parse_stack(what_ifs);
+  if (specs.ok() && !accelerator.empty()) specs->push_back(swap_to(accelerator));
   return specs;
 }
 
@@ -59,7 +65,7 @@ Result<std::vector<driver::WhatIfSpec>> specs_of(const std::vector<std::string>&
 constexpr std::string_view price_what_if = "kernel_table";
 
 struct Question {
-  std::vector<driver::WhatIfSpec> specs;
+  std::vector<WhatIfSpec> specs;
   std::vector<std::string> what_ifs;  ///< as they were given
   ReplayOptions options;
   std::string price_label = {};      ///< stands for a table that is part of the question
@@ -67,8 +73,8 @@ struct Question {
 };
 
 /// Share of the critical path's time in tasks of the recording for which `counted` holds.
-double path_share(const driver::Prediction& prediction, const std::vector<bool>& counted) {
-  const CriticalPath path = driver::step_path(prediction.graph, prediction.run);
+double path_share(const Prediction& prediction, const std::vector<bool>& counted) {
+  const CriticalPath path = step_path(prediction.graph, prediction.run);
   std::int64_t sum = 0;
   for (const PathPiece& piece : path.pieces) {
     const TaskId task =
@@ -82,31 +88,31 @@ double path_share(const driver::Prediction& prediction, const std::vector<bool>&
 
 /// What changes the work of a step does so before kernels take times of a table, which would undo
 /// it.
-Status check_priced_alone(const std::vector<driver::WhatIfSpec>& specs) {
-  const auto stack = driver::check_stack(specs);
+Status check_priced_alone(const std::vector<WhatIfSpec>& specs) {
+  const auto stack = check_stack(specs);
   if (!stack.ok()) return stack.error();
-  for (const driver::WhatIf& one : *stack) {
-    if (one.optimization->stage != ApplyStage::workload) continue;
+  for (const WhatIf& one : *stack) {
+    if (one.info->stage != ApplyStage::workload) continue;
     return Error{
         ErrorCode::bad_usage,
         fmt::format("price: what-if '{}' changes what kernels have to do, and the times told "
                     "are those of the recorded work; expected what-ifs that leave it",
-                    one.optimization->name)};
+                    one.info->name)};
   }
   return ok_status();
 }
 
-Result<PricedAnswer> answered(const driver::Recording& recording, const Question& question) {
+Result<PricedAnswer> answered(const Recording& recording, const Question& question) {
   const auto run = run_options(question.options);
   if (!run.ok()) return run.error();
-  const auto stack = driver::check_stack(question.specs);
+  const auto stack = check_stack(question.specs);
   if (!stack.ok()) return stack.error();
-  const auto replay = driver::replay(recording, *run);
+  const auto replay = foretrace::replay(recording, *run);
   if (!replay.ok()) return replay.error();
-  auto prediction = driver::predict(recording, *stack, *run, &*replay);
+  auto prediction = predict(recording, *stack, *run, &*replay);
   if (!prediction.ok()) return prediction.error();
-  driver::add_facts(recording, replay->run, *prediction);
-  for (driver::Applied& applied : prediction->applied) {
+  add_facts(recording, replay->run, *prediction);
+  for (Applied& applied : prediction->applied) {
     for (auto& [key, value] : applied.parameters) {
       const bool is_price = !question.price_label.empty() && costing::CostTable::is_document(value);
       if (is_price) value = question.price_label;
@@ -129,9 +135,9 @@ Result<PricedAnswer> answered(const driver::Recording& recording, const Question
   return answer;
 }
 
-Result<std::string> simulated(const Result<driver::Scenario>& scenario) {
+Result<std::string> simulated(const Result<Scenario>& scenario) {
   if (!scenario.ok()) return scenario.error();
-  const auto answer = driver::answer_scenario(*scenario);
+  const auto answer = answer_scenario(*scenario);
   if (!answer.ok()) return answer.error();
   return report::json_of(report::scenario_page({*scenario, *answer, {}}));
 }
@@ -152,21 +158,21 @@ Result<CataloguePtr> catalogue_of(const std::string& directory) {
 Result<RecordedRun> RecordedRun::read(const std::vector<std::string>& paths,
                                       const CataloguePtr& catalogue, bool strict,
                                       const std::string& unprofiled_step) {
-  driver::LoadOptions options{.catalogue = catalogue, .strict = strict};
-  auto step = driver::parse_unprofiled_step(unprofiled_step);
+  LoadOptions options{.catalogue = catalogue, .strict = strict};
+  auto step = parse_unprofiled_step(unprofiled_step);
   if (!step.ok()) return std::move(step).error();
   options.unprofiled_step_ns = *step;
-  auto recording = driver::load_inputs(paths, options);
+  auto recording = load_inputs(paths, options);
   if (!recording.ok()) return std::move(recording).error();
   RecordedRun run;
-  run.recording_ = std::make_shared<const driver::Recording>(std::move(*recording));
+  run.recording_ = std::make_shared<const Recording>(std::move(*recording));
   return run;
 }
 
 Result<std::string> RecordedRun::simulate(const ReplayOptions& options) const {
   const auto run = run_options(options);
   if (!run.ok()) return run.error();
-  const auto replay = driver::replay(*recording_, *run);
+  const auto replay = foretrace::replay(*recording_, *run);
   if (!replay.ok()) return replay.error();
   const auto analysis =
       analysed(*recording_, recording_->graph(), replay->run, *run, replay->run.timeline);
@@ -226,34 +232,33 @@ Result<std::string> RecordedRun::search(const std::vector<std::string>& what_ifs
                                         const ReplayOptions& options) const {
   const auto run = run_options(options);
   if (!run.ok()) return run.error();
-  auto specs = driver::parse_stack(what_ifs);
+  auto specs = parse_stack(what_ifs);
   if (!specs.ok()) return std::move(specs).error();
-  if (!accelerator.empty()) specs->push_back(driver::swap_to(accelerator));
-  const auto stack = driver::check_stack(*specs);
+  if (!accelerator.empty()) specs->push_back(swap_to(accelerator));
+  const auto stack = check_stack(*specs);
   if (!stack.ok()) return stack.error();
   if (search.by != "time" && search.by != "memory") {
     return Error{ErrorCode::bad_usage,
                  fmt::format("by: got {}, expected time or memory", in_quotes(search.by))};
   }
-  driver::BestSetQuestion question{
-      .by = search.by == "memory" ? driver::RankBy::memory : driver::RankBy::time,
-      .most_members = search.members,
-      .most_trials = search.trials,
-      .without = search.without,
-      .target = {}};
+  BestSetQuestion question{.by = search.by == "memory" ? RankBy::memory : RankBy::time,
+                           .most_members = search.members,
+                           .most_trials = search.trials,
+                           .without = search.without,
+                           .target = {}};
   if (!search.fit.empty()) {
-    const auto device = driver::accelerator_after(*recording_, *stack);
+    const auto device = accelerator_after(*recording_, *stack);
     if (!device.ok()) return device.error();
-    const auto target = driver::parse_target(recording_->catalogue(), search.fit, *device);
+    const auto target = parse_target(recording_->catalogue(), search.fit, *device);
     if (!target.ok()) return target.error();
     question.target = *target;
   }
-  const auto replay = driver::replay(*recording_, *run);
+  const auto replay = foretrace::replay(*recording_, *run);
   if (!replay.ok()) return replay.error();
   const auto before =
       analysed(*recording_, recording_->graph(), replay->run, *run, replay->run.timeline);
   if (!before.ok()) return before.error();
-  const auto found = driver::find_best_set(*recording_, *replay, *stack, *run, question);
+  const auto found = find_best_set(*recording_, *replay, *stack, *run, question);
   if (!found.ok()) return found.error();
   return report::json_of(report::result_page({.recording = *recording_,
                                               .replay = *replay,
@@ -262,29 +267,29 @@ Result<std::string> RecordedRun::search(const std::vector<std::string>& what_ifs
                                               .what_ifs = what_ifs}));
 }
 
-bool is_scenario(const std::string& path) { return driver::is_scenario_file(path); }
+bool is_scenario(const std::string& path) { return is_scenario_file(path); }
 
 Result<std::string> simulate_scenario(const std::string& path, const CataloguePtr& catalogue) {
-  return simulated(driver::read_scenario(*catalogue, path));
+  return simulated(read_scenario(*catalogue, path));
 }
 
 Result<std::string> simulate_scenario_text(const std::string& text, const CataloguePtr& catalogue) {
-  return simulated(driver::parse_scenario(*catalogue, text, "scenario"));
+  return simulated(parse_scenario(*catalogue, text, "scenario"));
 }
 
 Result<std::string> inspect(const std::vector<std::string>& paths, const CataloguePtr& catalogue) {
-  std::vector<driver::Inspection> found;
+  std::vector<Inspection> found;
   for (const std::string& path : paths) {
-    auto some = driver::inspect(path, {.catalogue = catalogue});
+    auto some = inspect(path, {.catalogue = catalogue});
     if (!some.ok()) return std::move(some).error();
     std::move(some->begin(), some->end(), std::back_inserter(found));
   }
   return report::json_of(report::inspect_page(found, {}));
 }
 
-Result<std::string> plan(const driver::PlanRequest& request, std::uint32_t gpus, double batch,
+Result<std::string> plan(const PlanRequest& request, std::uint32_t gpus, double batch,
                          std::size_t top, const CataloguePtr& catalogue) {
-  const auto scenario = driver::scenario_of(*catalogue, request);
+  const auto scenario = scenario_of(*catalogue, request);
   if (!scenario.ok()) return scenario.error();
   const std::uint32_t all = scenario->cluster->accelerators();
   if (gpus > all) {
@@ -292,12 +297,11 @@ Result<std::string> plan(const driver::PlanRequest& request, std::uint32_t gpus,
                  fmt::format("gpus: got {}, expected at most the {} accelerators of {}", gpus, all,
                              scenario->cluster->name)};
   }
-  const std::uint32_t devices = gpus > 0 ? gpus : driver::power_of_two_within(all);
+  const std::uint32_t devices = gpus > 0 ? gpus : power_of_two_within(all);
   const double sequences =
-      batch > 0 ? batch
-                : driver::usual_batch(scenario->model->transformer, scenario->job.length, devices);
-  std::vector<driver::PlanAnswer> answers;
-  auto found = driver::search_plans({*scenario, devices, sequences, top});
+      batch > 0 ? batch : usual_batch(scenario->model->transformer, scenario->job.length, devices);
+  std::vector<PlanAnswer> answers;
+  auto found = search_plans({*scenario, devices, sequences, top});
   if (!found.ok()) return std::move(found).error();
   answers.push_back(*std::move(found));
   return report::json_of(report::plans_page({*scenario, answers, {}}));

@@ -7,12 +7,12 @@
 #include <string>
 #include <vector>
 
-#include "apps/driver/load.h"
-#include "apps/driver/plan/plan_request.h"
-#include "apps/driver/predict.h"
-#include "apps/driver/sweep/run.h"
-#include "models/catalogue/catalogue.h"
-#include "models/costs/kernel_kinds.h"
+#include "apps/plans/plan_request.h"
+#include "apps/session/predict.h"
+#include "apps/session/recording/load.h"
+#include "apps/sweep/run.h"
+#include "models/hardware/catalogue/catalogue.h"
+#include "models/hardware/costs/kernel_kinds.h"
 #include "sim/core/result.h"
 
 namespace foretrace::python {
@@ -26,7 +26,7 @@ struct ReplayOptions {
   std::string engine = "pull";
 };
 
-/// See driver::BestSetQuestion.
+/// See BestSetQuestion.
 struct SearchOptions {
   std::string by = "time";
   std::string fit{};  ///< a size, or an accelerator; empty: the run's own
@@ -71,7 +71,7 @@ class RecordedRun {
   [[nodiscard]] std::size_t tasks() const { return recording_->graph().size(); }
 
  private:
-  std::shared_ptr<const driver::Recording> recording_;
+  std::shared_ptr<const Recording> recording_;
 };
 
 [[nodiscard]] bool is_scenario(const std::string& path);
@@ -83,9 +83,8 @@ class RecordedRun {
 [[nodiscard]] Result<std::string> inspect(const std::vector<std::string>& paths,
                                           const CataloguePtr& catalogue);
 /// The best plans; `gpus` 0: the largest power of two of the cluster, `batch` 0: the usual one.
-[[nodiscard]] Result<std::string> plan(const driver::PlanRequest& request, std::uint32_t gpus,
-                                       double batch, std::size_t top,
-                                       const CataloguePtr& catalogue);
+[[nodiscard]] Result<std::string> plan(const PlanRequest& request, std::uint32_t gpus, double batch,
+                                       std::size_t top, const CataloguePtr& catalogue);
 /// Jobs on a cluster, requests to a served model, or streams: by the schema of the file.
 [[nodiscard]] Result<std::string> schedule(const std::string& path, const CataloguePtr& catalogue);
 

@@ -9,7 +9,7 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include "apps/driver/predictor/predictor.h"
+#include "apps/predictor/predictor.h"
 #include "apps/python/documents.h"
 #include "apps/python/failure.h"
 

@@ -9,30 +9,30 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include "apps/driver/substitution/environment.h"
 #include "apps/python/failure.h"
+#include "apps/questions/substitution/environment.h"
 
 namespace py = pybind11;
 
 namespace foretrace::python {
 namespace {
 
-std::shared_ptr<driver::SubstitutionEnvironment> environment_of(
-    const std::string& trace, const std::vector<std::string>& rules, const std::string& goal,
-    const std::string& configs) {
+std::shared_ptr<SubstitutionEnvironment> environment_of(const std::string& trace,
+                                                        const std::vector<std::string>& rules,
+                                                        const std::string& goal,
+                                                        const std::string& configs) {
   if (goal != "makespan" && goal != "sum") {
     throw Failure("goal: got '" + goal + "', expected makespan or sum");
   }
-  const auto recording = taken(driver::load(trace, {.catalogue = known(configs)}));
-  const auto specs = taken(driver::parse_stack(rules));
-  driver::SubstitutionOptions options;
-  if (goal == "sum") options.goal = driver::SubstitutionGoal::sum;
-  return std::make_shared<driver::SubstitutionEnvironment>(
-      std::make_shared<const driver::Substitutions>(
-          taken(driver::Substitutions::of(recording, specs, options))));
+  const auto recording = taken(load(trace, {.catalogue = known(configs)}));
+  const auto specs = taken(parse_stack(rules));
+  SubstitutionOptions options;
+  if (goal == "sum") options.goal = SubstitutionGoal::sum;
+  return std::make_shared<SubstitutionEnvironment>(
+      std::make_shared<const Substitutions>(taken(Substitutions::of(recording, specs, options))));
 }
 
-py::dict cost_of(const driver::SubstitutionCost& cost) {
+py::dict cost_of(const SubstitutionCost& cost) {
   py::dict result;
   result["sum_ns"] = cost.sum_ns;
   result["makespan_ns"] = cost.makespan_ns;
@@ -43,7 +43,7 @@ py::dict cost_of(const driver::SubstitutionCost& cost) {
 }  // namespace
 
 void add_substitutions(py::module_& module) {
-  using Environment = driver::SubstitutionEnvironment;
+  using Environment = SubstitutionEnvironment;
   py::class_<Environment, std::shared_ptr<Environment>>(module, "SubstitutionEnvironment")
       .def(py::init(&environment_of), py::arg("trace"), py::arg("rules"), py::arg("goal"),
            py::arg("configs"), Unlocked())
@@ -59,7 +59,7 @@ void add_substitutions(py::module_& module) {
           "mask", [](Environment& self) { return taken(self.mask()); }, Unlocked())
       .def("step",
            [](Environment& self, std::size_t action) {
-             driver::SubstitutionStep step;
+             SubstitutionStep step;
              {
                const py::gil_scoped_release unlocked;
                step = taken(self.step(action));
@@ -67,10 +67,10 @@ void add_substitutions(py::module_& module) {
              return py::make_tuple(step.reward, step.done);
            })
       .def("search", [](const Environment& self, double relaxation, std::size_t most_states) {
-        driver::SubstitutionFound found;
+        SubstitutionFound found;
         {
           const py::gil_scoped_release unlocked;
-          found = taken(driver::search_substitutions(
+          found = taken(search_substitutions(
               self.rules(), {.relaxation = relaxation, .most_states = most_states}));
         }
         py::dict result = cost_of(found.cost);

@@ -9,8 +9,8 @@
 #include <pybind11/pybind11.h>
 #include <pybind11/stl.h>
 
-#include "apps/driver/sweep/feed.h"
 #include "apps/python/failure.h"
+#include "apps/sweep/feed.h"
 
 namespace py = pybind11;
 

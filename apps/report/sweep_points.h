@@ -5,7 +5,7 @@
 #include <functional>
 #include <string_view>
 
-#include "apps/driver/sweep/store/select.h"
+#include "apps/sweep/store/select.h"
 #include "sim/core/result.h"
 
 namespace foretrace::report {

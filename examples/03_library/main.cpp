@@ -8,8 +8,6 @@
 #include <foretrace/driver/predict.h>
 #include <foretrace/driver/what_if.h>
 
-namespace driver = foretrace::driver;
-
 namespace {
 
 double ms(std::int64_t ns) { return static_cast<double>(ns) * 1e-6; }
@@ -27,23 +25,22 @@ int main(int argc, char** argv) {
     return 2;
   }
   // Reading and building the graph is the slow part; everything after it takes milliseconds.
-  const auto recording = driver::load(argv[1]);
+  const auto recording = load(argv[1]);
   if (!recording.ok()) return fail(recording.error());
 
-  const auto replay = driver::replay(*recording);
+  const auto replay = foretrace::replay(*recording);
   if (!replay.ok()) return fail(replay.error());
   std::printf("step %.2f ms measured, %.2f ms simulated\n", ms(replay->measured_answer.step_ns),
               ms(replay->run.answer.step_ns));
 
-  const auto faster =
-      driver::check_what_if({"scale", {{"select", "resource=device"}, {"factor", "0.25"}}});
+  const auto faster = check_what_if({"scale", {{"select", "resource=device"}, {"factor", "0.25"}}});
   if (!faster.ok()) return fail(faster.error());
   for (const int workers : {1, 2, 4}) {
     const auto loader =
-        driver::check_what_if({"data_loader_workers", {{"workers", std::to_string(workers)}}});
+        check_what_if({"data_loader_workers", {{"workers", std::to_string(workers)}}});
     if (!loader.ok()) return fail(loader.error());
-    const std::array<driver::WhatIf, 2> stack = {*faster, *loader};
-    const auto prediction = driver::predict(*recording, stack);
+    const std::array<WhatIf, 2> stack = {*faster, *loader};
+    const auto prediction = predict(*recording, stack);
     if (!prediction.ok()) return fail(prediction.error());
     std::printf("%d workers: step %.2f ms, between %.2f and %.2f\n", workers,
                 ms(prediction->run.answer.step_ns), ms(prediction->low_ns),

@@ -7,7 +7,7 @@
 
 #include <foretrace/edit/editor.h>
 #include <foretrace/edit/selection.h>
-#include <foretrace/models/optimization.h>
+#include <foretrace/models/info.h>
 
 namespace foretrace {
 namespace {
@@ -29,7 +29,7 @@ constexpr ParamInfo fixed_param = {.name = "fixed",
                                    .default_text = "2 us",
                                    .doc = "Time of an upload of nothing."};
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   const TaskGraph& graph = scenario.graph;
   const auto copies = select(graph, params.text(select_param));
   if (!copies) return copies.error();
@@ -58,10 +58,10 @@ constexpr std::array params = {select_param, ratio_param, fixed_param};
 
 }  // namespace
 
-namespace optimizations {
+namespace what_ifs {
 
-extern const OptimizationInfo byte_upload;
-constinit const OptimizationInfo byte_upload = {
+extern const WhatIfInfo byte_upload;
+constinit const WhatIfInfo byte_upload = {
     .name = "byte_upload",
     .summary = "Send images as bytes and make floats of them on the device.",
     .paper = "none; common practice",
@@ -72,5 +72,5 @@ constinit const OptimizationInfo byte_upload = {
     .params = params,
     .apply = apply};
 
-}  // namespace optimizations
+}  // namespace what_ifs
 }  // namespace foretrace

@@ -1,14 +1,12 @@
-// Applies an optimization that is not part of the program to a trace.
+// Applies a what-if that is not part of the program to a trace.
 #include <cstdio>
 
 #include <foretrace/driver/load.h>
 #include <foretrace/driver/predict.h>
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo byte_upload;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo byte_upload;
 }
-
-namespace driver = foretrace::driver;
 
 namespace {
 
@@ -24,15 +22,15 @@ int main(int argc, char** argv) {
     std::fprintf(stderr, "usage: try_byte_upload TRACE\n");
     return 2;
   }
-  const auto recording = driver::load(argv[1]);
+  const auto recording = load(argv[1]);
   if (!recording.ok()) return fail(recording.error());
-  const foretrace::OptimizationInfo& info = foretrace::optimizations::byte_upload;
+  const foretrace::WhatIfInfo& info = foretrace::what_ifs::byte_upload;
   const auto values = foretrace::ParamValues::parse(info.name, info.params, {});
   if (!values.ok()) return fail(values.error());
-  const driver::WhatIf what_if{&info, *values};
-  const auto prediction = driver::predict(*recording, {&what_if, 1});
+  const WhatIf what_if{&info, *values};
+  const auto prediction = predict(*recording, {&what_if, 1});
   if (!prediction.ok()) return fail(prediction.error());
-  const auto replay = driver::replay(*recording);
+  const auto replay = foretrace::replay(*recording);
   if (!replay.ok()) return fail(replay.error());
   std::printf("step %.3f ms now, %.3f ms with byte_upload (%.3f .. %.3f), %zu tasks changed\n",
               static_cast<double>(replay->run.answer.step_ns) * 1e-6,

@@ -1,4 +1,4 @@
-// Change: what an optimization returns; commit() turns a graph and a change into the next graph.
+// Change: what a what-if returns; commit() turns a graph and a change into the next graph.
 #pragma once
 
 #include <cstdint>

@@ -8,15 +8,18 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
-#include "apps/driver/analysis.h"
-#include "apps/driver/answers/communication.h"
-#include "apps/driver/inspect.h"
-#include "apps/driver/load.h"
-#include "apps/driver/predict.h"
-#include "apps/driver/requests/what_if_spec.h"
-#include "apps/report/pages.h"
+#include "apps/questions/compare/communication.h"
+#include "apps/report/pages/communication.h"
+#include "apps/report/pages/critical_path.h"
+#include "apps/report/pages/inspect.h"
+#include "apps/report/pages/result.h"
 #include "apps/report/writers.h"
-#include "models/catalogue/accelerator.h"
+#include "apps/session/analysis.h"
+#include "apps/session/predict.h"
+#include "apps/session/recording/inspect.h"
+#include "apps/session/recording/load.h"
+#include "models/hardware/catalogue/accelerator.h"
+#include "models/whatifs/what_if_spec.h"
 #include "tests/apps/support/json_schema.h"
 #include "tests/configs.h"
 
@@ -47,35 +50,35 @@ class Documents {
 };
 
 void check_inspection(const std::string& path, Documents& documents) {
-  const auto traces = driver::inspect(path, {}, {.asked = true, .settings = {}});
+  const auto traces = inspect(path, {}, {.asked = true, .settings = {}});
   if (!traces.ok()) return;  // refused, which other tests are about
   documents.check("inspect-1.json",
                   report::inspect_page(*traces, {.memory = true, .modules = true}));
 }
 
-void check_recording(const driver::Recording& recording, Documents& documents) {
-  const auto replay = driver::replay(recording);
+void check_recording(const Recording& recording, Documents& documents) {
+  const auto replay = foretrace::replay(recording);
   if (!replay.ok()) return;
-  auto analysis = driver::analyse(recording.graph(), replay->run);
+  auto analysis = analyse(recording.graph(), replay->run);
   REQUIRE(analysis.ok());
-  driver::add_reserved(recording, replay->run.timeline, recording.graph(), *analysis);
+  add_reserved(recording, replay->run.timeline, recording.graph(), *analysis);
   documents.check(
       "result-2.json",
       report::result_page(
           {.recording = recording, .replay = *replay, .baseline = *analysis, .all_steps = true}));
-  const driver::PathReport path = driver::path_report(recording.graph(), replay->run, 5);
+  const PathReport path = path_report(recording.graph(), replay->run, 5);
   documents.check("critical-path-1.json", report::critical_path_page({recording, *replay, path}));
   if (recording.job != nullptr) {
-    const auto communication = driver::communication_of(recording, replay->run.timeline);
+    const auto communication = communication_of(recording, replay->run.timeline);
     documents.check("communication-1.json",
                     report::communication_page({recording, *replay, communication}));
   }
-  const auto stack = driver::stack_of({"scale:select='resource=device',factor=0.5"});
-  const auto prediction = driver::predict(recording, *stack);
+  const auto stack = stack_of({"scale:select='resource=device',factor=0.5"});
+  const auto prediction = predict(recording, *stack);
   if (!prediction.ok()) return;  // no device work
-  auto predicted = driver::analyse(prediction->graph, prediction->run);
+  auto predicted = analyse(prediction->graph, prediction->run);
   REQUIRE(predicted.ok());
-  driver::add_reserved(recording, replay->run.timeline, prediction->graph, *predicted);
+  add_reserved(recording, replay->run.timeline, prediction->graph, *predicted);
   documents.check("result-2.json", report::result_page({.recording = recording,
                                                         .replay = *replay,
                                                         .baseline = *analysis,
@@ -102,9 +105,9 @@ TEST_CASE("documents of every real trace follow their schemas") {
   for (const std::string& path : files_below(folder)) {
     CAPTURE(path);
     check_inspection(path, documents);
-    driver::LoadOptions options{.catalogue = test::shipped()};
+    LoadOptions options{.catalogue = test::shipped()};
     options.memory_graph = true;
-    const auto recording = driver::load(path, options);
+    const auto recording = load(path, options);
     if (recording.ok()) check_recording(*recording, documents);
   }
   CHECK(documents.checked() > 300);
@@ -115,11 +118,10 @@ TEST_CASE("documents of the fixtures of every format follow their schemas") {
   for (const std::string& path : files_below(FORETRACE_SOURCE_DIR "/tests/fixtures")) {
     CAPTURE(path);
     check_inspection(path, documents);
-    const auto recording = driver::load(path, {.catalogue = test::shipped()});
+    const auto recording = load(path, {.catalogue = test::shipped()});
     if (recording.ok()) check_recording(*recording, documents);
   }
-  const auto job =
-      driver::load(FORETRACE_SOURCE_DIR "/tests/fixtures/job", {.catalogue = test::shipped()});
+  const auto job = load(FORETRACE_SOURCE_DIR "/tests/fixtures/job", {.catalogue = test::shipped()});
   REQUIRE(job.ok());
   check_recording(*job, documents);
   CHECK(documents.checked() > 30);

@@ -10,13 +10,13 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "apps/driver/analysis.h"
-#include "apps/driver/predict.h"
-#include "apps/driver/sweep/run.h"
-#include "apps/driver/sweep/store/select.h"
-#include "apps/report/pages.h"
+#include "apps/report/pages/result.h"
 #include "apps/report/writers.h"
-#include "tests/apps/driver/answers/answers_support.h"
+#include "apps/session/analysis.h"
+#include "apps/session/predict.h"
+#include "apps/sweep/run.h"
+#include "apps/sweep/store/select.h"
+#include "tests/apps/questions/answers_support.h"
 #include "tests/apps/support/program.h"
 
 namespace foretrace::test {
@@ -42,11 +42,11 @@ std::vector<std::string> drawn_stack(std::mt19937_64& random) {
 
 /// What `whatif --json` says; null: it declines.
 nlohmann::json document_of(const Loaded& run, const std::vector<std::string>& texts) {
-  auto prediction = driver::predict(run.recording, stack_of(texts), {}, &run.replay);
+  auto prediction = predict(run.recording, stack_of(texts), {}, &run.replay);
   if (!prediction.ok()) return nullptr;
-  driver::add_facts(run.recording, run.replay.run, *prediction);
-  const auto before = driver::analyse(run.recording.graph(), run.replay.run);
-  const auto after = driver::analyse(prediction->graph, prediction->run);
+  add_facts(run.recording, run.replay.run, *prediction);
+  const auto before = analyse(run.recording.graph(), run.replay.run);
+  const auto after = analyse(prediction->graph, prediction->run);
   REQUIRE(before.ok());
   REQUIRE(after.ok());
   return nlohmann::json::parse(report::json_of(report::result_page({.recording = run.recording,

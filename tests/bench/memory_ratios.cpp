@@ -3,7 +3,7 @@
 #include <random>
 #include <string>
 
-#include "models/memories/allocator_replay.h"
+#include "models/hardware/memories/allocator_replay.h"
 #include "sim/engine/pull/pull.h"
 #include "tests/bench/engine_ratios.h"
 #include "trace/assemble/build_graph.h"

@@ -11,12 +11,12 @@
 #include <fmt/format.h>
 #include <sys/resource.h>
 
-#include "apps/driver/plan/plan_request.h"
-#include "apps/driver/plan/plan_search.h"
-#include "apps/driver/scenario/scenario.h"
-#include "apps/driver/scenario/scenario_answer.h"
-#include "models/program/graphs/pipeline_graph.h"
-#include "models/program/graphs/unfolded_graph.h"
+#include "apps/plans/plan_request.h"
+#include "apps/plans/plan_search.h"
+#include "models/jobs/figures/scenario_answer.h"
+#include "models/jobs/program/graphs/pipeline_graph.h"
+#include "models/jobs/program/graphs/unfolded_graph.h"
+#include "models/jobs/scenario/scenario.h"
 #include "sim/engine/event/event_driven.h"
 #include "sim/engine/pull/pull.h"
 #include "tests/bench/engine_ratios.h"
@@ -27,11 +27,11 @@ namespace {
 constexpr const char* source_dir = FORETRACE_BENCH_SOURCE_DIR;
 
 /// All plans of GPT-3 on 64 to 1,024 devices, as `foretrace plan` searches them.
-void analytic(const driver::Scenario& scenario, Ratios& out) {
+void analytic(const Scenario& scenario, Ratios& out) {
   std::size_t tried = 0;
   const double begin = cpu_seconds();
   for (const std::uint32_t gpus : {64U, 512U, 1024U}) {
-    const auto answer = driver::search_plans({scenario, gpus, 1536, 5});
+    const auto answer = search_plans({scenario, gpus, 1536, 5});
     tried += answer.ok() ? answer->tried : 0;
   }
   const double seconds = cpu_seconds() - begin;
@@ -75,7 +75,7 @@ bool simulate(const Job& job, Shared& shared) {
 
 /// Plans of GPT-3 on 512 devices with a pipeline, every pass of every micro-batch an event; equal
 /// ranks are one.
-void event_driven(const driver::Scenario& scenario, Ratios& out) {
+void event_driven(const Scenario& scenario, Ratios& out) {
   Job job = scenario.job;
   job.model = &scenario.model->transformer;
   job.cluster = scenario.cluster.get();
@@ -116,9 +116,9 @@ void event_driven(const driver::Scenario& scenario, Ratios& out) {
 /// Llama 3 405B on 16,384 devices from its file to the answer, with range and timeline.
 void large_step(const CataloguePtr& known, Ratios& out) {
   const auto begin = std::chrono::steady_clock::now();
-  const auto scenario = driver::read_scenario_of_alike_ranks(
+  const auto scenario = read_scenario_of_alike_ranks(
       *known, std::string(source_dir) + "/configs/scenarios/llama3_405b_16384.json");
-  if (!scenario.ok() || !driver::answer_scenario(*scenario).ok()) return;
+  if (!scenario.ok() || !answer_scenario(*scenario).ok()) return;
   out.emplace_back("step_16384_folded_s",
                    std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count());
 }
@@ -132,7 +132,7 @@ double peak_gib() {
 /// The same job with every rank for itself and times of its own: built and simulated.
 void unfolded_step(const CataloguePtr& known, Ratios& out) {
   const auto begin = std::chrono::steady_clock::now();
-  const auto scenario = driver::read_scenario_of_alike_ranks(
+  const auto scenario = read_scenario_of_alike_ranks(
       *known, std::string(source_dir) + "/configs/scenarios/llama3_405b_16384.json");
   if (!scenario.ok()) return;
   const JobBlocks blocks = build_blocks(scenario->job);
@@ -151,8 +151,7 @@ void plan_ratios(Ratios& out) {
   auto read = Catalogue::read(std::string(source_dir) + "/configs");
   if (!read.ok()) return;
   const auto known = std::make_shared<const Catalogue>(*std::move(read));
-  const auto scenario =
-      driver::scenario_of(*known, {"gpt3_175b", "selene", "megatron_2022", "fp16", 2048});
+  const auto scenario = scenario_of(*known, {"gpt3_175b", "selene", "megatron_2022", "fp16", 2048});
   if (!scenario.ok()) {
     fmt::print(stderr, "plans: {}\n", scenario.error().message);
     return;

@@ -9,10 +9,10 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/predictor/predictor.h"
-#include "apps/driver/sweep/points/evaluate.h"
-#include "apps/driver/sweep/points/judge.h"
-#include "apps/driver/sweep/run.h"
+#include "apps/predictor/predictor.h"
+#include "apps/sweep/points/evaluate.h"
+#include "apps/sweep/points/judge.h"
+#include "apps/sweep/run.h"
 #include "tests/bench/engine_ratios.h"
 
 namespace foretrace::bench {

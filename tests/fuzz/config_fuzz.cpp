@@ -9,12 +9,12 @@
 #include <utility>
 #include <vector>
 
-#include "models/catalogue/accelerator.h"
-#include "models/catalogue/cost_file.h"
-#include "models/catalogue/kernel_rules.h"
-#include "models/costs/calibration/operator_table.h"
-#include "models/costs/kernel_cost.h"
-#include "models/whatifs/optimization.h"
+#include "models/hardware/catalogue/accelerator.h"
+#include "models/hardware/catalogue/cost_file.h"
+#include "models/hardware/costs/calibration/operator_table.h"
+#include "models/hardware/costs/kernel_cost.h"
+#include "models/hardware/kernels/kernel_rules.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/params.h"
 #include "sim/edit/selection.h"
 #include "sim/engine/pull/pull.h"
@@ -116,14 +116,14 @@ void try_what_if(std::string_view text) {
     if (equals == std::string_view::npos) continue;
     given.emplace_back(lines[i].substr(0, equals), lines[i].substr(equals + 1));
   }
-  for (const OptimizationInfo* info : optimizations::all()) {
+  for (const WhatIfInfo* info : what_ifs::all()) {
     if (info->name != lines[0]) continue;
     const auto values = ParamValues::parse(info->name, info->params, given);
     if (!values.ok()) return check_message(values.error().message);
     const TaskGraph graph = small_graph("ampere_sgemm_128x64_tn", "[[512, 512], [512, 512]]");
     for (const Bound bound : {Bound::point, Bound::optimistic, Bound::pessimistic}) {
-      const Scenario scenario{graph, &own_accelerator("a100_sxm_40gb"),
-                              *foretrace::test::shipped()};
+      const WhatIfInput scenario{graph, &own_accelerator("a100_sxm_40gb"),
+                                 *foretrace::test::shipped()};
       const auto change = info->apply(scenario, values->at_bound(bound));
       if (!change.ok()) return check_message(change.error().message);
       const auto committed = commit(graph, *change);

@@ -7,14 +7,14 @@
 #include <string>
 #include <string_view>
 
-#include "apps/driver/answers/memory_budget.h"
-#include "apps/driver/memory_need.h"
-#include "apps/driver/requests/what_if_spec.h"
-#include "apps/driver/steps/steps.h"
-#include "models/catalogue/accelerator.h"
-#include "models/catalogue/memory_profile.h"
-#include "models/memories/allocator_settings.h"
+#include "apps/questions/memory/memory_budget.h"
+#include "apps/session/memory_need.h"
+#include "models/hardware/catalogue/accelerator.h"
+#include "models/hardware/catalogue/memory_profile.h"
+#include "models/hardware/memories/allocator_settings.h"
+#include "models/whatifs/what_if_spec.h"
 #include "sim/core/config.h"
+#include "sim/result/steps/steps.h"
 #include "tests/configs.h"
 #include "trace/collect/settings.h"
 
@@ -30,18 +30,18 @@ void check(const Result<T>& result) {
 }
 
 void try_what_ifs_json(std::string_view text) {
-  const auto specs = driver::parse_what_ifs_json(text, "fuzz.json");
+  const auto specs = parse_what_ifs_json(text, "fuzz.json");
   check(specs);
   if (specs.ok()) {
-    check(driver::check_stack(*specs));
+    check(check_stack(*specs));
   }
 }
 
 void try_what_if(std::string_view text) {
-  const auto spec = driver::parse_what_if(text);
+  const auto spec = parse_what_if(text);
   check(spec);
   if (spec.ok()) {
-    check(driver::check_what_if(*spec));
+    check(check_what_if(*spec));
   }
 }
 
@@ -52,11 +52,11 @@ void try_documents(std::string_view text) {
 }
 
 void try_values(std::string_view text) {
-  check(driver::parse_budget_size(text));
-  check(driver::parse_when_full(text));
-  check(driver::parse_step_choice(text));
+  check(parse_budget_size(text));
+  check(parse_when_full(text));
+  check(parse_step_choice(text));
   check(parse_allocator_settings(text));
-  check(driver::parse_target(*foretrace::test::shipped(), text, std::nullopt));
+  check(parse_target(*foretrace::test::shipped(), text, std::nullopt));
   if (const auto steps = trace::collector::step_range_of(text); steps) {
     if (steps->first < 0 || steps->last < steps->first) {
       std::abort();

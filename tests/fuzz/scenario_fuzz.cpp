@@ -7,20 +7,20 @@
 #include <string>
 #include <string_view>
 
-#include "apps/driver/fleet/federated.h"
-#include "apps/driver/fleet/storage.h"
-#include "apps/driver/scenario/scenario.h"
-#include "apps/driver/scheduler/schedule.h"
-#include "apps/driver/scheduler/sources/batch_rules.h"
-#include "apps/driver/scheduler/sources/cells.h"
-#include "apps/driver/serving/streams.h"
-#include "apps/driver/training/time_to_train.h"
-#include "models/catalogue/imported_file.h"
-#include "models/networks/cluster.h"
-#include "models/networks/cluster_import.h"
-#include "models/program/framework.h"
-#include "models/workloads/model_import.h"
-#include "models/workloads/model_spec.h"
+#include "apps/extras/federated/federated.h"
+#include "apps/extras/frames/streams.h"
+#include "apps/extras/storage/storage.h"
+#include "apps/plans/time_to_train.h"
+#include "apps/scheduling/schedule.h"
+#include "apps/scheduling/sources/batch_rules.h"
+#include "models/hardware/catalogue/cells.h"
+#include "models/hardware/catalogue/imported_file.h"
+#include "models/hardware/networks/cluster.h"
+#include "models/hardware/networks/cluster_import.h"
+#include "models/jobs/scenario/scenario.h"
+#include "models/jobs/times/framework.h"
+#include "models/jobs/workloads/model_import.h"
+#include "models/jobs/workloads/model_spec.h"
 #include "tests/configs.h"
 
 namespace {
@@ -41,9 +41,9 @@ bool check(const Result<T>& result) {
 }
 
 void try_scenario(std::string_view text) {
-  auto scenario = driver::parse_scenario(*test::shipped(), text, "fuzz.json");
+  auto scenario = parse_scenario(*test::shipped(), text, "fuzz.json");
   if (check(scenario)) {
-    check(driver::complete_scenario(*std::move(scenario)));
+    check(complete_scenario(*std::move(scenario)));
   }
 }
 
@@ -64,10 +64,10 @@ void try_imports(std::string_view text) {
 }
 
 void try_fleets(std::string_view text) {
-  check(driver::parse_streams(*test::shipped(), text, "fuzz.json"));
-  check(driver::parse_stored_input(text, "fuzz.json"));
-  check(driver::parse_federated(text, "fuzz.json"));
-  check(driver::parse_training(test::shipped(), text, "fuzz.json"));
+  check(parse_streams(*test::shipped(), text, "fuzz.json"));
+  check(parse_stored_input(text, "fuzz.json"));
+  check(parse_federated(text, "fuzz.json"));
+  check(parse_training(test::shipped(), text, "fuzz.json"));
 }
 
 }  // namespace

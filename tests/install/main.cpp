@@ -4,7 +4,7 @@
 
 #include <foretrace/engine/pull.h>
 #include <foretrace/graph/graph_builder.h>
-#include <foretrace/models/optimization.h>
+#include <foretrace/models/info.h>
 #include <foretrace/trace/reader.h>
 
 namespace {
@@ -29,7 +29,7 @@ int main() {
   const auto graph = std::move(builder).build();
   if (!graph.ok()) return fail(graph.error().message.c_str());
   if (foretrace::simulate(*graph).span_ns != 42) return fail("30 ns and 12 ns do not make 42 ns");
-  if (foretrace::optimizations::all().empty()) return fail("no optimizations");
+  if (foretrace::what_ifs::all().empty()) return fail("no optimizations");
   if (foretrace::trace::readers::all().empty()) return fail("no trace readers");
   if (foretrace::trace::read_trace("no such file", {}).ok()) return fail("read a missing file");
   return 0;

@@ -9,10 +9,10 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "apps/driver/export/chakra_job.h"
-#include "apps/driver/node_job/node_answer.h"
-#include "apps/driver/scenario/scenario_answer.h"
-#include "models/program/sharded_passes.h"
+#include "apps/plans/chakra_job.h"
+#include "apps/session/nodes/node_answer.h"
+#include "models/jobs/figures/scenario_answer.h"
+#include "models/jobs/program/sharded_passes.h"
 #include "tests/laws/support/random_job.h"
 
 namespace foretrace {
@@ -35,7 +35,7 @@ double norm_ns(const Job& job) {
 }
 
 // Differences begin with what the traces then are: shorter or longer.
-bool says(const driver::ChakraExport& exported, std::string_view word) {
+bool says(const ChakraExport& exported, std::string_view word) {
   return std::any_of(exported.differences.begin(), exported.differences.end(),
                      [word](const std::string& one) { return one.starts_with(word); });
 }
@@ -70,19 +70,19 @@ TEST_CASE("jobs: an exported scenario takes as long when it is read back") {
     const Job& job = drawn.scenario.job;
     if (!is_small(job)) continue;
     const Folder folder(number);
-    const auto exported = driver::export_chakra(
+    const auto exported = export_chakra(
         drawn.scenario, [&](const std::string& name, const std::string& bytes) -> Status {
           std::ofstream(folder.path / name, std::ios::binary) << bytes;
           return ok_status();
         });
     if (!exported.ok()) continue;
-    const auto answer = driver::answer_scenario(drawn.scenario);
+    const auto answer = answer_scenario(drawn.scenario);
     REQUIRE(answer.ok());
-    driver::NodeScenario nodes;
+    NodeScenario nodes;
     nodes.path = "law";
     nodes.traces = {folder.path.generic_string()};
     nodes.cluster = *job.cluster;
-    const auto back = driver::answer_nodes(nodes);
+    const auto back = answer_nodes(nodes);
     CAPTURE(drawn.text);
     REQUIRE_MESSAGE(back.ok(), back.error().message);
     CAPTURE(number);

@@ -6,8 +6,8 @@
 
 #include <doctest/doctest.h>
 
-#include "apps/driver/plan/plan_search.h"
-#include "apps/driver/scenario/scenario_answer.h"
+#include "apps/plans/plan_search.h"
+#include "models/jobs/figures/scenario_answer.h"
 #include "sim/core/whole.h"
 #include "tests/laws/support/random_draws.h"
 #include "tests/laws/support/random_job.h"
@@ -62,7 +62,7 @@ void check_breakdown(const StepBreakdown& parts, std::int64_t step_ns) {
   CHECK(std::abs(parts.total() - step) <= 1 + 1e-9 * step);
 }
 
-void check_figures(const driver::JobFigures& figures) {
+void check_figures(const JobFigures& figures) {
   CHECK(figures.flops_utilization.value_or(0) >= 0);
   CHECK(figures.flops_utilization.value_or(0) <= 1);
   CHECK(figures.tokens_per_s > 0);
@@ -71,7 +71,7 @@ void check_figures(const driver::JobFigures& figures) {
   CHECK(std::isfinite(figures.cost_per_million_tokens));
 }
 
-void check_answer(const driver::ScenarioAnswer& answer) {
+void check_answer(const ScenarioAnswer& answer) {
   CHECK(answer.step_ns > 0);
   CHECK(answer.analytic.step_ns > 0);
   CHECK(answer.range.low_ns >= 0);
@@ -106,7 +106,7 @@ TEST_CASE("jobs: an answer has possible figures, or it is one line of error") {
     const Cluster cluster = extreme_cluster(*drawn.scenario.job.cluster, draws);
     if (number % 2 == 1) drawn.scenario.job.cluster = &cluster;
     if (drawn.scenario.job.micro_batches() > 512) continue;
-    const auto answer = driver::answer_scenario(drawn.scenario);
+    const auto answer = answer_scenario(drawn.scenario);
     if (answer.ok()) {
       ++answers;
       check_answer(*answer);
@@ -129,7 +129,7 @@ TEST_CASE("jobs: plans have possible figures, or there is one line of error") {
     if (job.model->is_recorded()) continue;
     CAPTURE(drawn.text);
     test::Draws draws(number);
-    driver::PlanQuestion question;
+    PlanQuestion question;
     question.scenario = drawn.scenario;
     question.scenario.job.stages.clear();
     if (number % 2 == 1) {
@@ -139,13 +139,13 @@ TEST_CASE("jobs: plans have possible figures, or there is one line of error") {
     question.gpus = std::min(job.cluster->accelerators(), draws.within(1, 16));
     question.global_batch = question.gpus * draws.within(1, 4);
     question.keep = 2;
-    const auto plans = driver::search_plans(question);
+    const auto plans = search_plans(question);
     if (!plans.ok()) {
       check_error(plans.error());
       continue;
     }
     ++answers;
-    for (const driver::PlanChoice& choice : plans->best) {
+    for (const PlanChoice& choice : plans->best) {
       CHECK(choice.step_ns > 0);
       CHECK(choice.low_ns >= 0);
       CHECK(choice.low_ns <= choice.step_ns);

@@ -11,9 +11,9 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "apps/driver/load.h"
-#include "apps/driver/predict.h"
-#include "models/whatifs/optimization.h"
+#include "apps/session/predict.h"
+#include "apps/session/recording/load.h"
+#include "models/whatifs/what_if.h"
 #include "sim/graph/change.h"
 #include "tests/configs.h"
 #include "tests/laws/identity_settings.h"
@@ -63,7 +63,7 @@ using Times = std::map<std::string_view, std::size_t>;
 /// Identities that were never tried: nothing in what was looked at lets them apply.
 std::string never_tried(const Times& times) {
   std::string names;
-  for (const OptimizationInfo* info : optimizations::all()) {
+  for (const WhatIfInfo* info : what_ifs::all()) {
     if (info->identity.setting.empty() || times.contains(info->name)) continue;
     names.append(names.empty() ? "" : " ").append(info->name);
   }
@@ -72,7 +72,7 @@ std::string never_tried(const Times& times) {
 
 /// The change itself: no time, no tensor, no origin, no range, no doubt.
 void check_change(const TaskGraph& graph, const Accelerator* on, Times& times) {
-  for (const OptimizationInfo* info : optimizations::all()) {
+  for (const WhatIfInfo* info : what_ifs::all()) {
     CAPTURE(std::string(info->name));
     const auto what_if = test::identity_of(*info, graph, on);
     if (!what_if) continue;
@@ -94,13 +94,13 @@ void check_change(const TaskGraph& graph, const Accelerator* on, Times& times) {
   }
 }
 
-std::array<double, 9> parts_of(const driver::RangeSide& side) {
+std::array<double, 9> parts_of(const RangeSide& side) {
   return {side.recipe, side.host, side.communication, side.change,  side.scatter,
           side.device, side.rest, side.doubt,         side.profiler};
 }
 
 /// The answer: that of the recorded run, and as wide.
-void check_answer(const driver::Prediction& is, const driver::Prediction& was) {
+void check_answer(const Prediction& is, const Prediction& was) {
   CHECK(is.run.answer.step_ns == was.run.answer.step_ns);
   CHECK(is.low_ns == was.low_ns);
   CHECK(is.high_ns == was.high_ns);
@@ -120,17 +120,17 @@ void check_answer(const driver::Prediction& is, const driver::Prediction& was) {
   CHECK(is.accelerator.has_value() == was.accelerator.has_value());
 }
 
-void check_predictions(const driver::Recording& recording, Times& times) {
-  const auto baseline = driver::replay(recording);
+void check_predictions(const Recording& recording, Times& times) {
+  const auto baseline = replay(recording);
   REQUIRE_MESSAGE(baseline.ok(), baseline.error().message);
-  const auto was = driver::predict(recording, {}, {}, &*baseline);
+  const auto was = predict(recording, {}, {}, &*baseline);
   REQUIRE_MESSAGE(was.ok(), was.error().message);
   const Accelerator* on = recording.accelerator ? &*recording.accelerator : nullptr;
-  for (const OptimizationInfo* info : optimizations::all()) {
+  for (const WhatIfInfo* info : what_ifs::all()) {
     CAPTURE(std::string(info->name));
     const auto what_if = test::identity_of(*info, recording.graph(), on);
     if (!what_if) continue;
-    const auto is = driver::predict(recording, {&*what_if, 1}, {}, &*baseline);
+    const auto is = predict(recording, {&*what_if, 1}, {}, &*baseline);
     if (!is.ok()) {
       CHECK_MESSAGE(may_decline(is.error().code), is.error().message);
       continue;
@@ -163,7 +163,7 @@ Accelerator the_a100() {
 }  // namespace
 
 TEST_CASE("every what-if says which setting changes nothing, or why none does") {
-  for (const OptimizationInfo* info : optimizations::all()) {
+  for (const WhatIfInfo* info : what_ifs::all()) {
     CAPTURE(std::string(info->name));
     const Identity& identity = info->identity;
     CHECK(identity.setting.empty() != identity.none_because.empty());
@@ -188,7 +188,7 @@ TEST_CASE("law: an answer at an identity is that of the recording, its range inc
   Times times;
   for (const std::string& file : own_recordings()) {
     CAPTURE(file);
-    const auto recording = driver::load(file, {.catalogue = test::shipped()});
+    const auto recording = load(file, {.catalogue = test::shipped()});
     REQUIRE_MESSAGE(recording.ok(), recording.error().message);
     check_predictions(*recording, times);
   }
@@ -208,7 +208,7 @@ TEST_CASE("law: an answer at an identity is that of the recording, of real jobs 
       MESSAGE("skipped: no real traces of a job");
       return;
     }
-    const auto recording = driver::load_inputs(files, {.catalogue = test::shipped()});
+    const auto recording = load_inputs(files, {.catalogue = test::shipped()});
     REQUIRE_MESSAGE(recording.ok(), recording.error().message);
     check_predictions(*recording, times);
   }

@@ -9,14 +9,14 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "apps/driver/requests/what_if_spec.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
+#include "models/whatifs/what_if_spec.h"
 #include "sim/graph/task_graph.h"
 
 namespace foretrace::test {
 
 /// Of the whole job, as far as a recording tells.
-inline std::size_t ranks_of(const TaskGraph& graph) {
+inline std::size_t group_ranks_of(const TaskGraph& graph) {
   std::size_t ranks = 0;
   for (const RankClass& one : graph.context().rank_classes) ranks += one.multiplicity;
   for (const Communicator& group : graph.context().communicators) {
@@ -26,8 +26,8 @@ inline std::size_t ranks_of(const TaskGraph& graph) {
 }
 
 /// Nothing where there is none, or where it names what this recording does not tell.
-inline std::optional<driver::WhatIf> identity_of(const OptimizationInfo& info,
-                                                 const TaskGraph& graph, const Accelerator* on) {
+inline std::optional<WhatIf> identity_of(const WhatIfInfo& info, const TaskGraph& graph,
+                                         const Accelerator* on) {
   std::string setting(info.identity.setting);
   const auto put = [&](std::string_view name, const std::string& value) {
     const auto at = setting.find(name);
@@ -35,14 +35,14 @@ inline std::optional<driver::WhatIf> identity_of(const OptimizationInfo& info,
     setting.replace(at, name.size(), value);
     return !value.empty();
   };
-  const std::size_t ranks = ranks_of(graph);
+  const std::size_t ranks = group_ranks_of(graph);
   if (!put("{accelerator}", on == nullptr ? "" : on->name) ||
       !put("{ranks}", ranks < 2 ? "" : std::to_string(ranks)) || setting.empty()) {
     return std::nullopt;
   }
-  const auto spec = driver::parse_what_if(fmt::format("{}:{}", info.name, setting));
+  const auto spec = parse_what_if(fmt::format("{}:{}", info.name, setting));
   REQUIRE_MESSAGE(spec.ok(), spec.error().message);
-  auto what_if = driver::check_what_if(*spec);
+  auto what_if = check_what_if(*spec);
   REQUIRE_MESSAGE(what_if.ok(), what_if.error().message);
   return *std::move(what_if);
 }

@@ -9,10 +9,10 @@
 
 #include <doctest/doctest.h>
 
-#include "apps/driver/plan/plan_estimates.h"
-#include "apps/driver/scenario/job_figures.h"
-#include "models/program/estimate.h"
-#include "models/program/job_members.h"
+#include "apps/plans/plan_estimates.h"
+#include "models/jobs/program/estimate.h"
+#include "models/jobs/program/job_figures.h"
+#include "models/jobs/program/job_members.h"
 #include "tests/laws/support/random_job.h"
 
 namespace foretrace {
@@ -134,8 +134,8 @@ TEST_CASE("jobs: what blocks are shared by does not decide about them") {
 
 TEST_CASE("jobs: what is kept of others changes no estimate, and no amount") {
   test::RandomJobs jobs;
-  driver::PlanEstimates estimates;
-  driver::ScenarioCompletion completion;
+  PlanEstimates estimates;
+  ScenarioCompletion completion;
   for (std::uint64_t number = 0; number < test::law_jobs(60); ++number) {
     const test::RandomJob first = jobs.draw(2 * number);
     const test::RandomJob second = jobs.draw(2 * number + 1);
@@ -144,7 +144,7 @@ TEST_CASE("jobs: what is kept of others changes no estimate, and no amount") {
       const auto fresh = estimate(job, build_blocks(job));
       REQUIRE(kept.ok() == fresh.ok());
       if (kept.ok()) CHECK_MESSAGE(*kept == *fresh, number);
-      CHECK_MESSAGE(completion.amounts(job) == driver::amounts_of(job), number);
+      CHECK_MESSAGE(completion.amounts(job) == amounts_of(job), number);
     }
   }
 }
@@ -154,7 +154,7 @@ TEST_CASE("jobs: a job that is written as a scenario is read as the same job") {
   for (std::uint64_t number = 0; number < test::law_jobs(400); ++number) {
     const test::RandomJob drawn = jobs.draw(number);
     const Job& job = drawn.scenario.job;
-    const std::string text = driver::scenario_text(job, drawn.names);
+    const std::string text = scenario_text(job, drawn.names);
     const auto read = jobs.parsed(text);
     CHECK_MESSAGE(read.ok(), number << ": " << text << (read.ok() ? "" : read.error().message));
     if (read.ok()) CHECK_MESSAGE(read->job == job, number << ": " << text);

@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-#include "models/program/estimate.h"
+#include "models/jobs/program/estimate.h"
 #include "tests/laws/support/random_draws.h"
 #include "tests/laws/support/random_job.h"
 

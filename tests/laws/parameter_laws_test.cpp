@@ -12,8 +12,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "apps/driver/load.h"
-#include "models/whatifs/optimization.h"
+#include "apps/session/recording/load.h"
+#include "models/whatifs/what_if.h"
 #include "sim/engine/pull/pull.h"
 #include "tests/configs.h"
 #include "tests/laws/identity_settings.h"
@@ -71,7 +71,7 @@ std::vector<Run> some_runs() {
                            "examples/traces/h200/gpt2.baseline.ftr.gz",
                            "examples/traces/h200/loader.workers_0.ftr.gz", "tests/fixtures/job"}) {
     auto recording =
-        driver::load(FORETRACE_SOURCE_DIR "/" + std::string(file), {.catalogue = test::shipped()});
+        load(FORETRACE_SOURCE_DIR "/" + std::string(file), {.catalogue = test::shipped()});
     REQUIRE_MESSAGE(recording.ok(), recording.error().message);
     runs.push_back({recording->built.graph, recording->accelerator, file});
   }
@@ -86,8 +86,7 @@ std::vector<Run> all_runs() {
 }
 
 /// Nothing where the what-if declines.
-std::optional<std::int64_t> span_with(const Run& run, const OptimizationInfo& info,
-                                      const Given& given) {
+std::optional<std::int64_t> span_with(const Run& run, const WhatIfInfo& info, const Given& given) {
   const auto values = ParamValues::parse(info.name, info.params, given);
   REQUIRE_MESSAGE(values.ok(), values.error().message);
   const auto change = info.apply({run.graph, run.accelerator(), *test::shipped()}, *values);
@@ -123,7 +122,7 @@ std::vector<std::string> values_of(const ParamInfo& row) {
 std::int64_t rounding_of(const Run& run) { return static_cast<std::int64_t>(run.graph.size()); }
 
 /// How many values were compared with one before.
-std::size_t check_trend(const OptimizationInfo& info, const Trend& trend, const Run& run) {
+std::size_t check_trend(const WhatIfInfo& info, const Trend& trend, const Run& run) {
   std::size_t compared = 0;
   const Given example = test::example_of(info.name);
   std::optional<std::int64_t> before;
@@ -140,7 +139,7 @@ std::size_t check_trend(const OptimizationInfo& info, const Trend& trend, const 
 }
 
 /// The row at one end of its declared range, beside its default.
-void check_declared(const OptimizationInfo& info, const ParamInfo& row, const Run& run) {
+void check_declared(const WhatIfInfo& info, const ParamInfo& row, const Run& run) {
   const Given example = test::example_of(info.name);
   if (row.optimistic.empty()) return;
   const auto span = [&](std::string_view value) {
@@ -155,7 +154,7 @@ void check_declared(const OptimizationInfo& info, const ParamInfo& row, const Ru
 }
 
 /// Values beside that of the identity, of a parameter that is a number.
-void check_beside(const OptimizationInfo& info, const Run& run) {
+void check_beside(const WhatIfInfo& info, const Run& run) {
   const auto identity = test::identity_of(info, run.graph, run.accelerator());
   if (!identity) return;
   const Given given = identity->parameters.texts();
@@ -182,7 +181,7 @@ TEST_CASE("law: a larger value of a parameter never moves the step the other way
   std::map<std::string, std::size_t> compared;
   for (const Run& run : all_runs()) {
     CAPTURE(run.name);
-    for (const OptimizationInfo* info : optimizations::all()) {
+    for (const WhatIfInfo* info : what_ifs::all()) {
       CAPTURE(std::string(info->name));
       for (const Trend& trend : info->trends) {
         CAPTURE(std::string(trend.parameter->name));
@@ -208,10 +207,10 @@ TEST_CASE("law: nor does it on a real job whose ranks exchange much") {
       return;
     }
   }
-  const auto recording = driver::load_inputs(files, {.catalogue = test::shipped()});
+  const auto recording = load_inputs(files, {.catalogue = test::shipped()});
   REQUIRE_MESSAGE(recording.ok(), recording.error().message);
   const Run run{recording->graph(), recording->accelerator, "job"};
-  for (const OptimizationInfo* info : optimizations::all()) {
+  for (const WhatIfInfo* info : what_ifs::all()) {
     CAPTURE(std::string(info->name));
     const bool exchanges = info->name == "compress_communication" || info->name == "replicate" ||
                            info->name == "communication_scale";
@@ -226,7 +225,7 @@ TEST_CASE("law: nor does it on a real job whose ranks exchange much") {
 TEST_CASE("law: the optimistic end of a declared range is never slower than the other") {
   for (const Run& run : all_runs()) {
     CAPTURE(run.name);
-    for (const OptimizationInfo* info : optimizations::all()) {
+    for (const WhatIfInfo* info : what_ifs::all()) {
       CAPTURE(std::string(info->name));
       for (const ParamInfo& row : info->params) {
         CAPTURE(std::string(row.name));
@@ -240,7 +239,7 @@ TEST_CASE("law: the optimistic end of a declared range is never slower than the 
 TEST_CASE("law: just beside its identity a what-if changes just about nothing") {
   for (const Run& run : some_runs()) {
     CAPTURE(run.name);
-    for (const OptimizationInfo* info : optimizations::all()) {
+    for (const WhatIfInfo* info : what_ifs::all()) {
       CAPTURE(std::string(info->name));
       check_beside(*info, run);
     }

@@ -7,20 +7,16 @@
 
 #include <doctest/doctest.h>
 
-#include "apps/driver/plan/plan_search.h"
-#include "apps/driver/scenario/open_choices.h"
-#include "apps/driver/scenario/scenario_answer.h"
-#include "apps/driver/scenario/scenario_text.h"
-#include "models/program/estimate.h"
+#include "apps/plans/plan_search.h"
+#include "models/jobs/figures/open_choices.h"
+#include "models/jobs/figures/scenario_answer.h"
+#include "models/jobs/program/estimate.h"
+#include "models/jobs/scenario/scenario_text.h"
 #include "tests/laws/support/random_draws.h"
 #include "tests/laws/support/random_job.h"
 
 namespace foretrace {
 namespace {
-
-using driver::PlanAnswer;
-using driver::PlanChoice;
-using driver::PlanQuestion;
 
 /// What a random job computes, and where, to be planned anew.
 PlanQuestion question_about(const test::RandomJob& drawn) {
@@ -41,10 +37,10 @@ PlanQuestion question_about(const test::RandomJob& drawn) {
 
 // As `plan` says it and as `simulate` says it of the written file.
 void check_written(const PlanChoice& choice, const test::RandomJob& drawn, test::RandomJobs& jobs) {
-  const std::string text = driver::scenario_text(choice.job, drawn.names);
+  const std::string text = scenario_text(choice.job, drawn.names);
   const auto scenario = jobs.parsed(text);
   REQUIRE_MESSAGE(scenario.ok(), text << (scenario.ok() ? "" : scenario.error().message));
-  const auto answer = driver::answer_scenario(*scenario);
+  const auto answer = answer_scenario(*scenario);
   REQUIRE(answer.ok());
   const auto planned = static_cast<double>(choice.step_ns);
   CHECK_MESSAGE(std::abs(static_cast<double>(answer->step_ns) / planned - 1) < 0.01, text);
@@ -62,7 +58,7 @@ void check_listed(const PlanChoice& choice) {
   REQUIRE(alone.ok());
   CHECK(choice.formula_ns == alone->step_ns);
   CHECK(choice.formula_ns <= choice.step_ns);
-  CHECK(choice.memory_bytes == alone->memory[driver::fullest_stage(alone->memory)].total());
+  CHECK(choice.memory_bytes == alone->memory[fullest_stage(alone->memory)].total());
 }
 
 TEST_CASE("jobs: a plan takes the step and the memory that its own scenario is simulated to take") {
@@ -73,7 +69,7 @@ TEST_CASE("jobs: a plan takes the step and the memory that its own scenario is s
     CAPTURE(number);
     const test::RandomJob drawn = jobs.draw(number);
     const PlanQuestion question = question_about(drawn);
-    const auto answer = driver::search_plans(question);
+    const auto answer = search_plans(question);
     if (!answer.ok() || answer->best.empty()) continue;
     ++answered;
     for (const PlanChoice& choice : answer->best) {
@@ -81,7 +77,7 @@ TEST_CASE("jobs: a plan takes the step and the memory that its own scenario is s
       check_written(choice, drawn, jobs);
       CHECK(answer->best.front().step_ns <= choice.step_ns);
     }
-    for (const driver::LosingGrid& grid : answer->losing) {
+    for (const LosingGrid& grid : answer->losing) {
       check_listed(grid.choice);
       CHECK((!grid.fits || answer->best.back().step_ns <= grid.choice.step_ns));
     }
@@ -100,7 +96,7 @@ TEST_CASE("jobs: the range of the formula alone holds most steps that it does no
     const Job& job = drawn.scenario.job;
     if (job.plan.pipeline == 1) continue;
     CAPTURE(drawn.text);
-    const auto answer = driver::answer_scenario(drawn.scenario);
+    const auto answer = answer_scenario(drawn.scenario);
     const auto formula = ranged_step(job, build_blocks(job));
     REQUIRE(answer.ok());
     REQUIRE(formula.ok());
@@ -123,15 +119,15 @@ TEST_CASE("jobs: what a plan leaves open is what is simulated to be fastest") {
     CAPTURE(drawn.text);
     const std::vector<double> micros = {1, 2, 4};
     const std::vector<std::uint32_t> chunks = {1, 2, 3, 4};
-    const auto chosen = driver::fastest_choice(drawn.scenario, {micros, chunks, {}, 0});
+    const auto chosen = fastest_choice(drawn.scenario, {micros, chunks, {}, 0});
     if (!chosen.ok()) continue;
-    const auto best = driver::answer_scenario(*chosen);
+    const auto best = answer_scenario(*chosen);
     REQUIRE(best.ok());
     for (const double micro : micros) {
       for (const std::uint32_t pieces : chunks) {
-        const auto one = driver::fastest_choice(drawn.scenario, {{micro}, {pieces}, {}, 0});
+        const auto one = fastest_choice(drawn.scenario, {{micro}, {pieces}, {}, 0});
         if (!one.ok()) continue;
-        const auto answer = driver::answer_scenario(*one);
+        const auto answer = answer_scenario(*one);
         REQUIRE(answer.ok());
         ++compared;
         CHECK(best->step_ns <= answer->step_ns);

@@ -10,7 +10,7 @@
 
 #include <doctest/doctest.h>
 
-#include "apps/driver/load.h"
+#include "apps/session/recording/load.h"
 #include "models/editing/tensors/tensor_uses.h"
 #include "models/policies/eviction/policy.h"
 #include "sim/engine/event/event_driven.h"
@@ -196,7 +196,7 @@ TEST_CASE("law: policies obey on real training runs") {
       continue;
     }
     CAPTURE(path);
-    const auto recording = driver::load(path, {.catalogue = test::shipped()});
+    const auto recording = load(path, {.catalogue = test::shipped()});
     REQUIRE_MESSAGE(recording.ok(), recording.error().message);
     const auto curves = track_memory(recording->graph(), simulate(recording->graph()));
     REQUIRE(curves.size() == 1);

@@ -6,8 +6,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "apps/driver/scenario/scenario.h"
-#include "apps/driver/scenario/scenario_answer.h"
+#include "models/jobs/figures/scenario_answer.h"
+#include "models/jobs/scenario/scenario.h"
 #include "tests/configs.h"
 
 using namespace foretrace;
@@ -22,20 +22,20 @@ struct Fields {
   std::string_view beside = "";  ///< members of the scenario
 };
 
-driver::ScenarioAnswer answer_to(const Fields& fields) {
+ScenarioAnswer answer_to(const Fields& fields) {
   const std::string text = fmt::format(
       R"({{"schema": "foretrace.scenario/1", "workload": {{{}}}, "cluster": "selene",
           "framework": "megatron_2022", "precision": "bf16",
           "parallelism": {{{}{}}}, "batch": {{"global": 8, "micro": 1}}{}}})",
       fields.workload, fields.parallelism, fields.more, fields.beside);
-  const auto scenario = driver::parse_scenario(*test::shipped(), text, "s.json");
+  const auto scenario = parse_scenario(*test::shipped(), text, "s.json");
   REQUIRE_MESSAGE(scenario.ok(), scenario.error().message);
-  auto answer = driver::answer_scenario(*scenario);
+  auto answer = answer_scenario(*scenario);
   REQUIRE_MESSAGE(answer.ok(), answer.error().message);
   return *std::move(answer);
 }
 
-void check_same(const driver::ScenarioAnswer& is, const driver::ScenarioAnswer& was) {
+void check_same(const ScenarioAnswer& is, const ScenarioAnswer& was) {
   CHECK(is.step_ns == was.step_ns);
   CHECK(is.analytic.step_ns == was.analytic.step_ns);
   CHECK(is.range.low_ns == was.range.low_ns);

@@ -60,8 +60,8 @@ inline NamedGraph text_run(std::string_view text) { return named_graph(text, tex
 
 /// The graph after a what-if; fails the test if it declines or breaks a law. New tasks are called
 /// what they do, '_' for blanks.
-inline NamedGraph after(const NamedGraph& before, const OptimizationInfo& info,
-                        const Given& given = {}, const Accelerator* accelerator = nullptr) {
+inline NamedGraph after(const NamedGraph& before, const WhatIfInfo& info, const Given& given = {},
+                        const Accelerator* accelerator = nullptr) {
   const auto change = apply_to(before.graph, info, given, accelerator);
   REQUIRE_MESSAGE(change.ok(), change.error().message);
   auto committed = commit(before.graph, *change, Checks::none);

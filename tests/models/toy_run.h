@@ -9,7 +9,7 @@
 
 #include <doctest/doctest.h>
 
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/engine/pull/pull.h"
 #include "sim/graph/change.h"
 #include "sim/graph/graph_builder.h"
@@ -173,7 +173,7 @@ inline Accelerator toy_accelerator(const char* name = "a100_sxm_40gb") {
   return *found;
 }
 
-inline Result<Change> apply_to(const TaskGraph& graph, const OptimizationInfo& info,
+inline Result<Change> apply_to(const TaskGraph& graph, const WhatIfInfo& info,
                                const Given& given = {}, const Accelerator* accelerator = nullptr) {
   auto values = ParamValues::parse(info.name, info.params, given);
   REQUIRE_MESSAGE(values.ok(), values.error().message);
@@ -181,8 +181,8 @@ inline Result<Change> apply_to(const TaskGraph& graph, const OptimizationInfo& i
 }
 
 /// The graph after the what-if; fails the test if it declines.
-inline TaskGraph after(const TaskGraph& graph, const OptimizationInfo& info,
-                       const Given& given = {}, const Accelerator* accelerator = nullptr) {
+inline TaskGraph after(const TaskGraph& graph, const WhatIfInfo& info, const Given& given = {},
+                       const Accelerator* accelerator = nullptr) {
   auto change = apply_to(graph, info, given, accelerator);
   REQUIRE_MESSAGE(change.ok(), change.error().message);
   auto committed = commit(graph, *change);

@@ -14,7 +14,7 @@
 #include "apps/cli/output/busy.h"
 #include "apps/cli/output/console.h"
 #include "apps/cli/run_program.h"
-#include "apps/driver/validate/folders.h"
+#include "apps/questions/validate/folders.h"
 #include "apps/report/writers.h"
 #include "tests/validation/report/pages.h"
 #include "tests/validation/table_options.h"
@@ -37,11 +37,11 @@ int answer_validation(const report::Page& page, const ValidateOptions& options) 
 }
 
 int predict_claims(const ValidateOptions& options, const CataloguePtr& known) {
-  if (const Status there = driver::check_folder(options.data); !there.ok()) {
+  if (const Status there = check_folder(options.data); !there.ok()) {
     return failure(there.error());
   }
   const auto rows = while_busy(options.common, "predicting what papers report",
-                               [&] { return driver::claim_table(known, options.data); });
+                               [&] { return claim_table(known, options.data); });
   return rows.ok() ? answer_validation(report::claims_page(*rows), options) : failure(rows.error());
 }
 

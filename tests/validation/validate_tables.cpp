@@ -14,11 +14,6 @@ namespace foretrace::validation {
 namespace {
 
 namespace fs = std::filesystem;
-using driver::read_truth_table;
-using driver::TableInputs;
-using driver::TableResult;
-using driver::TablesReport;
-using driver::TruthTable;
 
 std::vector<std::string> json_files(const std::string& folder) {
   std::vector<std::string> files;
@@ -70,18 +65,18 @@ const TableMap* TablePredictors::map_of(std::string_view id) const {
 }
 
 bool TablePredictors::knows(std::string_view id) const {
-  return map_of(id) != nullptr || driver::reader_of(id) != nullptr;
+  return map_of(id) != nullptr || reader_of(id) != nullptr;
 }
 
 bool TablePredictors::takes_minutes(std::string_view id) {
-  const driver::TableReaderInfo* reader = driver::reader_of(id);
+  const TableReaderInfo* reader = reader_of(id);
   return reader != nullptr && reader->takes_minutes(id);
 }
 
 Result<std::vector<TableResult>> TablePredictors::predict(const TruthTable& table,
                                                           TableInputs& inputs) const {
   if (const TableMap* map = map_of(table.id)) return predict_by_map(*map, table, inputs);
-  if (const driver::TableReaderInfo* reader = driver::reader_of(table.id)) {
+  if (const TableReaderInfo* reader = reader_of(table.id)) {
     return reader->read(table, inputs);
   }
   return Error{ErrorCode::not_found, fmt::format("{}: no map and no reader", table.id)};

@@ -30,15 +30,15 @@ class TablePredictors {
   /// True for tables that are predicted where they are asked for by name.
   [[nodiscard]] static bool takes_minutes(std::string_view id);
   /// Error: the table as a whole is not what it should be, or nobody knows it.
-  [[nodiscard]] Result<std::vector<driver::TableResult>> predict(const driver::TruthTable& table,
-                                                                 driver::TableInputs& inputs) const;
+  [[nodiscard]] Result<std::vector<TableResult>> predict(const TruthTable& table,
+                                                         TableInputs& inputs) const;
 
  private:
   std::vector<TableMap> maps_;
 };
 
 /// Error: a folder that is not there, a name in `only` that is in no table.
-[[nodiscard]] Result<driver::TablesReport> validate_tables(const Catalogue& catalogue,
-                                                           const TablesOptions& options);
+[[nodiscard]] Result<TablesReport> validate_tables(const Catalogue& catalogue,
+                                                   const TablesOptions& options);
 
 }  // namespace foretrace::validation

@@ -1,5 +1,5 @@
 // foretrace calibrate: constants of operators fitted to measured tables, with their honest error.
-#include "models/costs/calibration/calibrate.h"
+#include "models/hardware/costs/calibration/calibrate.h"
 
 #include <memory>
 #include <optional>
@@ -17,7 +17,7 @@
 #include "apps/report/section.h"
 #include "apps/report/text.h"
 #include "apps/report/writers.h"
-#include "models/catalogue/cost_file.h"
+#include "models/hardware/catalogue/cost_file.h"
 
 namespace foretrace::commands::calibrate_parts {
 namespace {

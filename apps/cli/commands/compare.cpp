@@ -1,5 +1,5 @@
 // foretrace compare: two recordings side by side, and what explains the difference.
-#include "apps/driver/compare/compare.h"
+#include "apps/questions/compare/compare.h"
 
 #include <algorithm>
 #include <array>
@@ -17,10 +17,11 @@
 #include "apps/cli/output/answers.h"
 #include "apps/cli/output/console.h"
 #include "apps/cli/output/outputs.h"
-#include "apps/driver/predict.h"
 #include "apps/explorer/comparison_page.h"
-#include "apps/report/pages.h"
+#include "apps/report/pages/compare.h"
 #include "apps/report/writers.h"
+#include "apps/session/predict.h"
+#include "apps/session/recording/load.h"
 
 namespace foretrace::commands::compare_parts {
 namespace {
@@ -34,18 +35,18 @@ struct Options {
 
 /// A recording with its replay.
 struct Side {
-  driver::Recording recording;
-  driver::Replay replay;
+  Recording recording;
+  Replay replay;
 };
 
 Result<Side> load_side(const Options& options, std::vector<std::string> paths,
-                       const driver::RunOptions& run_options) {
+                       const RunOptions& run_options) {
   app::TraceOptions trace = options.trace;
   trace.paths = std::move(paths);
   trace.memory_graph = true;
-  Result<driver::Recording> recording = app::load_trace(trace, options.common);
+  Result<Recording> recording = app::load_trace(trace, options.common);
   if (!recording.ok()) return recording.error();
-  Result<driver::Replay> replay = driver::replay(*recording, run_options);
+  Result<Replay> replay = foretrace::replay(*recording, run_options);
   if (!replay.ok()) return replay.error();
   return Side{*std::move(recording), *std::move(replay)};
 }
@@ -67,8 +68,8 @@ Status split(const Options& options, std::vector<std::string>& before,
   return ok_status();
 }
 
-std::vector<driver::Doubt> doubts_of(const Side& before, const Side& after) {
-  std::vector<driver::Doubt> doubts = before.replay.doubts;
+std::vector<Doubt> doubts_of(const Side& before, const Side& after) {
+  std::vector<Doubt> doubts = before.replay.doubts;
   std::ranges::copy(after.replay.doubts, std::back_inserter(doubts));
   return doubts;
 }
@@ -95,15 +96,15 @@ int run(const Options& options) {
   if (const Status known = split(options, first, second); !known.ok()) {
     return app::failure(known.error());
   }
-  const Result<driver::RunOptions> run_options = app::run_options(options.trace);
+  const Result<RunOptions> run_options = app::run_options(options.trace);
   if (!run_options.ok()) return app::failure(run_options.error());
   const Result<Side> before = load_side(options, std::move(first), *run_options);
   if (!before.ok()) return app::failure(before.error());
   const Result<Side> after = load_side(options, std::move(second), *run_options);
   if (!after.ok()) return app::failure(after.error());
-  const driver::ComparedRun runs[] = {driver::compared_run(before->recording, before->replay),
-                                      driver::compared_run(after->recording, after->replay)};
-  const Result<driver::Comparison> comparison = driver::compare_runs(runs[0], runs[1]);
+  const ComparedRun runs[] = {compared_run(before->recording, before->replay),
+                              compared_run(after->recording, after->replay)};
+  const Result<Comparison> comparison = compare_runs(runs[0], runs[1]);
   if (!comparison.ok()) return app::failure(comparison.error());
   const report::Page page =
       report::compare_page({runs[0], runs[1], *comparison, doubts_of(*before, *after)});

@@ -1,4 +1,6 @@
 // foretrace corun: two recorded runs on one device.
+#include "apps/report/pages/corun.h"
+
 #include <array>
 #include <memory>
 #include <string>
@@ -14,8 +16,7 @@
 #include "apps/cli/output/answers.h"
 #include "apps/cli/output/busy.h"
 #include "apps/cli/output/console.h"
-#include "apps/driver/predictor/shared_device.h"
-#include "apps/report/corun_page.h"
+#include "apps/questions/sharing/shared_device.h"
 
 namespace foretrace::commands::corun_parts {
 namespace {
@@ -38,8 +39,8 @@ int run(const Options& options) {
   const Result<std::string> accelerator = app::accelerator_option(options.accelerator);
   if (!accelerator.ok()) return app::failure(accelerator.error());
   const auto answer = app::while_busy(options.common, "running both", [&] {
-    return driver::shared_device({options.traces[0], options.traces[1]}, *accelerator,
-                                 {.catalogue = *known, .step = options.step});
+    return shared_device({options.traces[0], options.traces[1]}, *accelerator,
+                         {.catalogue = *known, .step = options.step});
   });
   if (!answer.ok()) return app::failure(answer.error());
   const int code = app::answer(report::corun_page(*answer), options.common);

@@ -1,4 +1,6 @@
 // foretrace critical-path: what the time of a step was spent on, and how much each part could give.
+#include "apps/report/pages/critical_path.h"
+
 #include <memory>
 #include <string>
 
@@ -7,9 +9,8 @@
 #include "apps/cli/options.h"
 #include "apps/cli/output/answers.h"
 #include "apps/cli/output/console.h"
-#include "apps/driver/analysis.h"
-#include "apps/driver/predict.h"
-#include "apps/report/pages.h"
+#include "apps/session/analysis.h"
+#include "apps/session/predict.h"
 
 namespace foretrace::commands::critical_path_parts {
 namespace {
@@ -22,20 +23,19 @@ struct Options {
 
 int run(const Options& options) {
   app::start_logging(options.common);
-  const Result<driver::RunOptions> run_options = app::run_options(options.trace);
+  const Result<RunOptions> run_options = app::run_options(options.trace);
   if (!run_options.ok()) {
     return app::failure(run_options.error());
   }
-  const Result<driver::Recording> recording = app::load_trace(options.trace, options.common);
+  const Result<Recording> recording = app::load_trace(options.trace, options.common);
   if (!recording.ok()) {
     return app::failure(recording.error());
   }
-  const Result<driver::Replay> replay = driver::replay(*recording, *run_options);
+  const Result<Replay> replay = foretrace::replay(*recording, *run_options);
   if (!replay.ok()) {
     return app::failure(replay.error());
   }
-  const driver::PathReport path =
-      driver::path_report(recording->graph(), replay->run, options.top, *run_options);
+  const PathReport path = path_report(recording->graph(), replay->run, options.top, *run_options);
   return app::answer(report::critical_path_page({*recording, *replay, path}), options.common);
 }
 

@@ -35,8 +35,7 @@ Result<Component> find(const std::string& name) {
   }
   std::vector<std::string_view> names;
   std::vector<std::string> meant = {name};
-  for (const Result<std::string>& word :
-       {app::optimization_named(name), app::accelerator_named(name)}) {
+  for (const Result<std::string>& word : {app::what_if_named(name), app::accelerator_named(name)}) {
     if (word.ok()) meant.push_back(*word);
   }
   for (const Component& component : *all) {

@@ -19,10 +19,10 @@
 #include "apps/cli/output/busy.h"
 #include "apps/cli/output/console.h"
 #include "apps/cli/output/outputs.h"
-#include "apps/driver/export/chakra_job.h"
-#include "apps/driver/scenario/scenario.h"
+#include "apps/plans/chakra_job.h"
 #include "apps/report/section.h"
 #include "apps/report/text.h"
+#include "models/jobs/scenario/scenario.h"
 #include "sim/core/text.h"
 
 namespace foretrace::commands::export_scenario_parts {
@@ -100,16 +100,16 @@ class ExportFolder {
   bool is_new_ = false;
 };
 
-Result<driver::ChakraExport> export_to(const Options& options) {
+Result<ChakraExport> export_to(const Options& options) {
   const Result<CataloguePtr> known = app::catalogue();
   if (!known.ok()) return known.error();
-  if (!driver::is_scenario_file(options.scenario)) {
+  if (!is_scenario_file(options.scenario)) {
     return Error{ErrorCode::bad_config,
                  fmt::format("export: '{}' is no scenario (see configs/scenarios); a recording is "
                              "written by foretrace convert",
                              options.scenario)};
   }
-  const auto scenario = driver::read_scenario_of_alike_ranks(**known, options.scenario);
+  const auto scenario = read_scenario_of_alike_ranks(**known, options.scenario);
   if (!scenario.ok()) return scenario.error();
   ExportFolder folder(options.chakra);
   if (Status open = folder.open(); !open.ok()) return std::move(open).error();
@@ -117,12 +117,12 @@ Result<driver::ChakraExport> export_to(const Options& options) {
     return folder.write(name, text);
   };
   auto exported = app::while_busy(options.common, "writing ranks",
-                                  [&] { return driver::export_chakra(*scenario, write); });
+                                  [&] { return export_chakra(*scenario, write); });
   if (exported.ok()) folder.keep();
   return exported;
 }
 
-report::Page page(const Options& options, const driver::ChakraExport& result) {
+report::Page page(const Options& options, const ChakraExport& result) {
   report::Section section{
       .key = "exported",
       .headline = fmt::format("wrote {} of Chakra to {} ({}, {:.2f} MB)",

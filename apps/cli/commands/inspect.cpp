@@ -1,5 +1,5 @@
 // foretrace inspect: what is in a trace, and where its time goes.
-#include "apps/driver/inspect.h"
+#include "apps/session/recording/inspect.h"
 
 #include <algorithm>
 #include <iterator>
@@ -12,7 +12,8 @@
 #include "apps/cli/options.h"
 #include "apps/cli/output/answers.h"
 #include "apps/cli/output/console.h"
-#include "apps/report/pages.h"
+#include "apps/report/pages/communication.h"
+#include "apps/report/pages/inspect.h"
 #include "trace/inputs/list_files.h"
 
 namespace foretrace::commands::inspect_parts {
@@ -30,22 +31,20 @@ struct Options {
 
 /// All inputs as one job: its collectives, late ranks and stalls.
 int run_communication(const Options& options) {
-  Result<driver::Recording> recording =
-      app::load_ranks(options.paths, options.trace, options.common);
+  Result<Recording> recording = app::load_ranks(options.paths, options.trace, options.common);
   if (!recording.ok()) {
     return app::failure(recording.error());
   }
-  const Result<driver::Replay> replay = driver::replay(*recording);
+  const Result<Replay> replay = foretrace::replay(*recording);
   if (!replay.ok()) {
     return app::failure(replay.error());
   }
-  const driver::Communication communication =
-      driver::communication_of(*recording, replay->run.timeline);
+  const Communication communication = communication_of(*recording, replay->run.timeline);
   return app::answer(report::communication_page({*recording, *replay, communication}),
                      options.common);
 }
 
-Result<std::vector<driver::Inspection>> inspect_all(const Options& options) {
+Result<std::vector<Inspection>> inspect_all(const Options& options) {
   const Result<std::vector<std::string>> listed = trace::list_files(options.paths);
   if (!listed.ok()) {
     return listed.error();
@@ -55,21 +54,20 @@ Result<std::vector<driver::Inspection>> inspect_all(const Options& options) {
   if (!settings.ok()) {
     return settings.error();
   }
-  const driver::MemoryQuestion memory{options.memory, *settings};
-  Result<driver::LoadOptions> load =
-      app::load_options(files.front(), options.trace, options.common);
+  const MemoryQuestion memory{options.memory, *settings};
+  Result<LoadOptions> load = app::load_options(files.front(), options.trace, options.common);
   if (!load.ok()) {
     return load.error();
   }
   if (files.size() == 2) {  // they may complete each other
-    auto pair = driver::inspect_two(files[0], files[1], *load, memory);
+    auto pair = inspect_two(files[0], files[1], *load, memory);
     app::clear_progress();
     return pair;
   }
-  std::vector<driver::Inspection> traces;
+  std::vector<Inspection> traces;
   for (const std::string& file : files) {
     load->progress = app::reading_progress(file, options.common);
-    Result<std::vector<driver::Inspection>> found = driver::inspect(file, *load, memory);
+    Result<std::vector<Inspection>> found = inspect(file, *load, memory);
     app::clear_progress();
     if (!found.ok()) {
       return std::move(found).error();
@@ -84,12 +82,12 @@ int run(const Options& options) {
   if (options.communication) {
     return run_communication(options);
   }
-  Result<std::vector<driver::Inspection>> inspected = inspect_all(options);
+  Result<std::vector<Inspection>> inspected = inspect_all(options);
   if (!inspected.ok()) {
     return app::failure(inspected.error());
   }
-  const std::vector<driver::Inspection>& traces = *inspected;
-  for (const driver::Inspection& found : traces) {
+  const std::vector<Inspection>& traces = *inspected;
+  for (const Inspection& found : traces) {
     app::log_warnings(found.report,
                       found.graph ? found.graph->warnings : std::vector<std::string>{});
   }

@@ -1,4 +1,4 @@
-// foretrace list: names of optimizations, policies, accelerators, readers and writers.
+// foretrace list: names of what-ifs, policies, accelerators, readers and writers.
 #include <algorithm>
 #include <memory>
 #include <string>

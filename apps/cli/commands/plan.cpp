@@ -1,4 +1,6 @@
 // foretrace plan: the best parallel plans of a model on a cluster, and why the others lose.
+#include "apps/report/pages/plan.h"
+
 #include <algorithm>
 #include <array>
 #include <charconv>
@@ -20,15 +22,16 @@
 #include "apps/cli/output/busy.h"
 #include "apps/cli/output/console.h"
 #include "apps/cli/output/outputs.h"
-#include "apps/driver/plan/plan_request.h"
-#include "apps/driver/plan/plan_search.h"
-#include "apps/driver/plan/recorded_plans.h"
-#include "apps/driver/plan/stage_search.h"
-#include "apps/driver/predict.h"
-#include "apps/driver/scenario/scenario_text.h"
-#include "apps/report/pages.h"
-#include "models/catalogue/imported_file.h"
-#include "models/workloads/model_import.h"
+#include "apps/plans/plan_request.h"
+#include "apps/plans/plan_search.h"
+#include "apps/plans/recorded_plans.h"
+#include "apps/plans/stage_search.h"
+#include "apps/report/pages/recorded_plans.h"
+#include "apps/report/pages/stages.h"
+#include "apps/session/predict.h"
+#include "models/hardware/catalogue/imported_file.h"
+#include "models/jobs/scenario/scenario_text.h"
+#include "models/jobs/workloads/model_import.h"
 #include "sim/core/config.h"
 #include "sim/core/params.h"
 
@@ -78,7 +81,7 @@ Result<std::uint32_t> device_count(std::string_view part, std::string_view text)
 
 Result<DeviceRange> device_range(const std::string& text, std::uint32_t all) {
   if (text.empty()) {
-    const std::uint32_t most = driver::power_of_two_within(all);
+    const std::uint32_t most = power_of_two_within(all);
     return DeviceRange{most, most};
   }
   const std::string_view view = text;
@@ -101,38 +104,37 @@ Result<DeviceRange> device_range(const std::string& text, std::uint32_t all) {
   return DeviceRange{*first, *last};
 }
 
-Result<driver::Scenario> scenario_of(const Options& options) {
+Result<Scenario> scenario_of(const Options& options) {
   const Result<CataloguePtr> known = app::catalogue();
   if (!known.ok()) return known.error();
   const auto or_usual = [](const std::string& given, std::string_view usual) {
     return given.empty() ? std::string(usual) : given;
   };
-  return driver::scenario_of(
-      **known, {options.model, options.cluster, or_usual(options.framework, usual_framework),
-                or_usual(options.precision, usual_precision), options.sequence});
+  return scenario_of(**known,
+                     {options.model, options.cluster, or_usual(options.framework, usual_framework),
+                      or_usual(options.precision, usual_precision), options.sequence});
 }
 
 /// One search per number of devices: from the least, doubling, to the most.
 struct Answers {
-  std::vector<driver::PlanAnswer> strong;
-  std::vector<driver::PlanAnswer> weak;
+  std::vector<PlanAnswer> strong;
+  std::vector<PlanAnswer> weak;
 };
 
-Result<Answers> search(const Options& options, const driver::Scenario& scenario,
-                       const DeviceRange& range) {
+Result<Answers> search(const Options& options, const Scenario& scenario, const DeviceRange& range) {
   Answers answers;
-  const double batch = options.batch > 0 ? static_cast<double>(options.batch)
-                                         : driver::usual_batch(scenario.model->transformer,
-                                                               scenario.job.length, range.most);
+  const double batch =
+      options.batch > 0 ? static_cast<double>(options.batch)
+                        : usual_batch(scenario.model->transformer, scenario.job.length, range.most);
   for (std::uint64_t devices = range.least; devices <= range.most; devices *= 2) {
     const auto gpus = static_cast<std::uint32_t>(devices);
-    auto strong = driver::search_plans({scenario, gpus, batch, options.top});
+    auto strong = search_plans({scenario, gpus, batch, options.top});
     if (!strong.ok()) return std::move(strong).error();
     answers.strong.push_back(*std::move(strong));
     if (range.least == range.most) break;
     // The largest number of devices has the whole batch.
     const double share = std::max(1.0, batch / range.most);
-    auto weak = driver::search_plans({scenario, gpus, share * gpus, options.top});
+    auto weak = search_plans({scenario, gpus, share * gpus, options.top});
     if (!weak.ok()) return std::move(weak).error();
     answers.weak.push_back(*std::move(weak));
   }
@@ -188,12 +190,12 @@ int plan_trace(const Options& options) {
   if (!run_options.ok()) return app::failure(run_options.error());
   const auto recording = app::load_trace(trace, options.common);
   if (!recording.ok()) return app::failure(recording.error());
-  const auto replay = driver::replay(*recording, *run_options);
+  const auto replay = foretrace::replay(*recording, *run_options);
   if (!replay.ok()) return app::failure(replay.error());
   const auto answer = app::while_busy(options.common, "spreading the run", [&] {
-    return driver::plan_recording(*recording, *replay,
-                                  {options.cluster, range->most, options.layers, options.top},
-                                  *run_options);
+    return plan_recording(*recording, *replay,
+                          {options.cluster, range->most, options.layers, options.top},
+                          *run_options);
   });
   if (!answer.ok()) return app::failure(answer.error());
   const bool fits = !answer->plans.empty() && answer->plans.front().fits;
@@ -203,14 +205,14 @@ int plan_trace(const Options& options) {
 }
 
 /// The best plan as a scenario that says it.
-Status write_scenario(const Options& options, const Job& job, const driver::Scenario& scenario) {
+Status write_scenario(const Options& options, const Job& job, const Scenario& scenario) {
   if (options.output.empty()) return ok_status();
   const auto place = [](const std::string& name) {
     std::error_code failed;
     const bool is_file = std::filesystem::is_regular_file(name, failed);
     return is_file ? std::filesystem::absolute(name).string() : name;
   };
-  const std::string text = driver::scenario_text(
+  const std::string text = scenario_text(
       job, {place(options.model), place(options.cluster),
             options.framework.empty() ? scenario.framework->name : place(options.framework)});
   return app::write_file(options.output, [&text](const auto& sink) {
@@ -219,18 +221,17 @@ Status write_scenario(const Options& options, const Job& job, const driver::Scen
   });
 }
 
-int plan_stages(const Options& options, const driver::Scenario& scenario,
-                const DeviceRange& range) {
+int plan_stages(const Options& options, const Scenario& scenario, const DeviceRange& range) {
   if (range.least != range.most) {
     return app::failure(
         {ErrorCode::bad_usage, fmt::format("--gpus: got {}, expected one number with --stages auto",
                                            in_quotes(options.gpus))});
   }
-  const double batch = options.batch > 0 ? static_cast<double>(options.batch)
-                                         : driver::usual_batch(scenario.model->transformer,
-                                                               scenario.job.length, range.most);
+  const double batch =
+      options.batch > 0 ? static_cast<double>(options.batch)
+                        : usual_batch(scenario.model->transformer, scenario.job.length, range.most);
   const auto answer = app::while_busy(options.common, "cutting the model into stages", [&] {
-    return driver::search_stages({scenario, range.most, batch, options.top});
+    return search_stages({scenario, range.most, batch, options.top});
   });
   if (!answer.ok()) return app::failure(answer.error());
   const bool fits = !answer->best.empty();

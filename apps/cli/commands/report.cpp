@@ -14,8 +14,8 @@
 #include "apps/cli/output/console.h"
 #include "apps/cli/output/outputs.h"
 #include "apps/cli/page_answers.h"
-#include "apps/driver/sweep/store/store.h"
 #include "apps/explorer/page.h"
+#include "apps/sweep/store/store.h"
 
 namespace foretrace::commands::report_parts {
 namespace {

@@ -1,6 +1,6 @@
 // foretrace schedule: simulates jobs on a cluster under one or several scheduling policies, or
 // requests to a served model.
-#include "apps/driver/scheduler/schedule.h"
+#include "apps/scheduling/schedule.h"
 
 #include <algorithm>
 #include <array>
@@ -18,10 +18,10 @@
 #include "apps/cli/output/answers.h"
 #include "apps/cli/output/console.h"
 #include "apps/cli/output/outputs.h"
-#include "apps/driver/requests/what_if_spec.h"
-#include "apps/report/page_without_jobs.h"
-#include "apps/report/pages.h"
+#include "apps/extras/page_of_file.h"
+#include "apps/report/pages/schedule.h"
 #include "apps/report/schedule/schedule_report.h"
+#include "models/whatifs/what_if_spec.h"
 
 namespace foretrace::commands::schedule_parts {
 namespace {
@@ -41,7 +41,7 @@ Status replace_policies(const Options& options, scheduling::Schedule& schedule) 
   if (options.policies.empty()) return ok_status();
   schedule.policies.clear();
   for (const std::string& text : options.policies) {
-    auto spec = driver::parse_what_if(text);
+    auto spec = parse_what_if(text);
     if (!spec) return std::move(spec).error().with_context("--policy");
     auto known = scheduling::find_scheduler(spec->name);
     if (!known) return std::move(known).error().with_context("--policy");

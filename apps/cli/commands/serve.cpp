@@ -21,8 +21,8 @@
 #include "apps/cli/page_answers.h"
 #include "apps/explorer/service.h"
 #include "apps/explorer/site.h"
-#include "apps/serve/guard.h"
-#include "apps/serve/server.h"
+#include "apps/web/guard.h"
+#include "apps/web/server.h"
 #include "sim/core/text.h"
 
 namespace foretrace::commands::serve_parts {
@@ -142,7 +142,7 @@ int run(const Options& options) {
   const Result<serve::Server> server =
       serve::Server::listen(static_cast<std::uint16_t>(options.port));
   if (!server.ok()) return app::failure(server.error());
-  const Result<driver::HowTos>& how_tos = app::how_tos();
+  const Result<HowTos>& how_tos = app::how_tos();
   if (!how_tos.ok()) return app::failure(how_tos.error());
   const std::vector<std::vector<std::string>> runs = runs_of(options);
   const std::vector<std::string> names = names_of(runs);

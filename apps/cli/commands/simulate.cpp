@@ -17,16 +17,20 @@
 #include "apps/cli/output/console.h"
 #include "apps/cli/output/pictures.h"
 #include "apps/cli/output/timelines.h"
-#include "apps/driver/analysis.h"
-#include "apps/driver/answers/memory_budget.h"
-#include "apps/driver/node_job/node_answer.h"
-#include "apps/driver/predict.h"
-#include "apps/driver/scenario/scenario_answer.h"
-#include "apps/driver/scenario/trace_scenario.h"
-#include "apps/driver/training/time_to_train.h"
-#include "apps/report/pages.h"
+#include "apps/plans/time_to_train.h"
+#include "apps/questions/memory/memory_budget.h"
+#include "apps/report/pages/node_job.h"
+#include "apps/report/pages/result.h"
+#include "apps/report/pages/scenario.h"
+#include "apps/report/pages/training.h"
+#include "apps/session/analysis.h"
+#include "apps/session/nodes/node_answer.h"
+#include "apps/session/predict.h"
+#include "apps/session/scenario/trace_scenario.h"
+#include "models/jobs/figures/scenario_answer.h"
 #include "sim/core/text.h"
 #include "sim/result/export/chrome_trace.h"
+#include "sim/result/steps/steps.h"
 
 namespace foretrace::commands::simulate_parts {
 namespace {
@@ -39,9 +43,8 @@ struct Options {
   app::PictureOptions pictures;
 };
 
-int run_in_budget(const Options& options, const driver::Recording& recording,
-                  const driver::Replay& replay, const driver::Analysis& analysis,
-                  const driver::BudgetAnswer& answer) {
+int run_in_budget(const Options& options, const Recording& recording, const Replay& replay,
+                  const Analysis& analysis, const BudgetAnswer& answer) {
   const app::ExitCode code = answer.fits ? app::exit_done : app::exit_answer_is_no;
   const std::array<app::BudgetView, 1> views = {{{"", answer}}};
   const Result<bool> drawn = app::write_budget_timeline(options.timeline, views);
@@ -90,7 +93,7 @@ Status check_scenario_options(const Options& options) {
 
 /// A recorded run as the workload: the what-if that spreads it, answered as `whatif` does.
 int run_trace_scenario(const Options& options, const Catalogue& catalogue,
-                       const driver::TraceScenario& scenario) {
+                       const TraceScenario& scenario) {
   app::TraceOptions trace;
   trace.paths = {scenario.trace};
   if (const Status status = app::check_outputs(outputs_of(options), trace.paths); !status.ok()) {
@@ -100,23 +103,22 @@ int run_trace_scenario(const Options& options, const Catalogue& catalogue,
   if (!run_options.ok()) return app::failure(run_options.error());
   const auto recording = app::load_trace(trace, options.common);
   if (!recording.ok()) return app::failure(recording.error());
-  const auto replay = driver::replay(*recording, *run_options);
+  const auto replay = foretrace::replay(*recording, *run_options);
   if (!replay.ok()) return app::failure(replay.error());
-  auto baseline = driver::analyse(recording->graph(), replay->run, *run_options);
+  auto baseline = analyse(recording->graph(), replay->run, *run_options);
   if (!baseline.ok()) return app::failure(baseline.error());
-  driver::add_reserved(*recording, replay->run.timeline, recording->graph(), *baseline);
-  const auto stack = driver::spread_stack(*recording, catalogue, scenario);
+  add_reserved(*recording, replay->run.timeline, recording->graph(), *baseline);
+  const auto stack = spread_stack(*recording, catalogue, scenario);
   if (!stack.ok()) return app::failure(stack.error());
-  auto prediction = driver::predict(*recording, *stack, *run_options, &*replay);
+  auto prediction = predict(*recording, *stack, *run_options, &*replay);
   if (!prediction.ok()) return app::failure(prediction.error());
-  driver::add_facts(*recording, replay->run, *prediction);
-  auto predicted = driver::analyse(prediction->graph, prediction->run, *run_options);
+  add_facts(*recording, replay->run, *prediction);
+  auto predicted = analyse(prediction->graph, prediction->run, *run_options);
   if (!predicted.ok()) return app::failure(predicted.error());
-  driver::add_reserved(*recording, replay->run.timeline, prediction->graph, *predicted);
+  add_reserved(*recording, replay->run.timeline, prediction->graph, *predicted);
   const std::array<ChromeTraceView, 2> views = {
-      {{"baseline", recording->graph(), replay->run.timeline, driver::memory_counters(*baseline)},
-       {"predicted", prediction->graph, prediction->run.timeline,
-        driver::memory_counters(*predicted)}}};
+      {{"baseline", recording->graph(), replay->run.timeline, memory_counters(*baseline)},
+       {"predicted", prediction->graph, prediction->run.timeline, memory_counters(*predicted)}}};
   if (const Status written = app::write_timeline(options.timeline, views); !written.ok()) {
     return app::failure(written.error());
   }
@@ -131,13 +133,13 @@ int run_trace_scenario(const Options& options, const Catalogue& catalogue,
 }
 
 /// Execution traces of all ranks as the workload.
-int run_node_scenario(const Options& options, const driver::NodeScenario& scenario) {
+int run_node_scenario(const Options& options, const NodeScenario& scenario) {
   if (const Status status = app::check_outputs(outputs_of(options), scenario.traces);
       !status.ok()) {
     return app::failure(status.error());
   }
   const auto answer = app::while_busy(options.common, "simulating the ranks",
-                                      [&] { return driver::answer_nodes(scenario); });
+                                      [&] { return answer_nodes(scenario); });
   if (!answer.ok()) return app::failure(answer.error());
   const std::array<ChromeTraceView, 1> views = {{{"", answer->graph, answer->run.timeline}}};
   if (const Status written = app::write_timeline(options.timeline, views); !written.ok()) {
@@ -154,13 +156,13 @@ int run_scenario(const Options& options, const std::string& path) {
   if (!known.ok()) {
     return app::failure(known.error());
   }
-  const auto nodes = driver::read_node_scenario(**known, path);
+  const auto nodes = read_node_scenario(**known, path);
   if (!nodes.ok()) return app::failure(nodes.error());
   if (nodes->has_value()) return run_node_scenario(options, **nodes);
-  const auto recorded = driver::read_trace_scenario(path);
+  const auto recorded = read_trace_scenario(path);
   if (!recorded.ok()) return app::failure(recorded.error());
   if (recorded->has_value()) return run_trace_scenario(options, **known, **recorded);
-  const Result<driver::Scenario> scenario = driver::read_scenario(**known, path);
+  const Result<Scenario> scenario = read_scenario(**known, path);
   if (!scenario.ok()) {
     return app::failure(scenario.error());
   }
@@ -168,8 +170,8 @@ int run_scenario(const Options& options, const std::string& path) {
       !status.ok()) {
     return app::failure(status.error());
   }
-  const Result<driver::ScenarioAnswer> answer = app::while_busy(
-      options.common, "simulating the step", [&] { return driver::answer_scenario(*scenario); });
+  const Result<ScenarioAnswer> answer = app::while_busy(options.common, "simulating the step",
+                                                        [&] { return answer_scenario(*scenario); });
   if (!answer.ok()) {
     return app::failure(answer.error());
   }
@@ -192,10 +194,10 @@ int run_training(const Options& options, const std::string& path) {
   }
   const Result<CataloguePtr> known = app::catalogue();
   if (!known.ok()) return app::failure(known.error());
-  const auto run = driver::read_training(*known, path);
+  const auto run = read_training(*known, path);
   if (!run.ok()) return app::failure(run.error());
-  const auto times = app::while_busy(options.common, "composing the run",
-                                     [&] { return driver::training_times(*run); });
+  const auto times =
+      app::while_busy(options.common, "composing the run", [&] { return training_times(*run); });
   if (!times.ok()) return app::failure(times.error());
   const bool fits =
       std::any_of(times->begin(), times->end(), [](const auto& one) { return one.fits; });
@@ -209,24 +211,24 @@ int run(const Options& options) {
       !status.ok()) {
     return app::failure(status.error());
   }
-  if (options.trace.paths.size() == 1 && driver::is_scenario_file(options.trace.paths.front())) {
+  if (options.trace.paths.size() == 1 && is_scenario_file(options.trace.paths.front())) {
     return run_scenario(options, options.trace.paths.front());
   }
-  if (options.trace.paths.size() == 1 && driver::is_training_file(options.trace.paths.front())) {
+  if (options.trace.paths.size() == 1 && is_training_file(options.trace.paths.front())) {
     return run_training(options, options.trace.paths.front());
   }
   for (const std::string& path : options.trace.paths) {
-    if (!driver::is_scenario_file(path) && !driver::is_training_file(path)) continue;
+    if (!is_scenario_file(path) && !is_training_file(path)) continue;
     return app::failure({ErrorCode::bad_usage,
                          fmt::format("simulate: {} holds a scenario, expected it alone or traces "
                                      "only",
                                      path)});
   }
-  const Result<driver::RunOptions> run_options = app::run_options(options.trace);
+  const Result<RunOptions> run_options = app::run_options(options.trace);
   if (!run_options.ok()) {
     return app::failure(run_options.error());
   }
-  Result<std::optional<driver::BudgetQuestion>> question = app::budget_question(options.budget);
+  Result<std::optional<BudgetQuestion>> question = app::budget_question(options.budget);
   if (!question.ok()) {
     return app::failure(question.error());
   }
@@ -235,34 +237,32 @@ int run(const Options& options) {
     return app::failure(
         {ErrorCode::bad_usage, fmt::format("simulate: {}", app::budget_draws_timelines)});
   }
-  const Result<driver::Recording> recording = app::load_trace(options.trace, options.common);
+  const Result<Recording> recording = app::load_trace(options.trace, options.common);
   if (!recording.ok()) {
     return app::failure(recording.error());
   }
-  const Result<driver::Replay> replay = driver::replay(*recording, *run_options);
+  const Result<Replay> replay = foretrace::replay(*recording, *run_options);
   if (!replay.ok()) {
     return app::failure(replay.error());
   }
-  Result<driver::Analysis> analysis =
-      driver::analyse(recording->graph(), replay->run, *run_options);
+  Result<Analysis> analysis = analyse(recording->graph(), replay->run, *run_options);
   if (!analysis.ok()) {
     return app::failure(analysis.error());
   }
-  driver::add_reserved(*recording, replay->run.timeline, recording->graph(), *analysis);
+  add_reserved(*recording, replay->run.timeline, recording->graph(), *analysis);
   if (question->has_value()) {
-    const Status counted =
-        driver::count_overhead(*recording, replay->run.timeline, question->value());
+    const Status counted = count_overhead(*recording, replay->run.timeline, question->value());
     if (!counted.ok()) {
       return app::failure(counted.error());
     }
-    const Result<driver::BudgetAnswer> answer = app::while_busy(
+    const Result<BudgetAnswer> answer = app::while_busy(
         options.common, "running within the budget",
-        [&] { return driver::run_in_budget(recording->graph(), **question, *run_options); });
+        [&] { return run_in_budget(recording->graph(), **question, *run_options); });
     return answer.ok() ? run_in_budget(options, *recording, *replay, *analysis, *answer)
                        : app::failure(answer.error());
   }
   const std::array<ChromeTraceView, 1> views = {
-      {{"", recording->graph(), replay->run.timeline, driver::memory_counters(*analysis)}}};
+      {{"", recording->graph(), replay->run.timeline, memory_counters(*analysis)}}};
   if (const Status written = app::write_timeline(options.timeline, views); !written.ok()) {
     return app::failure(written.error());
   }
@@ -276,7 +276,7 @@ int run(const Options& options) {
       report::result_page({.recording = *recording,
                            .replay = *replay,
                            .baseline = *analysis,
-                           .all_steps = run_options->step.kind == driver::StepChoice::Kind::all,
+                           .all_steps = run_options->step.kind == StepChoice::Kind::all,
                            .timeline = options.timeline}),
       options.common);
 }

@@ -1,4 +1,6 @@
 // foretrace sweep: computes every point of a design space, and shows what came of it.
+#include "apps/report/pages/sweep.h"
+
 #include <algorithm>
 #include <array>
 #include <functional>
@@ -17,12 +19,12 @@
 #include "apps/cli/output/answers.h"
 #include "apps/cli/output/console.h"
 #include "apps/cli/output/outputs.h"
-#include "apps/driver/sweep/run.h"
-#include "apps/driver/sweep/store/select.h"
-#include "apps/report/pages.h"
 #include "apps/report/sweep/picture.h"
 #include "apps/report/sweep_points.h"
 #include "apps/report/text.h"
+#include "apps/sweep/run.h"
+#include "apps/sweep/space/expression.h"
+#include "apps/sweep/store/select.h"
 #include "sim/core/whole.h"
 
 namespace foretrace::commands::sweep_parts {

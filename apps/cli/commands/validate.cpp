@@ -12,15 +12,15 @@
 #include "apps/cli/output/answers.h"
 #include "apps/cli/output/busy.h"
 #include "apps/cli/output/console.h"
-#include "apps/driver/validate/ablated_pairs.h"
-#include "apps/driver/validate/ablation.h"
-#include "apps/driver/validate/folders.h"
-#include "apps/driver/validate/formats.h"
-#include "apps/driver/validate/validate_jobs.h"
-#include "apps/driver/validate/validation.h"
-#include "apps/driver/validate/what_if_table.h"
-#include "apps/report/ablated_pairs_page.h"
-#include "apps/report/pages.h"
+#include "apps/questions/validate/ablated_pairs.h"
+#include "apps/questions/validate/ablation.h"
+#include "apps/questions/validate/folders.h"
+#include "apps/questions/validate/formats.h"
+#include "apps/questions/validate/validate_jobs.h"
+#include "apps/questions/validate/validation.h"
+#include "apps/questions/validate/what_if_table.h"
+#include "apps/report/pages/ablated_pairs.h"
+#include "apps/report/pages/validation.h"
 #include "apps/report/writers.h"
 
 namespace foretrace::commands::validate_parts {
@@ -46,29 +46,29 @@ int answer(const report::Page& page, const Options& options) {
 
 int run_formats(const Options& options) {
   const auto rows = app::while_busy(options.common, "reading every file",
-                                    [&] { return driver::format_table(options.data); });
+                                    [&] { return format_table(options.data); });
   return rows.ok() ? answer(report::formats_page(*rows), options) : app::failure(rows.error());
 }
 
 int run_jobs(const Options& options, const CataloguePtr& known) {
   const auto rows = app::while_busy(options.common, "replaying jobs",
-                                    [&] { return driver::job_table(known, options.data); });
+                                    [&] { return job_table(known, options.data); });
   return rows.ok() ? answer(report::jobs_page(*rows), options) : app::failure(rows.error());
 }
 
 int run_what_ifs(const Options& options, const CataloguePtr& known) {
   const auto table = app::while_busy(options.common, "applying every what-if",
-                                     [&] { return driver::example_table(known, options.data); });
+                                     [&] { return example_table(known, options.data); });
   return table.ok() ? answer(report::examples_page(*table), options) : app::failure(table.error());
 }
 
 int run_ablation(const Options& options, const CataloguePtr& known) {
   const auto rules = app::while_busy(options.common, "replaying without rules", [&] {
-    return driver::ablation_table(known, options.data, options.ablate);
+    return ablation_table(known, options.data, options.ablate);
   });
   if (!rules.ok()) return app::failure(rules.error());
   const auto pairs = app::while_busy(options.common, "predicting pairs without rules", [&] {
-    return driver::ablated_pairs(known, options.data, options.ablate);
+    return ablated_pairs(known, options.data, options.ablate);
   });
   if (!pairs.ok()) return app::failure(pairs.error());
   report::Page page = report::ablation_page(*rules);
@@ -91,7 +91,7 @@ int run(const Options& options) {
   if (options.data.empty()) {
     return app::failure({ErrorCode::bad_usage, "got no --data, expected a folder of recordings"});
   }
-  if (const Status there = driver::check_folder(options.data); !there.ok()) {
+  if (const Status there = check_folder(options.data); !there.ok()) {
     return app::failure(there.error());
   }
   if (!options.ablate.empty()) {
@@ -106,14 +106,13 @@ int run(const Options& options) {
   if (options.jobs) {
     return run_jobs(options, *known);
   }
-  const Result<driver::ReplayTable> table =
-      app::while_busy(options.common, "replaying recordings",
-                      [&] { return driver::replay_table(*known, options.data); });
+  const Result<ReplayTable> table = app::while_busy(
+      options.common, "replaying recordings", [&] { return replay_table(*known, options.data); });
   if (!table) {
     return app::failure(table.error());
   }
-  const Result<std::vector<driver::PairRow>> pairs = app::while_busy(
-      options.common, "predicting pairs", [&] { return driver::pair_table(*known, options.data); });
+  const Result<std::vector<PairRow>> pairs = app::while_busy(
+      options.common, "predicting pairs", [&] { return pair_table(*known, options.data); });
   if (!pairs) {
     return app::failure(pairs.error());
   }

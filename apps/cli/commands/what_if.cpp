@@ -20,13 +20,14 @@
 #include "apps/cli/output/pictures.h"
 #include "apps/cli/output/timelines.h"
 #include "apps/cli/what_if_answers.h"
-#include "apps/driver/analysis.h"
-#include "apps/driver/answers/memory_budget.h"
-#include "apps/driver/compare/compare.h"
-#include "apps/driver/predict.h"
-#include "apps/driver/requests/what_if_spec.h"
-#include "apps/report/pages.h"
-#include "models/catalogue/accelerator.h"
+#include "apps/questions/compare/compare.h"
+#include "apps/questions/memory/memory_budget.h"
+#include "apps/report/pages/compare.h"
+#include "apps/report/pages/result.h"
+#include "apps/session/analysis.h"
+#include "apps/session/predict.h"
+#include "models/hardware/catalogue/accelerator.h"
+#include "models/whatifs/what_if_spec.h"
 #include "sim/core/text.h"
 #include "sim/result/export/chrome_trace.h"
 
@@ -50,12 +51,12 @@ struct Options {
 
 /// Within a budget: the recorded run and the predicted one.
 struct Budgets {
-  driver::BudgetAnswer baseline;
-  driver::BudgetAnswer predicted;
+  BudgetAnswer baseline;
+  BudgetAnswer predicted;
 };
 
 /// What --parallel and --cluster ask for.
-Status add_spread(const Options& options, std::vector<driver::WhatIfSpec>& specs) {
+Status add_spread(const Options& options, std::vector<WhatIfSpec>& specs) {
   if (options.parallel.empty() && options.cluster.empty()) {
     return ok_status();
   }
@@ -64,7 +65,7 @@ Status add_spread(const Options& options, std::vector<driver::WhatIfSpec>& specs
                  "whatif: --cluster says where --parallel spreads the run, expected both, such as "
                  "--parallel data=64, or --parallel recorded"};
   }
-  Result<driver::WhatIfSpec> spread = driver::spread_over(options.parallel, options.cluster);
+  Result<WhatIfSpec> spread = spread_over(options.parallel, options.cluster);
   if (!spread.ok()) {
     return std::move(spread).error().with_context("--parallel");
   }
@@ -73,8 +74,8 @@ Status add_spread(const Options& options, std::vector<driver::WhatIfSpec>& specs
 }
 
 /// What the options ask for, checked before the trace is read.
-Result<std::vector<driver::WhatIf>> stack_of(const Options& options) {
-  Result<std::vector<driver::WhatIfSpec>> specs = driver::parse_stack(options.apply);
+Result<std::vector<WhatIf>> stack_of(const Options& options) {
+  Result<std::vector<WhatIfSpec>> specs = parse_stack(options.apply);
   if (!specs.ok()) {
     return specs.error();
   }
@@ -86,7 +87,7 @@ Result<std::vector<driver::WhatIf>> stack_of(const Options& options) {
     return accelerator.error();
   }
   if (!accelerator->empty()) {
-    specs->push_back(driver::swap_to(*accelerator));
+    specs->push_back(swap_to(*accelerator));
   }
   if (const Status spread = add_spread(options, *specs); !spread.ok()) {
     return spread.error();
@@ -94,44 +95,42 @@ Result<std::vector<driver::WhatIf>> stack_of(const Options& options) {
   if (const Status asked = app::check_questions(options.questions, !specs->empty()); !asked.ok()) {
     return asked.error();
   }
-  return driver::check_stack(*specs);
+  return check_stack(*specs);
 }
 
 /// What every answer starts from, and the budget that is asked for.
 struct Start {
   app::WhatIfBase base;
-  std::optional<driver::BudgetQuestion> question;
+  std::optional<BudgetQuestion> question;
 };
 
 Result<Start> start_of(const Options& options) {
-  Result<driver::RunOptions> run_options = app::run_options(options.trace);
+  Result<RunOptions> run_options = app::run_options(options.trace);
   if (!run_options.ok()) {
     return run_options.error();
   }
   if (options.check_graph) {
     run_options->checks = Checks::all;
   }
-  Result<std::optional<driver::BudgetQuestion>> question = app::budget_question(options.budget);
+  Result<std::optional<BudgetQuestion>> question = app::budget_question(options.budget);
   if (!question.ok()) {
     return question.error();
   }
-  Result<driver::Recording> recording = app::load_trace(options.trace, options.common);
+  Result<Recording> recording = app::load_trace(options.trace, options.common);
   if (!recording.ok()) {
     return recording.error();
   }
-  Result<driver::Replay> replay = driver::replay(*recording, *run_options);
+  Result<Replay> replay = foretrace::replay(*recording, *run_options);
   if (!replay.ok()) {
     return replay.error();
   }
-  Result<driver::Analysis> analysis =
-      driver::analyse(recording->graph(), replay->run, *run_options);
+  Result<Analysis> analysis = analyse(recording->graph(), replay->run, *run_options);
   if (!analysis.ok()) {
     return analysis.error();
   }
-  driver::add_reserved(*recording, replay->run.timeline, recording->graph(), *analysis);
+  add_reserved(*recording, replay->run.timeline, recording->graph(), *analysis);
   if (question->has_value()) {
-    const Status counted =
-        driver::count_overhead(*recording, replay->run.timeline, question->value());
+    const Status counted = count_overhead(*recording, replay->run.timeline, question->value());
     if (!counted.ok()) {
       return counted.error();
     }
@@ -141,18 +140,17 @@ Result<Start> start_of(const Options& options) {
 }
 
 /// Nothing without a budget.
-Result<std::optional<Budgets>> budgets_of(const Start& start,
-                                          const driver::Prediction& prediction) {
+Result<std::optional<Budgets>> budgets_of(const Start& start, const Prediction& prediction) {
   if (!start.question) {
     return std::optional<Budgets>{};
   }
-  Result<driver::BudgetAnswer> baseline =
-      driver::run_in_budget(start.base.recording.graph(), *start.question, start.base.options);
+  Result<BudgetAnswer> baseline =
+      run_in_budget(start.base.recording.graph(), *start.question, start.base.options);
   if (!baseline.ok()) {
     return baseline.error();
   }
-  Result<driver::BudgetAnswer> predicted =
-      driver::run_in_budget(prediction.graph, *start.question, start.base.options);
+  Result<BudgetAnswer> predicted =
+      run_in_budget(prediction.graph, *start.question, start.base.options);
   if (!predicted.ok()) {
     return predicted.error();
   }
@@ -160,18 +158,17 @@ Result<std::optional<Budgets>> budgets_of(const Start& start,
 }
 
 /// "mixed_precision + fused_optimizer".
-std::string names_of(const driver::Prediction& prediction) {
+std::string names_of(const Prediction& prediction) {
   std::string names;
-  for (const driver::Applied& applied : prediction.applied) {
-    names += (names.empty() ? "" : " + ") + std::string(applied.optimization->name);
+  for (const Applied& applied : prediction.applied) {
+    names += (names.empty() ? "" : " + ") + std::string(applied.info->name);
   }
   return names;
 }
 
 /// Both runs, within the budget if one is given. False if there is nothing to draw.
-Result<bool> draw(const Options& options, const app::WhatIfBase& base,
-                  const driver::Prediction& prediction, const driver::Analysis& predicted,
-                  const Budgets* within) {
+Result<bool> draw(const Options& options, const app::WhatIfBase& base, const Prediction& prediction,
+                  const Analysis& predicted, const Budgets* within) {
   if (within != nullptr) {
     const std::array<app::BudgetView, 2> views = {
         {{"baseline", within->baseline}, {"predicted", within->predicted}}};
@@ -179,9 +176,8 @@ Result<bool> draw(const Options& options, const app::WhatIfBase& base,
   }
   const std::array<ChromeTraceView, 2> views = {
       {{"baseline", base.recording.graph(), base.replay.run.timeline,
-        driver::memory_counters(base.analysis)},
-       {"predicted", prediction.graph, prediction.run.timeline,
-        driver::memory_counters(predicted)}}};
+        memory_counters(base.analysis)},
+       {"predicted", prediction.graph, prediction.run.timeline, memory_counters(predicted)}}};
   if (const Status written = app::write_timeline(options.timeline, views); !written.ok()) {
     return written.error();
   }
@@ -196,44 +192,42 @@ Result<bool> draw(const Options& options, const app::WhatIfBase& base,
 }
 
 /// The prediction beside the recording of the changed run.
-int check(const Options& options, const Start& start, const driver::Prediction& prediction) {
+int check(const Options& options, const Start& start, const Prediction& prediction) {
   app::TraceOptions trace = options.trace;
   trace.paths = options.measured;
   trace.unprofiled_step.clear();  // of the other recording
-  const Result<driver::Recording> recording = app::load_trace(trace, options.common);
+  const Result<Recording> recording = app::load_trace(trace, options.common);
   if (!recording.ok()) {
     return app::failure(recording.error());
   }
-  const Result<driver::Replay> replay = driver::replay(*recording, start.base.options);
+  const Result<Replay> replay = foretrace::replay(*recording, start.base.options);
   if (!replay.ok()) {
     return app::failure(replay.error());
   }
-  const driver::ComparedRun predicted = driver::compared_run(names_of(prediction), prediction);
-  const driver::ComparedRun measured = driver::compared_run(*recording, *replay);
-  const Result<driver::Comparison> comparison = driver::compare_runs(predicted, measured);
+  const ComparedRun predicted = compared_run(names_of(prediction), prediction);
+  const ComparedRun measured = compared_run(*recording, *replay);
+  const Result<Comparison> comparison = compare_runs(predicted, measured);
   if (!comparison.ok()) return app::failure(comparison.error());
   return app::answer(
       report::compare_page({predicted, measured, *comparison, start.base.replay.doubts}),
       options.common);
 }
 
-int predict(const Options& options, const Start& start, const std::vector<driver::WhatIf>& stack) {
+int predict(const Options& options, const Start& start, const std::vector<WhatIf>& stack) {
   const app::WhatIfBase& base = start.base;
-  Result<driver::Prediction> prediction =
-      driver::predict(base.recording, stack, base.options, &base.replay);
+  Result<Prediction> prediction = predict(base.recording, stack, base.options, &base.replay);
   if (!prediction.ok()) {
     return app::failure(prediction.error());
   }
   if (!options.measured.empty()) {
     return check(options, start, *prediction);
   }
-  driver::add_facts(base.recording, base.replay.run, *prediction);
-  Result<driver::Analysis> predicted =
-      driver::analyse(prediction->graph, prediction->run, base.options);
+  add_facts(base.recording, base.replay.run, *prediction);
+  Result<Analysis> predicted = analyse(prediction->graph, prediction->run, base.options);
   if (!predicted.ok()) {
     return app::failure(predicted.error());
   }
-  driver::add_reserved(base.recording, base.replay.run.timeline, prediction->graph, *predicted);
+  add_reserved(base.recording, base.replay.run.timeline, prediction->graph, *predicted);
   const Result<std::optional<Budgets>> budgets = budgets_of(start, *prediction);
   if (!budgets.ok()) {
     return app::failure(budgets.error());
@@ -262,9 +256,9 @@ int predict(const Options& options, const Start& start, const std::vector<driver
 std::vector<std::string> written(const Options& options) {
   std::vector<std::string> texts = options.apply;
   if (!options.accelerator.empty()) {
-    texts.push_back(text_of(driver::swap_to(options.accelerator)));
+    texts.push_back(text_of(swap_to(options.accelerator)));
   }
-  if (const auto spread = driver::spread_over(options.parallel, options.cluster);
+  if (const auto spread = spread_over(options.parallel, options.cluster);
       !options.parallel.empty() && spread.ok()) {
     texts.push_back(text_of(*spread));
   }
@@ -284,10 +278,10 @@ Status check_outputs(const Options& options) {
 }
 
 /// The files that parameters name, which are known once what-ifs are read.
-Status check_outputs(const Options& options, std::span<const driver::WhatIf> stack) {
+Status check_outputs(const Options& options, std::span<const WhatIf> stack) {
   std::vector<std::string> inputs;
-  for (const driver::WhatIf& what_if : stack) {
-    for (const ParamInfo& row : what_if.optimization->params) {
+  for (const WhatIf& what_if : stack) {
+    for (const ParamInfo& row : what_if.info->params) {
       if (row.type == ParamType::text) inputs.push_back(what_if.parameters.text(row));
     }
   }
@@ -325,7 +319,7 @@ int run(const Options& options) {
   if (const Status status = check_outputs(options); !status.ok()) {
     return app::failure(status.error());
   }
-  const Result<std::vector<driver::WhatIf>> stack = stack_of(options);
+  const Result<std::vector<WhatIf>> stack = stack_of(options);
   if (!stack.ok()) {
     return app::failure(stack.error());
   }

@@ -8,7 +8,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/report/grid.h"
-#include "models/execution/exec_model.h"
+#include "models/hardware/execution/exec_model.h"
 
 namespace foretrace::app {
 namespace {

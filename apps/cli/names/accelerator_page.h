@@ -6,7 +6,7 @@
 #include <nlohmann/json_fwd.hpp>
 
 #include "apps/report/text.h"
-#include "models/catalogue/accelerator.h"
+#include "models/hardware/catalogue/accelerator.h"
 
 namespace foretrace::app {
 

@@ -9,7 +9,7 @@
 #include <fmt/ranges.h>
 
 #include "apps/cli/names/components.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 
 namespace foretrace::app {
 namespace {
@@ -179,12 +179,12 @@ Words names_by_kind() {
 
 Words parameters_by_name() {
   Words words;
-  for (const OptimizationInfo* const optimization : optimizations::all()) {
+  for (const WhatIfInfo* const info : what_ifs::all()) {
     std::vector<std::string> names;
-    for (const ParamInfo& param : optimization->params) {
+    for (const ParamInfo& param : info->params) {
       names.push_back(std::string(param.name) + "=");
     }
-    if (!names.empty()) words.emplace_back(optimization->name, std::move(names));
+    if (!names.empty()) words.emplace_back(info->name, std::move(names));
   }
   return words;
 }

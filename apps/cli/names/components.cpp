@@ -11,19 +11,19 @@
 
 #include "apps/cli/names/accelerator_page.h"
 #include "apps/cli/names/configs.h"
-#include "apps/driver/requests/how_to.h"
-#include "apps/driver/requests/what_if_spec.h"
-#include "apps/driver/scheduler/placements/placement.h"
-#include "apps/driver/scheduler/policies/scheduler_info.h"
 #include "apps/report/text.h"
-#include "models/catalogue/catalogue.h"
-#include "models/execution/exec_model.h"
-#include "models/networks/cluster.h"
+#include "apps/scheduling/placements/placement.h"
+#include "apps/scheduling/policies/scheduler_info.h"
+#include "apps/serving/engine.h"
+#include "models/hardware/catalogue/catalogue.h"
+#include "models/hardware/execution/exec_model.h"
+#include "models/hardware/networks/cluster.h"
+#include "models/jobs/times/framework.h"
+#include "models/jobs/workloads/model_spec.h"
 #include "models/policies/eviction/policy.h"
-#include "models/program/framework.h"
-#include "models/serving/engine.h"
-#include "models/whatifs/optimization.h"
-#include "models/workloads/model_spec.h"
+#include "models/whatifs/how_to.h"
+#include "models/whatifs/what_if.h"
+#include "models/whatifs/what_if_spec.h"
 #include "sim/core/params.h"
 #include "sim/core/text.h"
 #include "trace/formats/reader.h"
@@ -99,10 +99,10 @@ std::string summary_of(const Info& info) {
 
 /// How to do it, in lines. That they can be read was seen before a component was looked up.
 std::vector<std::string> how_to(std::string_view what_if) {
-  return how_tos().ok() ? driver::lines_of(*how_tos(), what_if) : std::vector<std::string>();
+  return how_tos().ok() ? lines_of(*how_tos(), what_if) : std::vector<std::string>();
 }
 
-/// Of an optimization or a policy.
+/// Of a what-if or a policy.
 template <typename Info>
 Json recipe_json(const Info& info) {
   Json object = {{"name", info.name}, {"summary", info.summary}, {"paper", info.paper}};
@@ -168,7 +168,7 @@ std::string identity_text(const Info& info, std::size_t width) {
   return {};
 }
 
-/// With which others an optimization is not tried, and with which settings; nothing of a policy.
+/// With which others a what-if is not tried, and with which settings; nothing of a policy.
 template <typename Info>
 std::string combination_text(const Info& info, std::size_t width) {
   std::string text;
@@ -200,7 +200,7 @@ std::string basis_text(const Info& info, std::size_t width) {
   return {};
 }
 
-/// How to get an optimization in a framework; nothing of a policy.
+/// How to get a what-if in a framework; nothing of a policy.
 template <typename Info>
 std::string how_to_text(const Info& info, std::size_t width) {
   std::string text;
@@ -224,7 +224,7 @@ std::string in_a_file(const Info& info) {
   }
 }
 
-/// Of an optimization or a policy; `use` is the command that takes it, empty of a placement.
+/// Of a what-if or a policy; `use` is the command that takes it, empty of a placement.
 template <typename Info>
 std::string recipe_text(const Info& info, std::string_view use, const report::TextStyle& style) {
   std::string required;
@@ -392,8 +392,8 @@ Family readers() {
 
 const std::vector<Family>& families() {
   static const std::vector<Family> all = {
-      recipes<OptimizationInfo>({"optimizations", "what-ifs that whatif --apply takes"},
-                                optimizations::all(), "whatif TRACE --apply"),
+      recipes<WhatIfInfo>({"optimizations", "what-ifs that whatif --apply takes"}, what_ifs::all(),
+                          "whatif TRACE --apply"),
       recipes<PolicyInfo>(
           {"policies", "what --when-full takes: how a run stays within a --memory-budget"},
           policies::all(), "simulate TRACE --memory-budget '80 %' --when-full"),

@@ -52,8 +52,8 @@ Result<CataloguePtr> catalogue() {
   return read;
 }
 
-const Result<driver::HowTos>& how_tos() {
-  static const Result<driver::HowTos> read = driver::read_how_tos(config_directory());
+const Result<HowTos>& how_tos() {
+  static const Result<HowTos> read = read_how_tos(config_directory());
   return read;
 }
 

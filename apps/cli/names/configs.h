@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "apps/driver/requests/how_to.h"
-#include "models/catalogue/catalogue.h"
+#include "models/hardware/catalogue/catalogue.h"
+#include "models/whatifs/how_to.h"
 #include "sim/core/result.h"
 
 namespace foretrace::app {
@@ -16,6 +16,6 @@ void find_configs(const std::string& source_tree);
 /// Read on first use, once. Error: no such folder, a file with a mistake.
 [[nodiscard]] Result<CataloguePtr> catalogue();
 /// How to get what each what-if promises; the same of it.
-[[nodiscard]] const Result<driver::HowTos>& how_tos();
+[[nodiscard]] const Result<HowTos>& how_tos();
 
 }  // namespace foretrace::app

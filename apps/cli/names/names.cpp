@@ -8,9 +8,9 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/cli/names/configs.h"
-#include "models/catalogue/accelerator.h"
-#include "models/catalogue/config_files.h"
-#include "models/whatifs/optimization.h"
+#include "models/hardware/catalogue/accelerator.h"
+#include "models/hardware/catalogue/config_files.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/params.h"
 #include "sim/core/text.h"
 
@@ -29,19 +29,19 @@ std::string normal(std::string_view word) {
   return text;
 }
 
-bool is_optimization(std::string_view name) {
-  const auto all = optimizations::all();
+bool is_what_if(std::string_view name) {
+  const auto all = what_ifs::all();
   return std::any_of(all.begin(), all.end(),
-                     [&](const OptimizationInfo* info) { return info->name == name; });
+                     [&](const WhatIfInfo* info) { return info->name == name; });
 }
 
 Error broken(const std::string& path, std::string_view what) {
   return {ErrorCode::bad_config, fmt::format("{}: {}", path, what)};
 }
 
-Error unknown_optimization(std::string_view word, const std::vector<Alias>& aliases) {
+Error unknown_what_if(std::string_view word, const std::vector<Alias>& aliases) {
   std::vector<std::string_view> names;
-  for (const OptimizationInfo* const info : optimizations::all()) names.push_back(info->name);
+  for (const WhatIfInfo* const info : what_ifs::all()) names.push_back(info->name);
   std::string hint = did_you_mean(word, names);
   if (hint.empty()) {
     std::vector<std::string_view> words;
@@ -62,7 +62,7 @@ Error unknown_optimization(std::string_view word, const std::vector<Alias>& alia
 
 }  // namespace
 
-Result<std::vector<Alias>> optimization_aliases() {
+Result<std::vector<Alias>> what_if_aliases() {
   const std::string path = config_directory() + "/aliases.json";
   std::ifstream file(path);
   if (!file) return std::vector<Alias>{};  // names work without it
@@ -91,11 +91,11 @@ Result<std::vector<Alias>> optimization_aliases() {
   return aliases;
 }
 
-Result<std::string> optimization_named(std::string_view word) {
+Result<std::string> what_if_named(std::string_view word) {
   const std::string wanted = normal(word);
-  if (is_optimization(word)) return std::string(word);
-  if (is_optimization(wanted)) return wanted;
-  const Result<std::vector<Alias>> aliases = optimization_aliases();
+  if (is_what_if(word)) return std::string(word);
+  if (is_what_if(wanted)) return wanted;
+  const Result<std::vector<Alias>> aliases = what_if_aliases();
   if (!aliases.ok()) return aliases.error();
   for (const Alias& alias : *aliases) {
     if (normal(alias.word) != wanted) continue;
@@ -104,7 +104,7 @@ Result<std::string> optimization_named(std::string_view word) {
                  fmt::format("unknown optimization '{}'; the nearest is {}: {}", word, alias.name,
                              alias.difference)};
   }
-  return unknown_optimization(word, *aliases);
+  return unknown_what_if(word, *aliases);
 }
 
 Result<std::string> accelerator_named(std::string_view word) {
@@ -145,9 +145,9 @@ Result<std::string> accelerator_option(const std::string& word) {
   return name;
 }
 
-Status resolve_names(std::vector<driver::WhatIfSpec>& what_ifs) {
-  for (driver::WhatIfSpec& what_if : what_ifs) {
-    Result<std::string> name = optimization_named(what_if.name);
+Status resolve_names(std::vector<WhatIfSpec>& what_ifs) {
+  for (WhatIfSpec& what_if : what_ifs) {
+    Result<std::string> name = what_if_named(what_if.name);
     if (!name.ok()) return name.error();
     what_if.name = *std::move(name);
   }

@@ -11,7 +11,7 @@
 #include <unistd.h>
 
 #include "apps/cli/arguments/defaults.h"
-#include "models/catalogue/config_files.h"
+#include "models/hardware/catalogue/config_files.h"
 #include "sim/core/config.h"
 #include "trace/inputs/read_input.h"
 #include "trace/io/output_file.h"

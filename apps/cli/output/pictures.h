@@ -6,8 +6,8 @@
 #include <string_view>
 
 #include "apps/cli/arguments/arguments.h"
-#include "apps/driver/analysis.h"
-#include "apps/driver/predict.h"
+#include "apps/session/analysis.h"
+#include "apps/session/predict.h"
 #include "sim/core/result.h"
 #include "sim/graph/task_graph.h"
 
@@ -25,8 +25,8 @@ void add_pictures(Arguments& app, PictureOptions& options);
 struct PicturedRun {
   std::string label;  ///< "as recorded"
   const TaskGraph& graph;
-  const driver::Run& run;
-  const driver::Analysis& analysis;
+  const Run& run;
+  const Analysis& analysis;
 };
 
 /// Draws what was asked for, the runs on one clock. Errors: a file that cannot be written; memory

@@ -7,7 +7,7 @@
 #include <spdlog/spdlog.h>
 
 #include "apps/cli/output/console.h"
-#include "apps/driver/answers/budget_timeline.h"
+#include "apps/questions/memory/budget_timeline.h"
 
 namespace foretrace::app {
 
@@ -28,7 +28,7 @@ Result<bool> write_budget_timeline(const std::string& path, std::span<const Budg
   if (path.empty()) {
     return false;
   }
-  std::deque<driver::BudgetTimeline> runs;  // the views refer to them
+  std::deque<BudgetTimeline> runs;  // the views refer to them
   std::vector<ChromeTraceView> drawn;
   for (const BudgetView& view : views) {
     if (!view.answer.run) {
@@ -36,11 +36,11 @@ Result<bool> write_budget_timeline(const std::string& path, std::span<const Budg
                    view.label.empty() ? "" : std::string(view.label) + " ");
       continue;
     }
-    Result<driver::BudgetTimeline> run = driver::budget_timeline(*view.answer.run);
+    Result<BudgetTimeline> run = budget_timeline(*view.answer.run);
     if (!run.ok()) {
       return run.error();
     }
-    const driver::BudgetTimeline& kept = runs.emplace_back(*std::move(run));
+    const BudgetTimeline& kept = runs.emplace_back(*std::move(run));
     drawn.push_back(
         {view.label, kept.executed.graph, kept.executed.timeline, kept.counters, kept.instants});
   }

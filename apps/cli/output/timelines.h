@@ -6,7 +6,7 @@
 #include <string_view>
 
 #include "apps/cli/arguments/arguments.h"
-#include "apps/driver/answers/memory_budget.h"
+#include "apps/questions/memory/memory_budget.h"
 #include "sim/core/result.h"
 #include "sim/result/export/chrome_trace.h"
 
@@ -22,7 +22,7 @@ void add_timeline(Arguments& arguments, std::string& path);
 /// A run within a memory budget, and what it is called; the label may be empty.
 struct BudgetView {
   std::string_view label;
-  const driver::BudgetAnswer& answer;
+  const BudgetAnswer& answer;
 };
 /// For who asks for pictures of it.
 inline constexpr std::string_view budget_draws_timelines =

@@ -1,7 +1,9 @@
 // The page of `inspect --communication`: foretrace.communication/1.
+#include "apps/report/pages/communication.h"
+
 #include <array>
 
-#include "apps/report/pages.h"
+#include "apps/report/builder.h"
 
 namespace foretrace::report {
 

@@ -1,7 +1,9 @@
 // The page of `compare`: foretrace.compare/1.
+#include "apps/report/pages/compare.h"
+
 #include <array>
 
-#include "apps/report/pages.h"
+#include "apps/report/builder.h"
 
 namespace foretrace::report {
 

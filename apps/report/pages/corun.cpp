@@ -1,4 +1,6 @@
 // The page of `corun`: foretrace.corun/1.
+#include "apps/report/pages/corun.h"
+
 #include <array>
 #include <cstddef>
 #include <string>
@@ -6,23 +8,23 @@
 
 #include <fmt/format.h>
 
-#include "apps/report/corun_page.h"
-#include "apps/report/pages.h"
+#include "apps/report/builder.h"
+#include "apps/session/doubt.h"
 #include "sim/core/text.h"
 
 namespace foretrace::report {
 
 namespace sections {
-Builder<driver::SharedDevice> shared_device;
+Builder<SharedDevice> shared_device;
 }
 
-Page corun_page(const driver::SharedDevice& answer) {
+Page corun_page(const SharedDevice& answer) {
   constexpr std::array list = {sections::shared_device};
   Page page{.schema = "foretrace.corun/1",
             .document_keys = {"accelerator", "runs", "ways"},
-            .sections = build<driver::SharedDevice>(list, {}, answer),
+            .sections = build<SharedDevice>(list, {}, answer),
             .main_table = "ways"};
-  std::vector<driver::Doubt> doubts;
+  std::vector<Doubt> doubts;
   for (std::size_t i = 0; i < answer.paths.size(); ++i) {
     if (i == 1 && answer.paths[0] == answer.paths[1]) break;
     const std::string name(file_name_of(answer.paths[i]));

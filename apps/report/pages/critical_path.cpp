@@ -1,7 +1,9 @@
 // The page of `critical-path`: foretrace.critical-path/1.
+#include "apps/report/pages/critical_path.h"
+
 #include <array>
 
-#include "apps/report/pages.h"
+#include "apps/report/builder.h"
 
 namespace foretrace::report {
 

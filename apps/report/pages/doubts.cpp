@@ -3,13 +3,14 @@
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
+#include "apps/report/builder.h"
+#include "apps/report/pages/result.h"
 
 namespace foretrace::report {
 
-std::vector<driver::Doubt> all_doubts(const ResultAnswer& answer) {
-  std::vector<driver::Doubt> doubts = answer.replay.doubts;
-  const auto add = [&doubts](const std::vector<driver::Doubt>& more) {
+std::vector<Doubt> all_doubts(const ResultAnswer& answer) {
+  std::vector<Doubt> doubts = answer.replay.doubts;
+  const auto add = [&doubts](const std::vector<Doubt>& more) {
     doubts.insert(doubts.end(), more.begin(), more.end());
   };
   if (answer.prediction != nullptr) add(answer.prediction->doubts());
@@ -18,14 +19,14 @@ std::vector<driver::Doubt> all_doubts(const ResultAnswer& answer) {
   return doubts;
 }
 
-void say_doubts(const std::vector<driver::Doubt>& doubts, Page& page) {
+void say_doubts(const std::vector<Doubt>& doubts, Page& page) {
   const auto answer =
       std::find_if(page.sections.begin(), page.sections.end(),
                    [](const Section& s) { return s.show != Show::never && !s.headline.empty(); });
   if (doubts.empty() || answer == page.sections.end()) return;
   answer->doubt = doubts.front().brief;
   std::string reasons;
-  for (const driver::Doubt& doubt : doubts) {
+  for (const Doubt& doubt : doubts) {
     reasons += fmt::format("  doubtful: {}\n", doubt.text);
   }
   answer->remark.insert(0, reasons);

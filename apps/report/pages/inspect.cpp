@@ -1,14 +1,16 @@
 // The page of `inspect`: foretrace.inspect/1, one part per trace.
+#include "apps/report/pages/inspect.h"
+
 #include <array>
 
-#include "apps/report/pages.h"
+#include "apps/report/builder.h"
 
 namespace foretrace::report {
 
 namespace sections {
 Builder<InspectAnswer> inspected_trace, inspected_nodes, graph_facts, modules, events_by_name,
     memory_over_time, allocator_state, device_memory, device_memory_document;
-Builder<std::vector<const driver::Inspection*>> trace_table;
+Builder<std::vector<const Inspection*>> trace_table;
 }  // namespace sections
 
 namespace {
@@ -31,7 +33,7 @@ std::span<Builder<InspectAnswer>* const> shown_of(const InspectQuestion& questio
   return in_general;
 }
 
-Page part_of(const driver::Inspection& found, const InspectQuestion& question) {
+Page part_of(const Inspection& found, const InspectQuestion& question) {
   const InspectAnswer answer{found, question};
   return {.document_keys = {"input", "import", "events_by_kind", "memory_events", "sync_records",
                             "flows", "span_ns", "graph", "no_graph", "environment", "link",
@@ -42,17 +44,17 @@ Page part_of(const driver::Inspection& found, const InspectQuestion& question) {
 
 }  // namespace
 
-Page inspect_page(std::span<const driver::Inspection> traces, const InspectQuestion& question) {
+Page inspect_page(std::span<const Inspection> traces, const InspectQuestion& question) {
   Page page{.schema = "foretrace.inspect/1",
             .main_table = question.memory && !question.modules ? "categories"
                           : question.modules                   ? "stages"
                                                                : "kernels",
             .parts_key = "traces",
             .part_title = "trace"};
-  for (const driver::Inspection& found : traces) page.parts.push_back(part_of(found, question));
+  for (const Inspection& found : traces) page.parts.push_back(part_of(found, question));
   if (traces.size() < 2) return page;
-  std::vector<const driver::Inspection*> all;
-  for (const driver::Inspection& found : traces) all.push_back(&found);
+  std::vector<const Inspection*> all;
+  for (const Inspection& found : traces) all.push_back(&found);
   if (!question.memory && !question.modules) {
     page.sections = trace_table(all);
     page.brief_hides_parts = true;

@@ -1,7 +1,9 @@
 // The page of `simulate` of execution traces of ranks: foretrace.node_job_result/1.
+#include "apps/report/pages/node_job.h"
+
 #include <array>
 
-#include "apps/report/pages.h"
+#include "apps/report/builder.h"
 
 namespace foretrace::report {
 

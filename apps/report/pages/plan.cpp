@@ -1,7 +1,9 @@
 // The page of `plan`: foretrace.plan/2.
+#include "apps/report/pages/plan.h"
+
 #include <array>
 
-#include "apps/report/pages.h"
+#include "apps/report/builder.h"
 
 namespace foretrace::report {
 

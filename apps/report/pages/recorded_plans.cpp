@@ -1,7 +1,9 @@
 // The page of `plan TRACE`: foretrace.recorded_plans/1.
+#include "apps/report/pages/recorded_plans.h"
+
 #include <array>
 
-#include "apps/report/pages.h"
+#include "apps/report/builder.h"
 
 namespace foretrace::report {
 

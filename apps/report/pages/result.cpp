@@ -1,8 +1,10 @@
 // The pages of `simulate` and `whatif`: foretrace.result/2. To add a section, build it in
 // sections/, declare it here, and put it into the lists of the pages that show it.
+#include "apps/report/pages/result.h"
+
 #include <array>
 
-#include "apps/report/pages.h"
+#include "apps/report/builder.h"
 
 namespace foretrace::report {
 

@@ -1,7 +1,9 @@
 // The page of `simulate` of a scenario: foretrace.result/2.
+#include "apps/report/pages/scenario.h"
+
 #include <array>
 
-#include "apps/report/pages.h"
+#include "apps/report/builder.h"
 
 namespace foretrace::report {
 

@@ -1,7 +1,9 @@
 // The page of `schedule`: foretrace.schedule_result/1.
+#include "apps/report/pages/schedule.h"
+
 #include <array>
 
-#include "apps/report/pages.h"
+#include "apps/report/builder.h"
 
 namespace foretrace::report {
 

@@ -1,7 +1,9 @@
 // The page of `schedule` for served models: foretrace.serving_result/1.
+#include "apps/report/pages/serving.h"
+
 #include <array>
 
-#include "apps/report/pages.h"
+#include "apps/report/builder.h"
 
 namespace foretrace::report {
 

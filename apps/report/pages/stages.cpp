@@ -1,7 +1,9 @@
 // The page of `plan --stages auto`: foretrace.stages/2.
+#include "apps/report/pages/stages.h"
+
 #include <array>
 
-#include "apps/report/pages.h"
+#include "apps/report/builder.h"
 
 namespace foretrace::report {
 

@@ -1,7 +1,9 @@
 // The page of `sweep`: foretrace.sweep_result/2.
+#include "apps/report/pages/sweep.h"
+
 #include <array>
 
-#include "apps/report/pages.h"
+#include "apps/report/builder.h"
 
 namespace foretrace::report {
 

@@ -1,7 +1,9 @@
 // The page of `simulate` of a training run until its target: foretrace.training_result/1.
+#include "apps/report/pages/training.h"
+
 #include <array>
 
-#include "apps/report/pages.h"
+#include "apps/report/builder.h"
 
 namespace foretrace::report {
 

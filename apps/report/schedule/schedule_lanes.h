@@ -6,8 +6,8 @@
 #include <string>
 #include <vector>
 
-#include "apps/driver/scheduler/model/cluster.h"
-#include "apps/driver/scheduler/simulation/outcome.h"
+#include "apps/scheduling/model/cluster.h"
+#include "apps/scheduling/simulation/outcome.h"
 
 namespace foretrace::app {
 

@@ -5,7 +5,7 @@
 #include <string>
 #include <string_view>
 
-#include "apps/driver/scheduler/schedule.h"
+#include "apps/scheduling/schedule.h"
 #include "sim/core/result.h"
 
 namespace foretrace::app {

@@ -4,7 +4,7 @@
 #include <string>
 
 #include "apps/report/section.h"
-#include "models/catalogue/board_power.h"
+#include "models/hardware/power/board_power.h"
 #include "sim/core/result.h"
 
 namespace foretrace::report {

@@ -57,8 +57,7 @@ Section import_section(const trace::ImportReport& report) {
   return section;
 }
 
-Section steps_section(const std::string& path, const driver::StepTimes& times,
-                      const driver::StepAnswer& answer) {
+Section steps_section(const std::string& path, const StepTimes& times, const StepAnswer& answer) {
   Section section{.key = path, .path = path, .show = Show::never};
   Value::List periods;
   for (const std::int64_t period : times.device_ns) {
@@ -79,8 +78,7 @@ Section steps_section(const std::string& path, const driver::StepTimes& times,
   return section;
 }
 
-Section honesty_section(std::string path, const trace::Honesty& honesty,
-                        const driver::Replay* replay) {
+Section honesty_section(std::string path, const trace::Honesty& honesty, const Replay* replay) {
   Section section{.key = "honesty", .path = std::move(path), .show = Show::never};
   Value::Object origins;
   for (std::size_t i = 0; i < honesty.edges_by_origin.size(); ++i) {
@@ -117,13 +115,13 @@ Section honesty_section(std::string path, const trace::Honesty& honesty,
   return section;
 }
 
-Value doubts_value(const std::vector<driver::Doubt>& doubts) {
+Value doubts_value(const std::vector<Doubt>& doubts) {
   Value::List texts;
-  for (const driver::Doubt& doubt : doubts) texts.push_back(Value::words(doubt.text));
+  for (const Doubt& doubt : doubts) texts.push_back(Value::words(doubt.text));
   return Value::list(std::move(texts));
 }
 
-Value need_value(const std::optional<driver::MemoryNeed>& need) {
+Value need_value(const std::optional<MemoryNeed>& need) {
   if (!need) {
     return Value::none();
   }
@@ -137,7 +135,7 @@ Value need_value(const std::optional<driver::MemoryNeed>& need) {
                         {"coverage", Value::share(need->coverage)}});
 }
 
-Value target_value(const driver::MemoryTarget& target) {
+Value target_value(const MemoryTarget& target) {
   return Value::object({{"accelerator", Value::known_words(target.name)},
                         {"capacity_bytes", Value::bytes(target.capacity_bytes)},
                         {"context_low_bytes", Value::bytes(target.context_low_bytes)},

@@ -6,14 +6,14 @@
 #include <string>
 #include <vector>
 
-#include "apps/driver/analysis.h"
-#include "apps/driver/answers/memory_budget.h"
-#include "apps/driver/load.h"
-#include "apps/driver/memory_need.h"
-#include "apps/driver/predict.h"
-#include "apps/driver/steps/steps.h"
+#include "apps/questions/memory/memory_budget.h"
 #include "apps/report/section.h"
+#include "apps/session/analysis.h"
+#include "apps/session/memory_need.h"
+#include "apps/session/predict.h"
+#include "apps/session/recording/load.h"
 #include "sim/engine/path/critical_path.h"
+#include "sim/result/steps/steps.h"
 #include "trace/graph/built_graph.h"
 #include "trace/table/events.h"
 #include "trace/table/import_report.h"
@@ -25,22 +25,22 @@ namespace foretrace::report {
 /// Events, dropped, repaired, reasons, warnings; for documents.
 [[nodiscard]] Section import_section(const trace::ImportReport& report);
 /// step_ns, host and device period and the times of every step; for documents.
-[[nodiscard]] Section steps_section(const std::string& path, const driver::StepTimes& times,
-                                    const driver::StepAnswer& answer);
+[[nodiscard]] Section steps_section(const std::string& path, const StepTimes& times,
+                                    const StepAnswer& answer);
 /// Honesty counters, for documents; reactions are left out if there is no replay.
 [[nodiscard]] Section honesty_section(std::string path, const trace::Honesty& honesty,
-                                      const driver::Replay* replay);
+                                      const Replay* replay);
 /// The profiler's own work in the times of the host: what was taken out; or, where the host matters
 /// to the answer, that it is there and what its range allows for each event (0: nothing).
-[[nodiscard]] Section profiler_section(const driver::Recording& recording, bool host_matters,
+[[nodiscard]] Section profiler_section(const Recording& recording, bool host_matters,
                                        std::int64_t allowed_ns = 0);
 /// Why an answer is doubtful, a sentence each.
-[[nodiscard]] Value doubts_value(const std::vector<driver::Doubt>& doubts);
+[[nodiscard]] Value doubts_value(const std::vector<Doubt>& doubts);
 
 /// Live peak and reserved bytes of the device that needs most; null where no tensor is recorded.
-[[nodiscard]] Value need_value(const std::optional<driver::MemoryNeed>& need);
+[[nodiscard]] Value need_value(const std::optional<MemoryNeed>& need);
 /// Size of a memory and what the driver takes of it.
-[[nodiscard]] Value target_value(const driver::MemoryTarget& target);
+[[nodiscard]] Value target_value(const MemoryTarget& target);
 /// Name to text.
 [[nodiscard]] Value texts_by_name(const std::vector<std::pair<std::string, std::string>>& texts);
 
@@ -58,7 +58,7 @@ template <typename Enum, typename Values, typename ToValue>
 
 namespace sections {
 /// Whether a run fits in its budget, at what price.
-[[nodiscard]] std::string budget_headline(const driver::BudgetAnswer& answer);
+[[nodiscard]] std::string budget_headline(const BudgetAnswer& answer);
 }  // namespace sections
 
 }  // namespace foretrace::report

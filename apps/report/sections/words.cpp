@@ -16,7 +16,7 @@ std::string name_of(std::string_view path) {
 }
 
 /// What a trace holds, in a few words.
-std::string held_text(const driver::Inspection& found) {
+std::string held_text(const Inspection& found) {
   if (found.memory) {
     return fmt::format("memory peak {} at {}{}", bytes_text(found.memory->peak_bytes),
                        time_text(found.memory->peak_at_ns),
@@ -31,7 +31,7 @@ std::string held_text(const driver::Inspection& found) {
   if (!found.graph) {
     return plural(found.report.events, "event") + ", nothing to simulate";
   }
-  const driver::GraphFacts& facts = *found.graph;
+  const GraphFacts& facts = *found.graph;
   if (facts.answer.is_span) {
     return fmt::format("span {} measured, no steps recorded", time_text(facts.answer.step_ns));
   }
@@ -65,7 +65,7 @@ std::string change_text(std::int64_t after, std::int64_t before) {
   return signed_percent_text(change_of(after, before));
 }
 
-std::string trace_text(const driver::Recording& recording) {
+std::string trace_text(const Recording& recording) {
   const trace::ImportReport& report = recording.report;
   const std::string name = name_of(recording.path);
   std::string text = recording.job == nullptr
@@ -82,11 +82,9 @@ std::string trace_text(const driver::Recording& recording) {
          (recording.accelerator ? recording.accelerator->product : "accelerator not known");
 }
 
-std::string_view step_word(const driver::StepAnswer& answer) {
-  return answer.is_span ? "span" : "step";
-}
+std::string_view step_word(const StepAnswer& answer) { return answer.is_span ? "span" : "step"; }
 
-std::string replay_text(const driver::Replay& replay) {
+std::string replay_text(const Replay& replay) {
   const std::int64_t measured = replay.measured_answer.step_ns;
   if (measured == 0) {
     return fmt::format("{} {} simulated, the trace has no recorded times to compare with",
@@ -98,7 +96,7 @@ std::string replay_text(const driver::Replay& replay) {
                      signed_percent_text(replay.error));
 }
 
-std::string provenance_text(const driver::Analysis& analysis) {
+std::string provenance_text(const Analysis& analysis) {
   std::string text;
   for (std::size_t i = 0; i < analysis.provenance.size(); ++i) {
     if (analysis.provenance[i] != 0) {
@@ -110,13 +108,13 @@ std::string provenance_text(const driver::Analysis& analysis) {
   return text;
 }
 
-std::string target_text(const driver::MemoryTarget& target) {
+std::string target_text(const MemoryTarget& target) {
   return target.name.empty()
              ? bytes_text(target.capacity_bytes)
              : fmt::format("{} of {}", bytes_text(target.capacity_bytes), target.name);
 }
 
-std::string comparison_text(const driver::MemoryTarget& target) {
+std::string comparison_text(const MemoryTarget& target) {
   return fmt::format(
       "what a fresh process reserves (or the recorded one, if that is less) and {} of driver "
       "context, against {}; the range goes from live tensors and {} of context to all that the "
@@ -125,24 +123,24 @@ std::string comparison_text(const driver::MemoryTarget& target) {
       bytes_text(target.context_low_bytes));
 }
 
-std::string need_range_text(const driver::MemoryTarget& target, const driver::MemoryNeed& need) {
+std::string need_range_text(const MemoryTarget& target, const MemoryNeed& need) {
   return bytes_range_text(target.low_bytes(need), target.high_bytes(need));
 }
 
-std::string inspect_headline(const driver::Inspection& found) {
+std::string inspect_headline(const Inspection& found) {
   constexpr std::size_t least_name = 24;
   const std::string text = held_text(found);
   const std::size_t room = page_width - std::min(page_width, text.size() + 2);
   return shorten(name_of(found.path), std::max(least_name, room)) + ": " + text;
 }
 
-Section trace_section(const driver::Recording& recording) {
+Section trace_section(const Recording& recording) {
   Section section{.key = "trace"};
   section.line("trace", trace_text(recording));
   return section;
 }
 
-Section replay_section(const driver::Replay& replay) {
+Section replay_section(const Replay& replay) {
   Section section{.key = "replay_row"};
   section.line("replay", replay_text(replay));
   return section;

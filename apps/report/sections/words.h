@@ -5,13 +5,13 @@
 #include <string>
 #include <string_view>
 
-#include "apps/driver/analysis.h"
-#include "apps/driver/compare/compare.h"
-#include "apps/driver/inspect.h"
-#include "apps/driver/load.h"
-#include "apps/driver/memory_need.h"
-#include "apps/driver/predict.h"
+#include "apps/questions/compare/compare.h"
 #include "apps/report/section.h"
+#include "apps/session/analysis.h"
+#include "apps/session/memory_need.h"
+#include "apps/session/predict.h"
+#include "apps/session/recording/inspect.h"
+#include "apps/session/recording/load.h"
 
 namespace foretrace::report {
 
@@ -23,38 +23,37 @@ namespace foretrace::report {
 [[nodiscard]] std::string change_text(std::int64_t after, std::int64_t before);
 
 /// "name.json.gz, 75,718 events, NVIDIA A100".
-[[nodiscard]] std::string trace_text(const driver::Recording& recording);
+[[nodiscard]] std::string trace_text(const Recording& recording);
 /// "span" or "step".
-[[nodiscard]] std::string_view step_word(const driver::StepAnswer& answer);
+[[nodiscard]] std::string_view step_word(const StepAnswer& answer);
 /// "step 50.93 ms measured, 50.93 ms simulated (0.00 %)".
-[[nodiscard]] std::string replay_text(const driver::Replay& replay);
+[[nodiscard]] std::string replay_text(const Replay& replay);
 /// "measured 84.1 %, scaled 15.9 %".
-[[nodiscard]] std::string provenance_text(const driver::Analysis& analysis);
+[[nodiscard]] std::string provenance_text(const Analysis& analysis);
 
 /// "24.0 GiB" or "24.0 GiB of rtx_4090".
-[[nodiscard]] std::string target_text(const driver::MemoryTarget& target);
+[[nodiscard]] std::string target_text(const MemoryTarget& target);
 /// What is compared with the size, and the range beside it.
-[[nodiscard]] std::string comparison_text(const driver::MemoryTarget& target);
+[[nodiscard]] std::string comparison_text(const MemoryTarget& target);
 /// "21.5 .. 24.9 GiB".
-[[nodiscard]] std::string need_range_text(const driver::MemoryTarget& target,
-                                          const driver::MemoryNeed& need);
+[[nodiscard]] std::string need_range_text(const MemoryTarget& target, const MemoryNeed& need);
 
 /// "name.json.gz: step 50.93 ms measured, 6 steps from 50.71 to 51.12 ms".
-[[nodiscard]] std::string inspect_headline(const driver::Inspection& found);
+[[nodiscard]] std::string inspect_headline(const Inspection& found);
 
 /// The trace, as a row.
-[[nodiscard]] Section trace_section(const driver::Recording& recording);
+[[nodiscard]] Section trace_section(const Recording& recording);
 /// How close the replay is, as a row.
-[[nodiscard]] Section replay_section(const driver::Replay& replay);
+[[nodiscard]] Section replay_section(const Replay& replay);
 /// What tensors rest on, and what deserves a second look, as rows.
 [[nodiscard]] Section flags_section(const trace::BuiltGraph& built);
 
 namespace sections {
 /// "host work, data loading": one reason of a comparison.
-[[nodiscard]] std::string reason_name(const driver::Compared& reason);
+[[nodiscard]] std::string reason_name(const Compared& reason);
 /// What changed in it: in which precision, how many, how long each; of what has no operations the
 /// part that changed most.
-[[nodiscard]] std::string what_changed(const driver::Compared& row);
+[[nodiscard]] std::string what_changed(const Compared& row);
 }  // namespace sections
 
 }  // namespace foretrace::report

@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "apps/driver/sweep/store/select.h"
+#include "apps/sweep/store/select.h"
 #include "sim/core/result.h"
 
 namespace foretrace::report {

@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <span>
 
-#include "models/catalogue/kernel_class.h"
+#include "models/hardware/kernels/kernel_class.h"
 
 namespace foretrace::editing {
 

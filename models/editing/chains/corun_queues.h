@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "models/catalogue/accelerator.h"
 #include "models/editing/chains/corun_model.h"
+#include "models/hardware/catalogue/accelerator.h"
 #include "sim/graph/task.h"
 
 namespace foretrace::editing {

@@ -2,7 +2,7 @@
 // generation has it.
 #pragma once
 
-#include "models/catalogue/accelerator.h"
+#include "models/hardware/catalogue/accelerator.h"
 #include "sim/core/params.h"
 #include "sim/graph/task_graph.h"
 

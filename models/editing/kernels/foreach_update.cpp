@@ -5,7 +5,7 @@
 #include <cmath>
 #include <map>
 
-#include "models/costs/kernel_cost.h"
+#include "models/hardware/costs/kernel_cost.h"
 #include "sim/core/statistics.h"
 #include "sim/core/text.h"
 #include "sim/core/whole.h"

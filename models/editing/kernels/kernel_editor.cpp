@@ -9,7 +9,7 @@
 
 namespace foretrace::editing {
 
-KernelEditor::KernelEditor(const Scenario& scenario)
+KernelEditor::KernelEditor(const WhatIfInput& scenario)
     : graph_(scenario.graph),
       accelerator_(scenario.accelerator),
       descriptions_(describe_works(scenario.graph, scenario.accelerator)),

@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "models/costs/kernel_cost.h"
 #include "models/editing/kernels/launch_times.h"
-#include "models/editing/scenario.h"
+#include "models/editing/what_if_input.h"
+#include "models/hardware/costs/kernel_cost.h"
 #include "sim/edit/editor.h"
 #include "sim/graph/links.h"
 
@@ -29,7 +29,7 @@ struct ExtraKernel {
 
 class KernelEditor {
  public:
-  explicit KernelEditor(const Scenario& scenario);
+  explicit KernelEditor(const WhatIfInput& scenario);
 
   [[nodiscard]] const TaskGraph& graph() const { return graph_; }
   [[nodiscard]] const Accelerator* accelerator() const { return accelerator_; }

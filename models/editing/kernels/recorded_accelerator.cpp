@@ -7,7 +7,7 @@
 
 namespace foretrace::editing {
 
-Result<const Accelerator*> recorded_accelerator(const Scenario& scenario,
+Result<const Accelerator*> recorded_accelerator(const WhatIfInput& scenario,
                                                 const std::string& named) {
   if (named != "recording") return scenario.catalogue.accelerator(named);
   if (scenario.accelerator != nullptr) return scenario.accelerator;

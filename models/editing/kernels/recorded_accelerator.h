@@ -3,8 +3,8 @@
 
 #include <string>
 
-#include "models/catalogue/accelerator.h"
-#include "models/editing/scenario.h"
+#include "models/editing/what_if_input.h"
+#include "models/hardware/catalogue/accelerator.h"
 #include "sim/core/params.h"
 #include "sim/core/result.h"
 
@@ -20,7 +20,7 @@ inline constexpr ParamInfo recorded_accelerator_param = {
 
 /// `named` is the parameter's text: "recording", or the name of an accelerator of the catalogue.
 /// unsupported, with the way out, if the recording's is not known.
-[[nodiscard]] Result<const Accelerator*> recorded_accelerator(const Scenario& scenario,
+[[nodiscard]] Result<const Accelerator*> recorded_accelerator(const WhatIfInput& scenario,
                                                               const std::string& named);
 
 }  // namespace foretrace::editing

@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/costs/kernel_cost.h"
+#include "models/hardware/costs/kernel_cost.h"
 #include "sim/graph/task_graph.h"
 
 namespace foretrace::editing {

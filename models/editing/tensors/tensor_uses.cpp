@@ -4,8 +4,8 @@
 #include <algorithm>
 #include <string_view>
 
-#include "models/costs/operator_shapes.h"
 #include "models/editing/kernels/kernel_names.h"
+#include "models/hardware/costs/operator_shapes.h"
 #include "sim/graph/links.h"
 
 namespace foretrace::editing {

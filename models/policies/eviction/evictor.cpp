@@ -5,8 +5,8 @@
 
 #include <fmt/format.h>
 
-#include "models/costs/kernel_cost.h"
 #include "models/editing/kernels/launch_times.h"
+#include "models/hardware/costs/kernel_cost.h"
 #include "sim/core/statistics.h"
 #include "sim/core/whole.h"
 #include "sim/graph/links.h"

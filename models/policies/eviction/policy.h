@@ -8,7 +8,7 @@
 #include <span>
 #include <string_view>
 
-#include "models/catalogue/accelerator.h"
+#include "models/hardware/catalogue/accelerator.h"
 #include "sim/core/params.h"
 #include "sim/core/result.h"
 #include "sim/engine/event/event_driven.h"

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "models/editing/transfers/transfers.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/whole.h"
 #include "sim/edit/editor.h"
 
@@ -37,7 +37,7 @@ constexpr ParamInfo waiting_param = {
     .optimistic = "0",
     .pessimistic = "1"};
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   const TaskGraph& graph = scenario.graph;
   auto transfers = editing::find_transfers(graph, params.text(select_param));
   if (!transfers) return std::move(transfers).error();
@@ -73,7 +73,7 @@ constexpr std::array params = {factor_param, select_param, waiting_param};
 
 constexpr std::array trends = {Trend{&factor_param, Larger::is_slower}};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "communication_scale",
     .summary = "Multiply the transfer time of collectives by a factor; waiting follows.",
     .paper =
@@ -94,7 +94,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::communication_scale_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo communication_scale;
-constinit const OptimizationInfo communication_scale = communication_scale_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo communication_scale;
+constinit const WhatIfInfo communication_scale = communication_scale_parts::info;
+}  // namespace foretrace::what_ifs

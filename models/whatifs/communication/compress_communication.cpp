@@ -16,7 +16,7 @@
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/editing/transfers/transfers.h"
 #include "models/whatifs/communication/codec_kernels.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/whole.h"
 
 namespace foretrace::compress_communication_parts {
@@ -70,7 +70,7 @@ struct Settings {
 
 class Compressor {
  public:
-  Compressor(const Scenario& scenario, const std::vector<editing::Transfer>& transfers,
+  Compressor(const WhatIfInput& scenario, const std::vector<editing::Transfer>& transfers,
              const Settings& settings)
       : editor_(scenario),
         graph_(scenario.graph),
@@ -137,7 +137,7 @@ class Compressor {
   std::size_t compressed_ = 0;
 };
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   auto transfers = editing::find_transfers(scenario.graph, params.text(select_param));
   if (!transfers) return std::move(transfers).error();
   const Settings settings{.ratio = params.number(ratio_param),
@@ -170,7 +170,7 @@ constexpr std::array trends = {Trend{&ratio_param, Larger::is_slower},
                                Trend{&encode_cost_param, Larger::is_slower},
                                Trend{&decode_cost_param, Larger::is_slower}};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "compress_communication",
     .summary = "Collectives move fewer bytes; kernels encode before and decode after.",
     .paper =
@@ -191,7 +191,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::compress_communication_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo compress_communication;
-constinit const OptimizationInfo compress_communication = compress_communication_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo compress_communication;
+constinit const WhatIfInfo compress_communication = compress_communication_parts::info;
+}  // namespace foretrace::what_ifs

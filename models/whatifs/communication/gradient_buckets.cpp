@@ -23,7 +23,7 @@
 
 #include "models/whatifs/communication/bucket_plan.h"
 #include "models/whatifs/communication/recorded_buckets.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/whole.h"
 #include "sim/graph/links.h"
 
@@ -73,7 +73,7 @@ constexpr std::int64_t most_usual_times = 4;
 
 class Rebucket {
  public:
-  Rebucket(const Scenario& scenario, const editing::BucketRules& rules, std::int64_t latency_ns)
+  Rebucket(const WhatIfInput& scenario, const editing::BucketRules& rules, std::int64_t latency_ns)
       : editor_(scenario),
         graph_(scenario.graph),
         planner_(editor_, rules),
@@ -257,7 +257,7 @@ class Rebucket {
   std::int64_t after_ns_ = 0;
 };
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   if (const double bucket = params.number(bucket_param); bucket > 0 && bucket < least_bucket) {
     return Error{ErrorCode::bad_config,
                  fmt::format("gradient_buckets: bucket: got {:g} B, expected 0 (as recorded) or at "
@@ -287,7 +287,7 @@ constexpr std::array<std::string_view, 4> ignores = {
     "buckets of several types, and parameters that get no gradient"};
 constexpr std::array params = {bucket_param, first_param, when_param, latency_param};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "gradient_buckets",
     .summary = "Reduce gradients in buckets of another size, or as soon as they are ready.",
     .paper =
@@ -311,7 +311,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::gradient_buckets_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo gradient_buckets;
-constinit const OptimizationInfo gradient_buckets = gradient_buckets_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo gradient_buckets;
+constinit const WhatIfInfo gradient_buckets = gradient_buckets_parts::info;
+}  // namespace foretrace::what_ifs

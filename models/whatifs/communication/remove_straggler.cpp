@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/edit/editor.h"
 
 namespace foretrace::remove_straggler_parts {
@@ -41,7 +41,7 @@ constexpr ParamInfo rank_param = {.name = "rank",
                                   .minimum = -1,
                                   .maximum = 1e9};
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   const TaskGraph& graph = scenario.graph;
   const std::int64_t rank = params.integer(rank_param);
   const std::int64_t at_least = params.integer(at_least_param);
@@ -84,7 +84,7 @@ constexpr std::array params = {to_param, at_least_param, rank_param};
 
 constexpr std::array trends = {Trend{&to_param, Larger::is_slower}};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "remove_straggler",
     .summary = "Take away host stalls that one rank has and the others have not.",
     .paper =
@@ -105,7 +105,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::remove_straggler_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo remove_straggler;
-constinit const OptimizationInfo remove_straggler = remove_straggler_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo remove_straggler;
+constinit const WhatIfInfo remove_straggler = remove_straggler_parts::info;
+}  // namespace foretrace::what_ifs

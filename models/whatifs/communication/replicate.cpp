@@ -17,7 +17,7 @@
 #include <fmt/format.h>
 
 #include "models/editing/transfers/transfers.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/params.h"
 #include "sim/core/whole.h"
 #include "sim/edit/editor.h"
@@ -194,7 +194,7 @@ class Replicator {
   std::string kept_;
 };
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   auto transfers = editing::find_transfers(scenario.graph, "kind=collective");
   if (!transfers) return std::move(transfers).error();
   Replicator replicator(scenario.graph, params);
@@ -220,7 +220,7 @@ constexpr std::array params = {ranks_param, step_latency_param, bandwidth_factor
 
 constexpr std::array trends = {Trend{&bandwidth_factor_param, Larger::is_faster}};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "replicate",
     .summary = "The job on more ranks that do what the recorded ones do.",
     .paper =
@@ -241,7 +241,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::replicate_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo replicate;
-constinit const OptimizationInfo replicate = replicate_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo replicate;
+constinit const WhatIfInfo replicate = replicate_parts::info;
+}  // namespace foretrace::what_ifs

@@ -15,11 +15,11 @@
 
 #include <fmt/format.h>
 
-#include "models/collectives/sparse_sum.h"
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/editing/transfers/gradient_transfers.h"
+#include "models/hardware/collectives/sparse_sum.h"
 #include "models/whatifs/communication/codec_kernels.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/whole.h"
 
 namespace foretrace::sparse_aggregation_parts {
@@ -98,7 +98,7 @@ struct Carried {
 
 class Aggregator {
  public:
-  Aggregator(const Scenario& scenario, const std::vector<editing::Transfer>& sums,
+  Aggregator(const WhatIfInput& scenario, const std::vector<editing::Transfer>& sums,
              const Settings& settings)
       : editor_(scenario),
         graph_(scenario.graph),
@@ -243,7 +243,7 @@ SparseMethod method_of(std::string_view name) {
   return name == "all_gather" ? SparseMethod::all_gather : SparseMethod::servers;
 }
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   std::vector<editing::Transfer> sums = editing::find_gradient_transfers(scenario.graph);
   const bool reduces = !sums.empty();
   std::erase_if(sums, [&](const editing::Transfer& transfer) {
@@ -291,7 +291,7 @@ constexpr std::array params = {density_param,     overlap_param, block_param,
 
 constexpr std::array trends = {Trend{&density_param, Larger::is_slower}};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "sparse_aggregation",
     .summary = "All-reduces of gradients become sums of the blocks that are not all zero.",
     .paper =
@@ -317,7 +317,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::sparse_aggregation_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo sparse_aggregation;
-constinit const OptimizationInfo sparse_aggregation = sparse_aggregation_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo sparse_aggregation;
+constinit const WhatIfInfo sparse_aggregation = sparse_aggregation_parts::info;
+}  // namespace foretrace::what_ifs

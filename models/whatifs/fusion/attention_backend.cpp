@@ -21,11 +21,11 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/costs/attention_shape.h"
 #include "models/editing/kernels/attention_core.h"
 #include "models/editing/kernels/kernel_editor.h"
+#include "models/hardware/costs/attention_shape.h"
 #include "models/whatifs/fusion/attention_table.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/text.h"
 #include "sim/core/whole.h"
 #include "sim/edit/tensors.h"
@@ -73,7 +73,7 @@ std::string_view backend_of(std::string_view kernel) {
   return {};
 }
 
-Result<AttentionTable> find_table(const Scenario& scenario, const ParamValues& params) {
+Result<AttentionTable> find_table(const WhatIfInput& scenario, const ParamValues& params) {
   const std::string& given = params.text(table_param);
   if (given != "recording") {
     auto document = scenario.catalogue.document({"table of attention", "attention"}, given);
@@ -98,7 +98,7 @@ Result<AttentionTable> find_table(const Scenario& scenario, const ParamValues& p
 
 class Switch {
  public:
-  Switch(const Scenario& scenario, const AttentionTable& table, const ParamValues& params,
+  Switch(const WhatIfInput& scenario, const AttentionTable& table, const ParamValues& params,
          std::string backend)
       : editor_(scenario),
         table_(table),
@@ -295,7 +295,7 @@ class Switch {
 };
 
 /// In the backend that gains most. Error: why none does, of the last one that cannot be had.
-Result<Change> in_fastest(const Scenario& scenario, const AttentionTable& table,
+Result<Change> in_fastest(const WhatIfInput& scenario, const AttentionTable& table,
                           const ParamValues& params) {
   std::optional<Change> best;
   std::int64_t most_ns = 0;
@@ -323,7 +323,7 @@ Result<Change> in_fastest(const Scenario& scenario, const AttentionTable& table,
   return why;
 }
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   if (scenario.accelerator == nullptr) return missing_cost("attention in another kernel");
   auto table = find_table(scenario, params);
   if (!table) return std::move(table).error();
@@ -357,7 +357,7 @@ constexpr std::array params = {backend_param, mask_param, type_param, table_para
 constexpr std::array<std::string_view, 4> conflicts = {"flash_attention", "batch_size",
                                                        "sequence_length", "sequence_packing"};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "attention_backend",
     .summary = "Run attention in another fused kernel, by a table of rates per head size.",
     .paper =
@@ -380,7 +380,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::attention_backend_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo attention_backend;
-constinit const OptimizationInfo attention_backend = attention_backend_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo attention_backend;
+constinit const WhatIfInfo attention_backend = attention_backend_parts::info;
+}  // namespace foretrace::what_ifs

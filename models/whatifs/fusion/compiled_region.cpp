@@ -23,7 +23,7 @@
 #include "models/editing/chains/fused_tensors.h"
 #include "models/editing/chains/fusion_chain.h"
 #include "models/whatifs/fusion/region_parts.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/edit/text_pattern.h"
 
 namespace foretrace::compiled_region_parts {
@@ -87,7 +87,7 @@ struct Mode {
 
 class Compiler {
  public:
-  Compiler(const Scenario& scenario, const Mode& mode)
+  Compiler(const WhatIfInput& scenario, const Mode& mode)
       : editor_(scenario), graph_(scenario.graph), mode_(mode) {
     editor_.keep_host(mode.kept_host);
     const auto& phases = graph_.columns().phase;
@@ -230,7 +230,7 @@ class Compiler {
   editing::RegionHost host_;
 };
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   auto module = selecting::TextPattern::compile(params.text(module_param));
   if (!module) return std::move(module).error().with_context("parameter 'module'");
   const std::string& name = params.text(mode_param);
@@ -273,7 +273,7 @@ constexpr std::array<std::string_view, 5> conflicts = {"cuda_graph", "data_movem
                                                        "fusion_aware_checkpointing",
                                                        "kernel_fusion", "whole_program_fusion"};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "compiled_region",
     .summary = "Compile a named module: fuse its chains, use epilogues, launch it as graphs.",
     .paper =
@@ -299,7 +299,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::compiled_region_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo compiled_region;
-constinit const OptimizationInfo compiled_region = compiled_region_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo compiled_region;
+constinit const WhatIfInfo compiled_region = compiled_region_parts::info;
+}  // namespace foretrace::what_ifs

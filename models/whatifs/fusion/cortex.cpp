@@ -15,7 +15,7 @@
 
 #include "models/editing/chains/repeats.h"
 #include "models/editing/kernels/kernel_names.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/whole.h"
 #include "sim/edit/selection.h"
 
@@ -105,7 +105,7 @@ bool fuse_levels(editing::KernelEditor& editor, const std::vector<TaskId>& kerne
   return true;
 }
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   auto selected = select(scenario.graph, params.text(select_param));
   if (!selected) return std::move(selected).error().with_context("parameter 'select'");
   editing::KernelEditor editor(scenario);
@@ -140,7 +140,7 @@ constexpr std::array<std::string_view, 2> ignores = {
     "load balance between the nodes of a level"};
 constexpr std::array params = {levels_param, select_param, weights_param, sync_param};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "cortex",
     .summary = "Run each level of a recursive model as one kernel.",
     .paper =
@@ -162,7 +162,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::cortex_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo cortex;
-constinit const OptimizationInfo cortex = cortex_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo cortex;
+constinit const WhatIfInfo cortex = cortex_parts::info;
+}  // namespace foretrace::what_ifs

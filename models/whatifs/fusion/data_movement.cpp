@@ -17,7 +17,7 @@
 #include "models/editing/chains/fusion_chain.h"
 #include "models/editing/chains/parallel_products.h"
 #include "models/editing/kernels/kernel_editor.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 
 namespace foretrace::data_movement_parts {
 namespace {
@@ -34,7 +34,7 @@ constexpr ParamInfo kept_writes_param = {
 
 class Movement {
  public:
-  explicit Movement(const Scenario& scenario) : editor_(scenario) {
+  explicit Movement(const WhatIfInput& scenario) : editor_(scenario) {
     const auto& phases = scenario.graph.columns().phase;
     training_ = std::find(phases.begin(), phases.end(), Phase::backward) != phases.end();
     for (const TaskId kernel : editor_.kernels()) {
@@ -119,7 +119,7 @@ class Movement {
   std::size_t products_ = 0;
 };
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   Movement movement(scenario);
   movement.keep_host(params.number(editing::compiled_host_param));
   if (auto status = movement.merge_products(); !status) return std::move(status).error();
@@ -142,7 +142,7 @@ constexpr std::array params = {kept_writes_param, editing::max_segment_param,
                                editing::compiled_host_param};
 constexpr std::array<std::string_view, 1> conflicts = {"fusion_aware_checkpointing"};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "data_movement",
     .summary = "Fuse what a transformer layer only moves, and count the bytes saved.",
     .paper =
@@ -163,7 +163,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::data_movement_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo data_movement;
-constinit const OptimizationInfo data_movement = data_movement_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo data_movement;
+constinit const WhatIfInfo data_movement = data_movement_parts::info;
+}  // namespace foretrace::what_ifs

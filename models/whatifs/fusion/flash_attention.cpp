@@ -16,7 +16,7 @@
 
 #include "models/editing/kernels/attention_core.h"
 #include "models/editing/kernels/kernel_editor.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/edit/tensors.h"
 
 namespace foretrace::flash_attention_parts {
@@ -56,7 +56,7 @@ Result<Cost> fused_cost(const editing::KernelEditor& editor, const editing::Atte
   return cost ? cost : Result<Cost>(by_products);
 }
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   editing::KernelEditor editor(scenario);
   const bool backward = params.boolean(backward_param);
   editing::FusedCores fused;
@@ -101,7 +101,7 @@ constexpr std::array params = {efficiency_param, backward_param};
 constexpr std::array<std::string_view, 3> conflicts = {"batch_size", "sequence_length",
                                                        "sequence_packing"};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "flash_attention",
     .summary = "Fuse scores, softmax and weighted values into one kernel.",
     .paper =
@@ -125,7 +125,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::flash_attention_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo flash_attention;
-constinit const OptimizationInfo flash_attention = flash_attention_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo flash_attention;
+constinit const WhatIfInfo flash_attention = flash_attention_parts::info;
+}  // namespace foretrace::what_ifs

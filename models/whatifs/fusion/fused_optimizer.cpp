@@ -20,7 +20,7 @@
 #include "models/editing/chains/fusion_chain.h"
 #include "models/editing/kernels/foreach_update.h"
 #include "models/editing/kernels/update_phase.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/whole.h"
 #include "sim/edit/tensors.h"
 
@@ -60,7 +60,7 @@ struct Settings {
 
 class Fuser {
  public:
-  Fuser(const Scenario& scenario, const Settings& settings)
+  Fuser(const WhatIfInput& scenario, const Settings& settings)
       : graph_(scenario.graph),
         accelerator_(scenario.accelerator),
         settings_(settings),
@@ -231,7 +231,7 @@ class Fuser {
   bool from_bytes_ = false;
 };
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   Settings settings;
   settings.kernel_factor = params.number(kernel_factor_param);
   settings.kept_host = params.number(editing::kept_host_param);
@@ -260,7 +260,7 @@ constexpr std::array<std::string_view, 3> ignores = {
 constexpr std::array params = {tensors_per_launch_param, bytes_per_parameter_param,
                                kernel_factor_param, editing::kept_host_param};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "fused_optimizer",
     .summary = "Update all parameters with a few multi-tensor kernels.",
     .paper =
@@ -281,7 +281,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::fused_optimizer_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo fused_optimizer;
-constinit const OptimizationInfo fused_optimizer = fused_optimizer_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo fused_optimizer;
+constinit const WhatIfInfo fused_optimizer = fused_optimizer_parts::info;
+}  // namespace foretrace::what_ifs

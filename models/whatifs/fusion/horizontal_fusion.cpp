@@ -13,10 +13,10 @@
 
 #include <fmt/format.h>
 
-#include "models/costs/operator_shapes.h"
 #include "models/editing/chains/corun_model.h"
 #include "models/editing/kernels/kernel_editor.h"
-#include "models/whatifs/optimization.h"
+#include "models/hardware/costs/operator_shapes.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/whole.h"
 #include "sim/edit/selection.h"
 
@@ -75,7 +75,7 @@ Relation relation_of(const editing::KernelEditor& editor, TaskId first, TaskId s
 
 class Pairing {
  public:
-  Pairing(const Scenario& scenario, double conflict, bool are_independent)
+  Pairing(const WhatIfInput& scenario, double conflict, bool are_independent)
       : editor_(scenario), conflict_(conflict), are_independent_(are_independent) {
     sides_.assign(scenario.graph.size(), 0);
   }
@@ -166,7 +166,7 @@ class Pairing {
   std::size_t unknown_ = 0;
 };
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   auto a = select(scenario.graph, params.text(a_param));
   if (!a) return std::move(a).error().with_context("parameter 'a'");
   auto b = select(scenario.graph, params.text(b_param));
@@ -193,7 +193,7 @@ constexpr std::array<std::string_view, 3> ignores = {
     "pairs with other kernels between them"};
 constexpr std::array params = {a_param, b_param, conflict_param, independent_param};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "horizontal_fusion",
     .summary = "Run pairs of independent kernels as one kernel.",
     .paper =
@@ -215,7 +215,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::horizontal_fusion_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo horizontal_fusion;
-constinit const OptimizationInfo horizontal_fusion = horizontal_fusion_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo horizontal_fusion;
+constinit const WhatIfInfo horizontal_fusion = horizontal_fusion_parts::info;
+}  // namespace foretrace::what_ifs

@@ -12,9 +12,9 @@
 
 #include <fmt/format.h>
 
-#include "models/costs/operator_shapes.h"
 #include "models/editing/kernels/kernel_editor.h"
-#include "models/whatifs/optimization.h"
+#include "models/hardware/costs/operator_shapes.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/text.h"
 
 namespace foretrace::hypergraph_fusion_parts {
@@ -54,7 +54,7 @@ bool are_one_layer(const editing::KernelEditor& editor, TaskId first, TaskId sec
          (*to_edges)[1] == (*to_vertices)[0] && editor.own_call(first) != editor.own_call(second);
 }
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   editing::KernelEditor editor(scenario);
   const double factor = params.number(imbalance_param) / (1 + params.number(edges_param));
   std::vector<bool> taken(scenario.graph.size(), false);
@@ -102,7 +102,7 @@ constexpr std::array<std::string_view, 2> ignores = {
     "other"};
 constexpr std::array params = {edges_param, imbalance_param};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "hypergraph_fusion",
     .summary = "Fuse the two sparse products of a hypergraph layer.",
     .paper =
@@ -123,7 +123,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::hypergraph_fusion_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo hypergraph_fusion;
-constinit const OptimizationInfo hypergraph_fusion = hypergraph_fusion_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo hypergraph_fusion;
+constinit const WhatIfInfo hypergraph_fusion = hypergraph_fusion_parts::info;
+}  // namespace foretrace::what_ifs

@@ -16,7 +16,7 @@
 
 #include "models/editing/chains/fused_tensors.h"
 #include "models/editing/chains/fusion_chain.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/whole.h"
 #include "sim/edit/selection.h"
 
@@ -61,7 +61,7 @@ bool has_backward(const TaskGraph& graph) {
 
 class Fusion {
  public:
-  explicit Fusion(const Scenario& scenario) : editor_(scenario), graph_(scenario.graph) {}
+  explicit Fusion(const WhatIfInput& scenario) : editor_(scenario), graph_(scenario.graph) {}
 
   Result<Change> run(const std::vector<TaskId>& selection, const editing::FusionSettings& settings,
                      double kept_host) {
@@ -125,7 +125,7 @@ class Fusion {
   std::size_t chains_ = 0;
 };
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   auto selected = select(scenario.graph, params.text(select_param));
   if (!selected) return std::move(selected).error().with_context("parameter 'select'");
   editing::FusionSettings settings;
@@ -158,7 +158,7 @@ constexpr std::array params = {select_param,      max_length_param,  editing::ma
 constexpr std::array<std::string_view, 2> conflicts = {"data_movement",
                                                        "fusion_aware_checkpointing"};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "kernel_fusion",
     .summary = "Fuse chains of pointwise and normalization kernels.",
     .paper =
@@ -181,7 +181,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::kernel_fusion_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo kernel_fusion;
-constinit const OptimizationInfo kernel_fusion = kernel_fusion_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo kernel_fusion;
+constinit const WhatIfInfo kernel_fusion = kernel_fusion_parts::info;
+}  // namespace foretrace::what_ifs

@@ -16,7 +16,7 @@
 #include "models/editing/chains/fused_tensors.h"
 #include "models/editing/chains/parallel_products.h"
 #include "models/editing/kernels/kernel_names.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/edit/selection.h"
 
 namespace foretrace::metaflow_rules_parts {
@@ -53,7 +53,7 @@ constexpr ParamInfo kept_host_param = {
 
 class Rules {
  public:
-  Rules(const Scenario& scenario, const std::vector<TaskId>& selection)
+  Rules(const WhatIfInput& scenario, const std::vector<TaskId>& selection)
       : editor_(scenario),
         selected_(scenario.graph.size(), false),
         used_(scenario.graph.size(), false) {
@@ -178,7 +178,7 @@ class Rules {
   std::size_t epilogues_ = 0;
 };
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   auto selected = select(scenario.graph, params.text(select_param));
   if (!selected) return std::move(selected).error().with_context("parameter 'select'");
   Rules rules(scenario, *selected);
@@ -208,7 +208,7 @@ constexpr std::array<std::string_view, 3> ignores = {
 constexpr std::array params = {select_param, merge_param, fold_param, epilogue_param,
                                kept_host_param};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "metaflow_rules",
     .summary = "Merge products of one input, fold batch norm, use epilogues.",
     .paper =
@@ -228,7 +228,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::metaflow_rules_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo metaflow_rules;
-constinit const OptimizationInfo metaflow_rules = metaflow_rules_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo metaflow_rules;
+constinit const WhatIfInfo metaflow_rules = metaflow_rules_parts::info;
+}  // namespace foretrace::what_ifs

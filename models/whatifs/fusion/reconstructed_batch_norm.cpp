@@ -17,7 +17,7 @@
 
 #include "models/editing/kernels/kernel_names.h"
 #include "models/editing/tensors/tensor_makers.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/edit/tensors.h"
 
 namespace foretrace::reconstructed_batch_norm_parts {
@@ -73,7 +73,7 @@ void forget_maps(editing::KernelEditor& editor, const std::set<TaskId>& merged,
   }
 }
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   editing::KernelEditor editor(scenario);
   const double factor = params.number(factor_param);
   const bool all = params.text(relu_param) == "all";
@@ -118,7 +118,7 @@ constexpr std::array<std::string_view, 3> ignores = {
     "whether the library has such convolutions"};
 constexpr std::array params = {factor_param, relu_param};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "reconstructed_batch_norm",
     .summary = "Move batch norm's passes and ReLU into the convolutions around it.",
     .paper =
@@ -138,7 +138,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::reconstructed_batch_norm_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo reconstructed_batch_norm;
-constinit const OptimizationInfo reconstructed_batch_norm = reconstructed_batch_norm_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo reconstructed_batch_norm;
+constinit const WhatIfInfo reconstructed_batch_norm = reconstructed_batch_norm_parts::info;
+}  // namespace foretrace::what_ifs

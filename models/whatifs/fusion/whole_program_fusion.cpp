@@ -18,7 +18,7 @@
 #include "models/editing/chains/fused_tensors.h"
 #include "models/editing/chains/fusion_chain.h"
 #include "models/editing/kernels/kernel_editor.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 
 namespace foretrace::whole_program_fusion_parts {
 namespace {
@@ -51,7 +51,7 @@ constexpr ParamInfo longest_param = {.name = "longest",
 
 class Program {
  public:
-  explicit Program(const Scenario& scenario, double kept_host) : editor_(scenario) {
+  explicit Program(const WhatIfInput& scenario, double kept_host) : editor_(scenario) {
     editor_.keep_host(kept_host);
   }
 
@@ -138,7 +138,7 @@ class Program {
   std::size_t syncs_ = 0;
 };
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   editing::FusionSettings settings;
   settings.max_segment_ns = params.integer(editing::max_segment_param);
   settings.max_length = static_cast<std::size_t>(params.integer(longest_param));
@@ -162,7 +162,7 @@ constexpr std::array params = {sync_param, kept_writes_param, editing::compiled_
 constexpr std::array<std::string_view, 3> conflicts = {
     "data_movement", "fusion_aware_checkpointing", "kernel_fusion"};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "whole_program_fusion",
     .summary = "Fuse all kernels between products, together with the host code.",
     .paper =
@@ -184,7 +184,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::whole_program_fusion_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo whole_program_fusion;
-constinit const OptimizationInfo whole_program_fusion = whole_program_fusion_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo whole_program_fusion;
+constinit const WhatIfInfo whole_program_fusion = whole_program_fusion_parts::info;
+}  // namespace foretrace::what_ifs

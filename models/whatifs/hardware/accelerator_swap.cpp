@@ -13,11 +13,11 @@
 
 #include <fmt/format.h>
 
-#include "models/costs/cost_book.h"
 #include "models/editing/kernels/kernel_names.h"
 #include "models/editing/kernels/recorded_accelerator.h"
-#include "models/memories/swap_workspaces.h"
-#include "models/whatifs/optimization.h"
+#include "models/hardware/costs/cost_book.h"
+#include "models/whatifs/hardware/swap_workspaces.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/text.h"
 #include "sim/core/whole.h"
 #include "sim/edit/editor.h"
@@ -286,7 +286,7 @@ class Swap {
   std::array<std::int64_t, kernel_bound_count> by_bound_{};  // measured time
 };
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   auto from = editing::recorded_accelerator(scenario, params.text(from_param));
   if (!from) return std::move(from).error();
   auto to = scenario.catalogue.accelerator(params.text(to_param));
@@ -316,7 +316,7 @@ constexpr std::array<std::string_view, 4> ignores = {
 
 constexpr std::array params = {to_param, from_param, host_speed_param};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "accelerator_swap",
     .summary = "Run the same program on another accelerator, host unchanged.",
     .paper =
@@ -343,7 +343,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::accelerator_swap_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo accelerator_swap;
-constinit const OptimizationInfo accelerator_swap = accelerator_swap_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo accelerator_swap;
+constinit const WhatIfInfo accelerator_swap = accelerator_swap_parts::info;
+}  // namespace foretrace::what_ifs

@@ -4,8 +4,8 @@
 
 #include <fmt/format.h>
 
-#include "models/costs/cost_book.h"
 #include "models/editing/kernels/kernel_names.h"
+#include "models/hardware/costs/cost_book.h"
 
 namespace foretrace::editing {
 namespace {

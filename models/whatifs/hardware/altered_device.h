@@ -4,8 +4,8 @@
 #include <cstdint>
 #include <string>
 
-#include "models/costs/kernel_cost.h"
-#include "models/editing/scenario.h"
+#include "models/editing/what_if_input.h"
+#include "models/hardware/costs/kernel_cost.h"
 #include "sim/edit/editor.h"
 
 namespace foretrace::editing {

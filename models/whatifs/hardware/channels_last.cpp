@@ -14,7 +14,7 @@
 #include <fmt/format.h>
 
 #include "models/editing/kernels/kernel_editor.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 
 namespace foretrace::channels_last_parts {
 namespace {
@@ -40,7 +40,7 @@ bool changes_layout(std::string_view name) {
                      [&](const char* part) { return lower.find(part) != std::string::npos; });
 }
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   editing::KernelEditor editor(scenario);
   const double kept = params.number(kept_param);
   std::size_t found = 0;
@@ -77,7 +77,7 @@ constexpr std::array<std::string_view, 3> ignores = {
     "operators without an NHWC variant, which convert back"};
 constexpr std::array params = {kept_param};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "channels_last",
     .summary = "Keep tensors in NHWC, so that no kernel converts layouts for convolutions.",
     .paper =
@@ -97,7 +97,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::channels_last_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo channels_last;
-constinit const OptimizationInfo channels_last = channels_last_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo channels_last;
+constinit const WhatIfInfo channels_last = channels_last_parts::info;
+}  // namespace foretrace::what_ifs

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/whole.h"
 #include "sim/edit/editor.h"
 #include "sim/graph/links.h"
@@ -81,7 +81,7 @@ class Upgrade {
   std::int64_t after_ = 0;
 };
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   return Upgrade(scenario.graph, params.number(speed_param))
       .run(params.boolean(calls_param), params.boolean(loading_param));
 }
@@ -98,7 +98,7 @@ constexpr std::array params = {speed_param, calls_param, loading_param};
 
 constexpr std::array trends = {Trend{&speed_param, Larger::is_faster}};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "host_upgrade",
     .summary = "Run the host's work on a faster (or slower) processor; the device stays.",
     .paper =
@@ -120,7 +120,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::host_upgrade_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo host_upgrade;
-constinit const OptimizationInfo host_upgrade = host_upgrade_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo host_upgrade;
+constinit const WhatIfInfo host_upgrade = host_upgrade_parts::info;
+}  // namespace foretrace::what_ifs

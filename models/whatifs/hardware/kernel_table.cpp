@@ -13,10 +13,10 @@
 
 #include <fmt/format.h>
 
-#include "models/costs/cost_table.h"
-#include "models/costs/kernel_kinds.h"
 #include "models/editing/kernels/kernel_editor.h"
-#include "models/whatifs/optimization.h"
+#include "models/hardware/costs/cost_table.h"
+#include "models/hardware/costs/kernel_kinds.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/whole.h"
 
 namespace foretrace::kernel_table_parts {
@@ -42,7 +42,7 @@ constexpr ParamInfo select_param = {.name = "select",
 
 using costing::CostTable;
 
-Result<CostTable> table_of(const Scenario& scenario, const std::string& text) {
+Result<CostTable> table_of(const WhatIfInput& scenario, const std::string& text) {
   if (CostTable::is_document(text)) return CostTable::parse(text, "the document");
   auto document = scenario.catalogue.document({"kernel table", "kernel_tables"}, text);
   if (!document) return std::move(document).error();
@@ -69,7 +69,7 @@ double spread_of(const CostTable::Entry& entry) {
   return (1 + *entry.error) * (hit ? 1 : between);
 }
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   editing::KernelEditor editor(scenario);
   if (editor.kernels().empty()) return Error{ErrorCode::no_match, "no kernels"};
   auto table = table_of(scenario, params.text(table_param));
@@ -117,7 +117,7 @@ constexpr std::array<std::string_view, 2> ignores = {
     "other kernels that the same operator launches"};
 constexpr std::array params = {table_param, reach_param, select_param};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "kernel_table",
     .summary = "Take kernel times from a table of operators, sizes and times.",
     .paper =
@@ -144,7 +144,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::kernel_table_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo kernel_table;
-constinit const OptimizationInfo kernel_table = kernel_table_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo kernel_table;
+constinit const WhatIfInfo kernel_table = kernel_table_parts::info;
+}  // namespace foretrace::what_ifs

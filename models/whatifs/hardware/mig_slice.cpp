@@ -17,7 +17,7 @@
 
 #include "models/editing/kernels/recorded_accelerator.h"
 #include "models/whatifs/hardware/altered_device.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/whole.h"
 
 namespace foretrace::mig_slice_parts {
@@ -67,7 +67,7 @@ std::int64_t most_live_bytes(const TaskGraph& graph) {
   return most;
 }
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   auto from =
       editing::recorded_accelerator(scenario, params.text(editing::recorded_accelerator_param));
   if (!from) return std::move(from).error();
@@ -123,7 +123,7 @@ constexpr std::array<std::string_view, 1> conflicts = {"power_cap"};
 constexpr std::array trends = {Trend{&compute_param, Larger::is_faster},
                                Trend{&memory_param, Larger::is_faster}};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "mig_slice",
     .summary = "Run on a part of the device: a MIG slice, or MPS with a share of the threads.",
     .paper =
@@ -146,7 +146,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::mig_slice_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo mig_slice;
-constinit const OptimizationInfo mig_slice = mig_slice_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo mig_slice;
+constinit const WhatIfInfo mig_slice = mig_slice_parts::info;
+}  // namespace foretrace::what_ifs

@@ -5,7 +5,7 @@
 
 #include <fmt/format.h>
 
-#include "models/execution/exec_model.h"
+#include "models/hardware/execution/exec_model.h"
 #include "models/whatifs/hardware/operator_calls.h"
 #include "sim/core/whole.h"
 

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "models/editing/kernels/kernel_editor.h"
-#include "models/editing/scenario.h"
+#include "models/editing/what_if_input.h"
 
 namespace foretrace {
 

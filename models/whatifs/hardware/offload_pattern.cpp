@@ -22,7 +22,7 @@
 #include "models/whatifs/hardware/offload_cost.h"
 #include "models/whatifs/hardware/operator_calls.h"
 #include "models/whatifs/hardware/operator_pattern.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/whole.h"
 #include "sim/edit/group_place.h"
 
@@ -87,7 +87,7 @@ struct Region {
 
 class Offload {
  public:
-  Offload(const Scenario& scenario, const OperatorPatterns& patterns, const Settings& settings)
+  Offload(const WhatIfInput& scenario, const OperatorPatterns& patterns, const Settings& settings)
       : editor_(scenario),
         graph_(scenario.graph),
         patterns_(patterns),
@@ -348,7 +348,7 @@ Precision precision_of(std::string_view name) {
   return name == "int8" ? Precision::int8 : Precision::unknown;
 }
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   auto patterns = OperatorPatterns::find(scenario.catalogue, params.text(patterns_param));
   if (!patterns.ok()) return std::move(patterns).error().with_context("parameter 'patterns'");
   const auto device = scenario.catalogue.accelerator(params.text(device_param));
@@ -384,7 +384,7 @@ constexpr std::array params = {patterns_param, device_param, bandwidth_param, la
 
 constexpr std::array trends = {Trend{&bandwidth_param, Larger::is_faster}};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "offload_pattern",
     .summary = "Chains of operators that match a pattern run on another accelerator.",
     .paper =
@@ -410,7 +410,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::offload_pattern_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo offload_pattern;
-constinit const OptimizationInfo offload_pattern = offload_pattern_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo offload_pattern;
+constinit const WhatIfInfo offload_pattern = offload_pattern_parts::info;
+}  // namespace foretrace::what_ifs

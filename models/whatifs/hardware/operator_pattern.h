@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "models/editing/scenario.h"
+#include "models/editing/what_if_input.h"
 #include "sim/core/result.h"
 #include "sim/edit/text_pattern.h"
 

@@ -15,7 +15,7 @@
 
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/editing/kernels/recorded_accelerator.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 
 namespace foretrace::pipelined_kernels_parts {
 namespace {
@@ -83,7 +83,7 @@ double factor_of(const Accelerator& on, const KernelDescription& kernel, const T
          pipelined_ns(tiles, 1, steps, load, compute);
 }
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   editing::KernelEditor editor(scenario);
   if (editor.kernels().empty()) return Error{ErrorCode::no_match, "no kernels"};
   for (const DeviceInfo& device : scenario.graph.context().devices) {
@@ -136,7 +136,7 @@ constexpr std::array params = {stages_param, latency_param, blocks_param,
 
 constexpr std::array trends = {Trend{&stages_param, Larger::is_faster}};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "pipelined_kernels",
     .summary = "Overlap loads and arithmetic inside products by multi-stage tiles.",
     .paper =
@@ -159,7 +159,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::pipelined_kernels_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo pipelined_kernels;
-constinit const OptimizationInfo pipelined_kernels = pipelined_kernels_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo pipelined_kernels;
+constinit const WhatIfInfo pipelined_kernels = pipelined_kernels_parts::info;
+}  // namespace foretrace::what_ifs

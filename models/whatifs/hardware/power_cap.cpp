@@ -12,7 +12,7 @@
 
 #include "models/editing/kernels/recorded_accelerator.h"
 #include "models/whatifs/hardware/altered_device.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/whole.h"
 
 namespace foretrace::power_cap_parts {
@@ -33,7 +33,7 @@ constexpr ParamInfo memory_param = {
     .optimistic = "0",
     .pessimistic = "0.3"};
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   auto from =
       editing::recorded_accelerator(scenario, params.text(editing::recorded_accelerator_param));
   if (!from) return std::move(from).error();
@@ -70,7 +70,7 @@ constexpr std::array<std::string_view, 1> conflicts = {"mig_slice"};
 
 constexpr std::array trends = {Trend{&clock_param, Larger::is_faster}};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "power_cap",
     .summary = "Run the device at another clock, as under a power cap.",
     .paper =
@@ -94,7 +94,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::power_cap_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo power_cap;
-constinit const OptimizationInfo power_cap = power_cap_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo power_cap;
+constinit const WhatIfInfo power_cap = power_cap_parts::info;
+}  // namespace foretrace::what_ifs

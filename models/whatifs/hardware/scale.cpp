@@ -10,7 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/whole.h"
 #include "sim/edit/editor.h"
 #include "sim/edit/selection.h"
@@ -49,7 +49,7 @@ void scale_hand_overs(const TaskGraph& graph, TaskId task, double factor, Editor
   }
 }
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   const TaskGraph& graph = scenario.graph;
   auto selected = select(graph, params.text(select_param));
   if (!selected) return std::move(selected).error().with_context("parameter 'select'");
@@ -88,7 +88,7 @@ constexpr std::array params = {factor_param, select_param, segments_param};
 
 constexpr std::array trends = {Trend{&factor_param, Larger::is_slower}};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "scale",
     .summary = "Multiply the time of any selection of tasks by a factor.",
     .paper =
@@ -109,7 +109,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::scale_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo scale;
-constinit const OptimizationInfo scale = scale_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo scale;
+constinit const WhatIfInfo scale = scale_parts::info;
+}  // namespace foretrace::what_ifs

@@ -19,7 +19,7 @@
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/editing/tensors/stash.h"
 #include "models/editing/tensors/training_pass.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/edit/tensors.h"
 
 namespace foretrace::activation_checkpointing_parts {
@@ -46,7 +46,7 @@ constexpr ParamInfo segments_param = {
 
 class Checkpointing {
  public:
-  explicit Checkpointing(const Scenario& scenario)
+  explicit Checkpointing(const WhatIfInput& scenario)
       : editor_(scenario), passes_(editing::find_passes(editor_)) {}
 
   Result<Change> run(const std::string& mode, std::size_t segments) {
@@ -191,7 +191,7 @@ class Checkpointing {
   double freed_bytes_ = 0;
 };
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   return Checkpointing(scenario).run(params.text(mode_param),
                                      static_cast<std::size_t>(params.integer(segments_param)));
 }
@@ -213,7 +213,7 @@ constexpr std::array params = {mode_param, segments_param};
 constexpr std::array<std::string_view, 5> memory_settings = {
     "mode=block", "mode=selective", "segments=2", "segments=4", "segments=8"};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "activation_checkpointing",
     .summary = "Run parts of the forward pass again instead of keeping their results.",
     .paper =
@@ -238,7 +238,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::activation_checkpointing_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo activation_checkpointing;
-constinit const OptimizationInfo activation_checkpointing = activation_checkpointing_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo activation_checkpointing;
+constinit const WhatIfInfo activation_checkpointing = activation_checkpointing_parts::info;
+}  // namespace foretrace::what_ifs

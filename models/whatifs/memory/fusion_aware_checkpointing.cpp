@@ -24,7 +24,7 @@
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/editing/tensors/saved_cut.h"
 #include "models/whatifs/memory/repeated_maps.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/graph/links.h"
 
 namespace foretrace::fusion_aware_checkpointing_parts {
@@ -40,7 +40,7 @@ constexpr ParamInfo longest_param = {.name = "longest",
 
 class Fusion {
  public:
-  explicit Fusion(const Scenario& scenario) : editor_(scenario) {}
+  explicit Fusion(const WhatIfInput& scenario) : editor_(scenario) {}
 
   Result<Change> run(const editing::FusionSettings& limits, double kept_host) {
     editor_.keep_host(kept_host);
@@ -141,7 +141,7 @@ class Fusion {
   double bytes_ = 0;
 };
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   editing::FusionSettings limits;
   limits.max_segment_ns = params.integer(editing::max_segment_param);
   limits.max_length = static_cast<std::size_t>(params.integer(longest_param));
@@ -168,7 +168,7 @@ constexpr std::array<std::string_view, 4> ignores = {
 constexpr std::array params = {longest_param, editing::max_segment_param,
                                editing::compiled_host_param};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "fusion_aware_checkpointing",
     .summary =
         "Fuse chains and keep a smallest cut: less memory, for cheap kernels that run again.",
@@ -190,8 +190,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::fusion_aware_checkpointing_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo fusion_aware_checkpointing;
-constinit const OptimizationInfo fusion_aware_checkpointing =
-    fusion_aware_checkpointing_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo fusion_aware_checkpointing;
+constinit const WhatIfInfo fusion_aware_checkpointing = fusion_aware_checkpointing_parts::info;
+}  // namespace foretrace::what_ifs

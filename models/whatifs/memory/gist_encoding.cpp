@@ -14,7 +14,7 @@
 
 #include "models/editing/kernels/kernel_names.h"
 #include "models/editing/tensors/stash.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/edit/tensors.h"
 
 namespace foretrace::gist_encoding_parts {
@@ -46,7 +46,7 @@ enum class Code : std::uint8_t { one_bit, sparse, fewer_bits, none };
 
 class Encoder {
  public:
-  Encoder(const Scenario& scenario, double sparsity, double bits)
+  Encoder(const WhatIfInput& scenario, double sparsity, double bits)
       : editor_(scenario), sparsity_(sparsity), bits_(bits) {}
 
   Result<Change> run(double least_bytes) {
@@ -121,7 +121,7 @@ class Encoder {
   std::array<std::size_t, 3> count_{};
 };
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   return Encoder(scenario, params.number(sparsity_param), params.number(bits_param))
       .run(params.number(least_param));
 }
@@ -138,7 +138,7 @@ constexpr std::array<std::string_view, 3> ignores = {
 constexpr std::array params = {sparsity_param, bits_param, least_param};
 constexpr std::array<std::string_view, 1> memory_settings = {"bits=8"};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "gist_encoding",
     .summary = "Encode the feature maps that are kept for the backward pass.",
     .paper =
@@ -160,7 +160,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::gist_encoding_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo gist_encoding;
-constinit const OptimizationInfo gist_encoding = gist_encoding_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo gist_encoding;
+constinit const WhatIfInfo gist_encoding = gist_encoding_parts::info;
+}  // namespace foretrace::what_ifs

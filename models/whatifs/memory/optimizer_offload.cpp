@@ -25,7 +25,7 @@
 #include "models/editing/tensors/model_state.h"
 #include "models/editing/tensors/training_pass.h"
 #include "models/editing/tensors/update_of_pass.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/whole.h"
 #include "sim/edit/tensors.h"
 
@@ -88,7 +88,7 @@ constexpr double all_weights = 1.75;  // bytes per parameter below which some ar
 
 class Offload {
  public:
-  Offload(const Scenario& scenario, const Settings& settings)
+  Offload(const WhatIfInput& scenario, const Settings& settings)
       : editor_(scenario), engine_(editor_, settings.bandwidth), settings_(settings) {}
 
   Result<Change> run() {
@@ -243,7 +243,7 @@ class Offload {
   std::size_t offloaded_ = 0;
 };
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   Settings settings;
   settings.bandwidth = editing::host_link_bandwidth(scenario.graph, scenario.accelerator, params);
   settings.host_bandwidth = params.number(host_bandwidth_param);
@@ -270,7 +270,7 @@ constexpr std::array params = {parameters_param, bytes_param, editing::host_link
                                host_bandwidth_param, chunks_param};
 constexpr std::array<std::string_view, 2> conflicts = {"eight_bit_optimizer", "fused_optimizer"};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "optimizer_offload",
     .summary = "Update parameters on the host; gradients go there, parameters return.",
     .paper =
@@ -293,7 +293,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::optimizer_offload_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo optimizer_offload;
-constinit const OptimizationInfo optimizer_offload = optimizer_offload_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo optimizer_offload;
+constinit const WhatIfInfo optimizer_offload = optimizer_offload_parts::info;
+}  // namespace foretrace::what_ifs

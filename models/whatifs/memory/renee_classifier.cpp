@@ -15,10 +15,10 @@
 
 #include <fmt/format.h>
 
-#include "models/costs/operator_shapes.h"
 #include "models/editing/kernels/kernel_names.h"
 #include "models/editing/tensors/tensor_makers.h"
-#include "models/whatifs/optimization.h"
+#include "models/hardware/costs/operator_shapes.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/text.h"
 #include "sim/edit/tensors.h"
 
@@ -35,7 +35,7 @@ constexpr ParamInfo least_labels_param = {
 
 class Classifier {
  public:
-  explicit Classifier(const Scenario& scenario) : editor_(scenario) {}
+  explicit Classifier(const WhatIfInput& scenario) : editor_(scenario) {}
 
   Result<Change> run(double least_labels) {
     for (const TaskId kernel : editor_.kernels()) {
@@ -169,7 +169,7 @@ class Classifier {
   GemmShape layer_;
 };
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   return Classifier(scenario).run(params.number(least_labels_param));
 }
 
@@ -186,7 +186,7 @@ constexpr std::array<std::string_view, 3> ignores = {"sharding of labels over de
                                                      "the master copy of weights, if one is kept"};
 constexpr std::array params = {least_labels_param};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "renee_classifier",
     .summary = "Train a huge classifier in tiles: no logits, no optimizer states.",
     .paper =
@@ -208,7 +208,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::renee_classifier_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo renee_classifier;
-constinit const OptimizationInfo renee_classifier = renee_classifier_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo renee_classifier;
+constinit const WhatIfInfo renee_classifier = renee_classifier_parts::info;
+}  // namespace foretrace::what_ifs

@@ -18,7 +18,7 @@
 #include "models/editing/copies/copy_engine.h"
 #include "models/editing/copies/host_link.h"
 #include "models/editing/tensors/stash.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/edit/tensors.h"
 
 namespace foretrace::vdnn_offload_parts {
@@ -93,7 +93,7 @@ bool feeds_convolution(const editing::KernelEditor& editor, const editing::Train
   return false;
 }
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   editing::KernelEditor editor(scenario);
   const double bandwidth =
       editing::host_link_bandwidth(scenario.graph, scenario.accelerator, params);
@@ -141,7 +141,7 @@ constexpr std::array params = {editing::host_link_param, least_param, policy_par
 constexpr std::array<std::string_view, 3> memory_settings = {"policy=conv", "least=16MiB",
                                                              "least=256MiB"};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "vdnn_offload",
     .summary = "Keep feature maps in host memory between forward and backward.",
     .paper =
@@ -164,7 +164,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::vdnn_offload_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo vdnn_offload;
-constinit const OptimizationInfo vdnn_offload = vdnn_offload_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo vdnn_offload;
+constinit const WhatIfInfo vdnn_offload = vdnn_offload_parts::info;
+}  // namespace foretrace::what_ifs

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "models/editing/kernels/kernel_editor.h"
-#include "models/networks/cluster.h"
+#include "models/hardware/networks/cluster.h"
 
 namespace foretrace::editing {
 

@@ -35,7 +35,7 @@ std::optional<Cluster> usual_machine(const Catalogue& catalogue, std::string_vie
 
 }  // namespace
 
-Result<Cluster> machine_of(const Scenario& scenario, const std::string& named) {
+Result<Cluster> machine_of(const WhatIfInput& scenario, const std::string& named) {
   if (named != "recording") return find_cluster(scenario.catalogue, named);
   if (scenario.accelerator == nullptr) {
     return Error{ErrorCode::unsupported,

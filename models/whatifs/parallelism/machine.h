@@ -4,9 +4,9 @@
 
 #include <string>
 
-#include "models/collectives/collective_costs.h"
-#include "models/editing/scenario.h"
-#include "models/networks/cluster.h"
+#include "models/editing/what_if_input.h"
+#include "models/hardware/collectives/collective_costs.h"
+#include "models/hardware/networks/cluster.h"
 #include "sim/core/result.h"
 #include "sim/edit/options.h"
 
@@ -14,7 +14,7 @@ namespace foretrace::editing {
 
 /// `named`: a name of configs/clusters or a .json file; "recording": the machine whose file says
 /// that it is the usual one of the recorded accelerator, or of its sibling with other memory.
-[[nodiscard]] Result<Cluster> machine_of(const Scenario& scenario, const std::string& named);
+[[nodiscard]] Result<Cluster> machine_of(const WhatIfInput& scenario, const std::string& named);
 
 /// A time with its bounds.
 struct TransferTime {

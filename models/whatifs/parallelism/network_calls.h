@@ -9,8 +9,8 @@
 #include <tuple>
 
 #include "models/editing/kernels/kernel_editor.h"
-#include "models/networks/cluster.h"
-#include "models/networks/placement.h"
+#include "models/hardware/networks/cluster.h"
+#include "models/hardware/networks/placement.h"
 
 namespace foretrace::editing {
 

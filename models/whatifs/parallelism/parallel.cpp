@@ -13,7 +13,6 @@
 #include <fmt/format.h>
 
 #include "models/editing/tensors/model_state.h"
-#include "models/whatifs/optimization.h"
 #include "models/whatifs/parallelism/data_parallel.h"
 #include "models/whatifs/parallelism/machine.h"
 #include "models/whatifs/parallelism/parallel_params.h"
@@ -22,6 +21,7 @@
 #include "models/whatifs/parallelism/recorded_groups.h"
 #include "models/whatifs/parallelism/sharded_parameters.h"
 #include "models/whatifs/parallelism/tensor_parallel.h"
+#include "models/whatifs/what_if.h"
 
 namespace foretrace::parallel_parts {
 namespace {
@@ -43,7 +43,7 @@ std::uint32_t only_group_size(const TaskGraph& graph) {
   return size;
 }
 
-Result<Change> keep_groups(const Scenario& scenario, const ParamValues& params,
+Result<Change> keep_groups(const WhatIfInput& scenario, const ParamValues& params,
                            const Cluster& cluster, double growth) {
   Editor editor(scenario.graph);
   const auto ranks = static_cast<std::uint32_t>(params.integer(ranks_param));
@@ -54,7 +54,7 @@ Result<Change> keep_groups(const Scenario& scenario, const ParamValues& params,
   return editor.finish();
 }
 
-Result<Change> grow_recorded(const Scenario& scenario, const ParamValues& params,
+Result<Change> grow_recorded(const WhatIfInput& scenario, const ParamValues& params,
                              const Cluster& cluster) {
   const auto transfers = editing::find_transfers(scenario.graph, "kind=collective");
   if (!transfers) return transfers.error();
@@ -97,7 +97,7 @@ editing::DataParallel data_options(const editing::KernelEditor& editor, const Pa
           .parameters = params.number(parameters_param)};
 }
 
-Result<Change> spread_stages(const Scenario& scenario, const ParamValues& params,
+Result<Change> spread_stages(const WhatIfInput& scenario, const ParamValues& params,
                              const Cluster& cluster, const Grid& grid) {
   editing::KernelEditor editor(scenario);
   const editing::PipelineOptions options{
@@ -117,7 +117,7 @@ Result<Change> spread_stages(const Scenario& scenario, const ParamValues& params
   return editor.finish(done->note);
 }
 
-Result<Change> spread_device(const Scenario& scenario, const ParamValues& params,
+Result<Change> spread_device(const WhatIfInput& scenario, const ParamValues& params,
                              const Cluster& cluster, const Grid& grid) {
   editing::KernelEditor editor(scenario);
   std::vector<std::string> notes;
@@ -153,7 +153,8 @@ Result<Change> spread_device(const Scenario& scenario, const ParamValues& params
   return editor.finish(fmt::format("{}", fmt::join(notes, "; ")));
 }
 
-Result<Change> spread(const Scenario& scenario, const ParamValues& params, const Cluster& cluster) {
+Result<Change> spread(const WhatIfInput& scenario, const ParamValues& params,
+                      const Cluster& cluster) {
   if (params.boolean(recorded_param)) {
     for (const ParamInfo& other : {data_param, zero_param, tensor_param, pipeline_param}) {
       if (!params.given(other)) continue;
@@ -198,7 +199,7 @@ Result<Change> spread(const Scenario& scenario, const ParamValues& params, const
   return grow_recorded(scenario, params, cluster);
 }
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   const auto cluster = editing::machine_of(scenario, params.text(cluster_param));
   if (!cluster) return cluster.error();
   auto change = spread(scenario, params, *cluster);
@@ -242,7 +243,7 @@ constexpr std::array params = {
     bucket_param,        bucket_view_param, parameters_param, gradient_bytes_param};
 constexpr std::array<std::string_view, 1> conflicts = {"replicate"};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "parallel",
     .summary = "The run of one device spread over the ranks of a cluster.",
     .paper =
@@ -272,7 +273,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::parallel_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo parallel;
-constinit const OptimizationInfo parallel = parallel_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo parallel;
+constinit const WhatIfInfo parallel = parallel_parts::info;
+}  // namespace foretrace::what_ifs

@@ -16,8 +16,8 @@
 #include <fmt/format.h>
 
 #include "models/editing/kernels/loading_time.h"
-#include "models/schedules/execution.h"
-#include "models/schedules/schedule.h"
+#include "models/jobs/schedules/execution.h"
+#include "models/jobs/schedules/schedule.h"
 #include "models/whatifs/parallelism/network_calls.h"
 #include "models/whatifs/parallelism/rank_share.h"
 #include "models/whatifs/parallelism/recorded_layers.h"

@@ -6,7 +6,7 @@
 #include <string>
 
 #include "models/editing/transfers/transfers.h"
-#include "models/networks/cluster.h"
+#include "models/hardware/networks/cluster.h"
 #include "sim/edit/editor.h"
 
 namespace foretrace::editing {

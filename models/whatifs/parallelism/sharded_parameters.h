@@ -5,7 +5,7 @@
 #include <cstddef>
 
 #include "models/editing/kernels/kernel_editor.h"
-#include "models/networks/cluster.h"
+#include "models/hardware/networks/cluster.h"
 #include "models/whatifs/parallelism/data_parallel.h"
 
 namespace foretrace::editing {

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "models/editing/kernels/kernel_editor.h"
-#include "models/networks/cluster.h"
+#include "models/hardware/networks/cluster.h"
 #include "models/whatifs/parallelism/network_calls.h"
 #include "models/whatifs/parallelism/tensor_split.h"
 

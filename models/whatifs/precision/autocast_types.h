@@ -12,7 +12,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/costs/operator_shapes.h"
+#include "models/hardware/costs/operator_shapes.h"
 #include "sim/graph/task.h"
 
 namespace foretrace::editing {

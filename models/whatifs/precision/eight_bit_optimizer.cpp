@@ -18,8 +18,8 @@
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/editing/kernels/update_phase.h"
 #include "models/editing/tensors/model_state.h"
-#include "models/memories/quantize_states.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/precision/quantize_states.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/text.h"
 #include "sim/core/whole.h"
 
@@ -62,7 +62,7 @@ double states_of(std::string_view text) {
 
 class EightBit {
  public:
-  EightBit(const Scenario& scenario, const QuantizationSettings& settings)
+  EightBit(const WhatIfInput& scenario, const QuantizationSettings& settings)
       : editor_(scenario), settings_(settings) {}
 
   Result<Change> run(double states) {
@@ -152,7 +152,7 @@ class EightBit {
   double states_after_ = 0;
 };
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   const QuantizationSettings settings{params.integer(min_elements_param),
                                       params.integer(block_size_param)};
   return EightBit(scenario, settings).run(params.number(states_param));
@@ -173,7 +173,7 @@ constexpr std::array<std::string_view, 3> ignores = {
     "the maxima of blocks, 4 bytes per block", "accuracy"};
 constexpr std::array params = {states_param, min_elements_param, block_size_param};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "eight_bit_optimizer",
     .summary = "Keep optimizer states in 8 bits: fewer bytes per update.",
     .paper =
@@ -195,7 +195,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::eight_bit_optimizer_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo eight_bit_optimizer;
-constinit const OptimizationInfo eight_bit_optimizer = eight_bit_optimizer_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo eight_bit_optimizer;
+constinit const WhatIfInfo eight_bit_optimizer = eight_bit_optimizer_parts::info;
+}  // namespace foretrace::what_ifs

@@ -17,7 +17,7 @@
 #include "models/editing/kernels/kernel_names.h"
 #include "models/editing/kernels/recorded_accelerator.h"
 #include "models/editing/tensors/weight_tensors.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/whole.h"
 
 namespace foretrace::int8_matmul_parts {
@@ -48,7 +48,7 @@ constexpr ParamInfo host_param = {.name = "host",
 
 class Int8 {
  public:
-  Int8(const Scenario& scenario, double outliers, std::int64_t host_ns)
+  Int8(const WhatIfInput& scenario, double outliers, std::int64_t host_ns)
       : editor_(scenario), outliers_(outliers), host_ns_(host_ns) {}
 
   Result<Change> run(double least_columns) {
@@ -132,7 +132,7 @@ class Int8 {
   editing::WeightTensors weights_{editor_};
 };
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   if (scenario.graph.size() == 0) return Error{ErrorCode::no_match, "no linear product"};
   auto found =
       editing::recorded_accelerator(scenario, params.text(editing::recorded_accelerator_param));
@@ -161,7 +161,7 @@ constexpr std::array<std::string_view, 1> conflicts = {"mixed_precision"};
 
 constexpr std::array trends = {Trend{&outliers_param, Larger::is_slower}};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "int8_matmul",
     .summary = "Multiply linear layers in int8, outlier columns in fp16.",
     .paper =
@@ -186,7 +186,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::int8_matmul_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo int8_matmul;
-constinit const OptimizationInfo int8_matmul = int8_matmul_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo int8_matmul;
+constinit const WhatIfInfo int8_matmul = int8_matmul_parts::info;
+}  // namespace foretrace::what_ifs

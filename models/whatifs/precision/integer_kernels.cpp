@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "models/editing/kernels/kernel_names.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/text.h"
 #include "sim/core/whole.h"
 
@@ -55,7 +55,7 @@ std::int64_t shorten_host(const TaskGraph& graph, double factor, Editor& editor)
   return total;
 }
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   editing::KernelEditor editor(scenario);
   const double factor = params.number(factor_param);
   for (const TaskId kernel : editor.kernels()) {
@@ -85,7 +85,7 @@ constexpr std::array params = {factor_param};
 
 constexpr std::array trends = {Trend{&factor_param, Larger::is_slower}};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "integer_kernels",
     .summary = "Run softmax, GELU and layer norm in integer arithmetic.",
     .paper =
@@ -108,7 +108,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::integer_kernels_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo integer_kernels;
-constinit const OptimizationInfo integer_kernels = integer_kernels_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo integer_kernels;
+constinit const WhatIfInfo integer_kernels = integer_kernels_parts::info;
+}  // namespace foretrace::what_ifs

@@ -27,8 +27,8 @@
 #include <fmt/format.h>
 
 #include "models/editing/kernels/recorded_accelerator.h"
-#include "models/whatifs/optimization.h"
 #include "models/whatifs/precision/precision_editor.h"
+#include "models/whatifs/what_if.h"
 
 namespace foretrace::mixed_precision_parts {
 namespace {
@@ -188,7 +188,7 @@ editing::PrecisionChoice choice_of(const ParamValues& params) {
   return choice;
 }
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   editing::PrecisionChoice choice = choice_of(params);
   if (choice.daydream && (choice.tf32 || choice.fp8)) {
     return Error{ErrorCode::unsupported,
@@ -272,7 +272,7 @@ constexpr std::array params = {dtype_param,
                                update_param,
                                editing::recorded_accelerator_param};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "mixed_precision",
     .summary = "Run products and what follows them in 16 bit, in TF32 or in fp8.",
     .paper =
@@ -307,7 +307,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::mixed_precision_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo mixed_precision;
-constinit const OptimizationInfo mixed_precision = mixed_precision_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo mixed_precision;
+constinit const WhatIfInfo mixed_precision = mixed_precision_parts::info;
+}  // namespace foretrace::what_ifs

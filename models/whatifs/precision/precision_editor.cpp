@@ -24,7 +24,7 @@ constexpr float share_of_fp32 = 0.5F;  // 16 bit for 32
 
 class PrecisionEditor {
  public:
-  PrecisionEditor(const Scenario& scenario, const PrecisionChoice& choice)
+  PrecisionEditor(const WhatIfInput& scenario, const PrecisionChoice& choice)
       : choice_(choice), editor_(scenario), memory_(editor_, choice_) {
     const auto& phases = scenario.graph.columns().phase;
     trains_ = std::find(phases.begin(), phases.end(), Phase::backward) != phases.end();
@@ -293,7 +293,7 @@ class PrecisionEditor {
 
 }  // namespace
 
-Result<Change> lower_precision(const Scenario& scenario, const PrecisionChoice& choice) {
+Result<Change> lower_precision(const WhatIfInput& scenario, const PrecisionChoice& choice) {
   return PrecisionEditor(scenario, choice).run();
 }
 

@@ -8,8 +8,8 @@
 #include <string_view>
 #include <utility>
 
-#include "models/costs/operator_shapes.h"
 #include "models/editing/kernels/kernel_editor.h"
+#include "models/hardware/costs/operator_shapes.h"
 
 namespace foretrace::editing {
 

@@ -14,7 +14,7 @@
 
 #include "models/editing/kernels/kernel_names.h"
 #include "models/editing/tensors/weight_tensors.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 
 namespace foretrace::weight_only_quantization_parts {
 namespace {
@@ -59,7 +59,7 @@ struct Settings {
 
 class Quantizer {
  public:
-  Quantizer(const Scenario& scenario, const Settings& settings)
+  Quantizer(const WhatIfInput& scenario, const Settings& settings)
       : editor_(scenario), settings_(settings) {}
 
   Result<Change> run() {
@@ -124,7 +124,7 @@ class Quantizer {
   double after_bytes_ = 0;
 };
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   const Settings settings{.bits = params.number(bits_param),
                           .group = params.number(group_param),
                           .rows = params.number(rows_param),
@@ -145,7 +145,7 @@ constexpr std::array<std::string_view, 2> conflicts = {"int8_matmul", "nm_sparsi
 
 constexpr std::array trends = {Trend{&bits_param, Larger::is_slower}};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "weight_only_quantization",
     .summary = "Store the weights of inference in 8 or 4 bit; compute in 16 bit.",
     .paper =
@@ -168,7 +168,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::weight_only_quantization_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo weight_only_quantization;
-constinit const OptimizationInfo weight_only_quantization = weight_only_quantization_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo weight_only_quantization;
+constinit const WhatIfInfo weight_only_quantization = weight_only_quantization_parts::info;
+}  // namespace foretrace::what_ifs

@@ -27,7 +27,7 @@
 #include "models/editing/tensors/training_pass.h"
 #include "models/editing/tensors/update_of_pass.h"
 #include "models/editing/tensors/weight_uses.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/whole.h"
 
 namespace foretrace::async_checkpoint_parts {
@@ -362,7 +362,7 @@ std::string note_of(const Settings& settings, const Saves& saves) {
   return note;
 }
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   editing::KernelEditor editor(scenario);
   if (editing::find_passes(editor).empty()) {
     return Error{ErrorCode::no_match,
@@ -414,7 +414,7 @@ constexpr std::array params = {
     mode_param,     every_param,      storage_param, editing::host_link_param,
     pageable_param, parameters_param, bytes_param,   ranks_param};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "async_checkpoint",
     .summary = "Save the state of training beside the next step, or (mode=blocking) before it.",
     .paper =
@@ -438,7 +438,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::async_checkpoint_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo async_checkpoint;
-constinit const OptimizationInfo async_checkpoint = async_checkpoint_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo async_checkpoint;
+constinit const WhatIfInfo async_checkpoint = async_checkpoint_parts::info;
+}  // namespace foretrace::what_ifs

@@ -15,11 +15,11 @@
 
 #include <fmt/format.h>
 
+#include "models/editing/batches/activation_resize.h"
+#include "models/editing/batches/batch_resize.h"
+#include "models/editing/batches/copy_resize.h"
 #include "models/editing/kernels/kernel_editor.h"
-#include "models/whatifs/optimization.h"
-#include "models/whatifs/schedule/activation_resize.h"
-#include "models/whatifs/schedule/batch_resize.h"
-#include "models/whatifs/schedule/copy_resize.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/text.h"
 #include "sim/core/whole.h"
 #include "sim/edit/tensors.h"
@@ -96,7 +96,7 @@ std::string note(const editing::KernelEditor& editor, const editing::BatchResize
   return text;
 }
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   editing::KernelEditor editor(scenario);
   const double factor = params.number(factor_param);
   const editing::BatchResizer resizer(editor, params.integer(batch_param));
@@ -159,7 +159,7 @@ constexpr std::array params = {factor_param, batch_param};
 
 constexpr std::array trends = {Trend{&factor_param, Larger::is_slower}};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "batch_size",
     .summary = "Change the batch size; kernels scale by their shapes, the host stays.",
     .paper =
@@ -184,7 +184,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::batch_size_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo batch_size;
-constinit const OptimizationInfo batch_size = batch_size_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo batch_size;
+constinit const WhatIfInfo batch_size = batch_size_parts::info;
+}  // namespace foretrace::what_ifs

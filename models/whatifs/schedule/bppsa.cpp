@@ -18,7 +18,7 @@
 
 #include "models/editing/kernels/kernel_names.h"
 #include "models/editing/tensors/training_pass.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/whole.h"
 #include "sim/edit/selection.h"
 #include "sim/edit/tensors.h"
@@ -86,7 +86,7 @@ std::set<Shape> input_gradients(const editing::KernelEditor& editor,
 
 class Scan {
  public:
-  Scan(const Scenario& scenario, const Settings& settings)
+  Scan(const WhatIfInput& scenario, const Settings& settings)
       : editor_(scenario), settings_(settings) {}
 
   Result<Change> run(const std::vector<TaskId>& selected) {
@@ -244,7 +244,7 @@ class Scan {
   double largest_ = 0;
 };
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   auto selected = select(scenario.graph, params.text(select_param));
   if (!selected) return std::move(selected).error().with_context("parameter 'select'");
   const Settings settings{params.number(combine_param), params.number(workers_param)};
@@ -263,7 +263,7 @@ constexpr std::array<std::string_view, 2> ignores = {
     "which follow in parallel as before"};
 constexpr std::array params = {select_param, combine_param, workers_param};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "bppsa",
     .summary = "Compute a chain of gradients as a parallel scan.",
     .paper =
@@ -283,7 +283,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::bppsa_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo bppsa;
-constinit const OptimizationInfo bppsa = bppsa_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo bppsa;
+constinit const WhatIfInfo bppsa = bppsa_parts::info;
+}  // namespace foretrace::what_ifs

@@ -12,7 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/whole.h"
 #include "sim/edit/editor.h"
 #include "sim/edit/selection.h"
@@ -187,7 +187,7 @@ class Capture {
   std::int64_t host_after_ = 0;
 };
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   auto selected = select(scenario.graph, params.text(select_param));
   if (!selected) return std::move(selected).error().with_context("parameter 'select'");
   Settings settings;
@@ -223,7 +223,7 @@ constexpr std::array params = {select_param,       min_launches_param, max_segme
 constexpr std::array trends = {Trend{&launch_base_param, Larger::is_slower},
                                Trend{&start_latency_param, Larger::is_slower}};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "cuda_graph",
     .summary = "Replay regions of launches as CUDA graphs: no launch overhead, no gaps.",
     .paper =
@@ -247,7 +247,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::cuda_graph_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo cuda_graph;
-constinit const OptimizationInfo cuda_graph = cuda_graph_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo cuda_graph;
+constinit const WhatIfInfo cuda_graph = cuda_graph_parts::info;
+}  // namespace foretrace::what_ifs

@@ -13,8 +13,8 @@
 
 #include <fmt/format.h>
 
-#include "models/whatifs/optimization.h"
-#include "models/whatifs/schedule/loader_batches.h"
+#include "models/editing/batches/loader_batches.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/text.h"
 #include "sim/core/whole.h"
 #include "sim/edit/editor.h"
@@ -196,7 +196,7 @@ class Loader {
   Editor editor_;
 };
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   auto pattern = selecting::TextPattern::compile(params.text(loader_param));
   if (!pattern) return std::move(pattern).error().with_context("parameter 'loader'");
   Settings settings;
@@ -239,7 +239,7 @@ constexpr std::array params = {workers_param,         prefetch_param,        que
                                host_contention_param, upload_slowdown_param, worker_slowdown_param,
                                loader_param};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "data_loader_workers",
     .summary = "Make batches in worker processes instead of the main one.",
     .paper =
@@ -266,7 +266,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::data_loader_workers_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo data_loader_workers;
-constinit const OptimizationInfo data_loader_workers = data_loader_workers_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo data_loader_workers;
+constinit const WhatIfInfo data_loader_workers = data_loader_workers_parts::info;
+}  // namespace foretrace::what_ifs

@@ -17,7 +17,7 @@
 
 #include "models/editing/chains/repeats.h"
 #include "models/editing/kernels/kernel_names.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/whole.h"
 
 namespace foretrace::dynamic_batching_parts {
@@ -42,7 +42,7 @@ constexpr ParamInfo gather_param = {
 
 class Batching {
  public:
-  Batching(const Scenario& scenario, std::size_t samples, double gather)
+  Batching(const WhatIfInput& scenario, std::size_t samples, double gather)
       : editor_(scenario), samples_(samples), gather_(gather) {}
 
   Result<Change> run() {
@@ -129,7 +129,7 @@ class Batching {
   double gather_ = 0;
 };
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   return Batching(scenario, static_cast<std::size_t>(params.integer(samples_param)),
                   params.number(gather_param))
       .run();
@@ -147,7 +147,7 @@ constexpr std::array<std::string_view, 3> ignores = {"kernels outside the repeat
                                                      "the scheduler's own host time"};
 constexpr std::array params = {samples_param, gather_param};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "dynamic_batching",
     .summary = "Batch equal operators of samples that were run one by one.",
     .paper =
@@ -172,7 +172,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::dynamic_batching_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo dynamic_batching;
-constinit const OptimizationInfo dynamic_batching = dynamic_batching_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo dynamic_batching;
+constinit const WhatIfInfo dynamic_batching = dynamic_batching_parts::info;
+}  // namespace foretrace::what_ifs

@@ -28,7 +28,7 @@
 #include "models/editing/tensors/training_pass.h"
 #include "models/editing/tensors/update_of_pass.h"
 #include "models/editing/transfers/transfers.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 
 namespace foretrace::gradient_accumulation_parts {
 namespace {
@@ -207,7 +207,7 @@ class Accumulation {
   std::int64_t loaded_ns_ = 0;
 };
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   editing::KernelEditor editor(scenario);
   const std::int64_t steps = params.integer(steps_param);
   const std::size_t recorded = editing::find_passes(editor).size();
@@ -248,7 +248,7 @@ constexpr std::array<std::string_view, 3> memory_settings = {"steps=2;batch_size
 
 constexpr std::array trends = {Trend{&steps_param, Larger::is_slower}};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "gradient_accumulation",
     .summary = "Run several forward and backward passes before each update.",
     .paper =
@@ -274,7 +274,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::gradient_accumulation_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo gradient_accumulation;
-constinit const OptimizationInfo gradient_accumulation = gradient_accumulation_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo gradient_accumulation;
+constinit const WhatIfInfo gradient_accumulation = gradient_accumulation_parts::info;
+}  // namespace foretrace::what_ifs

@@ -19,8 +19,8 @@
 
 #include <fmt/format.h>
 
-#include "models/whatifs/optimization.h"
-#include "models/whatifs/schedule/loader_batches.h"
+#include "models/editing/batches/loader_batches.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/text.h"
 #include "sim/core/whole.h"
 #include "sim/edit/editor.h"
@@ -251,7 +251,7 @@ Unsaid unsaid_regions(const TaskGraph& graph, const selecting::TextPattern& patt
   return found;
 }
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   auto pattern = selecting::TextPattern::compile(params.text(loader_param));
   if (!pattern) return std::move(pattern).error().with_context("parameter 'loader'");
   const auto batches = editing::batches_of(scenario.graph, *pattern);
@@ -313,7 +313,7 @@ constexpr std::array<std::string_view, 2> conflicts = {"data_loader_workers",
 constexpr std::array trends = {Trend{&bandwidth_param, Larger::is_faster},
                                Trend{&cached_param, Larger::is_faster}};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "input_storage",
     .summary = "Input from storage of another rate, with another cache or more workers.",
     .paper =
@@ -342,7 +342,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::input_storage_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo input_storage;
-constinit const OptimizationInfo input_storage = input_storage_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo input_storage;
+constinit const WhatIfInfo input_storage = input_storage_parts::info;
+}  // namespace foretrace::what_ifs

@@ -16,7 +16,7 @@
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/editing/tensors/stash.h"
 #include "models/editing/tensors/training_pass.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/edit/tensors.h"
 
 namespace foretrace::layer_freezing_parts {
@@ -110,7 +110,7 @@ void shrink_tensors(const editing::KernelEditor& editor, double share, TensorEdi
   }
 }
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   editing::KernelEditor editor(scenario);
   const double share = params.number(share_param);
   const auto passes = editing::find_passes(editor);
@@ -152,7 +152,7 @@ constexpr std::array params = {share_param, parameters_param};
 
 constexpr std::array trends = {Trend{&share_param, Larger::is_faster}};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "layer_freezing",
     .summary = "Do not train the first layers: their backward and update vanish.",
     .paper =
@@ -176,7 +176,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::layer_freezing_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo layer_freezing;
-constinit const OptimizationInfo layer_freezing = layer_freezing_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo layer_freezing;
+constinit const WhatIfInfo layer_freezing = layer_freezing_parts::info;
+}  // namespace foretrace::what_ifs

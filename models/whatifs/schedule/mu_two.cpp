@@ -20,8 +20,8 @@
 #include <fmt/format.h>
 
 #include "models/editing/copies/host_link.h"
-#include "models/whatifs/optimization.h"
 #include "models/whatifs/schedule/half_step_maps.h"
+#include "models/whatifs/what_if.h"
 
 namespace foretrace::mu_two_parts {
 namespace {
@@ -58,7 +58,7 @@ using editing::TrainingPass;
 
 class MuTwo {
  public:
-  MuTwo(const Scenario& scenario, const ParamValues& params)
+  MuTwo(const WhatIfInput& scenario, const ParamValues& params)
       : editor_(scenario),
         models_(params.integer(models_param)),
         second_(std::floor(static_cast<double>(models_) / 2)),
@@ -121,7 +121,7 @@ Result<Change> MuTwo::run() {
   return change;
 }
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   return MuTwo(scenario, params).run();
 }
 
@@ -150,7 +150,7 @@ constexpr std::array<std::string_view, 5> ignores = {
 constexpr std::array params = {models_param, conflict_param, swap_param, editing::host_link_param,
                                least_param};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "mu_two",
     .summary = "Train several models at once, half of them in forward beside the other's backward.",
     .paper =
@@ -174,7 +174,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::mu_two_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo mu_two;
-constinit const OptimizationInfo mu_two = mu_two_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo mu_two;
+constinit const WhatIfInfo mu_two = mu_two_parts::info;
+}  // namespace foretrace::what_ifs

@@ -15,7 +15,7 @@
 #include <fmt/format.h>
 
 #include "models/editing/copies/host_link.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/text.h"
 #include "sim/core/whole.h"
 #include "sim/edit/editor.h"
@@ -51,7 +51,7 @@ TaskId blocking_finish(const TaskGraph& graph, TaskId copy) {
   return is_pair ? finish : none<TaskId>;
 }
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   const TaskGraph& graph = scenario.graph;
   auto selected = select(graph, params.text(select_param));
   if (!selected) return std::move(selected).error().with_context("parameter 'select'");
@@ -95,7 +95,7 @@ constexpr std::array<std::string_view, 2> ignores = {"copying into pinned memory
                                                      "another stream for copies, a step ahead"};
 constexpr std::array params = {select_param, least_param, editing::host_link_param};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "pinned_copies",
     .summary = "Copy inputs from pinned memory without waiting for the copies.",
     .paper =
@@ -116,7 +116,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::pinned_copies_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo pinned_copies;
-constinit const OptimizationInfo pinned_copies = pinned_copies_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo pinned_copies;
+constinit const WhatIfInfo pinned_copies = pinned_copies_parts::info;
+}  // namespace foretrace::what_ifs

@@ -15,7 +15,7 @@
 
 #include <fmt/format.h>
 
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/edit/editor.h"
 #include "sim/edit/text_pattern.h"
 
@@ -86,7 +86,7 @@ void shorten(Editor& editor, TaskId task, const Taking& taking, Removed& removed
   editor.set_segment(task, segment - waiting - hole);
 }
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   auto pattern = selecting::TextPattern::compile(params.text(loader_param));
   if (!pattern) return std::move(pattern).error().with_context("parameter 'loader'");
   const auto found = takings(scenario.graph, *pattern);
@@ -126,7 +126,7 @@ constexpr std::array<std::string_view, 3> ignores = {
 constexpr std::array params = {ready_param, hole_param, loader_param};
 constexpr std::array<std::string_view, 1> conflicts = {"data_loader_workers"};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "remove_input_stalls",
     .summary = "Every batch is ready when the step asks for it: the bound of faster input.",
     .paper =
@@ -148,7 +148,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::remove_input_stalls_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo remove_input_stalls;
-constinit const OptimizationInfo remove_input_stalls = remove_input_stalls_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo remove_input_stalls;
+constinit const WhatIfInfo remove_input_stalls = remove_input_stalls_parts::info;
+}  // namespace foretrace::what_ifs

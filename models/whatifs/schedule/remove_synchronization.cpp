@@ -11,7 +11,7 @@
 
 #include <fmt/format.h>
 
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/edit/editor.h"
 #include "sim/edit/selection.h"
 #include "sim/graph/links.h"
@@ -73,7 +73,7 @@ void remove_pair(TaskId begin, TaskId finish, Editor& editor) {
   editor.remove(std::array{begin, finish});
 }
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   const TaskGraph& graph = scenario.graph;
   auto selected = select(graph, params.text(select_param));
   if (!selected) return std::move(selected).error().with_context("parameter 'select'");
@@ -129,7 +129,7 @@ constexpr std::array<std::string_view, 3> ignores = {
 
 constexpr std::array params = {select_param, keep_reads_param};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "remove_synchronization",
     .summary = "Take out calls that make the host wait for the device.",
     .paper =
@@ -150,7 +150,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::remove_synchronization_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo remove_synchronization;
-constinit const OptimizationInfo remove_synchronization = remove_synchronization_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo remove_synchronization;
+constinit const WhatIfInfo remove_synchronization = remove_synchronization_parts::info;
+}  // namespace foretrace::what_ifs

@@ -14,8 +14,8 @@
 
 #include <fmt/format.h>
 
-#include "models/whatifs/optimization.h"
-#include "models/whatifs/schedule/position_resize.h"
+#include "models/editing/batches/position_resize.h"
+#include "models/whatifs/what_if.h"
 
 namespace foretrace::sequence_length_parts {
 namespace {
@@ -26,7 +26,7 @@ constexpr ParamInfo factor_param = {.name = "factor",
                                     .minimum = 0.001,
                                     .maximum = 4096};
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   editing::KernelEditor editor(scenario);
   const double factor = params.number(factor_param);
   auto resizer = editing::PositionResizer::make(editor);
@@ -65,7 +65,7 @@ constexpr std::array<std::string_view, 1> conflicts = {"batch_size"};
 
 constexpr std::array trends = {Trend{&factor_param, Larger::is_slower}};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "sequence_length",
     .summary = "Change the number of positions per sample; attention grows with the square.",
     .paper =
@@ -88,7 +88,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::sequence_length_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo sequence_length;
-constinit const OptimizationInfo sequence_length = sequence_length_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo sequence_length;
+constinit const WhatIfInfo sequence_length = sequence_length_parts::info;
+}  // namespace foretrace::what_ifs

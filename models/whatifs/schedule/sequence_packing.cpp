@@ -15,9 +15,9 @@
 
 #include <fmt/format.h>
 
-#include "models/whatifs/optimization.h"
-#include "models/whatifs/schedule/batch_resize.h"
-#include "models/whatifs/schedule/position_resize.h"
+#include "models/editing/batches/batch_resize.h"
+#include "models/editing/batches/position_resize.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/text.h"
 
 namespace foretrace::sequence_packing_parts {
@@ -81,7 +81,7 @@ Status expect_padding(const editing::KernelEditor& editor) {
                            tokens)};
 }
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   editing::KernelEditor editor(scenario);
   if (Status status = expect_padding(editor); !status) return std::move(status).error();
   auto resizer = editing::PositionResizer::make(editor);
@@ -140,7 +140,7 @@ constexpr std::array<std::string_view, 2> conflicts = {"batch_size", "sequence_l
 
 constexpr std::array trends = {Trend{&fill_param, Larger::is_slower}};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "sequence_packing",
     .summary = "Put several short samples into one row instead of padding each.",
     .paper =
@@ -164,7 +164,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::sequence_packing_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo sequence_packing;
-constinit const OptimizationInfo sequence_packing = sequence_packing_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo sequence_packing;
+constinit const WhatIfInfo sequence_packing = sequence_packing_parts::info;
+}  // namespace foretrace::what_ifs

@@ -19,7 +19,7 @@
 #include "models/editing/kernels/precision_choice.h"
 #include "models/editing/tensors/tensor_makers.h"
 #include "models/editing/tensors/weight_tensors.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/edit/selection.h"
 
 namespace foretrace::code_ensemble_parts {
@@ -60,7 +60,7 @@ void shrink_results(const editing::KernelEditor& editor, const std::set<TaskId>&
   }
 }
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   auto selected = select(scenario.graph, params.text(select_param));
   if (!selected) return std::move(selected).error().with_context("parameter 'select'");
   editing::KernelEditor editor(scenario);
@@ -101,7 +101,7 @@ constexpr std::array params = {kept_param, select_param};
 
 constexpr std::array trends = {Trend{&kept_param, Larger::is_slower}};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "code_ensemble",
     .summary = "Train further ensemble members with a share of their neurons.",
     .paper =
@@ -123,7 +123,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::code_ensemble_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo code_ensemble;
-constinit const OptimizationInfo code_ensemble = code_ensemble_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo code_ensemble;
+constinit const WhatIfInfo code_ensemble = code_ensemble_parts::info;
+}  // namespace foretrace::what_ifs

@@ -22,7 +22,7 @@
 #include "models/editing/tensors/training_pass.h"
 #include "models/editing/tensors/weight_tensors.h"
 #include "models/editing/transfers/gradient_transfers.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/whole.h"
 
 namespace foretrace::low_rank_parts {
@@ -45,7 +45,7 @@ constexpr ParamInfo host_param = {.name = "host",
 
 class Factored {
  public:
-  Factored(const Scenario& scenario, double ratio, std::int64_t host_ns)
+  Factored(const WhatIfInput& scenario, double ratio, std::int64_t host_ns)
       : editor_(scenario), ratio_(ratio), host_ns_(host_ns) {}
 
   Result<Change> run() {
@@ -189,7 +189,7 @@ class Factored {
   std::map<TaskId, double> saved_;  // numbers that the weight of a forward kernel loses
 };
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   return Factored(scenario, params.number(ratio_param), params.integer(host_param)).run();
 }
 
@@ -207,7 +207,7 @@ constexpr std::array<std::string_view, 3> ignores = {
     "more and smaller tensors in an update tensor by tensor"};
 constexpr std::array params = {ratio_param, host_param};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "low_rank",
     .summary = "Replace weight matrices by two thin factors.",
     .paper =
@@ -230,7 +230,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::low_rank_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo low_rank;
-constinit const OptimizationInfo low_rank = low_rank_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo low_rank;
+constinit const WhatIfInfo low_rank = low_rank_parts::info;
+}  // namespace foretrace::what_ifs

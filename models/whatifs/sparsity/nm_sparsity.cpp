@@ -18,7 +18,7 @@
 
 #include "models/editing/kernels/kernel_names.h"
 #include "models/editing/tensors/weight_tensors.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/whole.h"
 
 namespace foretrace::nm_sparsity_parts {
@@ -81,7 +81,7 @@ double sparse_ns(const Accelerator& on, Precision precision, const GemmShape& sh
   return fixed + std::max((dense - fixed) / efficiency, memory);
 }
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   const auto pattern = parse_pattern(params.text(pattern_param));
   if (!pattern) {
     return Error{ErrorCode::bad_usage, fmt::format("parameter 'pattern': got {}, expected N:M with "
@@ -140,7 +140,7 @@ constexpr std::array<std::string_view, 3> ignores = {
     "packing of weights, which is done once"};
 constexpr std::array params = {pattern_param, efficiency_param};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "nm_sparsity",
     .summary = "Prune weights to N of M and multiply only what is left.",
     .paper =
@@ -162,7 +162,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::nm_sparsity_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo nm_sparsity;
-constinit const OptimizationInfo nm_sparsity = nm_sparsity_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo nm_sparsity;
+constinit const WhatIfInfo nm_sparsity = nm_sparsity_parts::info;
+}  // namespace foretrace::what_ifs

@@ -16,7 +16,7 @@
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/editing/kernels/precision_choice.h"
 #include "models/editing/tensors/weight_tensors.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/whole.h"
 
 namespace foretrace::sparse_convolution_parts {
@@ -171,7 +171,7 @@ class Grouper {
   double redundant_ = 0;
 };
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   editing::KernelEditor editor(scenario);
   editing::WeightTensors weights(editor);
   if (params.text(mode_param) == "filter") {
@@ -206,7 +206,7 @@ constexpr std::array params = {mode_param, density_param, efficiency_param, grou
 
 constexpr std::array trends = {Trend{&density_param, Larger::is_slower}};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "sparse_convolution",
     .summary = "Convolve only over the filter weights or points that exist.",
     .paper =
@@ -232,7 +232,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::sparse_convolution_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo sparse_convolution;
-constinit const OptimizationInfo sparse_convolution = sparse_convolution_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo sparse_convolution;
+constinit const WhatIfInfo sparse_convolution = sparse_convolution_parts::info;
+}  // namespace foretrace::what_ifs

@@ -12,7 +12,7 @@
 #include <fmt/format.h>
 
 #include "models/editing/kernels/kernel_editor.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 
 namespace foretrace::tensordash_parts {
 namespace {
@@ -42,7 +42,7 @@ constexpr ParamInfo depth_param = {.name = "depth",
                                    .minimum = 1,
                                    .maximum = 64};
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   editing::KernelEditor editor(scenario);
   const double phi = params.number(phi_param);
   const double least = 1 / params.number(depth_param);
@@ -74,7 +74,7 @@ constexpr std::array trends = {Trend{&activations_param, Larger::is_faster},
                                Trend{&gradients_param, Larger::is_faster},
                                Trend{&depth_param, Larger::is_faster}};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "tensordash",
     .summary = "Hardware that skips zero operands in products and convolutions.",
     .paper =
@@ -99,7 +99,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::tensordash_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo tensordash;
-constinit const OptimizationInfo tensordash = tensordash_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo tensordash;
+constinit const WhatIfInfo tensordash = tensordash_parts::info;
+}  // namespace foretrace::what_ifs

@@ -19,7 +19,7 @@
 
 #include "models/editing/kernels/kernel_names.h"
 #include "models/editing/tensors/weight_tensors.h"
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/core/text.h"
 #include "sim/core/whole.h"
 
@@ -148,7 +148,7 @@ Cores cores_of(const Lookup& lookup, double rank) {
           p * q * rank + rank * p * q * rank + rank * p * q};
 }
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   editing::KernelEditor editor(scenario);
   if ((params.number(table_rows_param) > 0) != (params.number(width_param) > 0)) {
     return Error{ErrorCode::bad_usage,
@@ -229,7 +229,7 @@ constexpr std::array params = {rank_param,       hit_param,   efficiency_param, 
 constexpr std::array trends = {Trend{&rank_param, Larger::is_slower},
                                Trend{&hit_param, Larger::is_faster}};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "tt_embedding",
     .summary = "Compute embedding rows from tensor-train cores instead of reading them.",
     .paper =
@@ -253,7 +253,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::tt_embedding_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo tt_embedding;
-constinit const OptimizationInfo tt_embedding = tt_embedding_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo tt_embedding;
+constinit const WhatIfInfo tt_embedding = tt_embedding_parts::info;
+}  // namespace foretrace::what_ifs

@@ -34,7 +34,7 @@ struct alignas(64) VariantRow {
   std::array<std::int64_t, variants_per_pass> variant;
 };
 
-/// step(0), ..., step(N - 1), unrolled whatever the optimization level: registers in an array stay
+/// step(0), ..., step(N - 1), unrolled whatever the what-if level: registers in an array stay
 /// registers only where every index is a constant.
 template <std::size_t N, typename Step>
 FORETRACE_ALWAYS_INLINE void unrolled(const Step& step) {

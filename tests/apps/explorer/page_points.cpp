@@ -10,10 +10,10 @@
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
-#include "apps/driver/analysis.h"
-#include "apps/driver/answers/ranking.h"
-#include "apps/driver/predict.h"
 #include "apps/explorer/page.h"
+#include "apps/questions/search/ranking.h"
+#include "apps/session/analysis.h"
+#include "apps/session/predict.h"
 #include "sim/engine/pull/pull.h"
 #include "sim/engine/reactions.h"
 #include "tests/apps/explorer/hand_made.h"
@@ -57,11 +57,11 @@ std::string checksum(const std::vector<std::int64_t>& points) {
 json expected_of(const TaskGraph& recorded, const Factors& factors) {
   const TaskGraph slowed = recorded.with_weights(scale_host(recorded, factors.host));
   const TaskGraph graph = slowed.with_weights(scale_device(slowed, factors.device));
-  driver::Run run;
+  Run run;
   run.timeline = simulate(graph);
-  run.steps = driver::simulated_steps(graph, run.timeline);
-  run.answer = *driver::answer_of(run.steps, {});
-  const driver::Analysis analysis = *driver::analyse(graph, run);
+  run.steps = simulated_steps(graph, run.timeline);
+  run.answer = *answer_of(run.steps, {});
+  const Analysis analysis = *analyse(graph, run);
   const Breakdown& parts = analysis.breakdown;
   json memory = json::array();
   for (const MemoryCurve& curve : analysis.memory) {
@@ -89,12 +89,11 @@ int fail(const std::string& message) {
 }
 
 int write_page(const std::string& out, const std::vector<std::string>& traces) {
-  const Result<driver::Recording> recording =
-      driver::load_inputs(traces, {.catalogue = test::shipped()});
+  const Result<Recording> recording = load_inputs(traces, {.catalogue = test::shipped()});
   if (!recording.ok()) return fail(recording.error().message);
-  const Result<driver::Replay> replay = driver::replay(*recording);
+  const Result<Replay> replay = foretrace::replay(*recording);
   if (!replay.ok()) return fail(replay.error().message);
-  const Result<driver::Ranking> ranking = driver::rank_all(*recording, *replay);
+  const Result<Ranking> ranking = rank_all(*recording, *replay);
   if (!ranking.ok()) return fail(ranking.error().message);
   explorer::PageInput input{.recording = *recording,
                             .replay = *replay,
@@ -107,18 +106,18 @@ int write_page(const std::string& out, const std::vector<std::string>& traces) {
                             .version = "test",
                             .most_bytes = 1'000'000'000};
   json expected = {{"", runs_of(recording->graph())}};
-  for (const driver::Ranked& row : ranking->rows) {
-    const std::vector<driver::WhatIf> one = {*driver::with_defaults(*row.optimization)};
-    Result<driver::Prediction> prediction = driver::predict(*recording, one, {}, &*replay);
+  for (const Ranked& row : ranking->rows) {
+    const std::vector<WhatIf> one = {*with_defaults(*row.info)};
+    Result<Prediction> prediction = predict(*recording, one, {}, &*replay);
     if (!prediction.ok()) return fail(prediction.error().message);
-    const std::string name(row.optimization->name);
+    const std::string name(row.info->name);
     expected[name] = runs_of(prediction->graph);
     input.variants.push_back({.name = name, .title = name, .prediction = *std::move(prediction)});
   }
   for (const auto& [name, graph] : test::hand_made(recording->graph())) {
-    Result<driver::Run> run = driver::simulate_run(graph);
+    Result<Run> run = simulate_run(graph);
     if (!run.ok()) return fail(run.error().message);
-    driver::Prediction prediction;
+    Prediction prediction;
     prediction.graph = graph;
     prediction.low_ns = prediction.high_ns = run->answer.step_ns;
     prediction.run = *std::move(run);

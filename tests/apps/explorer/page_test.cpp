@@ -6,16 +6,16 @@
 
 #include <doctest/doctest.h>
 
-#include "apps/driver/answers/ranking.h"
 #include "apps/explorer/cards.h"
-#include "tests/apps/driver/answers/answers_support.h"
+#include "apps/questions/search/ranking.h"
+#include "tests/apps/questions/answers_support.h"
 #include "tests/apps/support/program.h"
 
 namespace foretrace::explorer {
 namespace {
 
 /// The page of a run with what-ifs that gain or not, answered as for a file of so many bytes.
-PageInput answered(const test::Loaded& run, const driver::Ranking& ranking, std::size_t bytes) {
+PageInput answered(const test::Loaded& run, const Ranking& ranking, std::size_t bytes) {
   PageInput input{.recording = run.recording,
                   .replay = run.replay,
                   .traces = {"run"},
@@ -26,9 +26,9 @@ PageInput answered(const test::Loaded& run, const driver::Ranking& ranking, std:
                   .step_number = {},
                   .version = "1",
                   .most_bytes = bytes};
-  for (const driver::Ranked& row : ranking.rows) {
-    const std::string name(row.optimization->name);
-    auto prediction = driver::predict(run.recording, test::stack_of({name}), {}, &run.replay);
+  for (const Ranked& row : ranking.rows) {
+    const std::string name(row.info->name);
+    auto prediction = predict(run.recording, test::stack_of({name}), {}, &run.replay);
     REQUIRE_MESSAGE(prediction.ok(), prediction.error().message);
     input.variants.push_back(variant_of(name, {name}, *std::move(prediction), {}));
   }
@@ -44,7 +44,7 @@ std::size_t answers_in(const PageInput& input) {
 
 TEST_CASE("page: no what-if makes it larger than it may be, cards and all") {
   const test::Loaded run = test::loaded(test::demo_memory_trace);
-  const auto ranking = driver::rank_all(run.recording, run.replay);
+  const auto ranking = rank_all(run.recording, run.replay);
   REQUIRE(ranking.ok());
   const auto page_of = [&](std::size_t bytes, PageInput& input) {
     input.most_bytes = bytes;

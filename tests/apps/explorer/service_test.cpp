@@ -9,8 +9,8 @@
 
 #include <doctest/doctest.h>
 
-#include "apps/driver/load.h"
-#include "apps/driver/predict.h"
+#include "apps/session/predict.h"
+#include "apps/session/recording/load.h"
 #include "tests/configs.h"
 
 namespace foretrace::explorer {
@@ -42,9 +42,9 @@ TEST_CASE("newest: pages that come make it forget those that asked longest ago, 
 
 /// A run that is served, read anew.
 struct Opened {
-  driver::Recording recording;
-  driver::Replay replay;
-  driver::HowTos how_tos{};
+  Recording recording;
+  Replay replay;
+  HowTos how_tos{};
   std::unique_ptr<PageInput> input{};
   std::unique_ptr<Service> service{};
 
@@ -56,10 +56,10 @@ struct Opened {
 
 std::unique_ptr<Opened> open(const std::string& trace) {
   const std::vector<std::string> paths = {FORETRACE_SOURCE_DIR "/" + trace};
-  auto recording = driver::load_inputs(paths, {.catalogue = test::shipped()});
+  auto recording = load_inputs(paths, {.catalogue = test::shipped()});
   REQUIRE_MESSAGE(recording.ok(), recording.error().message);
   auto opened = std::make_unique<Opened>(Opened{*std::move(recording), {}});
-  opened->replay = driver::replay(opened->recording).value();
+  opened->replay = foretrace::replay(opened->recording).value();
   opened->input = std::make_unique<PageInput>(PageInput{.recording = opened->recording,
                                                         .replay = opened->replay,
                                                         .traces = paths,
@@ -68,8 +68,7 @@ std::unique_ptr<Opened> open(const std::string& trace) {
                                                         .cards = {},
                                                         .step_number = {},
                                                         .version = "test"});
-  opened->service =
-      std::make_unique<Service>(*opened->input, opened->how_tos, driver::RunOptions{});
+  opened->service = std::make_unique<Service>(*opened->input, opened->how_tos, RunOptions{});
   return opened;
 }
 

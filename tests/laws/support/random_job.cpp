@@ -131,11 +131,10 @@ std::vector<std::uint32_t> divisors(std::uint32_t number) {
 /// Writes a scenario from what stands first in it on: model and machine decide about the rest.
 class Writer {
  public:
-  Writer(std::uint64_t seed, driver::ScenarioParts& parts)
-      : draws_(seed), seed_(seed), parts_(parts) {}
+  Writer(std::uint64_t seed, ScenarioParts& parts) : draws_(seed), seed_(seed), parts_(parts) {}
 
   [[nodiscard]] bool write() {
-    root_["schema"] = driver::scenario_schema;
+    root_["schema"] = scenario_schema;
     return write_model() && write_cluster() && write_rest();
   }
   [[nodiscard]] std::string text() const { return root_.dump(2); }
@@ -157,7 +156,7 @@ class Writer {
 
   Draws draws_;
   std::uint64_t seed_;
-  driver::ScenarioParts& parts_;
+  ScenarioParts& parts_;
   Json root_;
   TransformerSpec model_;
   Cluster cluster_;
@@ -249,7 +248,7 @@ void Writer::write_passes() {
 void Writer::write_precision() {
   std::vector<std::string> known;
   for (const char* const name : {"fp32", "tf32", "fp16", "bf16", "fp8", "int8"}) {
-    const auto precisions = driver::precisions_of(name);
+    const auto precisions = precisions_of(name);
     if (check_precision(*precisions, cluster_.accelerator).ok()) known.emplace_back(name);
   }
   if (!known.empty()) root_["precision"] = draws_.one_of(known);
@@ -388,10 +387,10 @@ void Writer::write_sums() {
 
 }  // namespace
 
-Result<driver::Scenario> RandomJobs::parsed(const std::string& text) {
-  auto document = parse_config_document(text, "random", driver::scenario_schema);
+Result<Scenario> RandomJobs::parsed(const std::string& text) {
+  auto document = parse_config_document(text, "random", scenario_schema);
   if (!document) return std::move(document).error();
-  auto scenario = driver::scenario_of(*shipped(), *document, "random", parts_);
+  auto scenario = scenario_of(*shipped(), *document, "random", parts_);
   if (!scenario.ok()) return scenario;
   if (Status status = completion_.complete(*scenario); !status.ok()) {
     return std::move(status).error();
@@ -413,9 +412,9 @@ RandomJob RandomJobs::draw(std::uint64_t number) {
   return {};
 }
 
-RandomJob RandomJobs::named(std::uint64_t number, std::string text, driver::Scenario scenario) {
-  const driver::ScenarioNames names{fmt::format("model {}", number),
-                                    fmt::format("machine {}", number), scenario.framework->name};
+RandomJob RandomJobs::named(std::uint64_t number, std::string text, Scenario scenario) {
+  const ScenarioNames names{fmt::format("model {}", number), fmt::format("machine {}", number),
+                            scenario.framework->name};
   parts_.models[names.model] = scenario.model;
   parts_.clusters[names.cluster] = scenario.cluster;
   return {number, std::move(text), std::move(scenario), names};

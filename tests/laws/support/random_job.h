@@ -5,18 +5,18 @@
 #include <cstdint>
 #include <string>
 
-#include "apps/driver/scenario/complete_scenario.h"
-#include "apps/driver/scenario/scenario.h"
-#include "apps/driver/scenario/scenario_text.h"
+#include "models/jobs/scenario/complete_scenario.h"
+#include "models/jobs/scenario/scenario.h"
+#include "models/jobs/scenario/scenario_text.h"
 
 namespace foretrace::test {
 
 /// A valid job. Its models, cluster and framework live as long as the RandomJobs that drew it.
 struct RandomJob {
-  std::uint64_t number = 0;     ///< what it was drawn by
-  std::string text;             ///< the scenario file; changed clusters are known to parsed() alone
-  driver::Scenario scenario;    ///< what the file was read to, complete
-  driver::ScenarioNames names;  ///< by which parsed() knows model, cluster and framework
+  std::uint64_t number = 0;  ///< what it was drawn by
+  std::string text;          ///< the scenario file; changed clusters are known to parsed() alone
+  Scenario scenario;         ///< what the file was read to, complete
+  ScenarioNames names;       ///< by which parsed() knows model, cluster and framework
 };
 
 /// Draws a job by its number: the same one on every machine, whatever was drawn before. Made of
@@ -27,13 +27,13 @@ class RandomJobs {
  public:
   [[nodiscard]] RandomJob draw(std::uint64_t number);
   /// Reads a scenario that may name the models and clusters of drawn jobs.
-  [[nodiscard]] Result<driver::Scenario> parsed(const std::string& text);
+  [[nodiscard]] Result<Scenario> parsed(const std::string& text);
 
  private:
-  [[nodiscard]] RandomJob named(std::uint64_t number, std::string text, driver::Scenario scenario);
+  [[nodiscard]] RandomJob named(std::uint64_t number, std::string text, Scenario scenario);
 
-  driver::ScenarioParts parts_;
-  driver::ScenarioCompletion completion_;
+  ScenarioParts parts_;
+  ScenarioCompletion completion_;
 };
 
 /// How many jobs a law tries: `usual`, or what FORETRACE_LAW_JOBS says (the target `laws` asks for

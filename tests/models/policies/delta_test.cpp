@@ -1,4 +1,4 @@
-#include "models/costs/rates.h"
+#include "models/hardware/costs/rates.h"
 #include "tests/models/policies/memory_chain.h"
 
 namespace foretrace::policies {

@@ -26,9 +26,9 @@ inline std::string example_path(std::string_view name) {
 inline std::vector<std::pair<std::string, std::string>> example_of(std::string_view name) {
   auto config = read_config(example_path(name), "foretrace.what_if/1");
   REQUIRE_MESSAGE(config.ok(), config.error().message);
-  const ConfigValue* optimization = config->find("optimization");
-  REQUIRE(optimization != nullptr);
-  CHECK(optimization->text == name);
+  const ConfigValue* info = config->find("optimization");
+  REQUIRE(info != nullptr);
+  CHECK(info->text == name);
   const ConfigValue* parameters = config->find("parameters");
   REQUIRE(parameters != nullptr);
   std::vector<std::pair<std::string, std::string>> given;

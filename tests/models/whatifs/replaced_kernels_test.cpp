@@ -11,25 +11,25 @@
 #include "tests/models/text_run.h"
 #include "tests/models/whatifs/replacing.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo attention_backend;
-extern const OptimizationInfo bppsa;
-extern const OptimizationInfo compiled_region;
-extern const OptimizationInfo cortex;
-extern const OptimizationInfo data_movement;
-extern const OptimizationInfo dynamic_batching;
-extern const OptimizationInfo eight_bit_optimizer;
-extern const OptimizationInfo flash_attention;
-extern const OptimizationInfo fused_optimizer;
-extern const OptimizationInfo fusion_aware_checkpointing;
-extern const OptimizationInfo horizontal_fusion;
-extern const OptimizationInfo hypergraph_fusion;
-extern const OptimizationInfo kernel_fusion;
-extern const OptimizationInfo metaflow_rules;
-extern const OptimizationInfo offload_pattern;
-extern const OptimizationInfo sparse_convolution;
-extern const OptimizationInfo whole_program_fusion;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo attention_backend;
+extern const WhatIfInfo bppsa;
+extern const WhatIfInfo compiled_region;
+extern const WhatIfInfo cortex;
+extern const WhatIfInfo data_movement;
+extern const WhatIfInfo dynamic_batching;
+extern const WhatIfInfo eight_bit_optimizer;
+extern const WhatIfInfo flash_attention;
+extern const WhatIfInfo fused_optimizer;
+extern const WhatIfInfo fusion_aware_checkpointing;
+extern const WhatIfInfo horizontal_fusion;
+extern const WhatIfInfo hypergraph_fusion;
+extern const WhatIfInfo kernel_fusion;
+extern const WhatIfInfo metaflow_rules;
+extern const WhatIfInfo offload_pattern;
+extern const WhatIfInfo sparse_convolution;
+extern const WhatIfInfo whole_program_fusion;
+}  // namespace foretrace::what_ifs
 
 using namespace foretrace;
 using test::Given;
@@ -38,7 +38,7 @@ using test::NamedGraph;
 namespace {
 
 struct Case {
-  const OptimizationInfo* info = nullptr;
+  const WhatIfInfo* info = nullptr;
   std::string_view given = {};    ///< "key=value key=value"
   std::string_view kernels = {};  ///< in launch order on one stream
   std::size_t waits = 0;          ///< the kernel that waits for the collective
@@ -84,25 +84,25 @@ std::string text_of(const Case& tried, Waits waits) {
 }
 
 constexpr std::array cases = {
-    Case{.info = &optimizations::kernel_fusion,
+    Case{.info = &what_ifs::kernel_fusion,
          .kernels = "relu relu relu relu",
          .after = "h:l0(5000) s2:ar0(1000000)<l0 h:launch_of_fused_kernel_of_4(5000,3200) "
                   "s:fused_kernel_of_4(30000)<launch_of_fused_kernel_of_4+1000<ar0 h:lm(5000) "
                   "s3:m(7000)<lm<fused_kernel_of_4 h:ln(5000) s3:n(7000)<ln<fused_kernel_of_4 "
                   "h:end(0)~ar0~fused_kernel_of_4~n"},
-    Case{.info = &optimizations::whole_program_fusion,
+    Case{.info = &what_ifs::whole_program_fusion,
          .kernels = "relu norm relu norm",
          .after = "h:l0(5000) s2:ar0(1000000)<l0 h:launch_of_fused_region(5000,3200) "
                   "s:fused_region(46575)<launch_of_fused_region+1000<ar0 h:lm(5000) "
                   "s3:m(7000)<lm<fused_region h:ln(5000) s3:n(7000)<ln<fused_region "
                   "h:end(0)~ar0~fused_region~n"},
-    Case{.info = &optimizations::data_movement,
+    Case{.info = &what_ifs::data_movement,
          .kernels = "relu relu relu relu",
          .after = "h:l0(5000) s2:ar0(1000000)<l0 h:launch_of_fused_chain(5000,3200) "
                   "s:fused_chain(30000)<launch_of_fused_chain+1000<ar0 h:lm(5000) "
                   "s3:m(7000)<lm<fused_chain h:ln(5000) s3:n(7000)<ln<fused_chain "
                   "h:end(0)~ar0~fused_chain~n"},
-    Case{.info = &optimizations::fusion_aware_checkpointing,
+    Case{.info = &what_ifs::fusion_aware_checkpointing,
          .kernels = "gelu gelu gemm dgemm dgelu dgelu",
          .after = "h:l0(5000) s2:ar0(1000000)<l0 h:launch_of_fused_chain(5000,2400) "
                   "s:fused_chain(30000)<launch_of_fused_chain+1000<ar0 h:l3(5000,2000) "
@@ -111,13 +111,13 @@ constexpr std::array cases = {
                   "s:fused_backward_chain(30000)<launch_of_fused_backward_chain+1000 h:lm(5000) "
                   "s3:m(7000)<lm<fused_chain h:ln(5000) s3:n(7000)<ln<fused_backward_chain "
                   "h:end(0)~ar0~fused_backward_chain~n"},
-    Case{.info = &optimizations::flash_attention,
+    Case{.info = &what_ifs::flash_attention,
          .kernels = "scores softmax drop values",
          .after = "h:l0(5000) s2:ar0(1000000)<l0 h:launch_of_flash_attention(5000,2000) "
                   "s:flash_attention(60000)<launch_of_flash_attention+1000<ar0 h:lm(5000) "
                   "s3:m(7000)<lm<flash_attention h:ln(5000) s3:n(7000)<ln<flash_attention "
                   "h:end(0)~ar0~flash_attention~n"},
-    Case{.info = &optimizations::attention_backend,
+    Case{.info = &what_ifs::attention_backend,
          .given = "backend=flash2",
          .kernels = "scores softmax drop values",
          .after = "h:l0(5000) s2:ar0(1000000)<l0 h:launch_of_flash2_attention(5000,2000) "
@@ -125,14 +125,14 @@ constexpr std::array cases = {
                   "s3:m(7000)<lm<flash2_attention h:ln(5000) s3:n(7000)<ln<flash2_attention "
                   "h:end(0)~ar0~flash2_attention~n",
          .on_a100 = true},
-    Case{.info = &optimizations::compiled_region,
+    Case{.info = &what_ifs::compiled_region,
          .given = "module=. guard=0us",
          .kernels = "relu relu relu relu",
          .after = "h:l0(5000) s2:ar0(1000000)<l0 h:launch_of_compiled_kernel_of_4(5000,3200) "
                   "s:compiled_kernel_of_4(30000)<launch_of_compiled_kernel_of_4+1000<ar0 "
                   "h:lm(5000) s3:m(7000)<lm<compiled_kernel_of_4 h:ln(5000) "
                   "s3:n(7000)<ln<compiled_kernel_of_4 h:end(0)~ar0~compiled_kernel_of_4~n"},
-    Case{.info = &optimizations::cortex,
+    Case{.info = &what_ifs::cortex,
          .given = "levels=2",
          .kernels = "gemm relu gemm relu",
          .after = "h:l0(5000) s2:ar0(1000000)<l0 h:launch_of_level_of_the_recursion(5000,2000) "
@@ -141,27 +141,27 @@ constexpr std::array cases = {
                   "s:level_of_the_recursion(61200)<launch_of_level_of_the_recursion+1000 "
                   "h:lm(5000) s3:m(7000)<lm<level_of_the_recursion h:ln(5000) "
                   "s3:n(7000)<ln<level_of_the_recursion h:end(0)~ar0~level_of_the_recursion~n"},
-    Case{.info = &optimizations::horizontal_fusion,
+    Case{.info = &what_ifs::horizontal_fusion,
          .given = "a=name~gemm b=name~index",
          .kernels = "gemm index",
          .after = "h:l0(5000) s2:ar0(1000000)<l0 h:launch_of_horizontally_fused_pair(5000,2000) "
                   "s:horizontally_fused_pair(34200)<launch_of_horizontally_fused_pair<ar0 "
                   "h:lm(5000) s3:m(7000)<lm<horizontally_fused_pair h:ln(5000) "
                   "s3:n(7000)<ln<horizontally_fused_pair h:end(0)~ar0~horizontally_fused_pair~n"},
-    Case{.info = &optimizations::hypergraph_fusion,
+    Case{.info = &what_ifs::hypergraph_fusion,
          .kernels = "spmm tspmm",
          .after = "h:l0(5000) s2:ar0(1000000)<l0 h:launch_of_fused_message_passing(5000,2000) "
                   "s:fused_message_passing(39630)<launch_of_fused_message_passing<ar0 h:lm(5000) "
                   "s3:m(7000)<lm<fused_message_passing h:ln(5000) "
                   "s3:n(7000)<ln<fused_message_passing h:end(0)~ar0~fused_message_passing~n"},
-    Case{.info = &optimizations::metaflow_rules,
+    Case{.info = &what_ifs::metaflow_rules,
          .kernels = "q k v",
          .after = "h:l0(5000) s2:ar0(1000000)<l0 h:launch_of_merged_product(5000,2400) "
                   "s:merged_product(84701,1200)<launch_of_merged_product+1000<ar0 h:lm(5000) "
                   "s3:m(7000)<lm<merged_product h:ln(5000) s3:n(7000)<ln<merged_product "
                   "h:end(0)~ar0~merged_product~n",
          .on_a100 = true},
-    Case{.info = &optimizations::offload_pattern,
+    Case{.info = &what_ifs::offload_pattern,
          .given = "patterns=example device=ipu_mk2 bandwidth=16GB/s precision=fp16",
          .kernels = "gemm relu gemm relu",
          .after = "h:l0(5000) s2:ar0(1000000)<l0 "
@@ -179,7 +179,7 @@ constexpr std::array cases = {
                   "h:lm(5000) s3:m(7000)<lm<copy_out_after_offload h:ln(5000) "
                   "s3:n(7000)<ln<copy_out_after_offload "
                   "h:end(0)~ar0~copy_out_after_offload~offloaded_product_and_activation~n"},
-    Case{.info = &optimizations::bppsa,
+    Case{.info = &what_ifs::bppsa,
          .given = "select=phase=backward combine=1",
          .kernels = "gemm dgemm dgemm dgemm dgemm dgemm dgemm dgemm",
          .waits = 1,
@@ -196,7 +196,7 @@ constexpr std::array cases = {
                   "s:level_of_the_scan(30000)<launch_of_level_of_the_scan+1000 h:lm(5000) "
                   "s3:m(7000)<lm<level_of_the_scan h:ln(5000) s3:n(7000)<ln<level_of_the_scan "
                   "h:end(0)~ar0~level_of_the_scan~n"},
-    Case{.info = &optimizations::dynamic_batching,
+    Case{.info = &what_ifs::dynamic_batching,
          .given = "samples=2 gather=0",
          .kernels = "gemm relu gemm relu",
          .after = "h:l0(5000) s2:ar0(1000000)<l0 h:launch_of_batched_kernel(5000,2000) "
@@ -205,14 +205,14 @@ constexpr std::array cases = {
                   "s:batched_kernel(58200)<launch_of_batched_kernel+1000 h:lm(5000) "
                   "s3:m(7000)<lm<batched_kernel h:ln(5000) s3:n(7000)<ln<batched_kernel "
                   "h:end(0)~ar0~batched_kernel~n"},
-    Case{.info = &optimizations::eight_bit_optimizer,
+    Case{.info = &what_ifs::eight_bit_optimizer,
          .kernels = "mul mul sqrt div",
          .after = "h:l0(5000) s2:ar0(1000000)<l0 h:launch_of_8-bit_update(5000,2000) "
                   "s:8-bit_update(58200)<launch_of_8-bit_update+1000<ar0 h:lm(5000) "
                   "s3:m(7000)<lm<8-bit_update h:ln(5000) s3:n(7000)<ln<8-bit_update "
                   "h:end(0)~ar0~8-bit_update~n",
          .call = "u"},
-    Case{.info = &optimizations::fused_optimizer,
+    Case{.info = &what_ifs::fused_optimizer,
          .given = "tensors_per_launch=0",
          .kernels = "mul div mul div",
          .after = "h:l0(5000) s2:ar0(1000000)<l0 h:launch_of_the_fused_update(5000,2600) "
@@ -220,7 +220,7 @@ constexpr std::array cases = {
                   "s3:m(7000)<lm<multi-tensor_update h:ln(5000) s3:n(7000)<ln<multi-tensor_update "
                   "h:end(0)~ar0~multi-tensor_update~n",
          .call = "u"},
-    Case{.info = &optimizations::sparse_convolution,
+    Case{.info = &what_ifs::sparse_convolution,
          .given = "density=1 mode=points",
          .kernels = "gather gemm scatter gather gemm scatter",
          .after = "h:l0(5000) s2:ar0(1000000)<l0 h:launch_of_grouped_gather(5000,2000) "

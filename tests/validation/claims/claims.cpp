@@ -11,14 +11,14 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "apps/driver/predict.h"
-#include "apps/driver/scenario/scenario_gain.h"
-#include "models/catalogue/accelerator.h"
+#include "apps/session/predict.h"
+#include "models/hardware/catalogue/accelerator.h"
+#include "models/jobs/figures/scenario_gain.h"
 #include "sim/edit/selection.h"
 #include "sim/engine/memory/memory_tracker.h"
 #include "sim/engine/pull/pull.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 struct Claim {
@@ -264,4 +264,4 @@ Result<std::vector<ClaimRow>> claim_table(const CataloguePtr& catalogue,
   return rows;
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

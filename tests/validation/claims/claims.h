@@ -1,14 +1,14 @@
-// What papers report for their optimizations, beside what is predicted on the nearest recording.
+// What papers report for their what-ifs, beside what is predicted on the nearest recording.
 #pragma once
 
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "models/catalogue/catalogue.h"
+#include "models/hardware/catalogue/catalogue.h"
 #include "sim/core/result.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// What a gain compares, before / after.
 enum class GainOf : std::uint8_t {
@@ -60,4 +60,4 @@ struct ClaimRow {
 [[nodiscard]] Result<std::vector<ClaimRow>> claim_table(const CataloguePtr& catalogue,
                                                         const std::string& folder);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

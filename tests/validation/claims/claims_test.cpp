@@ -8,10 +8,10 @@
 
 #include <doctest/doctest.h>
 
-#include "models/catalogue/accelerator.h"
+#include "models/hardware/catalogue/accelerator.h"
 #include "tests/configs.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 TEST_CASE("claims: a range that meets the published one is inside, whichever is wider") {
   CHECK(compare_gains({1, 1.7}, {1.2, 1.4}) == Verdict::inside);
@@ -77,4 +77,4 @@ TEST_CASE("claims: no published gain is met by a predicted loss, and every recip
   }
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

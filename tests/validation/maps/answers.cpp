@@ -19,16 +19,16 @@ Figure rate_of(double amount, const Figure& seconds) {
   return {amount / seconds.value, amount / seconds.high, amount / seconds.low};
 }
 
-Result<Answer> of_sequences(const Question& question, driver::TableInputs& inputs) {
+Result<Answer> of_sequences(const Question& question, TableInputs& inputs) {
   const auto time = predict_generation(question.run, inputs);
   if (!time.ok()) return time.error();
-  const driver::RangedSeconds& s = question.point.is == "prompt"  ? time->prompt
-                                   : question.point.is == "token" ? time->token
-                                                                  : time->total;
+  const RangedSeconds& s = question.point.is == "prompt"  ? time->prompt
+                           : question.point.is == "token" ? time->token
+                                                          : time->total;
   return Answer{.figure = {s.typical, s.low, s.high}};
 }
 
-Result<Answer> of_operation(const Question& question, driver::TableInputs& inputs) {
+Result<Answer> of_operation(const Question& question, TableInputs& inputs) {
   const std::string& is = question.point.is;
   if (is == "beside") {
     const auto one = predict_beside(question.run, question.measured, inputs.catalogue());

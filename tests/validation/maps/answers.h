@@ -31,7 +31,7 @@ struct Question {
 
 class Answers {
  public:
-  Answers(const driver::TruthTable& table, driver::TableInputs& inputs)
+  Answers(const TruthTable& table, TableInputs& inputs)
       : inputs_(inputs), steps_(table, inputs), served_(inputs) {}
 
   /// Numbers that amounts are calculated from are added to the row.
@@ -41,7 +41,7 @@ class Answers {
   [[nodiscard]] Result<Answer> of_step(const Question& question, MapRow& row);
   [[nodiscard]] Result<Answer> of_layers(const Question& question);
 
-  driver::TableInputs& inputs_;
+  TableInputs& inputs_;
   StepPredictor steps_;
   ServedPredictor served_;
 };

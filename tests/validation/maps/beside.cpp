@@ -1,6 +1,6 @@
 #include "tests/validation/maps/beside.h"
 
-#include "models/program/overlap_slowdown.h"
+#include "models/jobs/times/overlap_slowdown.h"
 #include "tests/validation/studies/row_numbers.h"
 
 namespace foretrace::validation {
@@ -9,7 +9,7 @@ Result<BesidePrediction> predict_beside(const ConfigValue& run, double measured_
                                         const Catalogue& catalogue) {
   const ConfigValue* const object = run.find("beside");
   if (object == nullptr) return Error{ErrorCode::bad_config, "the map describes no kernel"};
-  driver::RowNumbers numbers({{}, *object});
+  RowNumbers numbers({{}, *object});
   const double alone = numbers.measured("alone_us");
   const double share = numbers.number("share", 0, 1);
   if (!numbers.status().ok()) return numbers.status().error();

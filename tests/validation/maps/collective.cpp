@@ -6,7 +6,7 @@
 
 #include <fmt/format.h>
 
-#include "models/collectives/collective_costs.h"
+#include "models/hardware/collectives/collective_costs.h"
 #include "sim/core/params.h"
 #include "tests/validation/studies/row_numbers.h"
 
@@ -47,7 +47,7 @@ Result<CollectiveCall> call_of(const ConfigValue& object, const Cluster& cluster
   const ConfigValue* const name = object.find("kind");
   const auto kind = kind_of(name == nullptr ? std::string() : name->text);
   if (!kind.ok()) return kind.error();
-  driver::RowNumbers numbers({{}, object});
+  RowNumbers numbers({{}, object});
   const double nodes = numbers.count("nodes", most_nodes);
   const double per_node = numbers.count("per_node", most_of_node);
   const double bytes = numbers.number("bytes", 1, most_bytes);
@@ -63,7 +63,7 @@ Result<CollectiveCall> call_of(const ConfigValue& object, const Cluster& cluster
 }  // namespace
 
 Result<CollectivePrediction> predict_collective(const ConfigValue& run, double measured_us,
-                                                driver::TableInputs& inputs) {
+                                                TableInputs& inputs) {
   const ConfigValue* const name = run.find("cluster");
   const ConfigValue* const object = run.find("collective");
   if (name == nullptr || object == nullptr) {

@@ -20,6 +20,6 @@ struct CollectivePrediction {
 ///  "per_node": 4}}
 [[nodiscard]] Result<CollectivePrediction> predict_collective(const ConfigValue& run,
                                                               double measured_us,
-                                                              driver::TableInputs& inputs);
+                                                              TableInputs& inputs);
 
 }  // namespace foretrace::validation

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "models/collectives/expert_exchange.h"
+#include "models/hardware/collectives/expert_exchange.h"
 #include "sim/core/params.h"
 #include "tests/validation/studies/row_numbers.h"
 
@@ -26,18 +26,18 @@ Result<ExchangeStyle> style_called(const std::string& name) {
 }
 
 Result<ExpertExchange> exchange_of(const ConfigValue& object, const Cluster& cluster) {
-  const driver::TruthRow row({}, object);
+  const TruthRow row({}, object);
   const auto style = style_called(row.text("style"));
   if (!style.ok()) return style.error();
-  driver::RowNumbers numbers(row);
+  RowNumbers numbers(row);
   ExpertExchange exchange;
   exchange.style = *style;
-  exchange.tokens = numbers.count("tokens", driver::most_tokens);
+  exchange.tokens = numbers.count("tokens", most_tokens);
   exchange.experts = numbers.count("experts", most_experts);
   exchange.top_k = numbers.count("top_k", exchange.experts);
   exchange.token_bytes = numbers.number("token_bytes", 1, most_token_bytes);
-  exchange.node_limit = numbers.count_or("node_limit", 0, driver::most_ranks, 0);
-  const double ranks = numbers.count("ranks", driver::most_ranks, 2);
+  exchange.node_limit = numbers.count_or("node_limit", 0, most_ranks, 0);
+  const double ranks = numbers.count("ranks", most_ranks, 2);
   if (!numbers.status().ok()) return numbers.status().error();
   const double nodes = std::ceil(ranks / node_size);
   if (std::fmod(ranks, nodes) != 0 || nodes > cluster.nodes) {
@@ -50,7 +50,7 @@ Result<ExpertExchange> exchange_of(const ConfigValue& object, const Cluster& clu
 
 }  // namespace
 
-Result<Figure> predict_exchange(const ConfigValue& run, bool is_rate, driver::TableInputs& inputs) {
+Result<Figure> predict_exchange(const ConfigValue& run, bool is_rate, TableInputs& inputs) {
   const ConfigValue* const name = run.find("cluster");
   const ConfigValue* const object = run.find("exchange");
   if (name == nullptr || object == nullptr) {

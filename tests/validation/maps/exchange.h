@@ -10,6 +10,6 @@ namespace foretrace::validation {
 /// {"cluster": "h800_x8", "exchange": {"style": "direct", "ranks": 16, "tokens": 128, "top_k": 8,
 ///  "experts": 256, "token_bytes": 7392, "node_limit": 0}}
 [[nodiscard]] Result<Figure> predict_exchange(const ConfigValue& run, bool is_rate,
-                                              driver::TableInputs& inputs);
+                                              TableInputs& inputs);
 
 }  // namespace foretrace::validation

@@ -8,15 +8,8 @@
 namespace foretrace::validation {
 namespace {
 
-using driver::most_layers;
-using driver::most_ranks;
-using driver::most_sequences;
-using driver::most_tokens;
-using driver::RowNumbers;
-using driver::Scenario;
-
-Result<Scenario> served_scenario(const ConfigValue& served, driver::TableInputs& inputs) {
-  const driver::TruthRow words({}, served);
+Result<Scenario> served_scenario(const ConfigValue& served, TableInputs& inputs) {
+  const TruthRow words({}, served);
   RowNumbers numbers(words);
   const double tensor = numbers.count("tensor", most_ranks);
   const double pipeline = numbers.count("pipeline", most_layers);
@@ -43,22 +36,21 @@ Result<Scenario> served_scenario(const ConfigValue& served, driver::TableInputs&
 
 }  // namespace
 
-Result<driver::GenerationTime> predict_generation(const ConfigValue& run,
-                                                  driver::TableInputs& inputs) {
+Result<GenerationTime> predict_generation(const ConfigValue& run, TableInputs& inputs) {
   const ConfigValue* const served = run.find("served");
   const ConfigValue* const asked = run.find("request");
   if (served == nullptr || asked == nullptr) {
     return Error{ErrorCode::bad_config, "the map describes no served model, or no request"};
   }
   RowNumbers numbers({{}, *asked});
-  driver::GenerationRequest request;
+  GenerationRequest request;
   request.sequences = numbers.count("sequences", most_sequences);
   request.prompt = numbers.count("prompt", most_tokens);
   request.output = numbers.count("output", most_tokens);
   if (!numbers.status().ok()) return numbers.status().error();
   const auto scenario = served_scenario(*served, inputs);
   if (!scenario.ok()) return scenario.error();
-  return driver::time_generation(*scenario, request);
+  return time_generation(*scenario, request);
 }
 
 }  // namespace foretrace::validation

@@ -1,7 +1,7 @@
 // Prompts and tokens of a served model that a row describes.
 #pragma once
 
-#include "apps/driver/scenario/generation.h"
+#include "models/jobs/figures/generation.h"
 #include "tests/validation/tables/tables.h"
 
 namespace foretrace::validation {
@@ -9,7 +9,7 @@ namespace foretrace::validation {
 /// {"served": {"model": "Llama-2-7b-hf", "cluster": "polaris", "framework": "vllm_2024",
 ///  "tensor": 2, "pipeline": 1},
 ///  "request": {"sequences": 4, "prompt": 128, "output": 128}}: sequences that start together.
-[[nodiscard]] Result<driver::GenerationTime> predict_generation(const ConfigValue& run,
-                                                                driver::TableInputs& inputs);
+[[nodiscard]] Result<GenerationTime> predict_generation(const ConfigValue& run,
+                                                        TableInputs& inputs);
 
 }  // namespace foretrace::validation

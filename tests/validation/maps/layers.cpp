@@ -4,18 +4,18 @@
 #include <cmath>
 #include <vector>
 
-#include "models/program/estimate.h"
+#include "models/jobs/program/estimate.h"
 
 namespace foretrace::validation {
 namespace {
 
-KernelTimes kernel_times(const driver::Scenario& scenario) {
+KernelTimes kernel_times(const Scenario& scenario) {
   return {*scenario.cluster, *scenario.framework, scenario.job.precisions};
 }
 
 }  // namespace
 
-Figure layer_time(const driver::Scenario& scenario, bool forward, bool backward) {
+Figure layer_time(const Scenario& scenario, bool forward, bool backward) {
   const JobBlocks blocks = build_blocks(scenario.job);
   const auto seconds = [&](const SourceScale& scale) {
     for (const BlockTimes& block : time_blocks(scenario.job, blocks, scale)) {
@@ -39,7 +39,7 @@ Figure layer_time(const driver::Scenario& scenario, bool forward, bool backward)
   return {value, value - std::sqrt(below), value + std::sqrt(above)};
 }
 
-Figure operators_time(const driver::Scenario& scenario, std::span<const std::string> names) {
+Figure operators_time(const Scenario& scenario, std::span<const std::string> names) {
   const KernelTimes kernels = kernel_times(scenario);
   const JobBlocks blocks = build_blocks(scenario.job);
   const auto layer =
@@ -61,7 +61,7 @@ Figure operators_time(const driver::Scenario& scenario, std::span<const std::str
   return time;
 }
 
-LayersMemory layers_memory(const driver::Scenario& scenario) {
+LayersMemory layers_memory(const Scenario& scenario) {
   const Job& job = scenario.job;
   const JobBlocks blocks = build_blocks(job);
   std::vector<BlockTimes> times = time_blocks(job, blocks, no_scale());
@@ -74,7 +74,7 @@ LayersMemory layers_memory(const driver::Scenario& scenario) {
   return {(first.weights + first.gradients + first.optimizer) / gib, first.activations / gib};
 }
 
-Result<double> forward_share(const driver::Scenario& scenario) {
+Result<double> forward_share(const Scenario& scenario) {
   const Job& job = scenario.job;
   const JobBlocks blocks = build_blocks(job);
   const auto parts = step_parts(job, blocks, time_blocks(job, blocks, no_scale()), no_scale());

@@ -5,26 +5,25 @@
 #include <span>
 #include <string>
 
-#include "apps/driver/scenario/scenario.h"
+#include "models/jobs/scenario/scenario.h"
 #include "tests/validation/maps/figure.h"
 
 namespace foretrace::validation {
 
 /// Seconds of one layer, of what is asked for. The range: each source of times at its ends,
 /// combined as independent errors.
-[[nodiscard]] Figure layer_time(const driver::Scenario& scenario, bool forward, bool backward);
+[[nodiscard]] Figure layer_time(const Scenario& scenario, bool forward, bool backward);
 /// Seconds of the forward operators of a layer that have these names.
-[[nodiscard]] Figure operators_time(const driver::Scenario& scenario,
-                                    std::span<const std::string> names);
+[[nodiscard]] Figure operators_time(const Scenario& scenario, std::span<const std::string> names);
 
 /// GiB without what embedding and head hold.
 struct LayersMemory {
   double states = 0;  ///< weights, gradients and the optimizer's
   double activations = 0;
 };
-[[nodiscard]] LayersMemory layers_memory(const driver::Scenario& scenario);
+[[nodiscard]] LayersMemory layers_memory(const Scenario& scenario);
 
 /// Of a training step.
-[[nodiscard]] Result<double> forward_share(const driver::Scenario& scenario);
+[[nodiscard]] Result<double> forward_share(const Scenario& scenario);
 
 }  // namespace foretrace::validation

@@ -16,8 +16,6 @@
 namespace foretrace::validation {
 namespace {
 
-using driver::TruthRow;
-using driver::TruthTable;
 using Kind = ConfigValue::Kind;
 
 Status read_words(const ColumnMap& column, const TruthRow& row, MapRow& read) {
@@ -123,9 +121,8 @@ Status read_column(const ColumnMap& column, const TruthRow& row, MapRow& read) {
     read.open = {column.name, column.tries};
     return ok_status();
   }
-  const auto number = column.is_whole
-                          ? driver::count_in(row, column.name, column.low, column.high)
-                          : driver::number_in(row, column.name, column.low, column.high);
+  const auto number = column.is_whole ? count_in(row, column.name, column.low, column.high)
+                                      : number_in(row, column.name, column.low, column.high);
   if (!number.ok()) return number.error();
   read.numbers[column.name] = *number;
   if (*number > 0) merge(read.run, column.positive);
@@ -159,7 +156,7 @@ Status let(MapRow& row) {
   for (std::size_t i = 0; numbers != nullptr && i < numbers->keys.size(); ++i) {
     ConfigValue value = numbers->items[i];
     if (Status status = fill(value, row); !status.ok()) return status;
-    if (const auto number = driver::number_of(&value)) row.numbers[numbers->keys[i]] = *number;
+    if (const auto number = number_of(&value)) row.numbers[numbers->keys[i]] = *number;
   }
   const ConfigValue* const texts = run.find("texts");
   for (std::size_t i = 0; texts != nullptr && i < texts->keys.size(); ++i) {

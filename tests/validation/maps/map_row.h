@@ -26,11 +26,10 @@ struct MapRow {
 
 /// With what the run says in "let" and "texts": numbers and texts for others. Error: a column that
 /// the map does not have, a word that it does not know, a number that cannot be.
-[[nodiscard]] Result<MapRow> read_map_row(const TableMap& map, const driver::TruthTable& table,
+[[nodiscard]] Result<MapRow> read_map_row(const TableMap& map, const TruthTable& table,
                                           std::size_t i);
 /// Columns that are about one point.
-[[nodiscard]] Status read_point_columns(const PointMap& point, const driver::TruthRow& row,
-                                        MapRow& read);
+[[nodiscard]] Status read_point_columns(const PointMap& point, const TruthRow& row, MapRow& read);
 
 /// The run with its expressions calculated ("=gpus / tp"; "?tp > 1" is true or false) and its texts
 /// put together ("mpt-{model}").

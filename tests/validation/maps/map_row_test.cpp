@@ -14,7 +14,7 @@ Result<MapRow> row_of(const std::string& columns, const std::string& cell) {
           columns + R"(}, "points": [{"column": "hardware", "is": "time"}]})",
       "t.json");
   REQUIRE_MESSAGE(map.ok(), map.error().message);
-  driver::TruthTable table{.id = "t", .path = "t", .columns = {"hardware"}, .document = {}};
+  TruthTable table{.id = "t", .path = "t", .columns = {"hardware"}, .document = {}};
   table.document = parse_config(R"({"rows": [[")" + cell + R"("]]})").value();
   return read_map_row(*map, table, 0);
 }

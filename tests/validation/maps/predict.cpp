@@ -14,11 +14,6 @@
 namespace foretrace::validation {
 namespace {
 
-using driver::TableInputs;
-using driver::TablePoint;
-using driver::TableResult;
-using driver::TruthTable;
-
 constexpr std::string_view fitted = "fitted";
 
 /// A point, and which of the results it belongs to.
@@ -145,7 +140,7 @@ class Predictor {
   }
 
   Result<bool> asks(const PointMap& point, std::size_t i, const MapRow& row) const {
-    const driver::TruthRow cells = table_.row(i);
+    const TruthRow cells = table_.row(i);
     if (!point.unless.empty() && cells.find(point.unless) != nullptr) return false;
     if (point.is_optional && cells.find(point.column) == nullptr) return false;
     const auto value = calculated(point.only, 1, row);
@@ -171,7 +166,7 @@ class Predictor {
   }
 
   Result<Placed> point_of(const PointMap& point, std::size_t i, MapRow row) {
-    const auto figure = driver::measured_in(table_.row(i), point.column);
+    const auto figure = measured_in(table_.row(i), point.column);
     if (!figure.ok()) return figure.error();
     row.numbers[point.column] = *figure;
     if (Status status = read_point_columns(point, table_.row(i), row); !status.ok()) {

@@ -9,7 +9,8 @@
 namespace foretrace::validation {
 
 /// Error: a row is not what it should be of a table whose rows depend on each other.
-[[nodiscard]] Result<std::vector<driver::TableResult>> predict_by_map(
-    const TableMap& map, const driver::TruthTable& table, driver::TableInputs& inputs);
+[[nodiscard]] Result<std::vector<TableResult>> predict_by_map(const TableMap& map,
+                                                              const TruthTable& table,
+                                                              TableInputs& inputs);
 
 }  // namespace foretrace::validation

@@ -16,9 +16,6 @@ namespace foretrace::validation {
 namespace {
 
 namespace fs = std::filesystem;
-using driver::TableInputs;
-using driver::TableResult;
-using driver::TruthTable;
 
 const std::string fixtures = FORETRACE_SOURCE_DIR "/tests/fixtures/tables/";
 
@@ -42,7 +39,7 @@ std::size_t points_of(const TableMap& map, const TruthTable& table) {
 std::vector<std::string> reasons_of(const TableMap& map, const TruthTable& table) {
   std::vector<std::string> reasons;
   for (const TableResult& result : results_of(map, table)) {
-    for (const driver::SkippedRow& row : result.skipped) reasons.push_back(row.reason);
+    for (const SkippedRow& row : result.skipped) reasons.push_back(row.reason);
   }
   return reasons;
 }
@@ -59,7 +56,7 @@ const TablePredictors& predictors() {
 template <typename Check>
 void for_each_fixture(Check check) {
   for (const auto& file : fs::directory_iterator(fixtures)) {
-    TruthTable table = driver::read_truth_table(file.path().string()).value();
+    TruthTable table = read_truth_table(file.path().string()).value();
     const TableMap* const map = predictors().map_of(table.id);
     if (map == nullptr) continue;
     CAPTURE(table.id);
@@ -138,7 +135,7 @@ ConfigValue number(double value) {
 }
 
 TEST_CASE("maps: what a row leaves open is one of what may have been, and the fastest that fits") {
-  const TruthTable table = driver::read_truth_table(fixtures + "maxtext_tpu_mfu.json").value();
+  const TruthTable table = read_truth_table(fixtures + "maxtext_tpu_mfu.json").value();
   const TableMap& map = *predictors().map_of(table.id);
   const auto rate_with = [&](const ConfigValue& batch) {
     TruthTable other = table;
@@ -157,7 +154,7 @@ TEST_CASE("maps: what a row leaves open is one of what may have been, and the fa
 }
 
 TEST_CASE("maps: records share what one of their kind says, and every member is asked for") {
-  TruthTable table = driver::read_truth_table(fixtures + "korthikanti_recompute.json").value();
+  TruthTable table = read_truth_table(fixtures + "korthikanti_recompute.json").value();
   const TableMap& map = *predictors().map_of(table.id);
   std::size_t layers = 0;
   for (const TableResult& result : results_of(map, table)) {
@@ -180,8 +177,7 @@ TEST_CASE("maps: records share what one of their kind says, and every member is 
 }
 
 TEST_CASE("maps: a part with changes is the part, but for them") {
-  const TruthTable table =
-      driver::read_truth_table(fixtures + "torchtitan_async_tp_h100.json").value();
+  const TruthTable table = read_truth_table(fixtures + "torchtitan_async_tp_h100.json").value();
   const TableMap& map = *predictors().map_of(table.id);
   const auto rate_with = [&](std::string_view change) {
     TableMap other = map;

@@ -11,7 +11,6 @@
 namespace foretrace::validation {
 namespace {
 
-using driver::ServingFigures;
 using Kind = ConfigValue::Kind;
 
 double mean_of(const ServingFigures& figures, std::string_view is) {
@@ -25,7 +24,7 @@ std::string served_text(const ConfigValue& document, std::string_view key) {
   return found == nullptr ? std::string() : found->text;
 }
 
-Result<StepRules> rules_of(const ConfigValue& document, driver::TableInputs& inputs) {
+Result<StepRules> rules_of(const ConfigValue& document, TableInputs& inputs) {
   const Catalogue& catalogue = inputs.catalogue();
   const auto engine = find_serving_engine(catalogue, served_text(document, "engine"));
   if (!engine.ok()) return engine.error();
@@ -41,15 +40,15 @@ Result<StepRules> rules_of(const ConfigValue& document, driver::TableInputs& inp
 
 /// Who serves prompts without chunks has set the limit of a step so that one fits beside the
 /// others.
-Result<ConfigValue> with_room(const ConfigValue& document, driver::TableInputs& inputs) {
+Result<ConfigValue> with_room(const ConfigValue& document, TableInputs& inputs) {
   const ConfigValue* const requests = document.find("requests");
   const ConfigValue* const made = requests == nullptr ? nullptr : requests->find("generate");
   if (made == nullptr) return document;
   const auto rules = rules_of(document, inputs);
   if (!rules.ok()) return rules.error();
-  driver::RowNumbers numbers({{}, *made});
-  const double needed = numbers.count("input_tokens", driver::most_tokens) +
-                        numbers.count("in_flight", driver::most_in_flight);
+  RowNumbers numbers({{}, *made});
+  const double needed =
+      numbers.count("input_tokens", most_tokens) + numbers.count("in_flight", most_in_flight);
   if (!numbers.status().ok()) return numbers.status().error();
   if (rules->chunks_prompts || needed <= rules->batched_tokens) return document;
   auto steps = parse_config(fmt::format(R"({{"steps": {{"batched_tokens": {}}}}})", needed));
@@ -66,16 +65,16 @@ Status ServedPredictor::serve(const ConfigValue& run) {
   if (given == nullptr) return Error{ErrorCode::bad_config, "the map describes no server"};
   const auto model = inputs_.model(served_text(*given, "model"));
   if (!model.ok()) return model.error();
-  auto document = parse_config(fmt::format(R"({{"schema": "{}"}})", driver::serving_schema));
+  auto document = parse_config(fmt::format(R"({{"schema": "{}"}})", serving_schema));
   if (!document.ok()) return document.error();
   merge(*document, *given);
   member(*document, "model")->text = (*model)->name;
   const auto whole = with_room(*document, inputs_);
   if (!whole.ok()) return whole.error();
-  auto serving = driver::parse_serving(inputs_.catalogue(), json_text(*whole), "serving");
+  auto serving = parse_serving(inputs_.catalogue(), json_text(*whole), "serving");
   if (!serving.ok()) return serving.error();
   serving_ = *std::move(serving);
-  answer_ = driver::run_serving(serving_);
+  answer_ = run_serving(serving_);
   if (answer_.done > 0) return ok_status();
   return Error{ErrorCode::no_match, "no request fits in the cache"};
 }
@@ -114,7 +113,7 @@ Result<ConfigValue> requests_of(const std::vector<ConfigValue>& rows) {
   double last = 0;
   for (std::size_t i = 0; i < rows.size(); ++i) {
     const ConfigValue* const arrival = rows[i].find("arrival_s");
-    const double at = driver::number_of(arrival).value_or(last);
+    const double at = number_of(arrival).value_or(last);
     if (at < last) {
       return Error{ErrorCode::bad_format,
                    fmt::format("/rows/{}: arrives before the one before it", i)};

@@ -8,7 +8,7 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/driver/serving/serving.h"
+#include "apps/serving/serving.h"
 #include "tests/validation/maps/figure.h"
 #include "tests/validation/tables/tables.h"
 
@@ -19,7 +19,7 @@ namespace foretrace::validation {
 /// {"serving": {...}, "rows": {"arrival_s": "=queued_s", "input_tokens": "=input", ...}}.
 class ServedPredictor {
  public:
-  explicit ServedPredictor(driver::TableInputs& inputs) : inputs_(inputs) {}
+  explicit ServedPredictor(TableInputs& inputs) : inputs_(inputs) {}
   /// Seconds of "served_token", "served_first_token" or "served_latency": of the request of this
   /// number, or the mean of all.
   [[nodiscard]] Result<Figure> predict(const ConfigValue& run, std::string_view is,
@@ -28,11 +28,11 @@ class ServedPredictor {
  private:
   [[nodiscard]] Status serve(const ConfigValue& run);
 
-  driver::TableInputs& inputs_;
+  TableInputs& inputs_;
   std::string last_run_;  ///< many rows ask for the same
   Status last_status_ = ok_status();
-  driver::Serving serving_;
-  driver::ServingAnswer answer_;
+  Serving serving_;
+  ServingAnswer answer_;
 };
 
 /// "requests" of such a file, from what the rows say of each. Error: they are not in the order of

@@ -23,7 +23,7 @@ Error wrong(std::string_view at, std::string_view what) {
 }
 
 std::optional<double> number_at(const ConfigValue& object, std::string_view key) {
-  return driver::number_of(object.find(key));
+  return number_of(object.find(key));
 }
 
 std::string text_at(const ConfigValue& object, std::string_view key) {
@@ -72,7 +72,7 @@ Status read_number(const ConfigValue& value, ColumnMap& column) {
   column.standard = number_at(value, "standard");
   const ConfigValue* const tries = value.find("try");
   for (std::size_t i = 0; tries != nullptr && i < tries->items.size(); ++i) {
-    column.tries.push_back(driver::number_of(&tries->items[i]).value_or(column.low));
+    column.tries.push_back(number_of(&tries->items[i]).value_or(column.low));
   }
   return ok_status();
 }
@@ -139,8 +139,8 @@ Result<PointMap> read_point(const ConfigValue& object) {
   point.unit = number_at(object, "unit").value_or(1);
   if (const ConfigValue* range = object.find("range");
       range != nullptr && range->items.size() == 2) {
-    point.low = driver::number_of(range->items.data()).value_or(1);
-    point.high = driver::number_of(&range->items[1]).value_or(1);
+    point.low = number_of(range->items.data()).value_or(1);
+    point.high = number_of(&range->items[1]).value_or(1);
   }
   take_patch(object, "with", point.with);
   take_patch(object, "against", point.against);

@@ -20,7 +20,7 @@ TEST_CASE("maps: every one of the source tree is read, and none of their tables 
     for (const auto& [id, patch] : map.tables) {
       CAPTURE(id);
       CHECK(tables.insert(id).second);
-      CHECK(driver::reader_of(id) == nullptr);
+      CHECK(reader_of(id) == nullptr);
     }
   }
 }

@@ -8,19 +8,16 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/scenario/job_figures.h"
-#include "apps/driver/scenario/open_choices.h"
-#include "models/program/estimate.h"
-#include "models/workloads/model_import.h"
+#include "models/jobs/figures/open_choices.h"
+#include "models/jobs/program/estimate.h"
+#include "models/jobs/program/job_figures.h"
+#include "models/jobs/workloads/model_import.h"
 #include "sim/core/config_text.h"
 #include "tests/validation/maps/table_map.h"
 #include "tests/validation/studies/row_numbers.h"
 
 namespace foretrace::validation {
 namespace {
-
-using driver::OpenChoices;
-using driver::Scenario;
 
 void remove_member(ConfigValue& object, std::string_view key) {
   const auto at = std::find(object.keys.begin(), object.keys.end(), key);
@@ -42,7 +39,7 @@ Result<std::string> changed_file(const std::string& path, const ConfigValue& cha
 /// The text of a changed part is its name in scenarios.
 template <typename Part, typename Parse>
 Status take_changed(ConfigValue* name, const ConfigValue* change, const std::string& folder,
-                    driver::NamedParts<Part>& known, Parse parse) {
+                    NamedParts<Part>& known, Parse parse) {
   if (name == nullptr || change == nullptr) return ok_status();
   const std::string path = fmt::format("{}/{}.json", folder, name->text);
   auto text = changed_file(path, *change);
@@ -72,24 +69,23 @@ Result<Scenario> with_choices(const Scenario& scenario, const ConfigValue* objec
     const ConfigValue* chunks = object->find("chunks");
     for (std::size_t i = 0; chunks != nullptr && i < chunks->items.size(); ++i) {
       if (scenario.job.plan.pipeline <= 1) break;
-      open.chunks.push_back(
-          static_cast<std::uint32_t>(driver::number_of(&chunks->items[i]).value_or(1)));
+      open.chunks.push_back(static_cast<std::uint32_t>(number_of(&chunks->items[i]).value_or(1)));
     }
     if (const ConfigValue* list = object->find("micro")) {
       for (const ConfigValue& one : list->items) {
-        open.micro_batches.push_back(driver::number_of(&one).value_or(1));
+        open.micro_batches.push_back(number_of(&one).value_or(1));
       }
     }
-    open.memory_bytes = driver::number_of(object->find("memory_share")).value_or(0) *
+    open.memory_bytes = number_of(object->find("memory_share")).value_or(0) *
                         static_cast<double>(scenario.cluster->accelerator.memory_bytes);
     const ConfigValue* said = object->find("ran");
     ran = said != nullptr && said->text == "true";
   }
-  auto best = driver::fastest_choice(scenario, open);
+  auto best = fastest_choice(scenario, open);
   if (best.ok() || best.error().code != ErrorCode::no_match || !ran) return best;
   open.memory_bytes = 0;
   if (!open.recomputes.empty()) open.recomputes = {open.recomputes.back()};
-  return driver::fastest_choice(scenario, open);
+  return fastest_choice(scenario, open);
 }
 
 Result<StepPrediction> step_of(const Scenario& scenario) {
@@ -100,7 +96,7 @@ Result<StepPrediction> step_of(const Scenario& scenario) {
   if (!range.ok()) return range.error();
   const auto seconds = [](std::int64_t ns) { return static_cast<double>(ns) * 1e-9; };
   return StepPrediction{{seconds(range->step_ns), seconds(range->low_ns), seconds(range->high_ns)},
-                        driver::fullest_bytes(answer->memory)};
+                        fullest_bytes(answer->memory)};
 }
 
 }  // namespace
@@ -172,11 +168,11 @@ Result<Scenario> StepPredictor::read(const ConfigValue& run) {
   ConfigValue document = *given;
   // A schedule of one piece per stage is the usual one.
   const ConfigValue* const schedule = member(document, "schedule");
-  if (schedule != nullptr && driver::number_of(schedule->find("chunks")).value_or(1) <= 1) {
+  if (schedule != nullptr && number_of(schedule->find("chunks")).value_or(1) <= 1) {
     remove_member(document, "schedule");
   }
   if (Status status = name_parts(run, document); !status.ok()) return status.error();
-  auto scenario = driver::scenario_of(inputs_.catalogue(), document, "scenario", parts_);
+  auto scenario = scenario_of(inputs_.catalogue(), document, "scenario", parts_);
   if (!scenario.ok()) return scenario;
   return with_choices(*scenario, run.find("open"));
 }

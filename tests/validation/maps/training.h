@@ -3,7 +3,7 @@
 
 #include <string>
 
-#include "apps/driver/scenario/scenario.h"
+#include "models/jobs/scenario/scenario.h"
 #include "tests/validation/maps/expression.h"
 #include "tests/validation/maps/figure.h"
 #include "tests/validation/tables/tables.h"
@@ -24,29 +24,28 @@ struct StepPrediction {
 /// Rows often ask for the same run again.
 class StepPredictor {
  public:
-  StepPredictor(const driver::TruthTable& table, driver::TableInputs& inputs)
-      : table_(table), inputs_(inputs) {}
+  StepPredictor(const TruthTable& table, TableInputs& inputs) : table_(table), inputs_(inputs) {}
   [[nodiscard]] Result<StepPrediction> predict(const ConfigValue& run);
-  [[nodiscard]] Result<driver::Scenario> scenario_of(const ConfigValue& run);
+  [[nodiscard]] Result<Scenario> scenario_of(const ConfigValue& run);
 
  private:
-  [[nodiscard]] Result<driver::Scenario> read(const ConfigValue& run);
+  [[nodiscard]] Result<Scenario> read(const ConfigValue& run);
   /// The scenario in words of its own: parts that differ from their files have names that `parts_`
   /// knows.
   [[nodiscard]] Status name_parts(const ConfigValue& run, ConfigValue& document);
   [[nodiscard]] Status name_model(const ConfigValue* change, ConfigValue& model);
 
-  const driver::TruthTable& table_;
-  driver::TableInputs& inputs_;
-  driver::ScenarioParts parts_;
+  const TruthTable& table_;
+  TableInputs& inputs_;
+  ScenarioParts parts_;
   std::string last_run_;
-  Result<driver::Scenario> last_ = Error{ErrorCode::bad_config, "nothing was asked"};
+  Result<Scenario> last_ = Error{ErrorCode::bad_config, "nothing was asked"};
   std::string last_step_run_;
   Result<StepPrediction> last_step_ = Error{ErrorCode::bad_config, "nothing was asked"};
 };
 
 /// What amounts may be calculated from: "tokens" and "sequences" of a step, and "model_layers",
 /// "model_hidden" and so on.
-void add_numbers(const driver::Scenario& scenario, Variables& numbers);
+void add_numbers(const Scenario& scenario, Variables& numbers);
 
 }  // namespace foretrace::validation

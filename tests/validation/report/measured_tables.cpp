@@ -11,12 +11,6 @@
 namespace foretrace::report::sections {
 namespace {
 
-using driver::errors_of;
-using driver::TableErrors;
-using driver::TablePoint;
-using driver::TableResult;
-using driver::TablesReport;
-
 /// Errors of shares are differences in percentage points, all others are ratios.
 Value error_value(double error, bool is_share) {
   return Value::share(error).as(is_share ? fmt::format("{:.2f} pt", error)
@@ -96,7 +90,7 @@ Value table_value(const TableResult& result) {
     members.push_back({"groups", Value::list(std::move(list))});
   }
   Value::List skipped;
-  for (const driver::SkippedRow& row : result.skipped) {
+  for (const SkippedRow& row : result.skipped) {
     skipped.push_back(
         Value::object({{"row", Value::count(row.row)}, {"reason", Value::words(row.reason)}}));
   }
@@ -159,7 +153,7 @@ Section tables_notes(const TablesReport& report) {
   Section section{.key = "tables_notes", .title = "skipped and assumed"};
   for (const TableResult& result : report.tables) {
     std::map<std::string, std::vector<std::size_t>> reasons;
-    for (const driver::SkippedRow& row : result.skipped) reasons[row.reason].push_back(row.row);
+    for (const SkippedRow& row : result.skipped) reasons[row.reason].push_back(row.row);
     for (const auto& [reason, rows] : reasons) {
       const std::string which =
           rows.size() == 1

@@ -2,13 +2,13 @@
 
 namespace foretrace::report {
 
-Page claims_page(const std::vector<driver::ClaimRow>& claims) {
+Page claims_page(const std::vector<ClaimRow>& claims) {
   return {.schema = "foretrace.validation/1",
           .sections = sections::predicted_claims(claims),
           .main_table = "claims"};
 }
 
-Page tables_page(const driver::TablesReport& tables) {
+Page tables_page(const TablesReport& tables) {
   return {.schema = "foretrace.tables/1",
           .document_keys = {"tables", "unknown", "broken"},
           .sections = sections::measured_tables(tables),

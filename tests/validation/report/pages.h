@@ -3,20 +3,20 @@
 
 #include <vector>
 
-#include "apps/report/pages.h"
+#include "apps/report/builder.h"
 #include "tests/validation/claims/claims.h"
 #include "tests/validation/tables/tables.h"
 
 namespace foretrace::report {
 
 namespace sections {
-Builder<std::vector<driver::ClaimRow>> predicted_claims;
-Builder<driver::TablesReport> measured_tables;
+Builder<std::vector<ClaimRow>> predicted_claims;
+Builder<TablesReport> measured_tables;
 }  // namespace sections
 
 /// foretrace.validation/1.
-[[nodiscard]] Page claims_page(const std::vector<driver::ClaimRow>& claims);
+[[nodiscard]] Page claims_page(const std::vector<ClaimRow>& claims);
 /// foretrace.tables/1.
-[[nodiscard]] Page tables_page(const driver::TablesReport& tables);
+[[nodiscard]] Page tables_page(const TablesReport& tables);
 
 }  // namespace foretrace::report

@@ -11,9 +11,9 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/scheduler/components.h"
-#include "apps/driver/scheduler/model/random.h"
-#include "apps/driver/scheduler/simulation/fill.h"
+#include "apps/scheduling/components.h"
+#include "apps/scheduling/simulation/fill.h"
+#include "sim/core/mersenne.h"
 #include "sim/core/parallel.h"
 #include "sim/core/whole.h"
 

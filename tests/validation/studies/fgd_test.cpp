@@ -15,9 +15,9 @@ TEST_CASE("fgd: every placement allocates what the study reports within one poin
     MESSAGE("no shared tables");
     return;
   }
-  const auto table = driver::read_truth_table(folder + "allocation.json");
-  const auto nodes = driver::read_truth_table(folder + "nodes.json");
-  const auto pods = driver::read_truth_table(folder + "pods.json");
+  const auto table = read_truth_table(folder + "allocation.json");
+  const auto nodes = read_truth_table(folder + "nodes.json");
+  const auto pods = read_truth_table(folder + "pods.json");
   REQUIRE(table.ok());
   REQUIRE(nodes.ok());
   REQUIRE(pods.ok());

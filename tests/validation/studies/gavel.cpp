@@ -12,10 +12,10 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/scheduler/components.h"
-#include "apps/driver/scheduler/simulation/metrics.h"
-#include "apps/driver/scheduler/simulation/run.h"
-#include "apps/driver/scheduler/sources/generator.h"
+#include "apps/scheduling/components.h"
+#include "apps/scheduling/simulation/metrics.h"
+#include "apps/scheduling/simulation/run.h"
+#include "apps/scheduling/sources/generator.h"
 #include "sim/core/parallel.h"
 #include "sim/core/whole.h"
 

@@ -36,9 +36,9 @@ TEST_CASE("gavel: mean completion times at light load are those of its simulator
   const std::string path =
       (std::filesystem::temp_directory_path() / "foretrace_curves.json").string();
   std::ofstream(path) << light_load;
-  const auto table = driver::read_truth_table(path);
-  const auto two = driver::read_truth_table(std::string(validation) + "gavel_job_throughput.json");
-  const auto one = driver::read_truth_table(std::string(validation) + "gavel_p100_one_worker.json");
+  const auto table = read_truth_table(path);
+  const auto two = read_truth_table(std::string(validation) + "gavel_job_throughput.json");
+  const auto one = read_truth_table(std::string(validation) + "gavel_p100_one_worker.json");
   std::filesystem::remove(path);
   REQUIRE(table.ok());
   REQUIRE(two.ok());

@@ -16,9 +16,9 @@ TEST_CASE("pollux: completion times under Tiresias are those of the artefact wit
     MESSAGE("no shared tables");
     return;
   }
-  const auto jobs = driver::read_truth_table(folder + "jobs.json");
-  const auto times = driver::read_truth_table(folder + "iter_time.json");
-  const auto work = driver::read_truth_table(folder + "work.json");
+  const auto jobs = read_truth_table(folder + "jobs.json");
+  const auto times = read_truth_table(folder + "iter_time.json");
+  const auto work = read_truth_table(folder + "work.json");
   REQUIRE(jobs.ok());
   REQUIRE(times.ok());
   REQUIRE(work.ok());

@@ -6,7 +6,7 @@
 
 #include "sim/core/params.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 /// The smallest number that is still told from nothing.
@@ -101,4 +101,4 @@ std::optional<double> RowNumbers::optional_measured(std::string_view column) {
   return measured(column);
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

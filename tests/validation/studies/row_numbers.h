@@ -10,7 +10,7 @@
 #include "sim/core/result.h"
 #include "tests/validation/studies/truth_table.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// What counts of a row can be at most; the least is 1 unless it is said.
 inline constexpr double most_ranks = 1e6;    ///< of a job, and of each kind of parallelism
@@ -18,7 +18,7 @@ inline constexpr double most_layers = 1000;  ///< and stages, and pieces of a mo
 inline constexpr double most_width = 1e6;    ///< hidden sizes, heads
 inline constexpr double most_sequences = 1e7;
 inline constexpr double most_tokens = 1e8;  ///< of a sequence, of a vocabulary
-inline constexpr double most_in_flight = 1e5;
+inline constexpr double most_requests = 1e5;
 inline constexpr double most_measured = 1e15;
 
 /// A whole number from `low` to `high` at a column of a row (or at a key of what a table holds
@@ -60,4 +60,4 @@ class RowNumbers {
   Status status_ = ok_status();
 };
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

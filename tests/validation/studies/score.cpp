@@ -14,7 +14,7 @@ void TruthScore::add(const TruthTable& table, std::size_t row, const std::string
                      double predicted) {
   const TruthRow cells = table.row(row);
   if (cells.find(column) == nullptr) return;
-  const auto measured = driver::measured_in(cells, column);
+  const auto measured = measured_in(cells, column);
   if (measured.ok()) {
     points.push_back({row, column, predicted, *measured});
   } else {

@@ -14,10 +14,6 @@
 
 namespace foretrace::scheduling {
 
-using driver::RowNumbers;
-using driver::TruthRow;
-using driver::TruthTable;
-
 /// One predicted figure.
 struct TruthPoint {
   std::size_t row = 0;

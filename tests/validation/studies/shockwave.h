@@ -2,7 +2,7 @@
 // batch size.
 #pragma once
 
-#include "apps/driver/scheduler/sources/batch_rules.h"
+#include "apps/scheduling/sources/batch_rules.h"
 #include "sim/core/result.h"
 #include "tests/validation/studies/score.h"
 

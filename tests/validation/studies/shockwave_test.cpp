@@ -16,9 +16,9 @@ TEST_CASE("shockwave: policies on its trace are those of the authors' simulator 
     MESSAGE("no shared tables");
     return;
   }
-  const auto results = driver::read_truth_table(folder + "results.json");
-  const auto jobs = driver::read_truth_table(folder + "jct.json");
-  const auto rates = driver::read_truth_table(folder + "throughput.json");
+  const auto results = read_truth_table(folder + "results.json");
+  const auto jobs = read_truth_table(folder + "jct.json");
+  const auto rates = read_truth_table(folder + "throughput.json");
   const auto rules = read_batch_rules("configs/schedules/shockwave_batch_rules.json");
   REQUIRE(results.ok());
   REQUIRE(jobs.ok());

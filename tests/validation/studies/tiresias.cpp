@@ -9,8 +9,8 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/scheduler/components.h"
-#include "apps/driver/scheduler/simulation/run.h"
+#include "apps/scheduling/components.h"
+#include "apps/scheduling/simulation/run.h"
 #include "sim/core/whole.h"
 
 namespace foretrace::scheduling::tiresias {

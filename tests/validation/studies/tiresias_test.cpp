@@ -17,7 +17,7 @@ TEST_CASE("tiresias: finish times of all policies equal those of the published s
     MESSAGE("no shared tables");
     return;
   }
-  const auto table = driver::read_truth_table(path);
+  const auto table = read_truth_table(path);
   REQUIRE(table.ok());
   const auto score = tiresias::score_tiresias(*table);
   REQUIRE(score.ok());

@@ -6,7 +6,7 @@
 
 #include "sim/core/params.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 const ConfigValue* rows_of(const ConfigValue& document) {
@@ -97,4 +97,4 @@ Result<TruthTable> read_truth_table(const std::string& path) {
   return table;
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

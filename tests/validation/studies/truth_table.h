@@ -11,7 +11,7 @@
 #include "sim/core/config.h"
 #include "sim/core/result.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// One row; values by column, or the members of a record.
 class TruthRow {
@@ -50,4 +50,4 @@ struct TruthTable {
 /// A JSON number as a double; nothing for anything else.
 [[nodiscard]] std::optional<double> number_of(const ConfigValue* value);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -8,11 +8,11 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/predictor/sharing.h"
+#include "apps/predictor/sharing.h"
 #include "tests/validation/studies/row_numbers.h"
 #include "tests/validation/tables/tables.h"
 
-namespace foretrace::driver::table_readers::colocation_parts {
+namespace foretrace::table_readers::colocation_parts {
 namespace {
 
 using Times = std::map<double, double>;  ///< seconds of a step alone, by batch size
@@ -130,9 +130,9 @@ constexpr TableReaderInfo info = {"colocation", "two training jobs on one accele
                                   read};
 
 }  // namespace
-}  // namespace foretrace::driver::table_readers::colocation_parts
+}  // namespace foretrace::table_readers::colocation_parts
 
-namespace foretrace::driver::table_readers {
+namespace foretrace::table_readers {
 extern const TableReaderInfo colocation;
 constinit const TableReaderInfo colocation = colocation_parts::info;
-}  // namespace foretrace::driver::table_readers
+}  // namespace foretrace::table_readers

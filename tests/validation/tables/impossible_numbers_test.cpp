@@ -16,7 +16,7 @@
 #include "tests/validation/support/counted_new.h"
 #include "tests/validation/validate_tables.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 namespace fs = std::filesystem;
@@ -176,4 +176,4 @@ TEST_CASE("tables: no number in a table breaks its reader or makes it work longe
 }
 
 }  // namespace
-}  // namespace foretrace::driver
+}  // namespace foretrace

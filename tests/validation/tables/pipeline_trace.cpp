@@ -16,7 +16,7 @@
 #include "tests/validation/tables/recorded_pipeline.h"
 #include "tests/validation/tables/tables.h"
 
-namespace foretrace::driver::table_readers::pipeline_trace_parts {
+namespace foretrace::table_readers::pipeline_trace_parts {
 namespace {
 
 /// The recording leaves out what hosts delay launches by: 0.7 and 1.9 % of these jobs' steps.
@@ -188,9 +188,9 @@ constexpr TableReaderInfo info = {
     read};
 
 }  // namespace
-}  // namespace foretrace::driver::table_readers::pipeline_trace_parts
+}  // namespace foretrace::table_readers::pipeline_trace_parts
 
-namespace foretrace::driver::table_readers {
+namespace foretrace::table_readers {
 extern const TableReaderInfo pipeline_trace;
 constinit const TableReaderInfo pipeline_trace = pipeline_trace_parts::info;
-}  // namespace foretrace::driver::table_readers
+}  // namespace foretrace::table_readers

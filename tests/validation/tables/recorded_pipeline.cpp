@@ -13,7 +13,7 @@
 #include "sim/core/params.h"
 #include "sim/graph/graph_builder.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 constexpr std::array<std::string_view, pipeline_op_count> op_names = {"forward-compute",
@@ -253,4 +253,4 @@ Result<TaskGraph> recorded_pipeline(const std::vector<PipelineOperation>& operat
   return Builder(stages).run(operations);
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -9,7 +9,7 @@
 #include "sim/core/result.h"
 #include "sim/graph/task_graph.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 /// What a worker does; collectives and sends are transfers alone, without the waiting for partners.
 enum class PipelineOp : std::uint8_t {
@@ -47,4 +47,4 @@ struct PipelineOperation {
 [[nodiscard]] Result<TaskGraph> recorded_pipeline(const std::vector<PipelineOperation>& operations,
                                                   std::uint32_t stages);
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -12,9 +12,6 @@
 #include "tests/validation/validate_tables.h"
 
 using namespace foretrace;
-using driver::PipelineOp;
-using driver::PipelineOperation;
-using driver::recorded_pipeline;
 
 namespace {
 
@@ -67,8 +64,7 @@ TEST_CASE("recorded pipeline: an operation that is there twice is refused") {
   const auto graph = recorded_pipeline(job, 2);
   REQUIRE_FALSE(graph.ok());
   CHECK(graph.error().message == "forward-compute 0 of data rank 0, stage 0: is there twice");
-  CHECK(driver::pipeline_op("forward-comput").error().message.find("forward-compute") !=
-        std::string::npos);
+  CHECK(pipeline_op("forward-comput").error().message.find("forward-compute") != std::string::npos);
 }
 
 TEST_CASE("recorded pipeline: replays of real jobs of 8 and 64 workers are the published ones") {
@@ -83,11 +79,11 @@ TEST_CASE("recorded pipeline: replays of real jobs of 8 and 64 workers are the p
   REQUIRE(report.ok());
   REQUIRE(report->tables.size() == 4);
   std::size_t replayed = 0;
-  for (const driver::TableResult& table : report->tables) {
-    for (const driver::TablePoint& point : table.points) {
+  for (const TableResult& table : report->tables) {
+    for (const TablePoint& point : table.points) {
       CAPTURE(table.name);
       CAPTURE(point.row);
-      const double error = std::abs(driver::error_of(point, false));
+      const double error = std::abs(error_of(point, false));
       if (table.name.ends_with("worker_means")) continue;
       CHECK(error < (point.column == "measured" ? 0.03 : 1e-3));
       ++replayed;

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/scheduler/sources/batch_rules.h"
+#include "apps/scheduling/sources/batch_rules.h"
 #include "tests/validation/studies/fgd.h"
 #include "tests/validation/studies/gavel.h"
 #include "tests/validation/studies/pollux.h"
@@ -15,7 +15,7 @@
 #include "tests/validation/studies/tiresias.h"
 #include "tests/validation/tables/tables.h"
 
-namespace foretrace::driver::table_readers::schedulers_parts {
+namespace foretrace::table_readers::schedulers_parts {
 namespace {
 
 using scheduling::TruthGap;
@@ -173,9 +173,9 @@ constexpr TableReaderInfo info = {
     slow_names};
 
 }  // namespace
-}  // namespace foretrace::driver::table_readers::schedulers_parts
+}  // namespace foretrace::table_readers::schedulers_parts
 
-namespace foretrace::driver::table_readers {
+namespace foretrace::table_readers {
 extern const TableReaderInfo schedulers;
 constinit const TableReaderInfo schedulers = schedulers_parts::info;
-}  // namespace foretrace::driver::table_readers
+}  // namespace foretrace::table_readers

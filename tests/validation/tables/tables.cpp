@@ -7,7 +7,7 @@
 
 #include "sim/core/params.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 namespace {
 
 bool fits(std::string_view pattern, std::string_view id) {
@@ -112,4 +112,4 @@ Result<std::shared_ptr<const ModelSpec>> TableInputs::model(const std::string& c
   return remembered(models_, catalogue_, called, model_called);
 }
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

@@ -9,11 +9,11 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/driver/scenario/scenario.h"
+#include "models/jobs/scenario/scenario.h"
 #include "sim/core/result.h"
 #include "tests/validation/studies/truth_table.h"
 
-namespace foretrace::driver {
+namespace foretrace {
 
 struct TablePoint {
   std::size_t row = 0;  ///< index in the table's rows
@@ -104,4 +104,4 @@ struct TablesReport {
   std::vector<std::string> left_out;  ///< tables that take minutes and were not asked for by name
 };
 
-}  // namespace foretrace::driver
+}  // namespace foretrace

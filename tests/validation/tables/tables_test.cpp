@@ -6,16 +6,16 @@
 
 #include <doctest/doctest.h>
 
-#include "apps/driver/predictor/shared_device.h"
-#include "models/catalogue/accelerator.h"
+#include "apps/questions/sharing/shared_device.h"
+#include "models/hardware/catalogue/accelerator.h"
 #include "tests/configs.h"
 #include "tests/validation/validate_tables.h"
 
-using foretrace::driver::errors_of;
-using foretrace::driver::rank_correlation;
-using foretrace::driver::TablePoint;
-using foretrace::driver::TableResult;
-using foretrace::driver::TablesReport;
+using foretrace::errors_of;
+using foretrace::rank_correlation;
+using foretrace::TablePoint;
+using foretrace::TableResult;
+using foretrace::TablesReport;
 using foretrace::validation::validate_tables;
 
 namespace {
@@ -261,9 +261,8 @@ TEST_CASE("tables: pairs on one accelerator are off as far as corun says of itse
     return;
   }
   const auto errors = errors_of(result("colocation_pairs_gavel").points, false);
-  CHECK(errors.mean == doctest::Approx(foretrace::driver::pair_mean_error).epsilon(0.02));
-  CHECK(errors.rank_correlation ==
-        doctest::Approx(foretrace::driver::pair_rank_correlation).epsilon(0.01));
+  CHECK(errors.mean == doctest::Approx(foretrace::pair_mean_error).epsilon(0.02));
+  CHECK(errors.rank_correlation == doctest::Approx(foretrace::pair_rank_correlation).epsilon(0.01));
   for (const TablePoint& point : result("colocation_pairs_gavel").points) {
     REQUIRE(point.low == point.predicted);  // no range is claimed
     REQUIRE(point.high == point.predicted);

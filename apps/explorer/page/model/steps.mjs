@@ -1,4 +1,4 @@
-// The step that answers, as apps/driver/steps/steps.cpp and sim/result/device_steps.cpp find it.
+// The step that answers, as sim/result/steps/steps.cpp and sim/result/device_steps.cpp find it.
 import { isDevice, kindsOf, midpoint } from './engine.mjs';
 
 const longestGap = 20000; // ns; see sim/result/device_steps.cpp

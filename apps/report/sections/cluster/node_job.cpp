@@ -1,9 +1,10 @@
 // Execution traces of ranks on a cluster: the step, where it goes, and what communication takes.
+#include "apps/report/pages/node_job.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
 #include "apps/report/sections/breakdown_parts.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/sections/words.h"
@@ -14,7 +15,7 @@ namespace {
 
 constexpr std::size_t most_exchange_rows = 12;
 
-Section job_breakdown(const driver::NodeAnswer& answer) {
+Section job_breakdown(const NodeAnswer& answer) {
   const std::int64_t step = answer.run.answer.step_ns;
   const Breakdown& breakdown = answer.analysis.breakdown;
   Section section{.key = "where",
@@ -41,7 +42,7 @@ Section job_breakdown(const driver::NodeAnswer& answer) {
 }  // namespace
 
 Sections node_job_step(const NodeJobPart& part) {
-  const driver::NodeAnswer& answer = part.answer;
+  const NodeAnswer& answer = part.answer;
   const Cluster& cluster = part.scenario.cluster;
   const std::int64_t step = answer.run.answer.step_ns;
   const Breakdown& breakdown = answer.analysis.breakdown;
@@ -80,7 +81,7 @@ Sections node_job_step(const NodeJobPart& part) {
 }
 
 Sections node_job_exchanges(const NodeJobPart& part) {
-  const driver::NodeAnswer& answer = part.answer;
+  const NodeAnswer& answer = part.answer;
   Section section{.key = "exchanges", .title = "communication"};
   Table table{.key = "exchanges",
               .name = "exchanges",
@@ -92,7 +93,7 @@ Sections node_job_exchanges(const NodeJobPart& part) {
                           {"time_ns", "each", Show::always, false, -1},
                           {"provenance", "time from"}},
               .longest = most_exchange_rows};
-  for (const driver::ExchangeRow& row : answer.exchanges) {
+  for (const ExchangeRow& row : answer.exchanges) {
     table.add({Value::words(to_string(row.kind)), Value::count(row.ranks), Value::count(row.nodes),
                row.bytes < 0 ? Value::none() : Value::bytes(row.bytes), Value::count(row.count),
                Value::time(row.ns), Value::words(to_string(row.provenance))});

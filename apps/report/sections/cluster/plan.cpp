@@ -1,21 +1,18 @@
 // Plans of a model on a cluster: the best, why the others lose, and how they scale.
+#include "apps/report/pages/plan.h"
+
 #include <algorithm>
 #include <functional>
 
 #include <fmt/format.h>
 
-#include "apps/driver/plan/plan_search.h"
-#include "apps/report/pages.h"
+#include "apps/plans/plan_search.h"
 #include "apps/report/sections/cluster/utilization.h"
 #include "apps/report/text.h"
 #include "sim/core/whole.h"
 
 namespace foretrace::report::sections {
 namespace {
-
-using driver::LosingGrid;
-using driver::PlanAnswer;
-using driver::PlanChoice;
 
 /// Losing grids that a page shows, and a short one.
 constexpr std::size_t most_losing = 40;
@@ -24,7 +21,7 @@ constexpr std::size_t brief_losing = 8;
 /// With one number of devices its answer, else that of the most.
 const PlanAnswer& shown(const PlansPart& part) { return part.strong.back(); }
 
-bool has_samples(const driver::Scenario& scenario) {
+bool has_samples(const Scenario& scenario) {
   return scenario.model->transformer.layered != nullptr;
 }
 
@@ -44,7 +41,7 @@ Value exposed_value(const StepBreakdown& parts) {
 
 std::vector<Value> choice_cells(const PlanChoice& choice) {
   const Job& job = choice.job;
-  return {Value::words(driver::short_plan_text(job)),
+  return {Value::words(short_plan_text(job)),
           Value::plain(job.micro_batch),
           Value::words(to_string(job.recompute)),
           Value::time(choice.step_ns),
@@ -110,7 +107,7 @@ Section plan_parts(const PlanAnswer& answer) {
   Table table{.columns = {{"", "plan"}}};
   for (const PartOfStep& part : parts) table.columns.push_back({"", part.title});
   for (const PlanChoice& choice : answer.best) {
-    std::vector<Value> cells = {Value::words(driver::short_plan_text(choice.job))};
+    std::vector<Value> cells = {Value::words(short_plan_text(choice.job))};
     for (const PartOfStep& part : parts) {
       cells.push_back(Value::share(std::max(0.0, part.ns(choice.breakdown)) /
                                    static_cast<double>(choice.step_ns)));
@@ -126,14 +123,14 @@ Section plan_parts(const PlanAnswer& answer) {
 }
 
 /// Also what the model would take, where sequences are shorter.
-std::string batch_of(const PlanAnswer& answer, const driver::Scenario& scenario) {
+std::string batch_of(const PlanAnswer& answer, const Scenario& scenario) {
   const double most = scenario.model->transformer.positions;
   std::string text = batch_text(scenario, answer.global_batch);
   if (scenario.job.length < most) text += fmt::format("; the model takes up to {:.0f}", most);
   return text;
 }
 
-std::string plans_headline(const PlanAnswer& answer, const driver::Scenario& scenario) {
+std::string plans_headline(const PlanAnswer& answer, const Scenario& scenario) {
   if (answer.best.empty()) {
     return fmt::format(
         "nothing fits: all {} plans of {} for {} on {} devices need more than {} per device",
@@ -144,15 +141,15 @@ std::string plans_headline(const PlanAnswer& answer, const driver::Scenario& sce
   return fmt::format("{} per step of {} ({}){} with {}, micro-batch {}, recomputation {}",
                      time_text(best.step_ns), batch_text(scenario, answer.global_batch),
                      time_range_text(best.low_ns, best.high_ns, best.step_ns),
-                     utilization_text(best.figures), driver::plan_text(best.job),
-                     best.job.micro_batch, to_string(best.recompute));
+                     utilization_text(best.figures), plan_text(best.job), best.job.micro_batch,
+                     to_string(best.recompute));
 }
 
 }  // namespace
 
 Sections plan_context(const PlansPart& part) {
   const PlanAnswer& answer = shown(part);
-  const driver::Scenario& scenario = part.scenario;
+  const Scenario& scenario = part.scenario;
   Section section{.key = "input", .path = "input", .headline = plans_headline(answer, scenario)};
   section.fact("model", "model", Value::words(scenario.model->name));
   section.fact("cluster", "cluster",
@@ -205,8 +202,7 @@ Sections plan_losing(const PlansPart& part) {
   for (const LosingGrid& grid : answer.losing) {
     const auto slower =
         best > 0 ? static_cast<double>(grid.choice.step_ns) / static_cast<double>(best) - 1 : 0;
-    table.add({Value::words(driver::short_plan_text(grid.choice.job)),
-               Value::time(grid.choice.step_ns),
+    table.add({Value::words(short_plan_text(grid.choice.job)), Value::time(grid.choice.step_ns),
                grid.fits && best > 0 ? Value::change(slower) : Value::none(),
                Value::bytes(to_whole(grid.choice.memory_bytes)), Value::flag(grid.fits),
                Value::words(grid.why)});
@@ -242,7 +238,7 @@ Sections plan_scaling(const PlansPart& part) {
       const double own = best.figures.tokens_per_s / answer.gpus;
       if (per_device == 0) per_device = own;
       table.add({Value::plain(answer.gpus), Value::words(kind), Value::plain(answer.global_batch),
-                 Value::words(driver::short_plan_text(best.job)), Value::time(best.step_ns),
+                 Value::words(short_plan_text(best.job)), Value::time(best.step_ns),
                  utilization_value(best.figures),
                  Value::plain(best.figures.tokens_per_s).as(rate_text(best.figures.tokens_per_s)),
                  Value::share(own / per_device)});

@@ -1,5 +1,5 @@
 // Ways to spread a recorded run over a cluster: the best, and those that cannot be.
-#include "apps/driver/plan/recorded_plans.h"
+#include "apps/plans/recorded_plans.h"
 
 #include <algorithm>
 #include <map>
@@ -7,16 +7,13 @@
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
+#include "apps/report/pages/recorded_plans.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/text.h"
 #include "sim/core/text.h"
 
 namespace foretrace::report::sections {
 namespace {
-
-using driver::RecordedPlan;
-using driver::RecordedPlans;
 
 std::string recorded_plans_headline(const RecordedPlans& answer) {
   if (answer.plans.empty()) {
@@ -91,7 +88,7 @@ Sections recorded_plans_best(const RecordedPlansPart& part) {
                Value::time(plan.high_ns),
                Value::plain(plan.samples).as(fmt::format("{:g}x", plan.samples)),
                Value::factor(plan.speedup),
-               Value::factor(driver::time_ratio_of(answer.recorded_step_ns, plan.step_ns)),
+               Value::factor(time_ratio_of(answer.recorded_step_ns, plan.step_ns)),
                Value::share(plan.speedup * answer.recorded_devices / answer.gpus),
                plan.samples_per_s
                    ? Value::plain(*plan.samples_per_s).as(rate_text(*plan.samples_per_s))
@@ -127,7 +124,7 @@ Sections recorded_plans_refused(const RecordedPlansPart& part) {
               .columns = {{"parallel", "plans"}, {"why", "why", Show::always, false, 0, true}}};
   // On the page one row per reason.
   std::vector<std::pair<std::string, std::string>> by_reason;
-  for (const driver::RefusedPlan& plan : part.answer.refused) {
+  for (const RefusedPlan& plan : part.answer.refused) {
     const auto known = std::find_if(by_reason.begin(), by_reason.end(),
                                     [&plan](const auto& row) { return row.second == plan.why; });
     if (known == by_reason.end()) {

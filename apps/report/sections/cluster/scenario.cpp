@@ -1,25 +1,23 @@
 // A scenario instead of a trace: the step that is predicted, where it goes, and memory per stage.
+#include "apps/report/pages/scenario.h"
+
 #include <algorithm>
 #include <array>
 #include <cmath>
 
 #include <fmt/format.h>
 
-#include "apps/driver/plan/plan_search.h"
-#include "apps/report/pages.h"
+#include "apps/plans/plan_search.h"
 #include "apps/report/sections/cluster/step_parts.h"
 #include "apps/report/sections/cluster/utilization.h"
 #include "apps/report/sections/energy.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/text.h"
-#include "models/execution/exec_model.h"
+#include "models/hardware/execution/exec_model.h"
 #include "sim/core/whole.h"
 
 namespace foretrace::report::sections {
 namespace {
-
-using driver::plan_text;
-using driver::ScenarioAnswer;
 
 // The middle stages of a longer pipeline are alike.
 constexpr std::size_t most_stages = 8;
@@ -67,7 +65,7 @@ Result<std::optional<Energy>> energy_in(const ScenarioPart& part) {
 }
 
 /// What files of other programs say that has no counterpart here.
-std::vector<std::string> notes_of(const driver::Scenario& scenario) {
+std::vector<std::string> notes_of(const Scenario& scenario) {
   std::vector<std::string> notes;
   for (const std::string& note : scenario.model->notes) {
     notes.push_back(fmt::format("{}: {}", scenario.model->name, note));
@@ -260,7 +258,7 @@ bool gradients_leave_node(const Job& job) {
 }  // namespace
 
 Sections scenario_context(const ScenarioPart& part) {
-  const driver::Scenario& scenario = part.scenario;
+  const Scenario& scenario = part.scenario;
   Section input{.key = "input", .path = "input", .show = Show::never};
   input.datum("path", Value::words(scenario.path));
   input.datum("format", Value::words("scenario"));

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
+#include "apps/report/pages/scenario.h"
 #include "apps/report/sections/cluster/step_parts.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/text.h"
@@ -12,7 +12,7 @@
 namespace foretrace::report::sections {
 
 StepParts parts_of(const ScenarioPart& part) {
-  const driver::ScenarioAnswer& answer = part.answer;
+  const ScenarioAnswer& answer = part.answer;
   StepParts step{.parts = answer.analytic.breakdown};
   // One rank waits for no other.
   if (part.scenario.job.ranks() > 1) {
@@ -33,7 +33,7 @@ StepParts parts_of(const ScenarioPart& part) {
 namespace {
 
 Section scenario_breakdown(const ScenarioPart& part) {
-  const driver::ScenarioAnswer& answer = part.answer;
+  const ScenarioAnswer& answer = part.answer;
   const auto [parts, scale, slower] = parts_of(part);
   const std::int64_t step = answer.step_ns;
   Table table{.key = "parts", .columns = {{"part"}, {"time_ns", "time"}, {"share", "share"}}};
@@ -71,7 +71,7 @@ Section scenario_breakdown(const ScenarioPart& part) {
 /// Parts in whole ns that sum to the step: what rounding leaves goes to idle, what it takes comes
 /// from compute.
 Section predicted_breakdown(const ScenarioPart& part) {
-  const driver::ScenarioAnswer& answer = part.answer;
+  const ScenarioAnswer& answer = part.answer;
   const auto [parts, scale, slower] = parts_of(part);
   const std::int64_t waiting_ns = to_whole(slower);
   const std::int64_t exposed_ns = to_whole(sum_of(parts.exposed));

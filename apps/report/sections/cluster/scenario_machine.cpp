@@ -4,10 +4,10 @@
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
+#include "apps/report/pages/scenario.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/text.h"
-#include "models/execution/exec_model.h"
+#include "models/hardware/execution/exec_model.h"
 #include "sim/core/whole.h"
 
 namespace foretrace::report::sections {
@@ -38,7 +38,7 @@ std::string_view bound_by(CostSource source) {
   return source == CostSource::memory ? "memory" : "arithmetic";
 }
 
-Table memory_table(const driver::ScenarioAnswer& answer) {
+Table memory_table(const ScenarioAnswer& answer) {
   Table table{
       .name = "memories",
       .columns = {{"memory"}, {"need_bytes", "needs"}, {"has_bytes", "has"}, {"fits", "fits"}}};
@@ -49,7 +49,7 @@ Table memory_table(const driver::ScenarioAnswer& answer) {
   return table;
 }
 
-Table operator_table(const driver::ScenarioAnswer& answer) {
+Table operator_table(const ScenarioAnswer& answer) {
   Table table{.name = "operators",
               .columns = {{"block"},
                           {"operator", "operator"},
@@ -74,7 +74,7 @@ Table operator_table(const driver::ScenarioAnswer& answer) {
 }
 
 /// Tables are of pages: documents have the same as lists.
-Value memories_value(const driver::ScenarioAnswer& answer) {
+Value memories_value(const ScenarioAnswer& answer) {
   Value::List list;
   for (const DeviceMemory& memory : answer.memories) {
     list.push_back(Value::object({{"memory", Value::words(memory.name)},

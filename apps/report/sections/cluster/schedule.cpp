@@ -1,11 +1,16 @@
 // Runs of the scheduling simulator: policies beside each other, and everything about their jobs.
+#include "apps/report/pages/schedule.h"
+
 #include <algorithm>
 #include <optional>
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
 #include "apps/report/text.h"
+#include "apps/scheduling/model/ids.h"
+#include "apps/scheduling/model/job.h"
+#include "apps/scheduling/simulation/metrics.h"
+#include "apps/scheduling/simulation/run.h"
 #include "sim/core/whole.h"
 
 namespace foretrace::report::sections {

@@ -1,19 +1,16 @@
 // A served model under load: how long requests wait and take, and what bounds them.
+#include "apps/report/pages/serving.h"
+
 #include <algorithm>
 #include <span>
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
 #include "apps/report/text.h"
 #include "sim/core/whole.h"
 
 namespace foretrace::report::sections {
 namespace {
-
-using driver::Serving;
-using driver::ServingAnswer;
-using driver::ServingFigures;
 
 Value latency_value(double seconds) {
   const std::string text = seconds >= 600   ? fmt::format("{:.1f} min", seconds / 60)

@@ -1,21 +1,19 @@
 // Plans whose stages have layers and ranks of their own: the best, its stages, and what stages that
 // are alike would do.
+#include "apps/report/pages/stages.h"
+
 #include <array>
 
 #include <fmt/format.h>
 
-#include "apps/driver/plan/plan_search.h"
-#include "apps/driver/plan/stage_search.h"
-#include "apps/report/pages.h"
+#include "apps/plans/plan_search.h"
+#include "apps/plans/stage_search.h"
 #include "apps/report/sections/cluster/utilization.h"
 #include "apps/report/text.h"
 #include "sim/core/whole.h"
 
 namespace foretrace::report::sections {
 namespace {
-
-using driver::StageAnswer;
-using driver::StagedPlan;
 
 constexpr std::array<std::string_view, 4> shardings = {"none", "optimizer", "gradients",
                                                        "parameters"};
@@ -76,16 +74,15 @@ Value stage_list(const StagedPlan& plan) {
 
 std::vector<Value> plan_cells(const StagedPlan& plan) {
   const Job& job = plan.scenario.job;
-  return {
-      Value::words(job.stages.empty() ? driver::short_plan_text(job) : driver::stages_text(job)),
-      Value::plain(job.micro_batch),
-      Value::plain(job.micro_batches()),
-      Value::time(plan.step_ns),
-      plan.bound_ns > 0 ? Value::time(plan.bound_ns) : Value::none(),
-      utilization_value(plan.figures),
-      Value::bytes(to_whole(plan.memory[plan.fullest].total())),
-      Value::time(to_whole(plan.breakdown.bubble)),
-      stage_list(plan)};
+  return {Value::words(job.stages.empty() ? short_plan_text(job) : stages_text(job)),
+          Value::plain(job.micro_batch),
+          Value::plain(job.micro_batches()),
+          Value::time(plan.step_ns),
+          plan.bound_ns > 0 ? Value::time(plan.bound_ns) : Value::none(),
+          utilization_value(plan.figures),
+          Value::bytes(to_whole(plan.memory[plan.fullest].total())),
+          Value::time(to_whole(plan.breakdown.bubble)),
+          stage_list(plan)};
 }
 
 std::vector<Column> plan_columns() {
@@ -104,7 +101,7 @@ std::vector<Column> plan_columns() {
 
 Sections stages_context(const StagesPart& part) {
   const StageAnswer& answer = part.answer;
-  const driver::Scenario& scenario = part.scenario;
+  const Scenario& scenario = part.scenario;
   Section section{.key = "input", .path = "input", .headline = stages_headline(part)};
   section.fact("model", "model", Value::words(scenario.model->name));
   section.fact("cluster", "cluster",

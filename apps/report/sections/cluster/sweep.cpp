@@ -1,4 +1,6 @@
 // The points of a sweep: how many, which are best, why others failed.
+#include "apps/report/pages/sweep.h"
+
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
@@ -6,8 +8,9 @@
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
 #include "apps/report/text.h"
+#include "apps/sweep/space/metrics.h"
+#include "apps/sweep/space/space.h"
 #include "sim/core/whole.h"
 
 namespace foretrace::report::sections {

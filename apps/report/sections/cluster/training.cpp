@@ -1,17 +1,15 @@
 // Time to train: of each batch that was asked about, and of the fastest.
+#include "apps/report/pages/training.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
 #include "apps/report/text.h"
 #include "sim/core/whole.h"
 
 namespace foretrace::report::sections {
 namespace {
-
-using driver::RangedAmount;
-using driver::TrainingTime;
 
 Value ns_value(double ns) { return Value::time(to_whole(ns)); }
 

@@ -5,25 +5,25 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/scenario/job_figures.h"
-#include "apps/driver/scenario/scenario.h"
 #include "apps/report/text.h"
 #include "apps/report/value.h"
+#include "models/jobs/program/job_figures.h"
+#include "models/jobs/scenario/scenario.h"
 
 namespace foretrace::report::sections {
 
 /// ", MFU 51.3 %"; empty: not known.
-inline std::string utilization_text(const driver::JobFigures& figures) {
+inline std::string utilization_text(const JobFigures& figures) {
   if (!figures.flops_utilization) return "";
   return fmt::format(", MFU {}", percent_text(*figures.flops_utilization));
 }
 
-inline Value utilization_value(const driver::JobFigures& figures) {
+inline Value utilization_value(const JobFigures& figures) {
   return figures.flops_utilization ? Value::part(*figures.flops_utilization) : Value::none();
 }
 
 /// "32 sequences of 1024 tokens", "256 samples".
-inline std::string batch_text(const driver::Scenario& scenario, double global_batch) {
+inline std::string batch_text(const Scenario& scenario, double global_batch) {
   if (scenario.model->transformer.layered != nullptr) {
     return fmt::format("{:.0f} samples", global_batch);
   }

@@ -2,14 +2,13 @@
 // its segments, and which requests failed.
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
+#include "apps/report/pages/inspect.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
 
 namespace foretrace::report::sections {
 namespace {
 
-using driver::MemoryFacts;
 using trace::AllocatorState;
 using trace::FailedRequest;
 

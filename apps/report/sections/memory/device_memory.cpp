@@ -2,18 +2,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "apps/report/pages.h"
+#include "apps/report/pages/inspect.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
+#include "apps/session/memory/memory_report.h"
 #include "sim/core/text.h"
 
 namespace foretrace::report::sections {
 namespace {
-
-using driver::FitVerdict;
-using driver::Inspection;
-using driver::MemoryReport;
-using driver::MemoryShare;
 
 std::string named(const std::string& name, std::string_view otherwise) {
   return name.empty() ? std::string(otherwise) : name;
@@ -100,7 +96,7 @@ std::string before_text(const MemoryReport& report) {
 }
 
 std::string reserved_text(const MemoryReport& report) {
-  const driver::ReservedRange& range = report.reserved;
+  const ReservedRange& range = report.reserved;
   std::string text =
       fmt::format("between {} and {}; ", bytes_text(range.low_bytes), bytes_text(range.high_bytes));
   text += range.recorded_bytes < 0
@@ -116,7 +112,7 @@ std::string reserved_text(const MemoryReport& report) {
 std::string fits_text(const MemoryReport& report) {
   std::vector<std::string_view> yes;
   std::size_t no = 0;
-  for (const driver::MemoryFit& fit : report.fits) {
+  for (const MemoryFit& fit : report.fits) {
     if (fit.verdict == FitVerdict::fits) {
       yes.push_back(fit.accelerator);
     } else {
@@ -173,7 +169,7 @@ Section without_section(const MemoryReport& report) {
   return {.key = "peak_without", .tables = {std::move(table)}, .show = Show::details};
 }
 
-std::string verdict_text(const driver::MemoryFit& fit) {
+std::string verdict_text(const MemoryFit& fit) {
   switch (fit.verdict) {
     case FitVerdict::fits: return "yes";
     case FitVerdict::after_retries:
@@ -188,7 +184,7 @@ std::string verdict_text(const driver::MemoryFit& fit) {
 Section fits_section(const MemoryReport& report) {
   Table table{.title = "fits on",
               .columns = {{"accelerator"}, {"capacity_bytes", "room"}, {"verdict", ""}}};
-  for (const driver::MemoryFit& fit : report.fits) {
+  for (const MemoryFit& fit : report.fits) {
     table.add({Value::words(fit.accelerator), Value::bytes(fit.capacity_bytes),
                Value::words(verdict_text(fit))});
   }

@@ -1,12 +1,13 @@
 // Reports of device memory, as documents have them.
-#include "apps/report/pages.h"
+#include "apps/report/pages/inspect.h"
+#include "apps/session/memory/memory_report.h"
 
 namespace foretrace::report::sections {
 namespace {
 
-Value shares_value(const std::vector<driver::MemoryShare>& shares) {
+Value shares_value(const std::vector<MemoryShare>& shares) {
   Value::List list;
-  for (const driver::MemoryShare& share : shares) {
+  for (const MemoryShare& share : shares) {
     list.push_back(Value::object({{"name", Value::words(share.name)},
                                   {"bytes", Value::bytes(share.bytes)},
                                   {"tensors", Value::count(share.tensors)}}));
@@ -14,7 +15,7 @@ Value shares_value(const std::vector<driver::MemoryShare>& shares) {
   return Value::list(std::move(list));
 }
 
-Value reserved_value(const driver::ReservedRange& range) {
+Value reserved_value(const ReservedRange& range) {
   return Value::object(
       {{"expected_bytes", Value::bytes(range.expected_bytes)},
        {"low_bytes", Value::bytes(range.low_bytes)},
@@ -27,9 +28,9 @@ Value reserved_value(const driver::ReservedRange& range) {
        {"retries", Value::count(range.retries)}});
 }
 
-Value fits_value(const std::vector<driver::MemoryFit>& fits) {
+Value fits_value(const std::vector<MemoryFit>& fits) {
   Value::List list;
-  for (const driver::MemoryFit& fit : fits) {
+  for (const MemoryFit& fit : fits) {
     list.push_back(Value::object({{"accelerator", Value::words(fit.accelerator)},
                                   {"capacity_bytes", Value::bytes(fit.capacity_bytes)},
                                   {"verdict", Value::words(to_string(fit.verdict))},
@@ -50,7 +51,7 @@ Value curve_value(const MemoryCurve& curve) {
                         {"live_bytes", Value::numbers(std::move(live))}});
 }
 
-Value without_value(const driver::MemoryReport& report) {
+Value without_value(const MemoryReport& report) {
   Value::Object without;
   for (std::size_t c = 0; c < tensor_category_count; ++c) {
     if (report.peak_without[c] < report.curve.peak_bytes) {
@@ -61,7 +62,7 @@ Value without_value(const driver::MemoryReport& report) {
   return Value::object(std::move(without));
 }
 
-Value report_value(const driver::MemoryReport& report) {
+Value report_value(const MemoryReport& report) {
   const MemoryCurve& curve = report.curve;
   return Value::object({{"rank", Value::plain(curve.rank)},
                         {"device", Value::plain(curve.device)},
@@ -90,7 +91,7 @@ Value report_value(const driver::MemoryReport& report) {
 }  // namespace
 
 Sections device_memory_document(const InspectAnswer& answer) {
-  const driver::Inspection& found = answer.found;
+  const Inspection& found = answer.found;
   if (!found.has_memory_reports) return {};
   const trace::ParameterEstimate& model = found.model;
   Section section{.key = "device_memory", .path = "device_memory", .show = Show::never};
@@ -107,8 +108,7 @@ Sections device_memory_document(const InspectAnswer& answer) {
            {"state_bytes", Value::bytes(model.trains ? model.states * model.parameter_bytes : 0)},
            {"gradient_bytes", Value::bytes(model.trains ? model.parameter_bytes : 0)}}));
   Value::List devices;
-  for (const driver::MemoryReport& report : found.memory_reports)
-    devices.push_back(report_value(report));
+  for (const MemoryReport& report : found.memory_reports) devices.push_back(report_value(report));
   section.datum("devices", Value::list(std::move(devices)));
   if (!found.memory_note.empty()) {
     section.datum("rests_on", Value::words(found.memory_note));

@@ -3,15 +3,14 @@
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
+#include "apps/report/pages/result.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
+#include "apps/session/memory/memory_report.h"
 
 namespace foretrace::report::sections {
 namespace {
-
-using driver::Analysis;
 
 /// What documents say of one run, by "rank/device".
 Section memory_section(const std::string& run, const Analysis& analysis) {
@@ -20,7 +19,7 @@ Section memory_section(const std::string& run, const Analysis& analysis) {
   for (std::size_t i = 0; i < analysis.memory.size(); ++i) {
     const MemoryCurve& curve = analysis.memory[i];
     const bool known = i < analysis.reserved.size();
-    const driver::ReservedRange range = known ? analysis.reserved[i] : driver::ReservedRange{};
+    const ReservedRange range = known ? analysis.reserved[i] : ReservedRange{};
     const auto reserved = [known](std::int64_t bytes) {
       return Value::known_bytes(known ? bytes : -1);
     };
@@ -55,7 +54,7 @@ std::string memory_device_text(const Analysis& analysis, std::size_t i) {
   std::string text = analysis.memory.size() == 1 ? "" : device_name(analysis, i) + ": ";
   text += fmt::format("{} allocated at the peak", bytes_text(analysis.memory[i].peak_bytes));
   if (i < analysis.reserved.size()) {
-    const driver::ReservedRange& range = analysis.reserved[i];
+    const ReservedRange& range = analysis.reserved[i];
     text += fmt::format(", {} reserved (between {} and {})", bytes_text(range.expected_bytes),
                         bytes_text(range.low_bytes), bytes_text(range.high_bytes));
   }

@@ -1,16 +1,15 @@
 // Where a step goes: device, host, communication; alone, or before and after a change.
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
+#include "apps/report/pages/result.h"
 #include "apps/report/sections/breakdown_parts.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
+#include "sim/result/steps/steps.h"
 
 namespace foretrace::report::sections {
 namespace {
-
-using driver::Analysis;
 
 /// What documents say of one run.
 Sections analysis_sections(const std::string& run, const Analysis& analysis) {
@@ -28,7 +27,7 @@ Sections analysis_sections(const std::string& run, const Analysis& analysis) {
 
 /// Of the recording: time and share of each part.
 Section breakdown_of_one(const ResultAnswer& answer) {
-  const driver::StepAnswer& step = answer.replay.run.answer;
+  const StepAnswer& step = answer.replay.run.answer;
   const Analysis& analysis = answer.baseline;
   Section section{.key = "breakdown",
                   .title = fmt::format("where the {} goes", step_word(step)),
@@ -71,8 +70,8 @@ struct Times {
 
 /// Of a recording and its prediction, side by side.
 Section breakdown_of_both(const ResultAnswer& answer) {
-  const driver::StepAnswer& before = answer.replay.run.answer;
-  const driver::StepAnswer& after = answer.prediction->run.answer;
+  const StepAnswer& before = answer.replay.run.answer;
+  const StepAnswer& after = answer.prediction->run.answer;
   Section section{.key = "comparison", .scale_ns = before.step_ns};
   Table table{
       .columns = {

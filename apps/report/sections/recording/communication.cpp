@@ -1,9 +1,10 @@
 // What the collectives of a job cost, who comes late, and which hosts stall.
+#include "apps/report/pages/communication.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/sections/recording/job.h"
 #include "apps/report/sections/words.h"
@@ -12,8 +13,6 @@
 namespace foretrace::report::sections {
 namespace {
 
-using driver::Communication;
-
 // Longer lists are cut; documents have them whole.
 constexpr std::size_t most_communication_rows = 12;
 
@@ -21,7 +20,7 @@ std::string communication_headline(const CommunicationAnswer& answer) {
   const Communication& communication = answer.communication;
   std::int64_t transfer = 0;
   std::int64_t waiting = 0;
-  for (const driver::CommunicationRow& row : communication.rows) {
+  for (const CommunicationRow& row : communication.rows) {
     transfer += row.transfer_ns;
     waiting += row.waiting_ns;
   }
@@ -64,7 +63,7 @@ Table costs_table(const Communication& communication) {
                           {"transfer_ns", "", Show::never},
                           {"pair_bandwidth", "", Show::never}},
               .longest = most_communication_rows};
-  for (const driver::CommunicationRow& row : communication.rows) {
+  for (const CommunicationRow& row : communication.rows) {
     table.add(
         {Value::words(fmt::format("{} {}", to_string(row.kind), shorten(row.communicator, 24))),
          Value::plain(row.ranks),
@@ -90,7 +89,7 @@ Table rank_costs_table(const CommunicationAnswer& answer) {
     table.columns.push_back({"", title});
   }
   for (std::size_t r = 0; r < answer.communication.ranks.size(); ++r) {
-    const driver::RankCommunication& rank = answer.communication.ranks[r];
+    const RankCommunication& rank = answer.communication.ranks[r];
     // A rank whose collectives were matched with no other's waits for an unknown time.
     const bool is_known = rank.exposed_waiting_ns.has_value();
     const auto if_known = [&](Value value) {
@@ -127,7 +126,7 @@ Table stalls_table(const Communication& communication) {
                           {"operator", "", Show::never},
                           {"longest_ns", "", Show::never}},
               .longest = most_communication_rows};
-  for (const driver::StallRow& stall : communication.stalls) {
+  for (const StallRow& stall : communication.stalls) {
     const std::string inside =
         stall.operator_name.empty() ? "" : fmt::format(" in {}", stall.operator_name);
     table.add({Value::words(fmt::format("rank {}", stall.rank)), Value::words(stall.call + inside),
@@ -141,8 +140,8 @@ Table stalls_table(const Communication& communication) {
 }  // namespace
 
 Sections communication_context(const CommunicationAnswer& answer) {
-  const driver::Recording& recording = answer.recording;
-  const driver::Replay& replay = answer.replay;
+  const Recording& recording = answer.recording;
+  const Replay& replay = answer.replay;
   Section section{.key = "communicators", .headline = communication_headline(answer)};
   section.line("step",
                fmt::format("{} measured, {} simulated", time_text(replay.measured_answer.step_ns),

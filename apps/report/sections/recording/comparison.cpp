@@ -6,18 +6,15 @@
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
+#include "apps/questions/compare/stretches.h"
+#include "apps/report/pages/compare.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
 #include "sim/core/whole.h"
+#include "sim/result/steps/steps.h"
 
 namespace foretrace::report::sections {
 namespace {
-
-using driver::Compared;
-using driver::ComparedBytes;
-using driver::Comparison;
-using driver::Use;
 
 /// "+3.1 ms"; decimals follow the step.
 std::string signed_time_text(std::int64_t ns, std::int64_t scale_ns) {
@@ -38,7 +35,7 @@ std::string reason_name(const Compared& reason) {
     case Use::communication: return "exposed " + name;
     case Use::waiting: return "waiting for " + name;
     case Use::host: return "host work, " + in_words(name);
-    case Use::idle: return name.empty() ? std::string(driver::to_string(Use::idle)) : name;
+    case Use::idle: return name.empty() ? std::string(to_string(Use::idle)) : name;
   }
   return name;
 }
@@ -83,7 +80,7 @@ namespace {
 std::vector<Value> cells_of(const Compared& row, Value name, const Comparison& comparison) {
   const std::int64_t scale = std::max(comparison.before_ns, comparison.after_ns);
   return {std::move(name),
-          Value::words(driver::to_string(row.use)),
+          Value::words(to_string(row.use)),
           Value::time(row.before_ns),
           Value::time(row.after_ns),
           change_value(row.change_ns(), scale),
@@ -196,8 +193,8 @@ std::string noise_remark(const Comparison& comparison) {
              : std::string();
 }
 
-std::string run_text(const driver::ComparedRun& run) {
-  const driver::StepAnswer& answer = run.run.answer;
+std::string run_text(const ComparedRun& run) {
+  const StepAnswer& answer = run.run.answer;
   std::string text = run.name;
   if (!run.has_work()) return text + ", memory alone";
   if (run.measured_ns) {
@@ -215,7 +212,7 @@ std::string run_text(const driver::ComparedRun& run) {
   return text;
 }
 
-Section run_section(const std::string& path, const driver::ComparedRun& run) {
+Section run_section(const std::string& path, const ComparedRun& run) {
   Section section{.key = path, .path = path, .show = Show::never};
   section.datum("name", Value::words(run.name));
   section.datum("measured_ns", Value::time(run.measured_ns));
@@ -223,7 +220,7 @@ Section run_section(const std::string& path, const driver::ComparedRun& run) {
   section.datum("low_ns", Value::known_time(run.measured_ns ? -1 : run.low_ns));
   section.datum("high_ns", Value::known_time(run.measured_ns ? -1 : run.high_ns));
   section.datum("steps_ns", Value::numbers(run.run.steps.host_ns));
-  section.datum("limit", Value::words(driver::to_string(run.run.answer.limit)));
+  section.datum("limit", Value::words(to_string(run.run.answer.limit)));
   section.datum("is_span", Value::flag(run.run.answer.is_span));
   section.datum("scatter", Value::share(run.scatter));
   return section;

@@ -1,17 +1,16 @@
 // The critical path of a step: what bounds it, and how much each part could give.
+#include "apps/report/pages/critical_path.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
 
 namespace foretrace::report::sections {
 namespace {
-
-using driver::PathReport;
 
 /// A share of the path in words.
 struct Held {
@@ -126,7 +125,7 @@ bool is_host_on(const CriticalPath& path) {
 }  // namespace
 
 Sections path_context(const PathAnswer& answer) {
-  const driver::Recording& recording = answer.recording;
+  const Recording& recording = answer.recording;
   Section honesty = honesty_section("honesty", recording.built.honesty, &answer.replay);
   honesty.datum("doubt", doubts_value(answer.replay.doubts));
   return {input_section(recording.path, recording.events.info),

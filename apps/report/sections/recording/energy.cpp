@@ -1,27 +1,28 @@
 // What a step draws, with details: of the recording, and of a prediction beside it.
-#include "apps/driver/energy.h"
+#include "models/hardware/power/energy.h"
 
 #include <optional>
 #include <string>
 
-#include "apps/report/pages.h"
+#include "apps/report/pages/result.h"
 #include "apps/report/sections/energy.h"
+#include "apps/session/predicted_energy.h"
 
 namespace foretrace::report::sections {
 
 Sections energy(const ResultAnswer& answer) {
   Sections sections;
-  const driver::Recording& recording = answer.recording;
+  const Recording& recording = answer.recording;
   if (!recording.accelerator) return sections;
   const Catalogue& known = recording.catalogue();
   const auto now =
-      driver::step_energy(known, *recording.accelerator, recording.graph(),
-                          answer.replay.run.answer.step_ns, answer.baseline.breakdown.compute_ns);
+      step_energy(known, *recording.accelerator, recording.graph(),
+                  answer.replay.run.answer.step_ns, answer.baseline.breakdown.compute_ns);
   if (!now.ok()) return {energy_failure(now.error())};
   if (*now) sections.push_back(energy_section("baseline", "energy", **now));
   if (answer.prediction == nullptr || answer.predicted == nullptr) return sections;
   const auto then =
-      driver::predicted_energy(known, *answer.prediction, answer.predicted->breakdown.compute_ns);
+      predicted_energy(known, *answer.prediction, answer.predicted->breakdown.compute_ns);
   if (!then.ok()) return {energy_failure(then.error())};
   if (*then) sections.push_back(energy_section("predicted", "energy predicted", **then));
   return sections;

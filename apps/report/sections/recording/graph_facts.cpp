@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
+#include "apps/report/pages/inspect.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
@@ -12,16 +12,12 @@
 namespace foretrace::report::sections {
 namespace {
 
-using driver::GraphFacts;
-using driver::Inspection;
-using driver::Share;
-
 std::string streams_text(const Inspection& found, const GraphFacts& facts) {
   std::string text = plural(facts.streams.size(), "stream");
   constexpr std::size_t most_named = 16;
   std::vector<std::int32_t> devices;  // in the order of their streams
   std::set<std::int32_t> seen;
-  for (const driver::StreamFacts& stream : facts.streams) {
+  for (const StreamFacts& stream : facts.streams) {
     if (seen.insert(stream.device).second && devices.size() < most_named) {
       devices.push_back(stream.device);
     }
@@ -49,7 +45,7 @@ std::string streams_text(const Inspection& found, const GraphFacts& facts) {
 
 std::string threads_text(const GraphFacts& facts) {
   std::uint64_t calls = 0;
-  for (const driver::ThreadFacts& thread : facts.threads) {
+  for (const ThreadFacts& thread : facts.threads) {
     calls += thread.calls;
   }
   const std::string text =
@@ -102,7 +98,7 @@ Table threads_table(const GraphFacts& facts) {
   Table table{.key = "threads",
               .columns = {{"number"}, {"name"}, {"calls"}, {"time_ns"}},
               .show = Show::never};
-  for (const driver::ThreadFacts& thread : facts.threads) {
+  for (const ThreadFacts& thread : facts.threads) {
     table.add({Value::plain(thread.number), Value::words(thread.name), Value::count(thread.calls),
                Value::time(thread.time_ns)});
   }
@@ -113,7 +109,7 @@ Table streams_table(const GraphFacts& facts) {
   Table table{.key = "streams",
               .columns = {{"device"}, {"number"}, {"operations"}, {"time_ns"}},
               .show = Show::never};
-  for (const driver::StreamFacts& stream : facts.streams) {
+  for (const StreamFacts& stream : facts.streams) {
     table.add({Value::plain(stream.device), Value::plain(stream.number),
                Value::count(stream.operations), Value::time(stream.time_ns)});
   }

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
+#include "apps/report/pages/result.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
@@ -15,7 +15,7 @@ using trace::Honesty;
 
 /// The time of all ranks together, which their counters are shares of.
 std::int64_t recorded_ns(const ResultAnswer& answer) {
-  return answer.recording.built.honesty.span_ns * driver::ranks_of(answer.recording.graph());
+  return answer.recording.built.honesty.span_ns * ranks_of(answer.recording.graph());
 }
 
 struct Counter {
@@ -99,7 +99,7 @@ Row reaction(std::string_view title, const Simulated& simulated, const Simulated
   return row;
 }
 
-Section reactions_section(const Honesty& honesty, const driver::Reactions& reactions) {
+Section reactions_section(const Honesty& honesty, const Reactions& reactions) {
   const std::int64_t scale = honesty.span_ns > 0
                                  ? honesty.span_ns
                                  : std::max({reactions.device_x0_ns, reactions.host_x0_ns,
@@ -126,8 +126,7 @@ Section reactions_section(const Honesty& honesty, const driver::Reactions& react
 }
 
 /// The same in three lines.
-Section trust_section(const Honesty& honesty, const driver::Reactions& reactions,
-                      std::int64_t whole_ns) {
+Section trust_section(const Honesty& honesty, const Reactions& reactions, std::int64_t whole_ns) {
   Section section{.key = "trust", .title = "how far the graph can be trusted", .show = Show::brief};
   if (honesty.span_ns == 0) {
     section.note("the trace has no recorded times to check it against");

@@ -3,16 +3,13 @@
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
+#include "apps/report/pages/inspect.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
 
 namespace foretrace::report::sections {
 namespace {
-
-using driver::GraphFacts;
-using driver::Inspection;
 
 /// The devices of the machine: equal ones are counted.
 std::string devices_text(const std::vector<trace::DeviceProperties>& devices) {
@@ -82,7 +79,7 @@ std::string format_text(const Inspection& found) {
   return text;
 }
 
-std::string nodes_text(const driver::NodeFacts& facts) {
+std::string nodes_text(const NodeFacts& facts) {
   std::string text =
       fmt::format("{}, {} of them on a device; {} data and {} control dependencies",
                   plural(facts.nodes, "node"), count_text(facts.on_device),
@@ -100,7 +97,7 @@ std::string nodes_text(const driver::NodeFacts& facts) {
   return text;
 }
 
-Section nodes_section(const driver::NodeFacts& facts) {
+Section nodes_section(const NodeFacts& facts) {
   Section section{.key = "nodes", .path = "nodes"};
   section.line("nodes", nodes_text(facts));
   section.line("tensors",
@@ -136,7 +133,7 @@ Sections inspected_trace(const InspectAnswer& answer) {
   section.line("linked", found.link);
   Value::Object kinds;
   for (std::size_t i = 0; i < found.events_by_kind.size(); ++i) {
-    kinds.push_back({std::string(driver::to_string(static_cast<trace::EventKind>(i))),
+    kinds.push_back({std::string(to_string(static_cast<trace::EventKind>(i))),
                      Value::count(found.events_by_kind[i])});
   }
   section.datum("events_by_kind", Value::object(std::move(kinds)));
@@ -171,7 +168,7 @@ Sections events_by_name(const InspectAnswer& answer) {
               .title = "events by name",
               .columns = {{"name"}, {"time_ns", "time"}, {"count", "events"}},
               .longest = 8};
-  for (const driver::Share& share : found.names) {
+  for (const Share& share : found.names) {
     table.add({Value::words(share.name)
                    .as(share.name.empty() ? std::string("(none)") : function_text(share.name)),
                Value::time(share.time_ns), Value::count(share.count)});
@@ -182,7 +179,7 @@ Sections events_by_name(const InspectAnswer& answer) {
 
 Sections memory_over_time(const InspectAnswer& answer) {
   if (!answer.found.memory) return {};
-  const driver::MemoryFacts& facts = *answer.found.memory;
+  const MemoryFacts& facts = *answer.found.memory;
   Section section{.key = "memory", .path = "memory"};
   section.line("memory", fmt::format("{} over {}", plural(facts.samples, "sample"),
                                      time_text(facts.span_ns)));

@@ -5,13 +5,17 @@
 #include <fmt/format.h>
 
 #include "apps/report/text.h"
+#include "apps/session/predict.h"
+#include "apps/session/recording/load.h"
+#include "apps/session/recording/measured_steps.h"
+#include "sim/result/steps/steps.h"
 
 namespace foretrace::report {
 namespace {
 
 /// Steps of one rank, if it has any.
-Value steps_of(const driver::StepTimes& job, std::int32_t rank) {
-  for (const driver::StepTimes& times : job.ranks) {
+Value steps_of(const StepTimes& job, std::int32_t rank) {
+  for (const StepTimes& times : job.ranks) {
     if (times.rank == rank) return Value::numbers(times.host_ns);
   }
   return Value::numbers(job.ranks.empty() && job.rank == rank ? job.host_ns : Value::Numbers{});
@@ -28,7 +32,7 @@ Value clock_object(const trace::RankClock& clock) {
 
 }  // namespace
 
-Table ranks_table(const driver::Recording& recording, const driver::Replay& replay) {
+Table ranks_table(const Recording& recording, const Replay& replay) {
   Table table{.key = "ranks",
               .columns = {{"rank"},
                           {"path"},
@@ -50,7 +54,7 @@ Table ranks_table(const driver::Recording& recording, const driver::Replay& repl
   return table;
 }
 
-Table communicators_table(const driver::JobFacts& job) {
+Table communicators_table(const JobFacts& job) {
   Table table{
       .key = "communicators",
       .columns = {

@@ -1,16 +1,16 @@
 // Parts of documents and pages that are about the ranks of a job.
 #pragma once
 
-#include "apps/driver/load.h"
-#include "apps/driver/predict.h"
 #include "apps/report/section.h"
+#include "apps/session/predict.h"
+#include "apps/session/recording/load.h"
 
 namespace foretrace::report {
 
 /// Every rank: steps, clock, collectives; for documents.
-[[nodiscard]] Table ranks_table(const driver::Recording& recording, const driver::Replay& replay);
+[[nodiscard]] Table ranks_table(const Recording& recording, const Replay& replay);
 /// Groups of ranks, and how their collectives were matched; for documents.
-[[nodiscard]] Table communicators_table(const driver::JobFacts& job);
+[[nodiscard]] Table communicators_table(const JobFacts& job);
 /// "+12.5 +-0.3 us", or what stands for a clock that could not be aligned.
 [[nodiscard]] Value clock_value(const trace::RankClock& clock);
 

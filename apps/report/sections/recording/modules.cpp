@@ -3,16 +3,14 @@
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
+#include "apps/report/pages/inspect.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
 #include "sim/core/text.h"
+#include "sim/result/steps/step_summary.h"
 
 namespace foretrace::report::sections {
 namespace {
-
-using driver::StepSummary;
-using driver::SummaryNode;
 
 // What is smaller or deeper is left out of the page; documents have it all.
 constexpr double least_share = 0.005;
@@ -78,7 +76,7 @@ class ModuleRows {
   std::int64_t host_ns_ = 0;
 };
 
-std::string modules_headline(const driver::Inspection& found) {
+std::string modules_headline(const Inspection& found) {
   if (!found.graph || found.graph->summary.device_ns == 0) {
     return inspect_headline(found);
   }
@@ -96,7 +94,7 @@ std::string modules_headline(const driver::Inspection& found) {
 }  // namespace
 
 Sections modules(const InspectAnswer& answer) {
-  const driver::Inspection& found = answer.found;
+  const Inspection& found = answer.found;
   Section section{.key = "modules", .path = "graph/summary"};
   if (answer.question.modules) section.headline = modules_headline(found);
   if (!found.graph) {

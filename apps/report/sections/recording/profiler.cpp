@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include "apps/driver/unprofiled_step.h"
-#include "apps/report/pages.h"
+#include "apps/report/pages/result.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
+#include "apps/session/recording/unprofiled_step.h"
 #include "sim/core/whole.h"
 
 namespace foretrace::report {
@@ -15,7 +15,7 @@ namespace {
 /// The host limits a step whose device waits for it for more than this share.
 constexpr double host_limits_share = 0.1;
 
-bool is_limited_by_host(const driver::Analysis* analysis) {
+bool is_limited_by_host(const Analysis* analysis) {
   return analysis != nullptr && share_of(analysis->breakdown.host_bound_ns,
                                          analysis->breakdown.total_ns()) > host_limits_share;
 }
@@ -23,7 +23,7 @@ bool is_limited_by_host(const driver::Analysis* analysis) {
 std::uint64_t rounded(double events) { return static_cast<std::uint64_t>(to_whole(events)); }
 
 /// Of every event that was taken out.
-std::string text_of(const driver::Unprofiled& found) {
+std::string text_of(const Unprofiled& found) {
   return fmt::format(
       "{} taken out for each of {} recorded events a step, {} of the host's time, so that the step "
       "takes {} instead of the recorded {}",
@@ -33,10 +33,10 @@ std::string text_of(const driver::Unprofiled& found) {
 }
 
 /// That it is there, and what is made of it.
-std::string text_of(const driver::Recording& recording, double events, std::int64_t allowed_ns) {
+std::string text_of(const Recording& recording, double events, std::int64_t allowed_ns) {
   std::string text = fmt::format("its times hold the profiler's work, {} events a step",
                                  count_text(rounded(events)));
-  const bool step_tells = driver::step_tells_profiler(recording);
+  const bool step_tells = step_tells_profiler(recording);
   if (!step_tells) text += ", which a step time cannot tell";
   if (allowed_ns > 0) {
     text += fmt::format(": the range allows up to {} for each{}", time_text(allowed_ns),
@@ -48,11 +48,10 @@ std::string text_of(const driver::Recording& recording, double events, std::int6
 
 }  // namespace
 
-Section profiler_section(const driver::Recording& recording, bool host_matters,
-                         std::int64_t allowed_ns) {
+Section profiler_section(const Recording& recording, bool host_matters, std::int64_t allowed_ns) {
   const auto& found = recording.unprofiled;
   const double events = found          ? found->events_per_step
-                        : host_matters ? driver::host_events_per_step(recording)
+                        : host_matters ? host_events_per_step(recording)
                                        : 0;
   Section section{.key = "profiler", .path = "profiler"};
   if (events == 0) return section;

@@ -4,16 +4,17 @@
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
+#include "apps/report/pages/result.h"
 #include "apps/report/sections/recording/job.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
+#include "sim/result/steps/steps.h"
 
 namespace foretrace::report::sections {
 namespace {
 
 /// The error farthest from 0 of all steps.
-double worst_error(const driver::StepTimes& was, const driver::StepTimes& is) {
+double worst_error(const StepTimes& was, const StepTimes& is) {
   double worst = 0;
   for (std::size_t s = 0; s < std::min(was.host_ns.size(), is.host_ns.size()); ++s) {
     const double error = change_of(is.host_ns[s], was.host_ns[s]);
@@ -22,7 +23,7 @@ double worst_error(const driver::StepTimes& was, const driver::StepTimes& is) {
   return worst;
 }
 
-Section rank_steps(const driver::Recording& recording, const driver::Replay& replay) {
+Section rank_steps(const Recording& recording, const Replay& replay) {
   Table table{.title = "ranks",
               .columns = {{"rank"},
                           {"measured_ns", "measured", Show::always, false, -1},
@@ -35,10 +36,10 @@ Section rank_steps(const driver::Recording& recording, const driver::Replay& rep
   const auto& ranks = recording.job->ranks;
   std::int64_t slowest = 0;
   for (std::size_t i = 0; i < replay.measured.ranks.size(); ++i) {
-    const driver::StepTimes& was = replay.measured.ranks[i];
-    const driver::StepTimes& is = replay.run.steps.ranks[i];
-    const std::int64_t measured = driver::median(was.host_ns);
-    const std::int64_t simulated = driver::median(is.host_ns);
+    const StepTimes& was = replay.measured.ranks[i];
+    const StepTimes& is = replay.run.steps.ranks[i];
+    const std::int64_t measured = median(was.host_ns);
+    const std::int64_t simulated = median(is.host_ns);
     slowest = std::max(slowest, measured);
     const auto facts = std::find_if(ranks.begin(), ranks.end(),
                                     [&](const auto& rank) { return rank.rank == was.rank; });
@@ -59,12 +60,12 @@ Section rank_steps(const driver::Recording& recording, const driver::Replay& rep
 }
 
 /// "8 ranks, median steps at most 0.02 % off (rank 3); 84 of 84 collectives matched".
-Section rank_summary(const driver::Recording& recording, const driver::Replay& replay) {
+Section rank_summary(const Recording& recording, const Replay& replay) {
   double worst = 0;
   std::int32_t where = 0;
   for (std::size_t i = 0; i < replay.measured.ranks.size(); ++i) {
-    const double error = change_of(driver::median(replay.run.steps.ranks[i].host_ns),
-                                   driver::median(replay.measured.ranks[i].host_ns));
+    const double error = change_of(median(replay.run.steps.ranks[i].host_ns),
+                                   median(replay.measured.ranks[i].host_ns));
     if (i == 0 || std::abs(error) > std::abs(worst)) {
       worst = error;
       where = replay.measured.ranks[i].rank;
@@ -90,7 +91,7 @@ Section rank_summary(const driver::Recording& recording, const driver::Replay& r
 }  // namespace
 
 Sections ranks(const ResultAnswer& answer) {
-  const driver::Recording& recording = answer.recording;
+  const Recording& recording = answer.recording;
   if (recording.job == nullptr) {
     return {};
   }

@@ -1,7 +1,7 @@
 // Which trace was read, what was damaged in it, and what its graph is.
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
+#include "apps/report/pages/result.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
@@ -9,7 +9,7 @@
 namespace foretrace::report::sections {
 
 Sections recording(const ResultAnswer& answer) {
-  const driver::Recording& recording = answer.recording;
+  const Recording& recording = answer.recording;
   Section input = input_section(recording.path, recording.events.info);
   input.datum("accelerator",
               recording.accelerator ? Value::words(recording.accelerator->name) : Value::none());
@@ -22,7 +22,7 @@ Sections replay_row(const ResultAnswer& answer) { return {replay_section(answer.
 Sections flags(const ResultAnswer& answer) { return {flags_section(answer.recording.built)}; }
 
 Sections graph(const ResultAnswer& answer) {
-  const driver::Recording& recording = answer.recording;
+  const Recording& recording = answer.recording;
   const std::uint64_t dependencies = recording.graph().topology().dependency_count();
   Section section{.key = "graph"};
   section.line("graph",

@@ -3,15 +3,14 @@
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
+#include "apps/report/pages/result.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
+#include "sim/result/steps/steps.h"
 
 namespace foretrace::report::sections {
 namespace {
-
-using driver::Replay;
 
 std::string span_text(const Replay& replay) {
   if (replay.measured.span_ns == 0) {
@@ -23,7 +22,7 @@ std::string span_text(const Replay& replay) {
 }
 
 std::string steps_text(const Replay& replay) {
-  const driver::StepAnswer& answer = replay.is_given ? replay.run.answer : replay.measured_answer;
+  const StepAnswer& answer = replay.is_given ? replay.run.answer : replay.measured_answer;
   if (answer.is_span) {
     return "none recorded, the span counts as one";
   }
@@ -39,17 +38,16 @@ std::string steps_text(const Replay& replay) {
     text += fmt::format(", {} left out (cut off or empty)", answer.left_out);
   }
   switch (answer.limit) {
-    case driver::StepLimit::host: break;
-    case driver::StepLimit::device_period:
-      return text + " (the host runs ahead, the device limits)";
-    case driver::StepLimit::device_work: return text + " (the work of the device limits)";
-    case driver::StepLimit::device_end: return text + " (the step ends with its device work)";
+    case StepLimit::host: break;
+    case StepLimit::device_period: return text + " (the host runs ahead, the device limits)";
+    case StepLimit::device_work: return text + " (the work of the device limits)";
+    case StepLimit::device_end: return text + " (the step ends with its device work)";
   }
   return text;
 }
 
 /// Silences that do not come again, longest first, whether or not they are left out.
-std::string one_off_text(const driver::Recording& recording) {
+std::string one_off_text(const Recording& recording) {
   if (recording.one_off.empty()) {
     return {};
   }
@@ -70,7 +68,7 @@ std::string one_off_text(const driver::Recording& recording) {
   return text + (recording.without_one_off ? "" : "; --without-one-off leaves them out");
 }
 
-Table one_off_table(const driver::Recording& recording) {
+Table one_off_table(const Recording& recording) {
   Table table{.key = "one_off",
               .columns = {{"begin_ns", ""}, {"duration_ns", ""}, {"name", ""}},
               .show = Show::never};
@@ -89,7 +87,7 @@ Table steps_table(const Replay& replay) {
                           {"error", "error"},
                           {"measured_device_ns", "device period"},
                           {"simulated_device_ns", "simulated"}}};
-  const auto device = [](const driver::StepTimes& times, std::size_t i) {
+  const auto device = [](const StepTimes& times, std::size_t i) {
     return Value::known_time(i < times.device_ns.size() ? times.device_ns[i] : -1);
   };
   for (std::size_t i = 0; i < replay.measured.host_ns.size(); ++i) {

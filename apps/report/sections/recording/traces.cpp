@@ -3,21 +3,19 @@
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
+#include "apps/session/recording/inspect.h"
 #include "sim/core/text.h"
 
 namespace foretrace::report::sections {
 namespace {
 
-using driver::Inspection;
-
 void add_row(Table& table, const Inspection& found) {
   std::vector<Value> cells = {Value::words(found.path).as(std::string(file_name_of(found.path))),
                               Value::known(found.info.rank), Value::count(found.report.events)};
   if (found.graph) {
-    const driver::GraphFacts& facts = *found.graph;
+    const GraphFacts& facts = *found.graph;
     cells.push_back(facts.answer.is_span ? Value::none()
                                          : Value::count(facts.steps.host_ns.size()));
     cells.push_back(Value::time(facts.answer.step_ns));

@@ -1,18 +1,16 @@
 // What each rule is worth for predictions: errors of pairs with it and without.
+#include "apps/report/pages/ablated_pairs.h"
+
 #include <algorithm>
 #include <string_view>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "apps/report/ablated_pairs_page.h"
 #include "apps/report/text.h"
 
 namespace foretrace::report {
 namespace {
-
-using driver::AblatedPair;
-using driver::AblatedPairs;
 
 std::string pairs_headline(const std::vector<AblatedPairs>& rules) {
   const std::size_t pairs = rules.empty() ? 0 : rules.front().pairs.size();

@@ -1,18 +1,15 @@
 // What each rule is worth: errors and reactions of replays with it and without.
+#include "apps/questions/validate/ablation.h"
+
 #include <algorithm>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "apps/report/pages.h"
 #include "apps/report/text.h"
 
 namespace foretrace::report::sections {
 namespace {
-
-using driver::AblatedRule;
-using driver::AblatedTrace;
-using driver::GraphErrors;
 
 std::string both(const AblatedRule& rule, double GraphErrors::*error) {
   return fmt::format("{:.2f} -> {:.2f} %", 100 * rule.mean(&AblatedTrace::with, error),

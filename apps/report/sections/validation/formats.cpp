@@ -1,15 +1,14 @@
 // What becomes of every file of a folder: read, with what left out, how fast; or refused, and why.
+#include "apps/questions/validate/formats.h"
+
 #include <map>
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
 #include "apps/report/text.h"
 
 namespace foretrace::report::sections {
 namespace {
-
-using driver::FormatRow;
 
 /// "12 dropped: no time; 3 repaired: ..."
 std::string damage_of(const FormatRow& row) {

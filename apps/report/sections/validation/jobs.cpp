@@ -3,14 +3,12 @@
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
+#include "apps/questions/validate/validate_jobs.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
 
 namespace foretrace::report::sections {
 namespace {
-
-using driver::JobRow;
 
 Value precise(double share) { return Value::share(share).as(fmt::format("{:.3f} %", 100 * share)); }
 

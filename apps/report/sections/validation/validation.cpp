@@ -1,19 +1,18 @@
 // How right replays and predictions are on a folder of recordings.
+#include "apps/report/pages/validation.h"
+
 #include <algorithm>
 #include <cmath>
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
+#include "apps/questions/validate/kernel_errors.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
+#include "apps/session/range.h"
 
 namespace foretrace::report::sections {
 namespace {
-
-using driver::PairRow;
-using driver::ReplayRow;
-using driver::ReplayTable;
 
 /// "-0.012 %": errors of replays are small.
 Value small_error(double error) {
@@ -65,7 +64,7 @@ std::string replays_headline(const ReplayTable& table) {
 }
 
 std::string coverage_text(const std::vector<PairRow>& pairs) {
-  const driver::Coverage found = driver::coverage_of(pairs);
+  const Coverage found = coverage_of(pairs);
   const std::size_t failed = pairs.size() - found.predicted;
   const std::string missing =
       failed == 0 ? std::string()
@@ -132,7 +131,7 @@ Table left_out_table(const ReplayTable& replays) {
               .title = "left out",
               .columns = {{"trace"}, {.key = "reason", .title = "why", .is_prose = true}},
               .show = Show::details};
-  for (const driver::LeftOut& file : replays.left_out) {
+  for (const LeftOut& file : replays.left_out) {
     table.add({Value::words(file.trace), Value::words(file.reason)});
   }
   return table;
@@ -140,7 +139,7 @@ Table left_out_table(const ReplayTable& replays) {
 
 Value kernels_value(const PairRow& pair) {
   Value::List list;
-  for (const driver::KernelErrorRow& row : pair.kernels.rows) {
+  for (const KernelErrorRow& row : pair.kernels.rows) {
     list.push_back(Value::object({{"class", Value::words(row.kernel_class)},
                                   {"number", Value::count(row.kernels)},
                                   {"base_ns", Value::time(row.before_ns)},
@@ -253,7 +252,7 @@ Table kernels_table(const std::vector<PairRow>& pairs) {
                           {"bandwidth_mean_error", "bandwidth only: mean", Show::details},
                           {"bandwidth_median_error", "median", Show::details}}};
   for (const PairRow& pair : pairs) {
-    for (const driver::KernelErrorRow& row : pair.kernels.rows) {
+    for (const KernelErrorRow& row : pair.kernels.rows) {
       if (row.measured_ns <= 0) continue;
       const std::string name =
           row.kernel_class == "all"
@@ -273,7 +272,7 @@ Table kernels_table(const std::vector<PairRow>& pairs) {
 }
 
 Section coverage_section(const std::vector<PairRow>& pairs) {
-  const driver::Coverage found = driver::coverage_of(pairs);
+  const Coverage found = coverage_of(pairs);
   Section section{.key = "coverage", .path = "coverage", .show = Show::never};
   section.datum("predicted", Value::count(found.predicted));
   section.datum("covered", Value::count(found.covered));
@@ -288,7 +287,7 @@ Section constants_section() {
       .title = "constant of ranges",
       .columns = {
           {"name"}, {"value", "value"}, {.key = "origin", .title = "origin", .is_prose = true}}};
-  for (const driver::RangeConstant& constant : driver::range_constants()) {
+  for (const RangeConstant& constant : range_constants()) {
     table.add(
         {Value::words(constant.name), Value::plain(constant.value), Value::words(constant.origin)});
   }

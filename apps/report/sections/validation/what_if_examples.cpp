@@ -1,15 +1,11 @@
 // Every what-if with its example settings, on every recording of a folder.
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
+#include "apps/questions/validate/what_if_table.h"
 #include "apps/report/text.h"
 
 namespace foretrace::report::sections {
 namespace {
-
-using driver::ExampleOutcome;
-using driver::ExampleRow;
-using driver::ExampleTable;
 
 std::string percent_of(const ExampleOutcome& outcome) {
   return fmt::format("{:+.1f} %", 100 * outcome.change());
@@ -66,8 +62,8 @@ Table what_ifs_table(const ExampleTable& examples) {
     };
     const auto where = [&](std::size_t at) { return list.empty() ? "" : list[at]->trace; };
     const std::size_t last = list.empty() ? 0 : list.size() - 1;
-    const std::string mark = row.optimization->basis == Basis::formula ? " (formula)" : "";
-    table.add({Value::words(std::string(row.optimization->name) + mark), Value::words(row.settings),
+    const std::string mark = row.info->basis == Basis::formula ? " (formula)" : "";
+    table.add({Value::words(std::string(row.info->name) + mark), Value::words(row.settings),
                Value::count(list.size()), cell(0), cell(last / 2), cell(last),
                Value::words(where(0)), Value::words(where(last)),
                Value::words(row.usual_refusal())});
@@ -90,8 +86,7 @@ Table answers_table(const ExampleTable& examples) {
               .show = Show::never};
   for (const ExampleRow& row : examples.rows) {
     for (const ExampleOutcome& outcome : row.outcomes) {
-      std::vector<Value> cells = {Value::words(row.optimization->name),
-                                  Value::words(outcome.trace)};
+      std::vector<Value> cells = {Value::words(row.info->name), Value::words(outcome.trace)};
       if (outcome.refusal.empty()) {
         cells.insert(cells.end(), {Value::time(outcome.before_ns), Value::time(outcome.after_ns),
                                    Value::time(outcome.low_ns), Value::time(outcome.high_ns),
@@ -113,8 +108,8 @@ Sections what_if_examples(const ExampleTable& examples) {
   for (const ExampleRow& row : examples.rows) {
     Value::List outcomes;
     for (const ExampleOutcome& outcome : row.outcomes) outcomes.push_back(outcome_value(outcome));
-    list.push_back(Value::object({{"name", Value::words(row.optimization->name)},
-                                  {"basis", Value::words(to_string(row.optimization->basis))},
+    list.push_back(Value::object({{"name", Value::words(row.info->name)},
+                                  {"basis", Value::words(to_string(row.info->basis))},
                                   {"settings", Value::words(row.settings)},
                                   {"recordings", Value::list(std::move(outcomes))}}));
   }

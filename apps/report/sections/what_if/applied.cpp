@@ -3,14 +3,12 @@
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
+#include "apps/report/pages/result.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/text.h"
 
 namespace foretrace::report::sections {
 namespace {
-
-using driver::Applied;
 
 std::string parameters_text(const Applied& applied) {
   std::string text;
@@ -23,10 +21,10 @@ std::string parameters_text(const Applied& applied) {
 Section stack_section(const std::vector<Applied>& stack) {
   Section section{.key = "applied_what_ifs", .title = "applied"};
   for (const Applied& applied : stack) {
-    const bool is_formula = applied.optimization->basis == Basis::formula;
+    const bool is_formula = applied.info->basis == Basis::formula;
     const std::string changed = fmt::format("{}: {} changed", is_formula ? " (formula)" : "",
                                             plural(applied.tasks_changed, "task"));
-    section.notes.push_back({changed, "  ", Show::always, std::string(applied.optimization->name)});
+    section.notes.push_back({changed, "  ", Show::always, std::string(applied.info->name)});
     if (const std::string parameters = parameters_text(applied); !parameters.empty()) {
       section.notes.push_back({parameters, "    with ", Show::details});
     }
@@ -40,11 +38,11 @@ Section stack_section(const std::vector<Applied>& stack) {
 /// Each what-if's assumptions once.
 Section stack_assumptions(const std::vector<Applied>& stack) {
   Section section{.key = "assumptions", .title = "assumes", .show = Show::details};
-  std::vector<const OptimizationInfo*> seen;
+  std::vector<const WhatIfInfo*> seen;
   for (const Applied& applied : stack) {
-    if (std::find(seen.begin(), seen.end(), applied.optimization) != seen.end()) continue;
-    seen.push_back(applied.optimization);
-    for (const std::string_view assumption : applied.optimization->assumptions) {
+    if (std::find(seen.begin(), seen.end(), applied.info) != seen.end()) continue;
+    seen.push_back(applied.info);
+    for (const std::string_view assumption : applied.info->assumptions) {
       section.notes.push_back({std::string(assumption), "  - "});
     }
   }
@@ -64,9 +62,9 @@ Sections applied(const ResultAnswer& answer) {
       .columns = {
           {"name"}, {"parameters"}, {"tasks_changed"}, {"assumptions"}, {"notes"}, {"basis"}}};
   for (const Applied& applied : stack) {
-    table.add({Value::words(applied.optimization->name), texts_by_name(applied.parameters),
-               Value::count(applied.tasks_changed), Value::texts(applied.optimization->assumptions),
-               Value::texts(applied.notes), Value::words(to_string(applied.optimization->basis))});
+    table.add({Value::words(applied.info->name), texts_by_name(applied.parameters),
+               Value::count(applied.tasks_changed), Value::texts(applied.info->assumptions),
+               Value::texts(applied.notes), Value::words(to_string(applied.info->basis))});
   }
   document.tables.push_back(std::move(table));
   return {std::move(document), stack_section(stack), stack_assumptions(stack)};

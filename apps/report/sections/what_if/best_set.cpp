@@ -3,7 +3,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "apps/report/pages.h"
+#include "apps/questions/search/choices.h"
+#include "apps/report/pages/result.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
@@ -11,12 +12,6 @@
 
 namespace foretrace::report::sections {
 namespace {
-
-using driver::BestSetAnswer;
-using driver::ChosenSet;
-using driver::RankBy;
-using driver::SetMember;
-using driver::WhatIfChoice;
 
 // On the short page; --details shows all.
 constexpr std::size_t brief_front_rows = 5;
@@ -98,7 +93,7 @@ Value live_value(const ChosenSet& set) {
 
 /// Of the step, over that without a choice.
 Value time_ratio_value(const BestSetAnswer& answer, const ChosenSet& set) {
-  return Value::factor(driver::time_ratio_of(answer.now.step_ns, set.step_ns));
+  return Value::factor(time_ratio_of(answer.now.step_ns, set.step_ns));
 }
 
 /// What documents say of a set.
@@ -107,7 +102,7 @@ Value set_figures(const BestSetAnswer& answer, const std::optional<ChosenSet>& s
   const auto bytes = [](const std::optional<std::int64_t>& known) {
     return known ? Value::bytes(*known) : Value::none();
   };
-  return Value::object({{"what_ifs", Value::texts(driver::texts_of_set({}, answer, *set))},
+  return Value::object({{"what_ifs", Value::texts(texts_of_set({}, answer, *set))},
                         {"step_ns", Value::time(set->step_ns)},
                         {"samples", Value::plain(set->samples)},
                         {"speedup", Value::factor(set->speedup)},
@@ -222,7 +217,7 @@ bool is_nested(const BestSetAnswer& answer) {
 std::string command_text(const ResultAnswer& asked) {
   std::string text = "foretrace whatif TRACE";
   for (const std::string& what_if :
-       driver::texts_of_set(asked.what_ifs, *asked.best_set, *asked.best_set->best)) {
+       texts_of_set(asked.what_ifs, *asked.best_set, *asked.best_set->best)) {
     const bool is_plain = what_if.find_first_of(" '&;|<>$*") == std::string::npos;
     text += fmt::format(" --apply {}{}{}", is_plain ? "" : "\"", what_if, is_plain ? "" : "\"");
   }

@@ -3,18 +3,13 @@
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
+#include "apps/report/pages/result.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
 
 namespace foretrace::report::sections {
 namespace {
-
-using driver::BudgetAnswer;
-using driver::BudgetDevice;
-using driver::BudgetStop;
-using driver::BudgetTry;
 
 std::string budget_size_text(const BudgetAnswer& answer) {
   const auto [low, high] = std::minmax_element(

@@ -4,16 +4,13 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "apps/report/pages.h"
+#include "apps/report/pages/result.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
 
 namespace foretrace::report::sections {
 namespace {
-
-using driver::FitAnswer;
-using driver::FitSet;
 
 // Longer lists are cut; documents have them whole.
 constexpr std::size_t most_fit_rows = 8;
@@ -68,7 +65,7 @@ std::string fit_headline(const FitAnswer& answer) {
 /// What a policy makes of it without any what-if; those that do not get through are left out.
 std::string policies_text(const FitAnswer& answer) {
   std::string text;
-  for (const driver::BudgetTry& tried : answer.policies) {
+  for (const BudgetTry& tried : answer.policies) {
     if (!tried.fits) continue;
     text += fmt::format("{}--memory-budget with --when-full {}: {}", text.empty() ? "" : "; ",
                         tried.name, time_text(tried.step_ns, answer.now.step_ns));
@@ -92,7 +89,7 @@ std::vector<std::string> members_of(const FitAnswer& answer, const FitSet& set) 
 /// One row of figures, and below it a row per further member.
 Row set_row(const FitAnswer& answer, const FitSet& set, Show show) {
   const std::vector<std::string> members = members_of(answer, set);
-  const auto what_ifs = driver::with_set(std::span<const std::string>{}, answer, set);
+  const auto what_ifs = with_set(std::span<const std::string>{}, answer, set);
   Row row{.cells = {Value::texts(what_ifs).as(members[0]), Value::time(set.step_ns),
                     set.choices.empty() ? Value{}
                                         : Value::change(change_of(set.step_ns, answer.now.step_ns)),
@@ -167,8 +164,7 @@ std::string searched_text(const FitAnswer& answer) {
 /// The command that shows the chosen set in full.
 std::string repeat_text(const ResultAnswer& answer) {
   std::string text = "foretrace whatif TRACE";
-  for (const std::string& what_if :
-       driver::with_set(answer.what_ifs, *answer.fit, *answer.fit->best)) {
+  for (const std::string& what_if : with_set(answer.what_ifs, *answer.fit, *answer.fit->best)) {
     const bool is_plain = what_if.find_first_of(" '&;|<>$*") == std::string::npos;
     text += fmt::format(" --apply {}{}{}", is_plain ? "" : "\"", what_if, is_plain ? "" : "\"");
   }
@@ -252,7 +248,7 @@ Sections fit(const ResultAnswer& asked) {
   }
   document.datum("smallest", set_value(answer, answer.smallest));
   Value::List policies;
-  for (const driver::BudgetTry& tried : answer.policies) {
+  for (const BudgetTry& tried : answer.policies) {
     policies.push_back(
         Value::object({{"when_full", Value::words(tried.name)},
                        {"fits", Value::flag(tried.fits)},

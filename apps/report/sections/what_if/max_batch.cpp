@@ -5,7 +5,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "apps/report/pages.h"
+#include "apps/questions/memory/batch_scan.h"
+#include "apps/report/pages/result.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
@@ -14,10 +15,6 @@
 
 namespace foretrace::report::sections {
 namespace {
-
-using driver::BatchAnswer;
-using driver::BatchLine;
-using driver::BatchPoint;
 
 /// "scaled 83, measured 17 %": shares of at least 5 %, largest first.
 std::string shares_text(const BatchPoint& point) {
@@ -70,7 +67,7 @@ std::string multiples_text(std::int64_t granule) {
 
 /// What keeps larger batches out.
 std::string above_text(const BatchAnswer& answer) {
-  const driver::BatchScan& scan = answer.scan;
+  const BatchScan& scan = answer.scan;
   if (answer.is_limit_of_model) return "larger batches are not asked for";
   if (scan.possible == 0) return "live tensors alone are too much at every batch";
   std::string beyond = fmt::format("live tensors alone are too much above {}", scan.possible);
@@ -84,7 +81,7 @@ constexpr std::size_t most_gaps = 8;
 
 /// Whether smaller batches fit as well.
 std::string below_text(const BatchAnswer& answer) {
-  const driver::BatchScan& scan = answer.scan;
+  const BatchScan& scan = answer.scan;
   const std::string tried = multiples_text(scan.granule_below);
   if (scan.gaps.empty()) return fmt::format("below, {} was tried and fits", tried);
   std::string text;
@@ -161,9 +158,9 @@ Value line_value(const BatchLine& line) {
 }
 
 /// How the border was searched for, and smaller batches that do not fit.
-Value scan_value(const driver::BatchScan& scan) {
+Value scan_value(const BatchScan& scan) {
   Value::List gaps;
-  for (const driver::BatchGap& gap : scan.gaps) {
+  for (const BatchGap& gap : scan.gaps) {
     gaps.push_back(Value::object({{"from", Value::plain(gap.from)}, {"to", Value::plain(gap.to)}}));
   }
   return Value::object({{"possible_batch", Value::plain(scan.possible)},

@@ -4,18 +4,14 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "apps/report/pages.h"
+#include "apps/report/pages/result.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
+#include "sim/result/steps/steps.h"
 
 namespace foretrace::report::sections {
 namespace {
-
-using driver::PairRanking;
-using driver::RankBy;
-using driver::RankedPair;
-using driver::Ranking;
 
 // Longer lists are cut; documents have them whole.
 constexpr std::size_t most_pair_rows = 15;
@@ -23,7 +19,7 @@ constexpr std::size_t brief_pair_rows = 6;
 
 std::string pairs_headline(const ResultAnswer& answer) {
   const PairRanking& pairs = *answer.pairs;
-  const driver::StepAnswer& step = answer.replay.run.answer;
+  const StepAnswer& step = answer.replay.run.answer;
   if (pairs.rows.empty()) {
     return fmt::format("no two of {} can be together", plural(pairs.singles.size(), "what-if"));
   }
@@ -108,7 +104,7 @@ Table pair_rows(const ResultAnswer& answer) {
     for (Value& value : std::vector<Value>{
              Value::words(pair.second->name), Value::time(pair.step_ns), Value::time(pair.low_ns),
              Value::time(pair.high_ns), Value::factor(pair.speedup),
-             Value::factor(driver::time_ratio_of(before, pair.step_ns)), Value::time(pair.added_ns),
+             Value::factor(time_ratio_of(before, pair.step_ns)), Value::time(pair.added_ns),
              together_value(pairs, pair), Value::none(), need_value(pair.memory),
              pair.memory ? Value::bytes(pair.added_live_bytes) : Value::none()}) {
       cells.push_back(std::move(value));
@@ -123,7 +119,7 @@ Table pair_rows(const ResultAnswer& answer) {
 
 Section illegal_section(const PairRanking& pairs) {
   Section section{.key = "not_together", .title = "not together", .show = Show::details};
-  for (const driver::IllegalPair& pair : pairs.illegal) {
+  for (const IllegalPair& pair : pairs.illegal) {
     section.notes.push_back({pair.reason, fmt::format("  {}, {}: ", pair.first, pair.second)});
   }
   return section;
@@ -153,7 +149,7 @@ Sections pairs(const ResultAnswer& answer) {
   section.datum("tolerance_bytes", Value::bytes(pairs.tolerance_bytes));
   section.tables.push_back(pair_rows(answer));
   Value::List illegal;
-  for (const driver::IllegalPair& pair : pairs.illegal) {
+  for (const IllegalPair& pair : pairs.illegal) {
     illegal.push_back(Value::object({{"first", Value::words(pair.first)},
                                      {"second", Value::words(pair.second)},
                                      {"reason", Value::words(pair.reason)}}));

@@ -4,15 +4,17 @@
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
+#include "apps/report/pages/result.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
+#include "apps/session/device_fit.h"
+#include "apps/session/range.h"
 
 namespace foretrace::report::sections {
 namespace {
 
-std::string throughput_text(const driver::Throughput& throughput) {
+std::string throughput_text(const Throughput& throughput) {
   const std::string ratio = factor_text(throughput.ratio);
   return throughput.now ? fmt::format(", {} -> {} samples/s ({})", rate_text(*throughput.now),
                                       rate_text(*throughput.predicted), ratio)
@@ -22,27 +24,26 @@ std::string throughput_text(const driver::Throughput& throughput) {
 /// The step that is predicted, whether or not it has room.
 std::string step_line(const ResultAnswer& answer) {
   const std::int64_t before = answer.replay.run.answer.step_ns;
-  const driver::Prediction& prediction = *answer.prediction;
+  const Prediction& prediction = *answer.prediction;
   const std::int64_t after = prediction.run.answer.step_ns;
   std::string line =
       fmt::format("{} {} now, {} predicted ({}", step_word(answer.replay.run.answer),
                   time_text(before), time_text(after, before), change_text(after, before));
   // Where the work of a step changes, its time alone does not say what is gained.
-  line += prediction.throughput
-              ? ")" + throughput_text(*prediction.throughput)
-              : fmt::format(", {})", factor_text(driver::speedup_of(before, after, 1)));
+  line += prediction.throughput ? ")" + throughput_text(*prediction.throughput)
+                                : fmt::format(", {})", factor_text(speedup_of(before, after, 1)));
   if (prediction.low_ns != prediction.high_ns) {
     line += fmt::format(", between {} and {}", time_text(prediction.low_ns, before),
                         time_text(prediction.high_ns, before));
   }
-  const bool is_formula = std::any_of(
-      prediction.applied.begin(), prediction.applied.end(),
-      [](const auto& applied) { return applied.optimization->basis == Basis::formula; });
+  const bool is_formula =
+      std::any_of(prediction.applied.begin(), prediction.applied.end(),
+                  [](const auto& applied) { return applied.info->basis == Basis::formula; });
   return line + (is_formula ? ", by a formula" : "");
 }
 
 /// What a side of the range is made of, each part as a share of the step.
-std::string side_text(const driver::RangeSide& side) {
+std::string side_text(const RangeSide& side) {
   struct Part {
     std::string_view name;
     double size;
@@ -67,7 +68,7 @@ std::string side_text(const driver::RangeSide& side) {
   return text;
 }
 
-Value side_value(const driver::RangeSide& side) {
+Value side_value(const RangeSide& side) {
   return Value::object({{"recipe", Value::plain(side.recipe)},
                         {"host", Value::plain(side.host)},
                         {"communication", Value::plain(side.communication)},
@@ -80,7 +81,7 @@ Value side_value(const driver::RangeSide& side) {
                         {"total", Value::plain(side.total())}});
 }
 
-Value throughput_value(const driver::Throughput& throughput) {
+Value throughput_value(const Throughput& throughput) {
   const auto rate = [](const std::optional<double>& value) {
     return value ? Value::plain(*value) : Value::none();
   };
@@ -90,7 +91,7 @@ Value throughput_value(const driver::Throughput& throughput) {
                         {"samples_per_second_predicted", rate(throughput.predicted)}});
 }
 
-Value fit_value(const driver::DeviceFit& fit) {
+Value fit_value(const DeviceFit& fit) {
   return Value::object({{"accelerator", Value::words(fit.target.name)},
                         {"capacity_bytes", Value::bytes(fit.target.capacity_bytes)},
                         {"needed_bytes", Value::bytes(fit.target.needed_bytes(fit.need))},
@@ -98,7 +99,7 @@ Value fit_value(const driver::DeviceFit& fit) {
 }
 
 /// The step with its range, for documents.
-Section predicted_steps(const driver::Prediction& prediction) {
+Section predicted_steps(const Prediction& prediction) {
   Section steps = steps_section("predicted", prediction.run.steps, prediction.run.answer);
   steps.datum("low_ns", Value::time(prediction.low_ns));
   steps.datum("high_ns", Value::time(prediction.high_ns));
@@ -113,7 +114,7 @@ Section predicted_steps(const driver::Prediction& prediction) {
 }
 
 std::string noise_text(const ResultAnswer& answer) {
-  const driver::Replay& replay = answer.replay;
+  const Replay& replay = answer.replay;
   const double change = change_of(answer.prediction->run.answer.step_ns, replay.run.answer.step_ns);
   const auto& throughput = answer.prediction->throughput;
   const bool is_throughput = throughput && std::abs(throughput->ratio - 1) > replay.scatter;
@@ -129,11 +130,11 @@ Sections prediction(const ResultAnswer& answer) {
   if (answer.prediction == nullptr) {
     return {};
   }
-  const driver::Prediction& prediction = *answer.prediction;
+  const Prediction& prediction = *answer.prediction;
   const bool has_room = !prediction.fit || prediction.fit->fits;
   const bool in_budget = answer.predicted_budget == nullptr || answer.predicted_budget->fits;
   Section section{.key = "prediction",
-                  .headline = !has_room   ? driver::text_of_misfit(*prediction.fit)
+                  .headline = !has_room   ? text_of_misfit(*prediction.fit)
                               : in_budget ? step_line(answer)
                                           : budget_headline(*answer.predicted_budget),
                   .remark = noise_text(answer)};
@@ -147,8 +148,8 @@ Sections prediction(const ResultAnswer& answer) {
   const std::int64_t before = answer.replay.run.answer.step_ns;
   const std::int64_t after = prediction.run.answer.step_ns;
   section.datum("speedup",
-                Value::factor(driver::speedup_of(before, after, prediction.samples.value_or(1))));
-  section.datum("time_ratio", Value::factor(driver::time_ratio_of(before, after)));
+                Value::factor(speedup_of(before, after, prediction.samples.value_or(1))));
+  section.datum("time_ratio", Value::factor(time_ratio_of(before, after)));
   return {std::move(section), predicted_steps(prediction)};
 }
 

@@ -4,18 +4,15 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "apps/report/pages.h"
+#include "apps/report/pages/result.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
+#include "apps/session/memory/memory_report.h"
+#include "sim/result/steps/steps.h"
 
 namespace foretrace::report::sections {
 namespace {
-
-using driver::RankBy;
-using driver::Ranked;
-using driver::Ranking;
-using driver::Unranked;
 
 // On the short page; --details shows all.
 constexpr std::size_t most_ranking_rows = 12;
@@ -25,7 +22,7 @@ constexpr double least_scatter = 0.0005;
 
 /// With the settings of an example.
 std::string name_of(const Ranked& row) {
-  return std::string(row.optimization->name) + (row.settings.empty() ? "" : ":" + row.settings);
+  return std::string(row.info->name) + (row.settings.empty() ? "" : ":" + row.settings);
 }
 
 bool has_examples(const Ranking& ranking) {
@@ -35,7 +32,7 @@ bool has_examples(const Ranking& ranking) {
 
 std::string ranking_headline(const ResultAnswer& answer) {
   const Ranking& ranking = *answer.ranking;
-  const driver::StepAnswer& step = answer.replay.run.answer;
+  const StepAnswer& step = answer.replay.run.answer;
   const std::int64_t before = step.step_ns;
   if (ranking.rows.empty()) {
     return fmt::format("none of {} applies to this trace",
@@ -111,15 +108,12 @@ Table ranking_rows(const ResultAnswer& answer) {
   if (has_memory && !by_memory && !with_examples) append(memory_columns, 2);
   table.columns.push_back({"", ""});
   for (const Ranked& row : ranking.rows) {
-    std::vector<Value> cells = {Value::words(row.optimization->name),
-                                Value::time(row.step_ns),
-                                Value::time(row.low_ns),
-                                Value::time(row.high_ns),
-                                Value::factor(row.speedup),
-                                Value::factor(driver::time_ratio_of(before, row.step_ns)),
-                                Value::plain(row.samples),
-                                Value::flag(row.is_noise),
-                                need_value(row.memory)};
+    std::vector<Value> cells = {
+        Value::words(row.info->name), Value::time(row.step_ns),
+        Value::time(row.low_ns),      Value::time(row.high_ns),
+        Value::factor(row.speedup),   Value::factor(time_ratio_of(before, row.step_ns)),
+        Value::plain(row.samples),    Value::flag(row.is_noise),
+        need_value(row.memory)};
     if (with_examples) cells.push_back(Value::words(row.settings));
     const auto add_memory = [&](bool with_reserved) {
       cells.push_back(Value::bytes(row.memory->live_bytes));
@@ -196,7 +190,7 @@ std::string not_ranked_text(const Ranking& ranking) {
 }
 
 std::string recorded_memory(const Ranking& ranking) {
-  const driver::ReservedRange& reserved = ranking.memory->reserved;
+  const ReservedRange& reserved = ranking.memory->reserved;
   return fmt::format("{} live at the peak, {} to {} reserved, on device {}",
                      bytes_text(ranking.memory->live_bytes), bytes_text(reserved.low_bytes),
                      bytes_text(reserved.high_bytes), ranking.memory->device);
@@ -221,7 +215,7 @@ Sections ranking(const ResultAnswer& answer) {
   Value::List left_out;
   for (const Unranked& unranked : ranking.left_out) {
     left_out.push_back(Value::object({{"name", Value::words(unranked.name)},
-                                      {"cause", Value::words(driver::name_of(unranked.cause))},
+                                      {"cause", Value::words(name_of(unranked.cause))},
                                       {"reason", Value::words(unranked.reason)}}));
   }
   section.tables.push_back(ranking_rows(answer));

@@ -1,22 +1,18 @@
 // Two runs on one device: what each way to share it makes of both.
-#include "apps/driver/predictor/shared_device.h"
+#include "apps/questions/sharing/shared_device.h"
 
 #include <fmt/format.h>
 
-#include "apps/report/pages.h"
 #include "apps/report/text.h"
 #include "sim/core/text.h"
 
 namespace foretrace::report::sections {
 namespace {
 
-using driver::SharedDevice;
-using driver::SharedWay;
-
 // Documents name the ways alike on all devices; on pages MPS is what NVIDIA's have.
 std::string_view way_name(const SharedDevice& answer, Sharing sharing) {
   if (sharing == Sharing::mps && !answer.has_mps) return "side by side";
-  return driver::to_string(sharing);
+  return to_string(sharing);
 }
 
 std::string shared_headline(const SharedDevice& answer) {
@@ -74,8 +70,7 @@ Sections shared_device(const SharedDevice& answer) {
                           {"together", "together"},
                           {"fits", "fits"}}};
   for (const SharedWay& way : answer.ways) {
-    table.add({Value::words(driver::to_string(way.sharing))
-                   .as(std::string(way_name(answer, way.sharing))),
+    table.add({Value::words(to_string(way.sharing)).as(std::string(way_name(answer, way.sharing))),
                Value::time(way.runs.first.step_ns), Value::share(way.runs.first_share),
                Value::time(way.runs.second.step_ns), Value::share(way.runs.second_share),
                Value::factor(way.together()),
@@ -99,7 +94,7 @@ Sections shared_device(const SharedDevice& answer) {
       "model is {:.0f} % off in the mean, where only the jobs' rates alone are known, and does not "
       "tell which pairs go well together: its rates rank (correlation {:.2f}) as those of pairs "
       "that are all slowed alike",
-      driver::pair_mean_error * 100, driver::pair_rank_correlation));
+      pair_mean_error * 100, pair_rank_correlation));
   return {std::move(section)};
 }
 

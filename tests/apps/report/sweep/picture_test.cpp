@@ -5,7 +5,7 @@
 
 #include <doctest/doctest.h>
 
-#include "apps/driver/sweep/run.h"
+#include "apps/sweep/run.h"
 #include "tests/apps/support/program.h"
 #include "tests/configs.h"
 

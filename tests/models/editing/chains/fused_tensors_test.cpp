@@ -2,11 +2,11 @@
 
 #include "tests/models/toy_run.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo fusion_aware_checkpointing;
-extern const OptimizationInfo kernel_fusion;
-extern const OptimizationInfo reconstructed_batch_norm;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo fusion_aware_checkpointing;
+extern const WhatIfInfo kernel_fusion;
+extern const WhatIfInfo reconstructed_batch_norm;
+}  // namespace foretrace::what_ifs
 
 using foretrace::Phase;
 using foretrace::TaskGraph;
@@ -38,7 +38,7 @@ struct Recording {
 };
 
 // One sign per tensor: its size in MiB, - if it is not allocated.
-std::string sizes_after(const TaskGraph& graph, const foretrace::OptimizationInfo& info) {
+std::string sizes_after(const TaskGraph& graph, const foretrace::WhatIfInfo& info) {
   std::string sizes;
   const TaskGraph changed = after(graph, info);
   for (const auto& tensor : changed.context().tensors) {
@@ -68,12 +68,12 @@ TaskGraph training() {
 }  // namespace
 
 TEST_CASE("fused_tensors: only what nothing after the chain can read is never allocated") {
-  CHECK(sizes_after(training(), foretrace::optimizations::kernel_fusion) == "-111");
+  CHECK(sizes_after(training(), foretrace::what_ifs::kernel_fusion) == "-111");
 }
 
 TEST_CASE(
     "fused_tensors: recomputing chains keep their output, though an in-place kernel ends it") {
-  CHECK(sizes_after(training(), foretrace::optimizations::fusion_aware_checkpointing) == "-1-1");
+  CHECK(sizes_after(training(), foretrace::what_ifs::fusion_aware_checkpointing) == "-1-1");
 }
 
 TEST_CASE(
@@ -90,5 +90,5 @@ TEST_CASE(
       r.call("aten::cudnn_convolution_backward", Phase::backward, "implicit_convolve_sgemm<float>");
   r.tensor("aten::cudnn_batch_norm", first, last);
   r.tensor("aten::cudnn_batch_norm", second, last);
-  CHECK(sizes_after(r.run.build(), foretrace::optimizations::reconstructed_batch_norm) == "-1");
+  CHECK(sizes_after(r.run.build(), foretrace::what_ifs::reconstructed_batch_norm) == "-1");
 }

@@ -6,17 +6,17 @@
 #include "models/editing/tensors/gradients.h"
 #include "tests/models/training_job.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo async_checkpoint;
-extern const OptimizationInfo mixed_precision;
-extern const OptimizationInfo optimizer_offload;
-extern const OptimizationInfo parallel;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo async_checkpoint;
+extern const WhatIfInfo mixed_precision;
+extern const WhatIfInfo optimizer_offload;
+extern const WhatIfInfo parallel;
+}  // namespace foretrace::what_ifs
 
 using foretrace::CollectiveKind;
-using foretrace::OptimizationInfo;
 using foretrace::Phase;
 using foretrace::TaskGraph;
+using foretrace::WhatIfInfo;
 using foretrace::editing::find_passes;
 using foretrace::editing::GradientFinder;
 using foretrace::editing::KernelEditor;
@@ -59,7 +59,7 @@ TaskGraph recurrent_model() {
   return run.build();
 }
 
-std::string notes_of(const TaskGraph& graph, const OptimizationInfo& info, const Given& given) {
+std::string notes_of(const TaskGraph& graph, const WhatIfInfo& info, const Given& given) {
   const auto h100 = foretrace::test::toy_accelerator("h100_sxm");
   const auto change = apply_to(graph, info, given, &h100);
   REQUIRE_MESSAGE(change.ok(), change.error().message);
@@ -77,8 +77,8 @@ TEST_CASE("model_state: every what-if states the same number, whatever the forwa
   CHECK(parameter_count(editor).evidence == "by the shapes of what one update touches");
   CHECK(parameter_count(editor).tensors == 3);
   const std::string number = fmt::format("{:.1f} M ", (layer + recurrent) * 1e-6);
-  using namespace foretrace::optimizations;
-  const auto states = [&](const OptimizationInfo& info, const Given& given) {
+  using namespace foretrace::what_ifs;
+  const auto states = [&](const WhatIfInfo& info, const Given& given) {
     const std::string notes = notes_of(graph, info, given);
     CAPTURE(notes);
     CHECK(notes.find(number) != std::string::npos);
@@ -111,7 +111,7 @@ TEST_CASE("model_state: parameters have the type that the update works on") {
   constexpr const char* in_fp32 =
       "multi_tensor_apply_kernel<TensorListMetadata<2>, BinaryOpListAlphaFunctor<float, 2, 2, 0>, "
       "std::plus<float>, float>";
-  using namespace foretrace::optimizations;
+  using namespace foretrace::what_ifs;
   const TaskGraph cast = model("ampere_bf16_s16816gemm_bf16_128x128_tn", in_bf16);
   const TaskGraph autocast = model("ampere_bf16_s16816gemm_bf16_128x128_tn", in_fp32);
   CHECK(parameter_count(KernelEditor({cast, nullptr, *shipped()})).bytes == 2);
@@ -178,7 +178,7 @@ TEST_CASE("model_state: where ranks reduce-scatter, each keeps a share of what a
   const KernelEditor editor({graph, nullptr, *shipped()});
   CHECK(parameter_count(editor).numbers == 3e6);
   CHECK(parameter_count(editor).held == 0.75e6);
-  using namespace foretrace::optimizations;
+  using namespace foretrace::what_ifs;
   const auto first = notes_of(graph, async_checkpoint, {{"storage", "1 GB/s"}, {"bytes", "12"}});
   CHECK(first.find("saves of 36.0 MB, 3.0 M parameters") != std::string::npos);
   const auto all =

@@ -4,8 +4,8 @@
 
 #include "tests/models/training_job.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo parallel;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo parallel;
 }
 
 using foretrace::TaskGraph;
@@ -53,7 +53,7 @@ TEST_CASE("update_of_pass: an update between backward kernels, on another stream
   // Every pass exchanges its gradients before its update.
   const auto a100 = foretrace::test::toy_accelerator();
   const auto spread = foretrace::test::apply_to(
-      graph, foretrace::optimizations::parallel,
+      graph, foretrace::what_ifs::parallel,
       {{"data", "8"}, {"cluster", "dgx_a100"}, {"parameters", "1e6"}}, &a100);
   REQUIRE_MESSAGE(spread.ok(), spread.error().message);
   for (const auto& note : spread->notes) {

@@ -1,12 +1,12 @@
 #include "tests/models/toy_run.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo code_ensemble;
-extern const OptimizationInfo fused_optimizer;
-extern const OptimizationInfo int8_matmul;
-extern const OptimizationInfo low_rank;
-extern const OptimizationInfo tt_embedding;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo code_ensemble;
+extern const WhatIfInfo fused_optimizer;
+extern const WhatIfInfo int8_matmul;
+extern const WhatIfInfo low_rank;
+extern const WhatIfInfo tt_embedding;
+}  // namespace foretrace::what_ifs
 
 using foretrace::Phase;
 using foretrace::TaskId;
@@ -44,15 +44,14 @@ TEST_CASE("weight_tensors: int8 halves the weights of one step, the rest stays")
   const auto a100 = toy_accelerator();
   for (const int steps : {1, 3}) {
     const auto graph = two_layers(6 * mib, steps);
-    const auto changed =
-        after(graph, foretrace::optimizations::int8_matmul, {{"outliers", "0"}}, &a100);
+    const auto changed = after(graph, foretrace::what_ifs::int8_matmul, {{"outliers", "0"}}, &a100);
     CHECK(changed.context().tensors[0].bytes == 4 * mib);
   }
 }
 
 TEST_CASE("weight_tensors: weights that are read more often than recorded keep their size") {
   const auto a100 = toy_accelerator();
-  const auto change = apply_to(two_layers(2 * mib, 1), foretrace::optimizations::int8_matmul,
+  const auto change = apply_to(two_layers(2 * mib, 1), foretrace::what_ifs::int8_matmul,
                                {{"outliers", "0"}}, &a100);
   REQUIRE(change.ok());
   CHECK(change->tensors.empty());
@@ -62,8 +61,8 @@ TEST_CASE("weight_tensors: weights that are read more often than recorded keep t
 TEST_CASE("weight_tensors: two factors of rank 64 take an eighth") {
   const auto a100 = toy_accelerator();
   // 2 x 1024 x 64 instead of 1024 x 1024 numbers; 2 MiB of the 6 are of other layers.
-  const auto changed = after(two_layers(6 * mib, 1), foretrace::optimizations::low_rank,
-                             {{"ratio", "0.0625"}}, &a100);
+  const auto changed =
+      after(two_layers(6 * mib, 1), foretrace::what_ifs::low_rank, {{"ratio", "0.0625"}}, &a100);
   CHECK(changed.context().tensors[0].bytes == 2 * mib + mib / 2);
 }
 
@@ -85,7 +84,7 @@ TEST_CASE("weight_tensors: a fused update needs none of the temporaries of singl
   };
   add(TensorCategory::temporary);
   add(TensorCategory::optimizer_state);
-  const auto fused = after(run.build(), foretrace::optimizations::fused_optimizer);
+  const auto fused = after(run.build(), foretrace::what_ifs::fused_optimizer);
   CHECK(fused.context().tensors[0].bytes == 0);
   CHECK(fused.context().tensors[1].bytes == mib);
 }
@@ -99,7 +98,7 @@ TEST_CASE("weight_tensors: a table becomes its cores, once for all lookups of a 
               .operator_name = "aten::embedding",
               .shapes = "[[8000000, 64], [1024, 10]]"});
   const auto changed =
-      after(run.build(), foretrace::optimizations::tt_embedding, {{"rank", "32"}}, &a100);
+      after(run.build(), foretrace::what_ifs::tt_embedding, {{"rank", "32"}}, &a100);
   // 2048 MB of 2100 become 4 x (200 x 4 x 32 x 2 + 32 x 200 x 4 x 32) bytes; blocks of 512.
   const std::int64_t left = 2100000000 - 2048000000 + 4 * (200 * 4 * 32 * 2 + 32 * 200 * 4 * 32);
   CHECK(changed.context().tensors[0].bytes == (left + 511) / 512 * 512);
@@ -121,13 +120,12 @@ TEST_CASE(
          .allocated_in = foretrace::make_id<TaskId>(foretrace::index(kernel) - 1)});
     return run.build();
   };
-  const auto half =
-      after(recorded(4 * mib), foretrace::optimizations::code_ensemble, {{"kept", "0.5"}});
+  const auto half = after(recorded(4 * mib), foretrace::what_ifs::code_ensemble, {{"kept", "0.5"}});
   CHECK(half.context().tensors[0].bytes == mib);
   CHECK(half.context().tensors[1].bytes == 2 * mib);
   // Sizes that are no multiple of a block stay, too.
   const auto whole =
-      after(recorded(4 * mib + 7), foretrace::optimizations::code_ensemble, {{"kept", "1"}});
+      after(recorded(4 * mib + 7), foretrace::what_ifs::code_ensemble, {{"kept", "1"}});
   CHECK(whole.context().tensors[0].bytes == 4 * mib + 7);
   CHECK(whole.context().tensors[1].bytes == 4 * mib + 7);
 }

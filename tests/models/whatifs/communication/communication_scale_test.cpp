@@ -1,17 +1,17 @@
 #include "tests/models/toy_job.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo communication_scale;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo communication_scale;
 }
 
 using foretrace::ErrorCode;
 using foretrace::TaskKind;
-using foretrace::optimizations::communication_scale;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::span_ns;
 using foretrace::test::toy_job;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::communication_scale;
 
 TEST_CASE("communication_scale: transfers scale, waiting for the late rank does not") {
   // Rank 1 arrives after 90, rank 0 after 10: 90 + 40 + 5.

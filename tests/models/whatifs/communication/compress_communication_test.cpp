@@ -1,12 +1,11 @@
-#include "models/costs/rates.h"
+#include "models/hardware/costs/rates.h"
 #include "tests/models/toy_job.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo compress_communication;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo compress_communication;
 }
 
 using foretrace::ErrorCode;
-using foretrace::optimizations::compress_communication;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::Given;
@@ -14,6 +13,7 @@ using foretrace::test::span_ns;
 using foretrace::test::toy_accelerator;
 using foretrace::test::toy_job;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::compress_communication;
 
 namespace {
 

@@ -1,18 +1,18 @@
 #include "tests/models/training_job.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo gradient_buckets;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo gradient_buckets;
 }
 
 using foretrace::ErrorCode;
 using foretrace::TaskGraph;
-using foretrace::optimizations::gradient_buckets;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::count_of;
 using foretrace::test::span_ns;
 using foretrace::test::training_job;
 using foretrace::test::TrainingJob;
+using foretrace::what_ifs::gradient_buckets;
 
 namespace {
 

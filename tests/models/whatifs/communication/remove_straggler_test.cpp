@@ -1,16 +1,16 @@
 #include "tests/models/toy_job.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo remove_straggler;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo remove_straggler;
 }
 
 using foretrace::ErrorCode;
-using foretrace::optimizations::remove_straggler;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::span_ns;
 using foretrace::test::toy_job;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::remove_straggler;
 
 namespace {
 

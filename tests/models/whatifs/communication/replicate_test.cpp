@@ -1,17 +1,17 @@
 #include "tests/models/toy_job.h"
 #include "tests/models/toy_parts.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo replicate;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo replicate;
 }
 
 using foretrace::ErrorCode;
-using foretrace::optimizations::replicate;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::span_ns;
 using foretrace::test::toy_job;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::replicate;
 
 namespace {
 

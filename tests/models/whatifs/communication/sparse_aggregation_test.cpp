@@ -1,16 +1,15 @@
 #include <cmath>
 
-#include "models/costs/rates.h"
+#include "models/hardware/costs/rates.h"
 #include "tests/models/text_run.h"
 #include "tests/models/training_job.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo sparse_aggregation;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo sparse_aggregation;
 }
 
 using foretrace::CollectiveKind;
 using foretrace::ErrorCode;
-using foretrace::optimizations::sparse_aggregation;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::count_of;
@@ -21,6 +20,7 @@ using foretrace::test::toy_accelerator;
 using foretrace::test::ToyRun;
 using foretrace::test::training_job;
 using foretrace::test::TrainingJob;
+using foretrace::what_ifs::sparse_aggregation;
 
 namespace {
 

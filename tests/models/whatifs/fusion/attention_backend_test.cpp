@@ -1,14 +1,13 @@
 #include "models/whatifs/fusion/attention_table.h"
 #include "tests/models/toy_run.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo attention_backend;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo attention_backend;
 }
 
 using foretrace::ErrorCode;
 using foretrace::Phase;
 using foretrace::TaskGraph;
-using foretrace::optimizations::attention_backend;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::count_of;
@@ -16,6 +15,7 @@ using foretrace::test::duration_of;
 using foretrace::test::span_ns;
 using foretrace::test::toy_accelerator;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::attention_backend;
 
 namespace {
 

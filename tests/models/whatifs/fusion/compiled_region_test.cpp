@@ -1,11 +1,10 @@
 #include "tests/models/toy_run.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo compiled_region;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo compiled_region;
 }
 
 using namespace foretrace;
-using optimizations::compiled_region;
 using test::after;
 using test::apply_to;
 using test::count_of;
@@ -14,6 +13,7 @@ using test::Given;
 using test::span_ns;
 using test::toy_accelerator;
 using test::ToyRun;
+using what_ifs::compiled_region;
 
 namespace {
 

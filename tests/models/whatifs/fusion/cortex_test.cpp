@@ -1,17 +1,17 @@
 #include "tests/models/toy_run.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo cortex;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo cortex;
 }
 
 using foretrace::ErrorCode;
-using foretrace::optimizations::cortex;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::count_of;
 using foretrace::test::duration_of;
 using foretrace::test::toy_accelerator;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::cortex;
 
 namespace {
 

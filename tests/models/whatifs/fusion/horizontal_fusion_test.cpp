@@ -1,16 +1,16 @@
 #include "tests/models/toy_run.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo horizontal_fusion;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo horizontal_fusion;
 }
 
-using foretrace::optimizations::horizontal_fusion;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::count_of;
 using foretrace::test::duration_of;
 using foretrace::test::ToyKernel;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::horizontal_fusion;
 
 namespace {
 

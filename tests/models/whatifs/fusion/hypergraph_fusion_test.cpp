@@ -1,17 +1,17 @@
 #include "tests/models/toy_run.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo hypergraph_fusion;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo hypergraph_fusion;
 }
 
 using foretrace::ErrorCode;
-using foretrace::optimizations::hypergraph_fusion;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::count_of;
 using foretrace::test::duration_of;
 using foretrace::test::ToyKernel;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::hypergraph_fusion;
 
 namespace {
 

@@ -1,12 +1,11 @@
 #include "tests/models/toy_run.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo kernel_fusion;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo kernel_fusion;
 }
 
 using foretrace::ErrorCode;
 using foretrace::Phase;
-using foretrace::optimizations::kernel_fusion;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::count_of;
@@ -14,6 +13,7 @@ using foretrace::test::duration_of;
 using foretrace::test::span_ns;
 using foretrace::test::ToyKernel;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::kernel_fusion;
 
 namespace {
 

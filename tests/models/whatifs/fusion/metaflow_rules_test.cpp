@@ -1,19 +1,19 @@
-#include "models/costs/gemm_model.h"
+#include "models/hardware/costs/gemm_model.h"
 #include "tests/models/toy_run.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo metaflow_rules;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo metaflow_rules;
 }
 
 using foretrace::ErrorCode;
 using foretrace::Phase;
-using foretrace::optimizations::metaflow_rules;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::count_of;
 using foretrace::test::duration_of;
 using foretrace::test::toy_accelerator;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::metaflow_rules;
 
 namespace {
 

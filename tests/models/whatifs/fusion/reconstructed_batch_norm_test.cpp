@@ -1,18 +1,18 @@
 #include "tests/models/toy_run.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo reconstructed_batch_norm;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo reconstructed_batch_norm;
 }
 
 using foretrace::ErrorCode;
 using foretrace::Phase;
-using foretrace::optimizations::reconstructed_batch_norm;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::count_of;
 using foretrace::test::duration_of;
 using foretrace::test::span_ns;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::reconstructed_batch_norm;
 
 namespace {
 

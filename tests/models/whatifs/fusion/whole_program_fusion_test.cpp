@@ -1,17 +1,17 @@
 #include "tests/models/toy_run.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo whole_program_fusion;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo whole_program_fusion;
 }
 
 using foretrace::ErrorCode;
-using foretrace::optimizations::whole_program_fusion;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::duration_of;
 using foretrace::test::span_ns;
 using foretrace::test::ToyKernel;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::whole_program_fusion;
 
 namespace {
 

@@ -2,18 +2,18 @@
 
 #include "tests/models/toy_run.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo accelerator_swap;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo accelerator_swap;
 }
 
 using foretrace::ErrorCode;
-using foretrace::optimizations::accelerator_swap;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::duration_of;
 using foretrace::test::span_ns;
 using foretrace::test::toy_accelerator;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::accelerator_swap;
 
 TEST_CASE("accelerator_swap: moving to the recorded accelerator changes nothing") {
   const auto a100 = toy_accelerator();

@@ -1,16 +1,16 @@
 #include "tests/models/toy_run.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo channels_last;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo channels_last;
 }
 
 using foretrace::ErrorCode;
-using foretrace::optimizations::channels_last;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::count_of;
 using foretrace::test::span_ns;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::channels_last;
 
 namespace {
 

@@ -1,14 +1,14 @@
 #include "tests/models/text_run.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo host_upgrade;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo host_upgrade;
 }
 
-using foretrace::optimizations::host_upgrade;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::text_run;
 using foretrace::test::to_text;
+using foretrace::what_ifs::host_upgrade;
 
 TEST_CASE(
     "host_upgrade: calls, host time and hand-overs are divided, device work and waits follow") {

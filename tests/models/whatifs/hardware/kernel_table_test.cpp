@@ -1,15 +1,15 @@
 #include "tests/models/toy_run.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo kernel_table;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo kernel_table;
 }
 
 using foretrace::ErrorCode;
-using foretrace::optimizations::kernel_table;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::duration_of;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::kernel_table;
 
 namespace {
 

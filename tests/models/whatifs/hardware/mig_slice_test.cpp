@@ -4,19 +4,19 @@
 
 #include "tests/models/toy_run.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo mig_slice;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo mig_slice;
 }
 
 using foretrace::TaskGraph;
 using foretrace::TaskKind;
 using foretrace::TaskSpec;
 using foretrace::Work;
-using foretrace::optimizations::mig_slice;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::duration_of;
 using foretrace::test::toy_accelerator;
+using foretrace::what_ifs::mig_slice;
 
 namespace {
 

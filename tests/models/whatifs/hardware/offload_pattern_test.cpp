@@ -1,15 +1,14 @@
 #include <algorithm>
 #include <ctime>
 
-#include "models/execution/exec_model.h"
+#include "models/hardware/execution/exec_model.h"
 #include "tests/models/text_run.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo offload_pattern;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo offload_pattern;
 }
 
 using foretrace::ErrorCode;
-using foretrace::optimizations::offload_pattern;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::count_of;
@@ -17,6 +16,7 @@ using foretrace::test::duration_of;
 using foretrace::test::Given;
 using foretrace::test::text_run;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::offload_pattern;
 
 namespace {
 

@@ -1,17 +1,17 @@
 #include "tests/models/toy_run.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo pipelined_kernels;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo pipelined_kernels;
 }
 
 using foretrace::ErrorCode;
-using foretrace::optimizations::pipelined_kernels;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::duration_of;
 using foretrace::test::span_ns;
 using foretrace::test::toy_accelerator;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::pipelined_kernels;
 
 namespace {
 

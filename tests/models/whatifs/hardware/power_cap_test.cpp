@@ -1,17 +1,17 @@
 #include "tests/models/text_run.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo power_cap;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo power_cap;
 }
 
 using foretrace::ErrorCode;
-using foretrace::optimizations::power_cap;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::duration_of;
 using foretrace::test::text_run;
 using foretrace::test::toy_accelerator;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::power_cap;
 
 namespace {
 

@@ -1,15 +1,15 @@
 #include "tests/models/toy_run.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo scale;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo scale;
 }
 
 using foretrace::ErrorCode;
-using foretrace::optimizations::scale;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::span_ns;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::scale;
 
 namespace {
 

@@ -1,18 +1,18 @@
 #include "tests/models/toy_run.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo activation_checkpointing;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo activation_checkpointing;
 }
 
 using foretrace::ErrorCode;
 using foretrace::Phase;
-using foretrace::optimizations::activation_checkpointing;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::count_of;
 using foretrace::test::span_ns;
 using foretrace::test::ToyKernel;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::activation_checkpointing;
 
 namespace {
 

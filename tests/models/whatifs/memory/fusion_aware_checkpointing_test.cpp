@@ -1,18 +1,18 @@
 #include "tests/models/toy_run.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo fusion_aware_checkpointing;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo fusion_aware_checkpointing;
 }
 
 using foretrace::ErrorCode;
 using foretrace::Phase;
-using foretrace::optimizations::fusion_aware_checkpointing;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::count_of;
 using foretrace::test::duration_of;
 using foretrace::test::ToyKernel;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::fusion_aware_checkpointing;
 
 namespace {
 

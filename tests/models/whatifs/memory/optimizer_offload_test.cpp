@@ -1,19 +1,19 @@
 #include "tests/models/text_run.h"
 #include "tests/models/training_job.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo optimizer_offload;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo optimizer_offload;
 }
 
 using foretrace::ErrorCode;
 using foretrace::Phase;
-using foretrace::optimizations::optimizer_offload;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::count_of;
 using foretrace::test::duration_of;
 using foretrace::test::span_ns;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::optimizer_offload;
 
 namespace {
 

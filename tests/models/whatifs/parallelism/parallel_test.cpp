@@ -4,19 +4,18 @@
 
 #include <doctest/doctest.h>
 
-#include "models/collectives/collective_costs.h"
+#include "models/hardware/collectives/collective_costs.h"
 #include "sim/graph/links.h"
 #include "tests/configs.h"
 #include "tests/models/toy_job.h"
 #include "tests/models/toy_parts.h"
 #include "tests/models/toy_run.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo parallel;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo parallel;
 }
 
 using namespace foretrace;
-using foretrace::optimizations::parallel;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::Given;
@@ -24,6 +23,7 @@ using foretrace::test::span_ns;
 using foretrace::test::toy_accelerator;
 using foretrace::test::toy_job;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::parallel;
 
 namespace {
 

@@ -8,26 +8,26 @@
 
 #include <doctest/doctest.h>
 
-#include "models/collectives/collective_costs.h"
-#include "models/schedules/execution.h"
-#include "models/schedules/schedule.h"
+#include "models/hardware/collectives/collective_costs.h"
+#include "models/jobs/schedules/execution.h"
+#include "models/jobs/schedules/schedule.h"
 #include "models/whatifs/parallelism/stage_cut.h"
 #include "tests/configs.h"
 #include "tests/models/toy_run.h"
 #include "tests/models/toy_transformer.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo parallel;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo parallel;
 }
 
 using namespace foretrace;
-using foretrace::optimizations::parallel;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::Given;
 using foretrace::test::tasks_named;
 using foretrace::test::toy_accelerator;
 using foretrace::test::toy_transformer;
+using foretrace::what_ifs::parallel;
 
 namespace {
 

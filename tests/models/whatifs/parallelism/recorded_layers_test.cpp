@@ -2,7 +2,7 @@
 
 #include <doctest/doctest.h>
 
-#include "models/editing/scenario.h"
+#include "models/editing/what_if_input.h"
 #include "tests/configs.h"
 #include "tests/models/toy_transformer.h"
 

@@ -7,19 +7,18 @@
 
 #include <doctest/doctest.h>
 
-#include "models/collectives/collective_costs.h"
+#include "models/hardware/collectives/collective_costs.h"
 #include "tests/configs.h"
 #include "tests/models/toy_run.h"
 #include "tests/models/toy_transformer.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo parallel;
-extern const OptimizationInfo activation_checkpointing;
-extern const OptimizationInfo gradient_accumulation;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo parallel;
+extern const WhatIfInfo activation_checkpointing;
+extern const WhatIfInfo gradient_accumulation;
+}  // namespace foretrace::what_ifs
 
 using namespace foretrace;
-using foretrace::optimizations::parallel;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::Given;
@@ -27,6 +26,7 @@ using foretrace::test::span_ns;
 using foretrace::test::tasks_named;
 using foretrace::test::toy_accelerator;
 using foretrace::test::toy_transformer;
+using foretrace::what_ifs::parallel;
 
 namespace {
 
@@ -126,7 +126,7 @@ TEST_CASE("tensor: a rank does its part of products, attention and activation, a
 }
 
 TEST_CASE("tensor: what runs again is divided as the first time, and exchanged again") {
-  using optimizations::activation_checkpointing;
+  using what_ifs::activation_checkpointing;
   const Accelerator a100 = toy_accelerator();
   const TaskGraph before =
       after(toy_transformer(), activation_checkpointing, {{"segments", "3"}}, &a100);
@@ -146,7 +146,7 @@ TEST_CASE("tensor: what runs again is divided as the first time, and exchanged a
 }
 
 TEST_CASE("data: passes without an update of their own leave their gradients to a later exchange") {
-  using optimizations::gradient_accumulation;
+  using what_ifs::gradient_accumulation;
   const Accelerator a100 = toy_accelerator();
   const Given data = {{"data", "8"}, {"cluster", "dgx_a100"}};
   const auto exchanges = [&](const TaskGraph& of) {

@@ -1,18 +1,18 @@
 #include "tests/models/toy_run.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo eight_bit_optimizer;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo eight_bit_optimizer;
 }
 
 using foretrace::ErrorCode;
 using foretrace::Phase;
-using foretrace::optimizations::eight_bit_optimizer;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::count_of;
 using foretrace::test::duration_of;
 using foretrace::test::toy_accelerator;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::eight_bit_optimizer;
 
 TEST_CASE("eight_bit_optimizer: fused Adam moves 16 instead of 28 bytes per parameter") {
   ToyRun run;

@@ -1,16 +1,16 @@
 #include "tests/models/toy_run.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo integer_kernels;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo integer_kernels;
 }
 
 using foretrace::ErrorCode;
-using foretrace::optimizations::integer_kernels;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::duration_of;
 using foretrace::test::span_ns;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::integer_kernels;
 
 namespace {
 

@@ -2,13 +2,12 @@
 
 #include "tests/models/toy_run.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo mixed_precision;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo mixed_precision;
 }
 
 using foretrace::ErrorCode;
 using foretrace::Phase;
-using foretrace::optimizations::mixed_precision;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::count_of;
@@ -16,6 +15,7 @@ using foretrace::test::duration_of;
 using foretrace::test::span_ns;
 using foretrace::test::toy_accelerator;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::mixed_precision;
 
 namespace {
 

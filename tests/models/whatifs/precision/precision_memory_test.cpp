@@ -2,8 +2,8 @@
 
 #include "tests/models/toy_run.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo mixed_precision;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo mixed_precision;
 }
 
 using foretrace::Phase;
@@ -11,11 +11,11 @@ using foretrace::TaskGraph;
 using foretrace::TaskId;
 using foretrace::Tensor;
 using foretrace::TensorCategory;
-using foretrace::optimizations::mixed_precision;
 using foretrace::test::after;
 using foretrace::test::Given;
 using foretrace::test::toy_accelerator;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::mixed_precision;
 
 namespace {
 

@@ -1,19 +1,19 @@
 #include "tests/models/toy_run.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo weight_only_quantization;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo weight_only_quantization;
 }
 
 using foretrace::ErrorCode;
 using foretrace::Phase;
 using foretrace::TaskGraph;
-using foretrace::optimizations::weight_only_quantization;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::duration_of;
 using foretrace::test::span_ns;
 using foretrace::test::toy_accelerator;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::weight_only_quantization;
 
 namespace {
 

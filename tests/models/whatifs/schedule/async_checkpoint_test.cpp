@@ -4,14 +4,13 @@
 
 #include "tests/models/training_job.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo async_checkpoint;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo async_checkpoint;
 }
 
 using foretrace::ErrorCode;
 using foretrace::Phase;
 using foretrace::TaskGraph;
-using foretrace::optimizations::async_checkpoint;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::count_of;
@@ -19,6 +18,7 @@ using foretrace::test::duration_of;
 using foretrace::test::Given;
 using foretrace::test::span_ns;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::async_checkpoint;
 
 namespace {
 

@@ -1,19 +1,19 @@
-#include "models/whatifs/schedule/batch_resize.h"
+#include "models/editing/batches/batch_resize.h"
 #include "tests/models/toy_run.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo batch_size;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo batch_size;
 }
 
 using foretrace::ErrorCode;
 using foretrace::Phase;
-using foretrace::optimizations::batch_size;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::duration_of;
 using foretrace::test::toy_accelerator;
 using foretrace::test::ToyKernel;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::batch_size;
 
 namespace {
 

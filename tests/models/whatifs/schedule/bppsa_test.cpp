@@ -1,13 +1,12 @@
 #include "tests/models/toy_run.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo bppsa;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo bppsa;
 }
 
 using foretrace::ErrorCode;
 using foretrace::Phase;
 using foretrace::TensorCategory;
-using foretrace::optimizations::bppsa;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::count_of;
@@ -15,6 +14,7 @@ using foretrace::test::Given;
 using foretrace::test::span_ns;
 using foretrace::test::toy_accelerator;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::bppsa;
 
 namespace {
 

@@ -1,17 +1,17 @@
 #include "tests/models/toy_run.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo cuda_graph;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo cuda_graph;
 }
 
 using foretrace::ErrorCode;
-using foretrace::optimizations::cuda_graph;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::count_of;
 using foretrace::test::Given;
 using foretrace::test::span_ns;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::cuda_graph;
 
 namespace {
 

@@ -2,20 +2,20 @@
 
 #include "tests/models/toy_run.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo data_loader_workers;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo data_loader_workers;
 }
 
 using foretrace::Bound;
 using foretrace::ErrorCode;
 using foretrace::ParamValues;
-using foretrace::optimizations::data_loader_workers;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::duration_of;
 using foretrace::test::Given;
 using foretrace::test::span_ns;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::data_loader_workers;
 
 namespace {
 

@@ -1,11 +1,10 @@
 #include "tests/models/toy_run.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo dynamic_batching;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo dynamic_batching;
 }
 
 using foretrace::ErrorCode;
-using foretrace::optimizations::dynamic_batching;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::count_of;
@@ -13,6 +12,7 @@ using foretrace::test::duration_of;
 using foretrace::test::span_ns;
 using foretrace::test::toy_accelerator;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::dynamic_batching;
 
 namespace {
 

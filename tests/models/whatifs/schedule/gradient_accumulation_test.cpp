@@ -5,18 +5,18 @@
 
 #include "tests/models/training_job.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo gradient_accumulation;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo gradient_accumulation;
 }
 
 using foretrace::ErrorCode;
 using foretrace::Phase;
-using foretrace::optimizations::gradient_accumulation;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::count_of;
 using foretrace::test::span_ns;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::gradient_accumulation;
 
 namespace {
 

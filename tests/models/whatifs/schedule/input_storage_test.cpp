@@ -8,17 +8,17 @@
 
 #include "tests/models/toy_run.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo input_storage;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo input_storage;
 }
 
 using foretrace::ErrorCode;
-using foretrace::optimizations::input_storage;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::Given;
 using foretrace::test::span_ns;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::input_storage;
 
 namespace {
 

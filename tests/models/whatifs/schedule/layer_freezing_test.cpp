@@ -1,17 +1,17 @@
 #include "tests/models/toy_run.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo layer_freezing;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo layer_freezing;
 }
 
 using foretrace::ErrorCode;
 using foretrace::Phase;
-using foretrace::optimizations::layer_freezing;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::count_of;
 using foretrace::test::span_ns;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::layer_freezing;
 
 namespace {
 

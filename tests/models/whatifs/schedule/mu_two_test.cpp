@@ -3,21 +3,21 @@
 
 #include "tests/models/toy_run.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo mu_two;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo mu_two;
 }
 
 using foretrace::ErrorCode;
 using foretrace::Phase;
 using foretrace::TaskId;
 using foretrace::TensorCategory;
-using foretrace::optimizations::mu_two;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::count_of;
 using foretrace::test::duration_of;
 using foretrace::test::span_ns;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::mu_two;
 
 namespace {
 

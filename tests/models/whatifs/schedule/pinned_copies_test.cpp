@@ -1,17 +1,17 @@
 #include "tests/models/toy_run.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo pinned_copies;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo pinned_copies;
 }
 
 using foretrace::ErrorCode;
 using foretrace::TaskGraph;
-using foretrace::optimizations::pinned_copies;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::duration_of;
 using foretrace::test::span_ns;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::pinned_copies;
 
 namespace {
 

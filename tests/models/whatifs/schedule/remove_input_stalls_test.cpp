@@ -1,16 +1,16 @@
 #include "tests/models/toy_run.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo remove_input_stalls;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo remove_input_stalls;
 }
 
 using foretrace::ErrorCode;
 using foretrace::TaskGraph;
-using foretrace::optimizations::remove_input_stalls;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::span_ns;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::remove_input_stalls;
 
 namespace {
 

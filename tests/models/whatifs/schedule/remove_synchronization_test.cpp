@@ -1,15 +1,15 @@
 #include "tests/models/toy_run.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo remove_synchronization;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo remove_synchronization;
 }
 
 using foretrace::ErrorCode;
-using foretrace::optimizations::remove_synchronization;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::span_ns;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::remove_synchronization;
 
 TEST_CASE("remove_synchronization: the host runs ahead instead of waiting") {
   ToyRun run;
@@ -68,7 +68,7 @@ TEST_CASE("remove_synchronization: with keep_reads=false the copy that was read 
   run.mark("end", 70'000);
   const auto graph = run.build();
   CHECK(foretrace::test::span_ns(graph) >= 130'000);
-  const auto free = foretrace::test::after(graph, foretrace::optimizations::remove_synchronization,
+  const auto free = foretrace::test::after(graph, foretrace::what_ifs::remove_synchronization,
                                            {{"keep_reads", "false"}});
   CHECK(foretrace::test::span_ns(free) == 70'000);
 }

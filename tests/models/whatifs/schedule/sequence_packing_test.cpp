@@ -1,18 +1,18 @@
 #include "tests/models/toy_run.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo sequence_packing;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo sequence_packing;
 }
 
 using foretrace::ErrorCode;
 using foretrace::TaskGraph;
-using foretrace::optimizations::sequence_packing;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::duration_of;
 using foretrace::test::span_ns;
 using foretrace::test::toy_accelerator;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::sequence_packing;
 
 namespace {
 

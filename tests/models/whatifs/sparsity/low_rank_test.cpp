@@ -1,12 +1,11 @@
 #include "tests/models/toy_run.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo low_rank;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo low_rank;
 }
 
 using foretrace::ErrorCode;
 using foretrace::Phase;
-using foretrace::optimizations::low_rank;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::count_of;
@@ -14,6 +13,7 @@ using foretrace::test::duration_of;
 using foretrace::test::toy_accelerator;
 using foretrace::test::ToyKernel;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::low_rank;
 
 namespace {
 

@@ -1,16 +1,16 @@
 #include "tests/models/toy_run.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo nm_sparsity;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo nm_sparsity;
 }
 
 using foretrace::ErrorCode;
-using foretrace::optimizations::nm_sparsity;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::duration_of;
 using foretrace::test::toy_accelerator;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::nm_sparsity;
 
 namespace {
 

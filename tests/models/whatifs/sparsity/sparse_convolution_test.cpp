@@ -1,16 +1,16 @@
 #include "tests/models/toy_run.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo sparse_convolution;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo sparse_convolution;
 }
 
 using foretrace::ErrorCode;
-using foretrace::optimizations::sparse_convolution;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::duration_of;
 using foretrace::test::span_ns;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::sparse_convolution;
 
 TEST_CASE("sparse_convolution: a tenth of the weights at half of the rate, a fifth of the time") {
   ToyRun run;

@@ -1,17 +1,17 @@
 #include "tests/models/toy_run.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo tt_embedding;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo tt_embedding;
 }
 
 using foretrace::ErrorCode;
 using foretrace::Phase;
-using foretrace::optimizations::tt_embedding;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::duration_of;
 using foretrace::test::toy_accelerator;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::tt_embedding;
 
 namespace {
 

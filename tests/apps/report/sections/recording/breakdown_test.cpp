@@ -2,17 +2,17 @@
 
 #include <doctest/doctest.h>
 
-#include "apps/driver/analysis.h"
-#include "apps/driver/predict.h"
-#include "apps/report/pages.h"
+#include "apps/report/pages/result.h"
 #include "apps/report/writers.h"
+#include "apps/session/analysis.h"
+#include "apps/session/predict.h"
 #include "tests/sim/graph/text_graph.h"
 
 namespace foretrace::report {
 namespace {
 
 /// The launch of "n" takes 0.6 ms to arrive, where it took 2 ns.
-Result<Change> arrive_late(const Scenario& scenario, const ParamValues& /*values*/) {
+Result<Change> arrive_late(const WhatIfInput& scenario, const ParamValues& /*values*/) {
   Change change;
   change.lags.push_back(
       {test::task(scenario.graph, "n"), DependencyKind::launch, std::int64_t{600'000}});
@@ -20,21 +20,21 @@ Result<Change> arrive_late(const Scenario& scenario, const ParamValues& /*values
 }
 
 TEST_CASE("breakdown: what was shown as nothing is new, and no percentage of it") {
-  driver::Recording recording;
+  Recording recording;
   recording.path = "text";
   recording.built.graph =
       test::graph("h:l(10) s:k(20000000)<l+2 h:m(40000000) s2:n(9000000)<m+2<k");
-  OptimizationInfo late{};
+  WhatIfInfo late{};
   late.name = "late";
   late.apply = arrive_late;
-  const std::array<driver::WhatIf, 1> stack = {{{&late, {}}}};
-  const auto replay = driver::replay(recording);
+  const std::array<WhatIf, 1> stack = {{{&late, {}}}};
+  const auto replay = foretrace::replay(recording);
   REQUIRE(replay.ok());
-  const auto baseline = driver::analyse(recording.graph(), replay->run, {});
+  const auto baseline = analyse(recording.graph(), replay->run, {});
   REQUIRE(baseline.ok());
-  const auto prediction = driver::predict(recording, stack);
+  const auto prediction = predict(recording, stack);
   REQUIRE(prediction.ok());
-  const auto predicted = driver::analyse(prediction->graph, prediction->run, {});
+  const auto predicted = analyse(prediction->graph, prediction->run, {});
   REQUIRE(predicted.ok());
   CHECK(baseline->breakdown.idle_ns == 2);
   const Page page = result_page({.recording = recording,

@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-#include "models/whatifs/optimization.h"
+#include "models/whatifs/what_if.h"
 #include "sim/edit/editor.h"
 
 namespace foretrace::copy_bandwidth_parts {
@@ -17,7 +17,7 @@ constexpr ParamInfo factor_param = {.name = "factor",
                                     .minimum = 0,
                                     .maximum = 1e4};
 
-Result<Change> apply(const Scenario& scenario, const ParamValues& params) {
+Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   const TaskGraph& graph = scenario.graph;
   Editor editor(graph);
   bool found = false;
@@ -36,7 +36,7 @@ constexpr std::array<std::string_view, 1> assumptions = {"The factor holds for e
 constexpr std::array<std::string_view, 1> ignores = {"latencies of small copies"};
 constexpr std::array params = {factor_param};
 
-constexpr OptimizationInfo info = {
+constexpr WhatIfInfo info = {
     .name = "copy_bandwidth",
     .summary = "Multiply the time of copies between host and device by a factor.",
     .paper =
@@ -54,7 +54,7 @@ constexpr OptimizationInfo info = {
 }  // namespace
 }  // namespace foretrace::copy_bandwidth_parts
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo copy_bandwidth;
-constinit const OptimizationInfo copy_bandwidth = copy_bandwidth_parts::info;
-}  // namespace foretrace::optimizations
+namespace foretrace::what_ifs {
+extern const WhatIfInfo copy_bandwidth;
+constinit const WhatIfInfo copy_bandwidth = copy_bandwidth_parts::info;
+}  // namespace foretrace::what_ifs

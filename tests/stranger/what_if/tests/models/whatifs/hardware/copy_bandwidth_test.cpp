@@ -1,16 +1,16 @@
 #include "tests/models/toy_run.h"
 
-namespace foretrace::optimizations {
-extern const OptimizationInfo copy_bandwidth;
+namespace foretrace::what_ifs {
+extern const WhatIfInfo copy_bandwidth;
 }
 
 using foretrace::ErrorCode;
 using foretrace::TaskKind;
-using foretrace::optimizations::copy_bandwidth;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::span_ns;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::copy_bandwidth;
 
 TEST_CASE("copy_bandwidth: copies scale, kernels do not") {
   ToyRun run;

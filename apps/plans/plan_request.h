@@ -1,0 +1,31 @@
+// What a plan is asked for by name: model, machine, framework, precision.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <string>
+
+#include "models/hardware/catalogue/catalogue.h"
+#include "models/jobs/scenario/scenario.h"
+#include "sim/core/result.h"
+
+namespace foretrace {
+
+struct PlanRequest {
+  std::string model;
+  std::string cluster;
+  std::string framework = "megatron_core";
+  std::string precision = "bf16";
+  std::size_t sequence = 0;  ///< tokens; 0: usual_length()
+};
+
+/// Tokens of a sequence that a model is mostly trained with: its positions, and no more than 8,192.
+[[nodiscard]] double usual_length(const TransformerSpec& model);
+
+/// A scenario whose plan does not matter yet. Errors name the nearest name.
+[[nodiscard]] Result<Scenario> scenario_of(const Catalogue& known, const PlanRequest& request);
+
+/// The largest power of two that is at most this.
+[[nodiscard]] std::uint32_t power_of_two_within(std::uint32_t most);
+
+}  // namespace foretrace

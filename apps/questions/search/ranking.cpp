@@ -1,0 +1,193 @@
+// Every what-if alone.
+#include "apps/questions/search/ranking.h"
+
+#include <algorithm>
+#include <cmath>
+#include <mutex>
+#include <utility>
+#include <variant>
+
+#include <fmt/format.h>
+
+#include "apps/session/device_fit.h"
+#include "apps/session/what_if_stack.h"
+#include "models/whatifs/examples.h"
+#include "sim/core/parallel.h"
+
+namespace foretrace {
+namespace {
+
+using Tried = std::variant<Ranked, Unranked>;
+
+/// What every what-if is compared with.
+struct Baseline {
+  const Recording& recording;
+  const Replay& replay;
+  const RunOptions& options;
+  const MemoryModel& memory;
+  std::optional<MemoryNeed> need{};
+  bool examples = false;
+};
+
+/// Hands predictions over one at a time.
+class Keeper {
+ public:
+  explicit Keeper(const RankHow& how) : how_(how) {}
+  void keep(const WhatIfInfo& info, Prediction prediction) {
+    if (!how_.keep) return;
+    const std::lock_guard lock(one_at_a_time_);
+    how_.keep(info, std::move(prediction));
+  }
+
+ private:
+  const RankHow& how_;
+  std::mutex one_at_a_time_;
+};
+
+// More devices are bought, not found: their samples per second say nothing about the run.
+bool adds_devices(const WhatIfInfo& info) {
+  return info.name == "replicate" || info.name == "parallel";
+}
+
+Tried try_alone(const WhatIfInfo& info, const Baseline& baseline, Keeper& keeper) {
+  if (info.basis == Basis::formula) {
+    return Unranked{info.name, Unranked::Cause::is_formula, "a formula, see foretrace explain"};
+  }
+  std::optional<WhatIf> what_if = with_defaults(info);
+  std::string settings;
+  // Another device is chosen, not tried.
+  if (!what_if && baseline.examples && info.stage != ApplyStage::device && !adds_devices(info)) {
+    Result<Example> example = example_of(baseline.recording.catalogue(), info);
+    if (example.ok() && !example->settings.empty()) {
+      what_if = std::move(example->what_if);
+      settings = std::move(example->settings);
+    }
+  }
+  if (!what_if) {
+    return Unranked{info.name, Unranked::Cause::needs_parameter,
+                    "needs a parameter, see foretrace explain"};
+  }
+  RunOptions options = baseline.options;
+  options.neutral = Neutral::refuse;
+  Result<Prediction> prediction =
+      predict(baseline.recording, {&*what_if, 1}, options, &baseline.replay);
+  if (!prediction.ok()) {
+    const Error& error = prediction.error();
+    return Unranked{
+        info.name,
+        error.code == ErrorCode::no_match ? Unranked::Cause::finds_nothing : Unranked::Cause::error,
+        reason_of(error, info.name)};
+  }
+  const auto need = baseline.memory.need(prediction->graph, prediction->run.timeline);
+  if (need && baseline.need && prediction->accelerator) {
+    const DeviceFit fit =
+        fit_of(baseline.recording, *baseline.need, *prediction->accelerator, *need);
+    if (!fit.fits) {
+      return Unranked{info.name, Unranked::Cause::does_not_fit, text_of_misfit(fit)};
+    }
+  }
+  const auto before = static_cast<double>(baseline.replay.run.answer.step_ns);
+  const std::int64_t step = prediction->run.answer.step_ns;
+  const double samples = prediction->samples.value_or(1);
+  const double gain = 1 - static_cast<double>(step) / (std::max(1.0, before) * samples);
+  const double scatter = baseline.replay.scatter;
+  const Ranked row{&info,
+                   step,
+                   prediction->low_ns,
+                   prediction->high_ns,
+                   speedup_of(baseline.replay.run.answer.step_ns, step, samples),
+                   samples,
+                   scatter > 0 && std::abs(gain) <= scatter,
+                   need,
+                   std::move(settings),
+                   prediction->doubts()};
+  keeper.keep(info, *std::move(prediction));
+  return row;
+}
+
+double time_per_sample(const Ranked& row) { return static_cast<double>(row.step_ns) / row.samples; }
+
+}  // namespace
+
+std::string_view name_of(Unranked::Cause cause) {
+  switch (cause) {
+    case Unranked::Cause::needs_parameter: return "needs_parameter";
+    case Unranked::Cause::is_formula: return "is_formula";
+    case Unranked::Cause::finds_nothing: return "finds_nothing";
+    case Unranked::Cause::does_not_fit: return "does_not_fit";
+    case Unranked::Cause::error: return "failed";
+  }
+  return "?";
+}
+
+Status expect_device_work(const TaskGraph& graph, std::string_view question) {
+  for (std::size_t t = 0; t < graph.size(); ++t) {
+    if (is_device(graph.kind(make_id<TaskId>(t)))) return ok_status();
+  }
+  return Error{ErrorCode::missing_cost,
+               fmt::format("{}: the recording has tensors, but no work and no times, expected --by "
+                           "memory",
+                           question)};
+}
+
+bool ranks_before(const Ranked& a, const Ranked& b, RankBy by) {
+  if (by == RankBy::memory && a.memory->live_bytes != b.memory->live_bytes) {
+    return a.memory->live_bytes < b.memory->live_bytes;
+  }
+  return time_per_sample(a) < time_per_sample(b);
+}
+
+std::optional<WhatIf> with_defaults(const WhatIfInfo& info) {
+  if (std::any_of(info.params.begin(), info.params.end(),
+                  [](const ParamInfo& param) { return param.default_text.empty(); })) {
+    return std::nullopt;
+  }
+  Result<WhatIf> what_if = check_what_if({std::string(info.name), {}});
+  FORETRACE_CHECK(what_if.ok());  // defaults are checked by the tests of the catalogue
+  return *std::move(what_if);
+}
+
+Result<Ranking> rank_all(const Recording& recording, const Replay& baseline,
+                         const RunOptions& options, RankBy by) {
+  return rank_all(recording, baseline, options, RankHow{.by = by});
+}
+
+Result<Ranking> rank_all(const Recording& recording, const Replay& baseline,
+                         const RunOptions& options, const RankHow& how) {
+  const RankBy by = how.by;
+  Keeper keeper(how);
+  const MemoryModel memory(recording, baseline.run.timeline);
+  if (by == RankBy::memory && !memory.is_known()) {
+    return Error{ErrorCode::missing_cost,
+                 "--by memory: the trace records neither device memory nor shapes of tensors, "
+                 "expected one recorded with "
+                 "profile_memory=True (or record_shapes=True)"};
+  }
+  if (by == RankBy::time && memory.is_known()) {
+    if (Status work = expect_device_work(recording.graph(), "--rank-all"); !work.ok()) {
+      return std::move(work).error();
+    }
+  }
+  const Baseline reference{
+      recording,   baseline, options, memory, memory.need(recording.graph(), baseline.run.timeline),
+      how.examples};
+  const auto all = what_ifs::all();
+  std::vector<Tried> tried(all.size());
+  for_each_index(all.size(),
+                 [&](std::size_t i) { tried[i] = try_alone(*all[i], reference, keeper); });
+  Ranking ranking;
+  ranking.by = by;
+  ranking.memory = reference.need;
+  for (Tried& one : tried) {
+    if (auto* const row = std::get_if<Ranked>(&one)) {
+      ranking.rows.push_back(*row);
+    } else {
+      ranking.left_out.push_back(std::get<Unranked>(std::move(one)));
+    }
+  }
+  std::stable_sort(ranking.rows.begin(), ranking.rows.end(),
+                   [by](const Ranked& a, const Ranked& b) { return ranks_before(a, b, by); });
+  return ranking;
+}
+
+}  // namespace foretrace

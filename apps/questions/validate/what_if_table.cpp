@@ -1,0 +1,155 @@
+#include "apps/questions/validate/what_if_table.h"
+
+#include <algorithm>
+#include <filesystem>
+#include <map>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "apps/questions/validate/folders.h"
+#include "apps/questions/validate/validate_jobs.h"
+#include "apps/session/predict.h"
+#include "apps/session/recording/load.h"
+#include "apps/session/what_if_stack.h"
+#include "models/whatifs/examples.h"
+#include "sim/core/parallel.h"
+
+namespace foretrace {
+namespace {
+
+namespace fs = std::filesystem;
+
+struct Tried {
+  WhatIf what_if;
+  ExampleRow row;
+};
+
+Result<std::vector<Tried>> all_examples(const Catalogue& catalogue) {
+  std::vector<Tried> examples;
+  for (const WhatIfInfo* const info : what_ifs::all()) {
+    Result<Example> example = example_of(catalogue, *info);
+    if (!example.ok()) {
+      return example.error();
+    }
+    examples.push_back({std::move(example->what_if), {info, std::move(example->settings), {}}});
+  }
+  return examples;
+}
+
+ExampleOutcome outcome_of(const Recording& recording, const Replay& baseline,
+                          const WhatIf& what_if) {
+  ExampleOutcome outcome{.trace = recording.path, .refusal = {}};
+  RunOptions options;
+  options.neutral = Neutral::refuse;
+  const Result<Prediction> prediction = predict(recording, {&what_if, 1}, options, &baseline);
+  if (!prediction.ok()) {
+    outcome.is_error = prediction.error().code != ErrorCode::no_match;
+    outcome.refusal = reason_of(prediction.error(), what_if.info->name);
+    return outcome;
+  }
+  outcome.before_ns = baseline.run.answer.step_ns;
+  outcome.after_ns = prediction->run.answer.step_ns;
+  outcome.low_ns = prediction->low_ns;
+  outcome.high_ns = prediction->high_ns;
+  outcome.samples = prediction->samples.value_or(1);
+  return outcome;
+}
+
+/// False if the recording cannot be replayed.
+bool try_all(const Recording& recording, std::vector<Tried>& examples) {
+  const Result<Replay> baseline = replay(recording);
+  if (!baseline.ok()) {
+    return false;
+  }
+  for_each_index(examples.size(), [&](std::size_t i) {
+    examples[i].row.outcomes.push_back(outcome_of(recording, *baseline, examples[i].what_if));
+  });
+  return true;
+}
+
+/// A reason without its figures, so that those of several traces are equal.
+std::string without_figures(const std::string& reason) {
+  std::string text;
+  for (const char c : reason) {
+    const bool figure = c >= '0' && c <= '9';
+    if (!figure) {
+      text += c;
+    } else if (!text.ends_with('N')) {
+      text += 'N';
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
+double ExampleOutcome::change() const {
+  return before_ns == 0
+             ? 0
+             : static_cast<double>(after_ns) / (static_cast<double>(before_ns) * samples) - 1;
+}
+
+std::size_t ExampleRow::applied() const {
+  return static_cast<std::size_t>(
+      std::count_if(outcomes.begin(), outcomes.end(),
+                    [](const ExampleOutcome& outcome) { return outcome.refusal.empty(); }));
+}
+
+std::vector<const ExampleOutcome*> ExampleRow::by_change() const {
+  std::vector<const ExampleOutcome*> list;
+  for (const ExampleOutcome& outcome : outcomes) {
+    if (outcome.refusal.empty()) list.push_back(&outcome);
+  }
+  std::stable_sort(list.begin(), list.end(),
+                   [](const auto* a, const auto* b) { return a->change() < b->change(); });
+  return list;
+}
+
+std::string ExampleRow::usual_refusal() const {
+  std::map<std::string, std::pair<std::size_t, const std::string*>> reasons;
+  for (const ExampleOutcome& outcome : outcomes) {
+    if (outcome.refusal.empty()) continue;
+    auto& [count, first] = reasons[without_figures(outcome.refusal)];
+    if (count++ == 0) first = &outcome.refusal;
+  }
+  const auto usual = std::max_element(
+      reasons.begin(), reasons.end(),
+      [](const auto& a, const auto& b) { return a.second.first < b.second.first; });
+  return usual == reasons.end()
+             ? std::string()
+             : fmt::format("{} x {}", usual->second.first, *usual->second.second);
+}
+
+Result<ExampleTable> example_table(const CataloguePtr& catalogue, const std::string& folder) {
+  Result<std::vector<Tried>> examples = all_examples(*catalogue);
+  if (!examples.ok()) {
+    return examples.error();
+  }
+  const Result<std::vector<KnownJob>> jobs = known_jobs(*catalogue, folder);
+  if (!jobs.ok()) {
+    return jobs.error();
+  }
+  LoadOptions loading;
+  loading.catalogue = catalogue;
+  ExampleTable table;
+  Status done = for_each_recording(catalogue, folder, [&](FolderRecording&& file) {
+    Result<Recording>& recording = file.recording;
+    if (!recording.ok() || recording->job != nullptr) return;
+    recording->path = file.name;
+    table.recordings += try_all(*recording, *examples) ? 1 : 0;
+  });
+  if (!done.ok()) return done.error();
+  for (const KnownJob& job : *jobs) {
+    if (!job.is_there) continue;
+    Result<Recording> recording = load_job(job.inputs, loading);
+    if (!recording.ok()) continue;
+    recording->path = job.id;
+    table.recordings += try_all(*recording, *examples) ? 1 : 0;
+  }
+  for (Tried& example : *examples) table.rows.push_back(std::move(example.row));
+  return table;
+}
+
+}  // namespace foretrace

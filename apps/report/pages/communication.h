@@ -1,0 +1,19 @@
+// The page of `communication`.
+#pragma once
+
+#include "apps/questions/compare/communication.h"
+#include "apps/report/section.h"
+#include "apps/session/predict.h"
+#include "apps/session/recording/load.h"
+
+namespace foretrace::report {
+
+struct CommunicationAnswer {
+  const Recording& recording;
+  const Replay& replay;
+  const Communication& communication;
+};
+/// foretrace.communication/1.
+[[nodiscard]] Page communication_page(const CommunicationAnswer& answer);
+
+}  // namespace foretrace::report

@@ -1,0 +1,25 @@
+// The page of `inspect`.
+#pragma once
+
+#include <span>
+
+#include "apps/report/section.h"
+#include "apps/session/recording/inspect.h"
+
+namespace foretrace::report {
+
+/// What `inspect` was asked for besides; with none of them, everything in brief.
+struct InspectQuestion {
+  bool memory = false;
+  bool modules = false;
+};
+/// One trace, as `inspect` shows it.
+struct InspectAnswer {
+  const Inspection& found;
+  const InspectQuestion& question;
+};
+/// foretrace.inspect/1: one part per trace.
+[[nodiscard]] Page inspect_page(std::span<const Inspection> traces,
+                                const InspectQuestion& question);
+
+}  // namespace foretrace::report

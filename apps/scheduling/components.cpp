@@ -1,0 +1,75 @@
+#include "apps/scheduling/components.h"
+
+#include <algorithm>
+#include <span>
+
+#include <fmt/format.h>
+
+#include "sim/core/params.h"
+
+namespace foretrace::scheduling {
+namespace {
+
+template <typename Info>
+Result<const Info*> find_in(std::span<const Info* const> all, std::string_view kind,
+                            std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const Info* const info : all) {
+    if (info->name == name) return info;
+    names.push_back(info->name);
+  }
+  return Error{ErrorCode::not_found, fmt::format("{} {} is not known{}", kind, in_quotes(name),
+                                                 did_you_mean(name, names))};
+}
+
+Result<Settings> settings_of(std::string_view kind, std::string_view name,
+                             std::string_view parameters) {
+  if (parameters.empty()) return Settings{};
+  auto spec = parse_named_settings(kind, fmt::format("{}:{}", name, parameters));
+  if (!spec) return std::move(spec).error();
+  return std::move(spec->parameters);
+}
+
+}  // namespace
+
+Result<const SchedulerInfo*> find_scheduler(std::string_view name) {
+  return find_in(schedulers::all(), "scheduler", name);
+}
+
+Result<const PlacementInfo*> find_placement(std::string_view name) {
+  return find_in(placements::all(), "placement", name);
+}
+
+Result<std::unique_ptr<Policy>> make_policy(const SchedulerInfo& info, const Settings& settings) {
+  auto values = ParamValues::parse(fmt::format("scheduler {}", info.name), info.params, settings);
+  if (!values) return std::move(values).error();
+  return info.make(*values);
+}
+
+Result<std::unique_ptr<Placement>> make_placement(const PlacementInfo& info,
+                                                  const Settings& settings,
+                                                  const PlacementSetup& setup) {
+  auto values = ParamValues::parse(fmt::format("placement {}", info.name), info.params, settings);
+  if (!values) return std::move(values).error();
+  return info.make(setup, *values);
+}
+
+Result<std::unique_ptr<Policy>> make_policy(std::string_view name, std::string_view parameters) {
+  auto info = find_scheduler(name);
+  if (!info) return std::move(info).error();
+  auto settings = settings_of("scheduler", name, parameters);
+  if (!settings) return std::move(settings).error();
+  return make_policy(**info, *settings);
+}
+
+Result<std::unique_ptr<Placement>> make_placement(std::string_view name,
+                                                  std::string_view parameters,
+                                                  const PlacementSetup& setup) {
+  auto info = find_placement(name);
+  if (!info) return std::move(info).error();
+  auto settings = settings_of("placement", name, parameters);
+  if (!settings) return std::move(settings).error();
+  return make_placement(**info, *settings, setup);
+}
+
+}  // namespace foretrace::scheduling

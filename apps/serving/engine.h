@@ -1,0 +1,61 @@
+// Serving engine: how a library forms the steps of a served language model, read from
+// configs/serving.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/hardware/catalogue/sources.h"
+#include "models/hardware/networks/cluster.h"
+#include "sim/core/config.h"
+#include "sim/core/result.h"
+
+namespace foretrace {
+
+/// What decides which tokens are computed in one step.
+struct StepRules {
+  std::uint32_t batched_tokens = 2048;  ///< of a step at most
+  std::uint32_t sequences = 256;        ///< in flight at most
+  std::uint32_t block_tokens = 16;      ///< of the cache
+  bool chunks_prompts = true;           ///< a prompt may be spread over several steps
+  bool mixes = true;  ///< prompts beside writing sequences; else steps of prompts come first
+  bool keeps_prefixes = true;  ///< common beginnings are computed once
+};
+
+struct ServingEngine {
+  std::string name;       ///< file stem
+  std::string product;    ///< for people
+  std::string framework;  ///< kernels: a file of configs/frameworks
+  StepRules rules;
+  double large_memory = 0;  ///< devices from this size on have rules of their own; 0: none
+  std::vector<std::string> large_except;  ///< accelerators that keep the usual rules all the same
+  std::uint32_t large_batched_tokens = 0;
+  std::uint32_t large_sequences = 0;
+  double memory_share = 0.9;           ///< of the device that the engine takes
+  bool cache_follows_weights = false;  ///< 8-bit weights come with an 8-bit cache
+  Ranged host_step_ns{0, 0, 0};        ///< of a step that the device waits for the host
+  /// Fixed time of an all-reduce in one kernel, in which every rank reads the buffers of all others
+  /// over the links of the node; 0: the engine has none.
+  Ranged one_shot_ns{0, 0, 0};
+  /// Queries of one head that a tile of attention holds, where a step of prompts and writers is one
+  /// kernel that does not pack heads; and the devices with that kernel, by the first number of
+  /// their compute capability. 0: no such kernel.
+  std::uint32_t query_tile = 0;
+  std::vector<std::string> tile_capabilities;
+  FigureSources sources;
+
+  [[nodiscard]] std::uint32_t query_tile_on(const Accelerator& accelerator) const;
+  [[nodiscard]] StepRules rules_on(const Accelerator& accelerator) const;
+};
+
+[[nodiscard]] Result<ServingEngine> find_serving_engine(const Catalogue& catalogue,
+                                                        std::string_view name);
+[[nodiscard]] Result<ServingEngine> parse_serving_engine(std::string_view text,
+                                                         const std::string& where);
+[[nodiscard]] std::vector<std::string> serving_engine_names(const Catalogue& catalogue);
+
+/// Keys of an object that it has replace rules; those that it lacks stay.
+[[nodiscard]] Status read_step_rules(ConfigFields& fields, StepRules& rules);
+
+}  // namespace foretrace

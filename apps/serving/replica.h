@@ -1,0 +1,86 @@
+// One copy of a served model: which requests wait and run, and what its next step computes.
+// Continuous batching as vLLM (V1) does it: running sequences first, in order of arrival; then
+// waiting ones while tokens, sequences and blocks last; who finds no block puts the youngest back.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "apps/serving/block_cache.h"
+#include "apps/serving/engine.h"
+#include "apps/serving/step_cost.h"
+
+namespace foretrace {
+
+/// A request on its way through a replica.
+struct Sequence {
+  std::size_t request = 0;
+  std::int64_t input = 1;
+  std::int64_t output = 1;
+  std::int64_t group = -1;
+  std::int64_t prefix = 0;
+  std::int64_t computed = 0;   ///< tokens whose keys and values are in the cache
+  std::int64_t generated = 0;  ///< tokens written so far
+  std::int64_t received = 0;   ///< computed elsewhere and sent here
+  std::int64_t blocks = 0;     ///< of its own
+  std::int64_t shared = 0;     ///< tokens in blocks of its group
+  std::int64_t step = 0;       ///< tokens of the step that is under way
+  std::int64_t cached = 0;     ///< found in the cache at first
+  std::int32_t preemptions = 0;
+  bool was_scheduled = false;
+
+  [[nodiscard]] std::int64_t total() const { return input + generated; }
+  /// Everything but the last token is computed.
+  [[nodiscard]] bool writes() const { return generated > 0 && total() - computed == 1; }
+};
+
+class Replica {
+ public:
+  Replica(const StepRules& rules, std::int64_t blocks)
+      : rules_(rules), cache_(blocks, rules.block_tokens) {}
+
+  void enqueue(const Sequence& sequence) { waiting_.push_back(sequence); }
+  [[nodiscard]] std::size_t load() const { return waiting_.size() + running_.size(); }
+
+  /// Decides what the next step computes. No tokens: there is nothing to do.
+  [[nodiscard]] StepWork form_step();
+  /// How many steps in a row, at most `most`, are alike: every running sequence writes and nothing
+  /// changes. Takes the blocks that they need.
+  [[nodiscard]] std::int64_t repeat(std::int64_t most);
+  /// Sequences whose first step begins now; each is named once.
+  [[nodiscard]] std::vector<std::size_t> take_started();
+
+  /// What a step gave.
+  struct Given {
+    std::vector<std::size_t> first;  ///< requests whose first token it is
+    std::vector<Sequence> ended;
+  };
+  /// After `steps` alike.
+  [[nodiscard]] Given end_step(std::int64_t steps);
+
+  [[nodiscard]] const BlockCache& cache() const { return cache_; }
+  [[nodiscard]] std::int64_t preemptions() const { return preemptions_; }
+
+ private:
+  [[nodiscard]] bool grow(Sequence& sequence, std::int64_t tokens);
+  void schedule_running(std::int64_t& budget, bool prompts_only);
+  void admit(std::int64_t& budget);
+  [[nodiscard]] bool admit_one(std::int64_t& budget);
+  void put_back_last();
+  void share_prefix(Sequence& sequence);
+  void let_go(Sequence& sequence);
+  [[nodiscard]] bool prompts_left() const;
+
+  StepRules rules_;
+  BlockCache cache_;
+  std::deque<Sequence> waiting_;
+  std::vector<Sequence> running_;
+  std::vector<std::size_t> started_;
+  std::int64_t preemptions_ = 0;
+  bool put_back_ = false;  ///< in this step
+  bool only_writes_ = false;
+};
+
+}  // namespace foretrace

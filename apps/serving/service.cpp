@@ -1,0 +1,226 @@
+#include "apps/serving/service.h"
+
+#include <algorithm>
+#include <cmath>
+#include <queue>
+#include <tuple>
+
+#include "apps/serving/replica.h"
+#include "sim/core/whole.h"
+
+namespace foretrace {
+namespace {
+
+// Steps that are alike are taken together, at the mean of their contexts.
+constexpr std::int64_t most_alike = 64;
+
+enum class EventKind : std::uint8_t { step_end, arrival, received };
+struct Event {
+  std::int64_t at_ns = 0;
+  EventKind kind = EventKind::arrival;
+  std::uint64_t number = 0;  ///< events of one time and kind keep their order
+  std::size_t index = 0;     ///< of a replica, a request, a sequence on its way
+  [[nodiscard]] auto key() const { return std::tuple(at_ns, kind, number); }
+  friend bool operator>(const Event& a, const Event& b) { return a.key() > b.key(); }
+};
+
+class Run {
+ public:
+  Run(std::span<const ServingRequest> requests, const ServiceOptions& options, StepCost& cost)
+      : requests_(requests), options_(options), cost_(cost) {
+    for (std::uint32_t i = 0; i < options.prompt_replicas + options.replicas; ++i) {
+      replicas_.push_back({Replica(options.rules, options.cache_blocks)});
+    }
+    result_.requests.resize(requests.size());
+  }
+
+  Service run();
+
+ private:
+  struct Copy {
+    Replica replica;
+    bool busy = false;
+    std::int64_t steps = 1;  ///< of what is under way
+  };
+
+  void push(std::int64_t at_ns, EventKind kind, std::size_t index) {
+    events_.push({at_ns, kind, number_++, index});
+  }
+  void arrive(std::size_t request, std::int64_t now_ns);
+  void next_of_closed_loop(std::int64_t now_ns);
+  void finish(Copy& copy, std::int64_t now_ns, bool is_prompt);
+  void hand_over(const Sequence& sequence, std::int64_t now_ns);
+  void start(std::size_t index, std::int64_t now_ns);
+  void handle(const Event& event);
+  Copy& least_loaded(std::size_t first, std::size_t last);
+
+  std::span<const ServingRequest> requests_;
+  const ServiceOptions& options_;
+  StepCost& cost_;
+  std::vector<Copy> replicas_;
+  std::vector<Sequence> travelling_;
+  std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
+  std::uint64_t number_ = 0;
+  std::size_t next_ = 0;  ///< request of the closed loop
+  Service result_;
+};
+
+Run::Copy& Run::least_loaded(std::size_t first, std::size_t last) {
+  std::size_t best = first;
+  for (std::size_t i = first; i < last; ++i) {
+    if (replicas_[i].replica.load() < replicas_[best].replica.load()) best = i;
+  }
+  return replicas_[best];
+}
+
+void Run::arrive(std::size_t request, std::int64_t now_ns) {
+  const ServingRequest& asked = requests_[request];
+  ServedRequest& served = result_.requests[request];
+  served.arrival_ns = now_ns;
+  const std::int64_t tokens = asked.input_tokens + asked.output_tokens;
+  if (replicas_.front().replica.cache().blocks_for(tokens) > options_.cache_blocks) {
+    served.refused = true;
+    return next_of_closed_loop(now_ns);
+  }
+  Sequence sequence;
+  sequence.request = request;
+  sequence.input = asked.input_tokens;
+  sequence.output = options_.prompt_replicas > 0 ? 1 : asked.output_tokens;
+  sequence.group = asked.prefix_group;
+  sequence.prefix = std::min(asked.prefix_tokens, asked.input_tokens);
+  const std::size_t last =
+      options_.prompt_replicas > 0 ? options_.prompt_replicas : replicas_.size();
+  least_loaded(0, last).replica.enqueue(sequence);
+}
+
+void Run::next_of_closed_loop(std::int64_t now_ns) {
+  if (options_.in_flight > 0 && next_ < requests_.size()) {
+    push(now_ns, EventKind::arrival, next_++);
+  }
+}
+
+void Run::hand_over(const Sequence& sequence, std::int64_t now_ns) {
+  const double bytes = static_cast<double>(sequence.input) * cost_.cache_bytes_per_token();
+  const double ns =
+      options_.transfer_bytes_per_s > 0 ? bytes / options_.transfer_bytes_per_s * 1e9 : 0;
+  Sequence sent;
+  sent.request = sequence.request;
+  sent.input = sequence.input;
+  sent.output = requests_[sequence.request].output_tokens;
+  sent.generated = 1;
+  sent.received = sequence.input;
+  sent.was_scheduled = true;
+  sent.cached = sequence.cached;
+  sent.preemptions = sequence.preemptions;
+  travelling_.push_back(sent);
+  push(now_ns + options_.transfer_latency_ns + to_whole(ns), EventKind::received,
+       travelling_.size() - 1);
+}
+
+void Run::finish(Copy& copy, std::int64_t now_ns, bool is_prompt) {
+  copy.busy = false;
+  const Replica::Given given = copy.replica.end_step(copy.steps);
+  for (const std::size_t request : given.first) {
+    result_.requests[request].first_token_ns = now_ns;
+  }
+  for (const Sequence& sequence : given.ended) {
+    ServedRequest& served = result_.requests[sequence.request];
+    served.cached_tokens = sequence.cached;
+    if (is_prompt && requests_[sequence.request].output_tokens > 1) {
+      hand_over(sequence, now_ns);
+      continue;
+    }
+    served.preemptions = sequence.preemptions;
+    served.end_ns = now_ns;
+    next_of_closed_loop(now_ns);
+  }
+}
+
+void Run::start(std::size_t index, std::int64_t now_ns) {
+  Copy& copy = replicas_[index];
+  StepWork work = copy.replica.form_step();
+  // Whoever was put back finds room in the next attempt.
+  if (!(work.tokens() > 0) && copy.replica.load() > 0) work = copy.replica.form_step();
+  if (!(work.tokens() > 0)) return;
+  for (const std::size_t request : copy.replica.take_started()) {
+    result_.requests[request].scheduled_ns = now_ns;
+  }
+  StepTime time = cost_.of(work);
+  const double one_ns = time.total() * options_.factor + options_.host_step_ns;
+  const double until =
+      events_.empty() ? HUGE_VAL : static_cast<double>(events_.top().at_ns - now_ns);
+  const double most = std::ceil(until / std::max(one_ns, 1.0));
+  copy.steps = copy.replica.repeat(most < static_cast<double>(most_alike)
+                                       ? std::max<std::int64_t>(1, to_whole(most))
+                                       : most_alike);
+  if (copy.steps > 1) {
+    work.writer_keys += work.writers * static_cast<double>(copy.steps - 1) / 2;
+    time = cost_.of(work);
+  }
+  const auto steps = static_cast<double>(copy.steps);
+  for (std::size_t i = 0; i < cost_source_count; ++i) {
+    result_.device.by_source[i] += steps * time.by_source[i];
+  }
+  const std::int64_t took = std::max<std::int64_t>(
+      1, to_whole(steps * (time.total() * options_.factor + options_.host_step_ns)));
+  result_.steps += copy.steps;
+  result_.busy_ns += took;
+  copy.busy = true;
+  push(now_ns + took, EventKind::step_end, index);
+}
+
+void Run::handle(const Event& event) {
+  switch (event.kind) {
+    case EventKind::arrival: return arrive(event.index, event.at_ns);
+    case EventKind::received:
+      return least_loaded(options_.prompt_replicas, replicas_.size())
+          .replica.enqueue(travelling_[event.index]);
+    case EventKind::step_end:
+      result_.end_ns = event.at_ns;
+      return finish(replicas_[event.index], event.at_ns, event.index < options_.prompt_replicas);
+  }
+}
+
+Service Run::run() {
+  if (options_.in_flight > 0) {
+    for (std::uint32_t i = 0; i < options_.in_flight; ++i) next_of_closed_loop(0);
+  } else {
+    for (std::size_t i = 0; i < requests_.size(); ++i) {
+      push(requests_[i].arrival_ns, EventKind::arrival, i);
+    }
+  }
+  while (!events_.empty()) {
+    const std::int64_t now_ns = events_.top().at_ns;
+    while (!events_.empty() && events_.top().at_ns == now_ns) {
+      const Event event = events_.top();
+      events_.pop();
+      handle(event);
+    }
+    for (std::size_t i = 0; i < replicas_.size(); ++i) {
+      if (!replicas_[i].busy) start(i, now_ns);
+    }
+  }
+  for (const Copy& copy : replicas_) {
+    result_.preemptions += copy.replica.preemptions();
+    result_.most_blocks = std::max(result_.most_blocks, copy.replica.cache().most_used());
+  }
+  return std::move(result_);
+}
+
+}  // namespace
+
+Service run_service(std::span<const ServingRequest> requests, const ServiceOptions& options,
+                    StepCost& cost) {
+  return Run(requests, options, cost).run();
+}
+
+std::int64_t cache_blocks_of(const StepCost& cost, const Accelerator& accelerator,
+                             double memory_share, const StepRules& rules) {
+  const double room =
+      static_cast<double>(accelerator.memory_bytes) * memory_share - cost.weight_bytes();
+  const double block = cost.cache_bytes_per_token() * rules.block_tokens;
+  if (!(room > 0) || !(block > 0)) return 0;
+  return static_cast<std::int64_t>(std::min(room / block, 1e12));
+}
+
+}  // namespace foretrace

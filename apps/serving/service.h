@@ -1,0 +1,45 @@
+// A served model under load: replicas, requests that arrive by the clock or one after the other,
+// and, where prompts have replicas of their own, caches that travel.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "apps/serving/engine.h"
+#include "apps/serving/request.h"
+#include "apps/serving/step_cost.h"
+
+namespace foretrace {
+
+struct ServiceOptions {
+  StepRules rules;
+  std::int64_t cache_blocks = 0;  ///< of each replica
+  std::uint32_t replicas = 1;     ///< that compute prompts and write; with prompt replicas: write
+  std::uint32_t prompt_replicas = 0;  ///< only prompts; 0: prompts and writing share replicas
+  double transfer_bytes_per_s = 0;    ///< of one accelerator to its partner
+  std::int64_t transfer_latency_ns = 0;
+  std::uint32_t in_flight = 0;  ///< 0: requests arrive by the clock; else so many at any time
+  double host_step_ns = 0;      ///< of every step, during which the device waits
+  double factor = 1;            ///< of device times: the ends of their range
+};
+
+struct Service {
+  std::vector<ServedRequest> requests;  ///< in the order that they were given
+  std::int64_t end_ns = 0;              ///< of the last step
+  std::int64_t busy_ns = 0;             ///< of all replicas
+  std::int64_t steps = 0;
+  std::int64_t preemptions = 0;
+  std::int64_t most_blocks = 0;  ///< used at once by the fullest replica
+  StepTime device;               ///< of all steps by source
+};
+
+/// Requests by arrival. A request whose tokens never fit in the cache is refused.
+[[nodiscard]] Service run_service(std::span<const ServingRequest> requests,
+                                  const ServiceOptions& options, StepCost& cost);
+
+/// Blocks that the memory of a device has room for beside the weights; 0: none.
+[[nodiscard]] std::int64_t cache_blocks_of(const StepCost& cost, const Accelerator& accelerator,
+                                           double memory_share, const StepRules& rules);
+
+}  // namespace foretrace

@@ -1,0 +1,233 @@
+// What a simulated run spends its time on.
+#include "apps/session/analysis.h"
+
+#include <algorithm>
+#include <map>
+#include <memory>
+#include <numeric>
+
+#include "apps/session/host_regions.h"
+#include "sim/core/parallel.h"
+#include "sim/edit/editor.h"
+#include "sim/engine/pull/pull.h"
+#include "sim/graph/change.h"
+
+namespace foretrace {
+namespace {
+
+Breakdown mean_of(const Breakdown& a, const Breakdown& b) {
+  Breakdown mean;
+  const auto both = [](std::int64_t x, std::int64_t y) { return std::midpoint(x, y); };
+  mean.compute_ns = both(a.compute_ns, b.compute_ns);
+  mean.communication_exposed_ns = both(a.communication_exposed_ns, b.communication_exposed_ns);
+  mean.communication_waiting_ns = both(a.communication_waiting_ns, b.communication_waiting_ns);
+  mean.memory_copy_ns = both(a.memory_copy_ns, b.memory_copy_ns);
+  mean.host_bound_ns = both(a.host_bound_ns, b.host_bound_ns);
+  mean.idle_ns = both(a.idle_ns, b.idle_ns);
+  mean.communication_overlapped_ns =
+      both(a.communication_overlapped_ns, b.communication_overlapped_ns);
+  return mean;
+}
+
+/// Halves lose up to a nanosecond per part: the largest part takes it, so that the sum is exact.
+void settle(Breakdown& breakdown, std::int64_t step_ns) {
+  std::array<std::int64_t*, 6> parts = {
+      &breakdown.compute_ns,     &breakdown.communication_exposed_ns,
+      &breakdown.memory_copy_ns, &breakdown.communication_waiting_ns,
+      &breakdown.host_bound_ns,  &breakdown.idle_ns};
+  std::int64_t& largest = **std::max_element(parts.begin(), parts.end(),
+                                             [](const auto* a, const auto* b) { return *a < *b; });
+  largest += step_ns - breakdown.total_ns();
+}
+
+/// What the device does for a step alone: no host, no waiting. Of work that overlaps with that of
+/// another step only a share is the step's own; its gaps are idle.
+Breakdown work_alone(const Breakdown& all, std::int64_t work_ns) {
+  Breakdown own;
+  own.compute_ns = all.compute_ns;
+  own.communication_exposed_ns = all.communication_exposed_ns;
+  own.memory_copy_ns = all.memory_copy_ns;
+  own.communication_overlapped_ns = all.communication_overlapped_ns;
+  const std::int64_t sum = own.total_ns();
+  if (sum > work_ns) {
+    const double share = static_cast<double>(work_ns) / static_cast<double>(sum);
+    for (std::int64_t* const part :
+         {&own.compute_ns, &own.communication_exposed_ns, &own.memory_copy_ns}) {
+      *part = static_cast<std::int64_t>(static_cast<double>(*part) * share);
+    }
+  }
+  own.idle_ns = work_ns - own.total_ns();
+  return own;
+}
+
+Breakdown breakdown_of(const TaskGraph& graph, const Run& run) {
+  const auto at = [&](std::size_t step) {
+    const StepScope scope = scope_of(graph, run.steps, run.answer, step);
+    const Breakdown all =
+        summarize(graph, run.timeline,
+                  {scope.begin_ns, scope.end_ns, scope.rank, no_device, scope.work_of})
+            .breakdown;
+    return scope.work_of < 0 ? all : work_alone(all, run.steps.device[step].work_ns);
+  };
+  const auto [first, second] = run.answer.middle;
+  Breakdown breakdown = first == second ? at(first) : mean_of(at(first), at(second));
+  settle(breakdown, run.answer.step_ns);
+  return breakdown;
+}
+
+CriticalPath path_of(const TaskGraph& graph, const Run& run, const StepScope& scope) {
+  return critical_path(graph, run.timeline, {scope.last, scope.begin_ns});
+}
+
+std::array<double, provenance_count> provenance_of(const CriticalPath& path) {
+  std::array<double, provenance_count> shares{};
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    shares[i] = static_cast<double>(path.shares.provenance_ns[i]) /
+                static_cast<double>(std::max<std::int64_t>(1, path.total_ns));
+  }
+  return shares;
+}
+
+/// The graph with collectives of length zero; nothing if there are none.
+std::optional<TaskGraph> without_collectives(const TaskGraph& graph) {
+  const std::vector<TaskKind>& kinds = graph.columns().kind;
+  if (std::find(kinds.begin(), kinds.end(), TaskKind::collective) == kinds.end()) {
+    return std::nullopt;
+  }
+  Weights weights = graph.weights();
+  auto durations = std::make_shared<std::vector<std::int64_t>>(*weights.duration_ns);
+  for (std::size_t i = 0; i < kinds.size(); ++i) {
+    (*durations)[i] = kinds[i] == TaskKind::collective ? 0 : (*durations)[i];
+  }
+  weights.duration_ns = std::move(durations);
+  return graph.with_weights(std::move(weights));
+}
+
+/// The graph in which nobody waits for the last to arrive; nothing if no collective meets others.
+std::optional<TaskGraph> without_rendezvous(const TaskGraph& graph) {
+  Editor editor(graph);
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    const auto task = make_id<TaskId>(i);
+    if (graph.kind(task) == TaskKind::collective && graph.work(task).part == TaskPart::finish) {
+      editor.remove_dependencies(task, DependencyKind::rendezvous);
+    }
+  }
+  if (editor.change().empty()) {
+    return std::nullopt;
+  }
+  Result<Committed> committed = commit(graph, editor.change());
+  return committed.ok() ? std::optional(std::move(committed->graph)) : std::nullopt;
+}
+
+std::int32_t rank_with_most(const TaskGraph& graph, const CriticalPath& path) {
+  std::map<std::int32_t, std::int64_t> by_rank;
+  for (std::size_t i = 0; i < path.shares.lane_ns.size(); ++i) {
+    by_rank[graph.context().lanes[i].rank] += path.shares.lane_ns[i];
+  }
+  const auto most =
+      std::max_element(by_rank.begin(), by_rank.end(),
+                       [](const auto& a, const auto& b) { return a.second < b.second; });
+  return most == by_rank.end() ? -1 : most->first;
+}
+
+/// The answers of variants of the graph; one that an engine refuses gives what it gave.
+std::vector<std::int64_t> answers_of(const TaskGraph& graph, std::span<const Weights> variants,
+                                     const Run& run, const RunOptions& options) {
+  std::vector<std::int64_t> answers(variants.size(), run.answer.step_ns);
+  for_each_index(variants.size(), [&](std::size_t i) {
+    const Result<Run> other = simulate_run(graph.with_weights(variants[i]), options);
+    if (other.ok()) {
+      answers[i] = other->answer.step_ns;
+    }
+  });
+  return answers;
+}
+
+}  // namespace
+
+Result<Analysis> analyse(const TaskGraph& graph, const Run& run, const RunOptions& options) {
+  Analysis analysis;
+  analysis.breakdown = breakdown_of(graph, run);
+  const StepScope scope = scope_of(graph, run.steps, run.answer, run.answer.middle[0]);
+  analysis.provenance = provenance_of(path_of(graph, run, scope));
+  if (const std::optional<TaskGraph> silent = without_collectives(graph)) {
+    const Result<Run> other = simulate_run(*silent, options);
+    if (!other.ok()) {
+      return other.error();
+    }
+    analysis.free_transfers_ns = run.answer.step_ns - other->answer.step_ns;
+  }
+  if (const std::optional<TaskGraph> alone = without_rendezvous(graph)) {
+    const Result<Run> other = simulate_run(*alone, options);
+    if (!other.ok()) {
+      return other.error();
+    }
+    analysis.free_waiting_ns = run.answer.step_ns - other->answer.step_ns;
+  }
+  if (!graph.context().tensors.empty()) {
+    analysis.memory = track_memory(graph, run.timeline);
+  }
+  return analysis;
+}
+
+void add_reserved(const Recording& recording, const Timeline& baseline, const TaskGraph& graph,
+                  Analysis& analysis) {
+  if (analysis.memory.empty()) {
+    return;
+  }
+  const auto recorded = track_memory(recording.graph(), baseline);
+  for (const MemoryCurve& curve : analysis.memory) {
+    const auto before =
+        std::find_if(recorded.begin(), recorded.end(), [&](const MemoryCurve& candidate) {
+          return candidate.rank == curve.rank && candidate.device == curve.device;
+        });
+    const MemoryInputs inputs{recording.built, graph, {}, recording.catalogue()};
+    // Tensors of a device that had none are known to the changed graph alone.
+    analysis.reserved.push_back(
+        before == recorded.end()
+            ? reserved_range(inputs, fresh_reserved_bytes(inputs, curve), curve)
+            : reserved_range(inputs, *before, curve));
+  }
+}
+
+std::vector<ChromeCounter> memory_counters(const Analysis& analysis) {
+  std::vector<ChromeCounter> counters;
+  for (const MemoryCurve& curve : analysis.memory) {
+    ChromeCounter counter{.name = "allocated bytes", .rank = curve.rank, .device = curve.device};
+    counter.samples.push_back({0, curve.base_bytes});
+    for (const MemoryPoint& point : curve.points) {
+      counter.samples.push_back({point.time_ns, point.live_bytes});
+    }
+    counters.push_back(std::move(counter));
+  }
+  return counters;
+}
+
+CriticalPath step_path(const TaskGraph& graph, const Run& run) {
+  return path_of(graph, run, scope_of(graph, run.steps, run.answer, run.answer.middle[0]));
+}
+
+PathReport path_report(const TaskGraph& graph, const Run& run, std::size_t groups,
+                       const RunOptions& run_options) {
+  PathReport report;
+  const std::size_t step = run.answer.middle[0];
+  report.scope = scope_of(graph, run.steps, run.answer, step);
+  report.step_number = run.answer.is_span ? -1 : run.steps.numbers[step];
+  report.rank = run.steps.ranks.empty() ? -1 : report.scope.rank;
+  report.path = path_of(graph, run, report.scope);
+  report.held_by = report.rank < 0 ? -1 : rank_with_most(graph, report.path);
+  GainOptions options;
+  options.count = groups;
+  options.measure = [&](std::span<const Weights> variants) {
+    return answers_of(graph, variants, run, run_options);
+  };
+  report.groups = path_gains(graph, report.path, options);
+  report.regions = host_regions(graph, report.path, options);
+  if (graph.context().layers.size() > 1) {
+    options.grouping = PathGrouping::layer;
+    report.layers = path_gains(graph, report.path, options);
+  }
+  return report;
+}
+
+}  // namespace foretrace

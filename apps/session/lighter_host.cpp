@@ -1,0 +1,31 @@
+#include "apps/session/lighter_host.h"
+
+#include <utility>
+
+#include "apps/session/recording/host_events.h"
+#include "apps/session/recording/without_events.h"
+
+namespace foretrace {
+namespace {
+
+Result<LighterHost> lighter_host(const Recording& recording, const RunOptions& options) {
+  LighterHost lighter;
+  const HostEvents events = host_events(recording);
+  if (events.per_step == 0) return lighter;
+  lighter.events_per_step = events.per_step;
+  lighter.graph = without_events(recording.graph(), events, likely_event_ns);
+  const Result<Run> run = simulate_run(lighter.graph, options);
+  if (!run.ok()) return run.error();
+  lighter.step_ns = run->answer.step_ns;
+  return lighter;
+}
+
+}  // namespace
+
+const Result<LighterHost>& LighterHostOnce::of(const Recording& recording,
+                                               const RunOptions& options) const {
+  std::call_once(once_, [&] { made_ = lighter_host(recording, options); });
+  return made_;
+}
+
+}  // namespace foretrace

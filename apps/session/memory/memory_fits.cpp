@@ -1,0 +1,76 @@
+// Tries the memory of every accelerator.
+#include "apps/session/memory/memory_fits.h"
+
+#include <algorithm>
+
+#include "models/hardware/catalogue/catalogue.h"
+
+namespace foretrace {
+namespace {
+
+// Where no profile says more: a usual context of a driver with its kernels, as in configs/memories.
+constexpr ContextBytes usual_context = {std::int64_t{300} << 20, std::int64_t{600} << 20};
+
+/// Name of the operator behind a tensor of the allocator's program.
+std::string owner_of(const TaskGraph& graph, const MemoryCurve& curve, std::uint32_t number) {
+  std::vector<bool> seen(graph.context().tensors.size(), false);
+  std::uint32_t next = 0;
+  for (const MemoryPoint& point : curve.points) {
+    if (seen[index(point.tensor)]) continue;
+    seen[index(point.tensor)] = true;
+    if (next++ == number) {
+      const Tensor& tensor = graph.context().tensors[index(point.tensor)];
+      return std::string(graph.names()[tensor.operator_name]);
+    }
+  }
+  return {};
+}
+
+}  // namespace
+
+ContextBytes usual_context_bytes() { return usual_context; }
+
+ContextBytes context_bytes_of(const Accelerator& accelerator) {
+  const MemoryProfile& profile = accelerator.memory;
+  return profile.name.empty() ? usual_context
+                              : ContextBytes{profile.context_low_bytes, profile.context_high_bytes};
+}
+
+std::vector<MemoryFit> memory_fits(const MemoryInputs& inputs, const MemoryReport& report) {
+  const AllocatorProgram program = allocator_program(inputs.graph, report.curve);
+  std::vector<MemoryFit> fits;
+  for (const Accelerator& accelerator : inputs.catalogue.accelerators()) {
+    // The allocator is one of GPUs.
+    if (accelerator.exec_model != nullptr) continue;
+    MemoryFit fit{.accelerator = accelerator.name};
+    fit.capacity_bytes =
+        std::max<std::int64_t>(0, accelerator.memory_bytes - context_bytes_of(accelerator).high);
+    if (report.reserved.high_bytes <= fit.capacity_bytes) {
+      fit.verdict = FitVerdict::fits;
+    } else if (report.curve.peak_bytes <= fit.capacity_bytes) {
+      ReplayOptions options{.settings = inputs.settings};
+      options.settings.capacity_bytes = fit.capacity_bytes;
+      const AllocatorReplay replay = replay_allocator(program, options);
+      fit.retries = replay.use.retries;
+      const bool works = replay.use.out_of_memory == 0;
+      fit.verdict = works ? FitVerdict::after_retries : FitVerdict::no;
+      if (!works) fit.fails_at = owner_of(inputs.graph, report.curve, replay.out_of_memory_at);
+    } else {
+      const auto& points = report.curve.points;
+      const auto over = std::find_if(points.begin(), points.end(), [&](const MemoryPoint& point) {
+        return point.live_bytes > fit.capacity_bytes;
+      });
+      if (over != points.end()) {
+        const Tensor& tensor = inputs.graph.context().tensors[index(over->tensor)];
+        fit.fails_at = inputs.graph.names()[tensor.operator_name];
+      }
+    }
+    fits.push_back(std::move(fit));
+  }
+  std::stable_sort(fits.begin(), fits.end(), [](const MemoryFit& a, const MemoryFit& b) {
+    return a.capacity_bytes < b.capacity_bytes;
+  });
+  return fits;
+}
+
+}  // namespace foretrace

@@ -1,0 +1,123 @@
+#include "apps/session/memory_need.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "apps/session/memory/memory_fits.h"
+#include "models/hardware/catalogue/accelerator.h"
+#include "sim/core/params.h"
+#include "sim/core/whole.h"
+
+namespace foretrace {
+
+namespace {
+
+// Of the kernels. Recordings of training have 0.55 and more: fused kernels, mostly of updates, are
+// what is missing. Serving engines have 0.4 and less: their caches are not seen at all.
+constexpr double least_coverage = 0.5;
+
+}  // namespace
+
+double memory_coverage(const trace::BuiltGraph& built) {
+  double least = 1;
+  for (const trace::DeviceMemory& device : built.memory) {
+    least = device.is_from_shapes ? std::min(least, device.known_share) : least;
+  }
+  return least;
+}
+
+Status check_tensors(const Recording& recording, std::string_view what) {
+  if (recording.graph().context().tensors.empty()) {
+    return Error{ErrorCode::missing_cost,
+                 fmt::format("{}: {} records neither device memory nor shapes of tensors, expected "
+                             "a trace recorded with "
+                             "profile_memory=True (or record_shapes=True)",
+                             what, recording.path)};
+  }
+  const double coverage = memory_coverage(recording.built);
+  if (coverage < least_coverage) {
+    return Error{
+        ErrorCode::missing_cost,
+        fmt::format("{}: {} records no device memory, and shapes tell what {:.0f} % of its "
+                    "kernels make, expected {:.0f} % or a trace recorded with "
+                    "profile_memory=True",
+                    what, recording.path, 100 * coverage, 100 * least_coverage)};
+  }
+  return ok_status();
+}
+
+std::int64_t MemoryNeed::reserved_bytes() const {
+  return std::max(live_bytes, std::min(reserved.fresh_bytes, reserved.expected_bytes));
+}
+
+MemoryModel::MemoryModel(const Recording& recording, const Timeline& timeline)
+    : recording_(recording) {
+  if (recording.graph().context().tensors.empty()) {
+    return;
+  }
+  is_least_ = std::any_of(recording.built.memory.begin(), recording.built.memory.end(),
+                          [](const trace::DeviceMemory& device) { return device.is_from_shapes; });
+  coverage_ = memory_coverage(recording.built);
+  recorded_ = track_memory(recording.graph(), timeline);
+  for (const MemoryCurve& curve : recorded_) {
+    fresh_bytes_.push_back(fresh_reserved_bytes({recording.built, recording.graph()}, curve));
+  }
+}
+
+std::optional<MemoryNeed> MemoryModel::need(const TaskGraph& graph,
+                                            const Timeline& timeline) const {
+  std::optional<MemoryNeed> most;
+  if (recorded_.empty()) {
+    return most;
+  }
+  for (const MemoryCurve& curve : track_memory(graph, timeline)) {
+    const auto before =
+        std::find_if(recorded_.begin(), recorded_.end(), [&](const MemoryCurve& candidate) {
+          return candidate.rank == curve.rank && candidate.device == curve.device;
+        });
+    const MemoryInputs inputs{recording_.built, graph, {}, recording_.catalogue()};
+    MemoryNeed need{.rank = curve.rank, .device = curve.device, .live_bytes = curve.peak_bytes};
+    need.is_least = is_least_;
+    need.coverage = coverage_;
+    need.reserved =
+        before == recorded_.end()
+            ? reserved_range(inputs, fresh_reserved_bytes(inputs, curve), curve)
+            : reserved_range(inputs,
+                             fresh_bytes_[static_cast<std::size_t>(before - recorded_.begin())],
+                             curve);
+    if (!most || need.reserved_bytes() > most->reserved_bytes()) {
+      most = need;
+    }
+  }
+  return most;
+}
+
+MemoryTarget target_of(const Accelerator& accelerator) {
+  const ContextBytes context = context_bytes_of(accelerator);
+  return {accelerator.name, accelerator.memory_bytes, context.low, context.high};
+}
+
+Result<MemoryTarget> parse_target(const Catalogue& catalogue, std::string_view text,
+                                  const std::optional<Accelerator>& accelerator) {
+  if (accelerator && accelerator->name == text) {
+    return target_of(*accelerator);
+  }
+  const auto named = catalogue.accelerator(text);
+  if (named.ok()) {
+    return target_of(**named);
+  }
+  const Result<double> bytes = parse_quantity(text, ParamType::bytes);
+  if (!bytes.ok() || !(*bytes >= 1 && *bytes <= 1e15)) {
+    const std::vector<std::string> names = catalogue.accelerator_names();
+    const std::vector<std::string_view> valid(names.begin(), names.end());
+    return Error{ErrorCode::bad_usage,
+                 fmt::format("--fit: got {}{}, expected a size such as '24 GiB' or the name of an "
+                             "accelerator; foretrace list accelerators names all",
+                             in_quotes(text), did_you_mean(text, valid))};
+  }
+  const ContextBytes context = accelerator ? context_bytes_of(*accelerator) : usual_context_bytes();
+  return MemoryTarget{"", to_whole(*bytes), context.low, context.high};
+}
+
+}  // namespace foretrace

@@ -1,0 +1,117 @@
+// What-ifs: applied in order, with the range they declare.
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <vector>
+
+#include "apps/session/predict.h"
+#include "apps/session/what_if_stack.h"
+
+namespace foretrace {
+namespace {
+
+/// What becomes of a what-if that finds nothing to change.
+enum class Idle : std::uint8_t { refuse, skip };
+
+/// The stack applied in its order.
+Result<WhatIfStack> applied_to(const Recording& recording, std::span<const WhatIf> stack, Idle idle,
+                               const RunOptions& options = {}) {
+  WhatIfStack applied(recording, options.checks);
+  for (const WhatIf& what_if : in_order(stack)) {
+    const Status pushed = applied.push(what_if, options.neutral);
+    const bool skips =
+        idle == Idle::skip && !pushed.ok() && pushed.error().code == ErrorCode::no_match;
+    if (!pushed.ok() && !skips) {
+      return pushed.error();
+    }
+  }
+  return applied;
+}
+
+/// The same, simulated, with the range that the edited durations declare.
+Result<Prediction> apply_stack(const Recording& recording, std::span<const WhatIf> stack,
+                               const RunOptions& options, Idle idle) {
+  const Result<WhatIfStack> applied = applied_to(recording, stack, idle, options);
+  return applied.ok() ? applied->finish(options) : applied.error();
+}
+
+/// Every parameter with a declared range at this end of it.
+std::vector<WhatIf> at_bound(std::span<const WhatIf> stack, Bound bound) {
+  std::vector<WhatIf> moved(stack.begin(), stack.end());
+  for (WhatIf& what_if : moved) {
+    what_if.parameters = what_if.parameters.at_bound(bound);
+  }
+  return moved;
+}
+
+/// Widens the declared range by that of the parameters. At an end of which a what-if changes
+/// nothing, it is as if it were not there.
+Status widen(const Recording& recording, std::span<const WhatIf> stack, const RunOptions& options,
+             Prediction& prediction) {
+  for (const Bound bound : {Bound::optimistic, Bound::pessimistic}) {
+    const Result<Prediction> end =
+        apply_stack(recording, at_bound(stack, bound), options, Idle::skip);
+    if (!end.ok()) {
+      return end.error();
+    }
+    prediction.declared_low_ns = std::min(prediction.declared_low_ns, end->declared_low_ns);
+    prediction.declared_high_ns = std::max(prediction.declared_high_ns, end->declared_high_ns);
+  }
+  return ok_status();
+}
+
+/// The range of a prediction whose declared bounds are known.
+Result<Prediction> with_range(const Recording& recording, Result<Prediction> prediction,
+                              const RunOptions& options, const Replay* baseline) {
+  if (!prediction.ok()) {
+    return prediction;
+  }
+  std::optional<Replay> own;
+  if (baseline == nullptr) {
+    Result<Replay> replayed = replay(recording, options);
+    if (!replayed.ok()) return std::move(replayed).error();
+    baseline = &own.emplace(*std::move(replayed));
+  }
+  const Status ranged = set_range(recording, *baseline, options, *prediction);
+  return ranged.ok() ? std::move(prediction) : Result<Prediction>(ranged.error());
+}
+
+}  // namespace
+
+std::vector<Doubt> Prediction::doubts() const {
+  std::vector<Doubt> all;
+  for (const Applied& one : applied) all.insert(all.end(), one.doubts.begin(), one.doubts.end());
+  return all;
+}
+
+Result<Prediction> predict(const Recording& recording, std::span<const WhatIf> stack,
+                           const RunOptions& options, const Replay* baseline) {
+  Result<Prediction> prediction = apply_stack(recording, stack, options, Idle::refuse);
+  const bool has_range = std::any_of(stack.begin(), stack.end(), [](const WhatIf& what_if) {
+    return what_if.parameters.has_range();
+  });
+  if (prediction.ok() && has_range) {
+    if (const Status widened = widen(recording, stack, options, *prediction); !widened.ok()) {
+      return widened.error();
+    }
+  }
+  return with_range(recording, std::move(prediction), options, baseline);
+}
+
+Result<PredictionEnds> predict_ends(const Recording& recording, std::span<const WhatIf> stack) {
+  const Result<WhatIfStack> fast =
+      applied_to(recording, at_bound(stack, Bound::optimistic), Idle::skip);
+  const Result<WhatIfStack> slow =
+      applied_to(recording, at_bound(stack, Bound::pessimistic), Idle::skip);
+  if (!fast.ok() || !slow.ok()) {
+    return fast.ok() ? slow.error() : fast.error();
+  }
+  return PredictionEnds{fast->low(), slow->high()};
+}
+
+void add_facts(const Recording& recording, const Run& baseline, Prediction& prediction) {
+  prediction.throughput = throughput_of(recording, baseline, prediction);
+  prediction.fit = device_fit(recording, baseline, prediction);
+}
+
+}  // namespace foretrace

@@ -1,0 +1,230 @@
+#include "apps/session/what_if_stack.h"
+
+#include <algorithm>
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "models/hardware/catalogue/imported_file.h"
+#include "models/hardware/catalogue/same_device.h"
+#include "models/hardware/costs/cost_table.h"
+#include "sim/core/whole.h"
+
+namespace foretrace {
+namespace {
+
+void follow_factors(const std::vector<float>& added, const Committed& committed,
+                    std::vector<float>& factors) {
+  if (factors.empty() && added.empty()) {
+    return;
+  }
+  std::vector<float> moved(committed.graph.size(), 1.0F);
+  for (std::size_t i = 0; i < factors.size(); ++i) {
+    const TaskId to = committed.new_id.empty() ? make_id<TaskId>(i) : committed.new_id[i];
+    if (to != none<TaskId>) {
+      moved[index(to)] = factors[i];
+    }
+  }
+  for (std::size_t i = 0; i < added.size(); ++i) {
+    moved[i] *= added[i];
+  }
+  factors = std::move(moved);
+}
+
+TaskGraph scaled(const TaskGraph& graph, const std::vector<float>& factors) {
+  if (factors.empty()) {
+    return graph;
+  }
+  Weights weights = graph.weights();
+  auto durations = std::make_shared<std::vector<std::int64_t>>(*weights.duration_ns);
+  for (std::size_t i = 0; i < durations->size(); ++i) {
+    if (factors[i] != 1.0F) {
+      (*durations)[i] =
+          to_whole(static_cast<double>((*durations)[i]) * static_cast<double>(factors[i]));
+    }
+  }
+  weights.duration_ns = std::move(durations);
+  return graph.with_weights(std::move(weights));
+}
+
+/// Where the tasks of the next graph come from, if `origin` says it of the graph before.
+void follow_origin(const Committed& committed, std::size_t size_before,
+                   std::vector<TaskId>& origin) {
+  if (committed.new_id.empty()) return;
+  std::vector<TaskId> moved(committed.graph.size(), none<TaskId>);
+  for (std::size_t i = 0; i < size_before; ++i) {  // behind them stand the inserted ones
+    const TaskId to = committed.new_id[i];
+    if (to != none<TaskId>) moved[index(to)] = origin.empty() ? make_id<TaskId>(i) : origin[i];
+  }
+  origin = std::move(moved);
+}
+
+/// A cluster file of another simulator; `find_cluster` reads it with the files that it names.
+bool is_imported_cluster(const NamedFile& file) {
+  if (file.folder != "clusters") return false;
+  const auto read = read_imported_file(file.path);
+  return read.ok() && read->document.find("schema") == nullptr;
+}
+
+/// The catalogue gets the files of the user's that parameters name.
+Status read_files_of(const WhatIf& what_if, CataloguePtr& known) {
+  for (const NamedFile& file : files_named_by(what_if)) {
+    if (is_imported_cluster(file)) continue;
+    auto more = std::make_shared<Catalogue>(known ? *known : no_catalogue());
+    if (Status read = more->add_file(file.folder, file.path); !read.ok()) {
+      return std::move(read).error().with_context(fmt::format("parameter '{}'", file.parameter));
+    }
+    known = std::move(more);
+  }
+  return ok_status();
+}
+
+/// Whether the next graph is the same one, for the same work. What moves, comes or goes is a
+/// change; so is a tensor of another size.
+bool changes_nothing(const TaskGraph& before, const Change& change, const Committed& after) {
+  if (!after.new_id.empty() || before.shared_topology() != after.graph.shared_topology() ||
+      !change.policies.empty() || !change.priorities.empty() || !change.new_tensors.empty() ||
+      change.samples.value_or(1) != 1) {
+    return false;
+  }
+  const Weights& was = before.weights();
+  const Weights& is = after.graph.weights();
+  const auto resizes = [&](const TensorEdit& edit) {
+    return before.context().tensors[index(edit.tensor)].bytes != edit.bytes;
+  };
+  return *was.duration_ns == *is.duration_ns && *was.segment_ns == *is.segment_ns &&
+         *was.lag_ns == *is.lag_ns && *was.overflow_lag_ns == *is.overflow_lag_ns &&
+         std::none_of(change.tensors.begin(), change.tensors.end(), resizes);
+}
+
+/// What the run is on with the what-if, and with all that follows in the stack. The device that it
+/// was on keeps the memory that its driver reported.
+std::optional<Accelerator> device_after(const WhatIf& what_if, const Catalogue& known,
+                                        const std::optional<Accelerator>& before) {
+  const ParamInfo* const named = what_if.info->accelerator_param;
+  if (named == nullptr) return before;
+  const auto to = known.accelerator(what_if.parameters.text(*named));
+  if (!to.ok()) return std::nullopt;
+  return before && is_same_device(*before, **to) ? before : std::optional(**to);
+}
+
+bool is_one_device(const std::optional<Accelerator>& a, const std::optional<Accelerator>& b) {
+  return a && b ? is_same_device(*a, *b) : a.has_value() == b.has_value();
+}
+
+/// In front of the note that is always shown.
+void say_nothing_changes(Change& change) {
+  if (change.notes.empty()) change.notes.emplace_back("every task stays as it is");
+  change.notes.front().insert(0, "changes nothing: ");
+}
+
+/// The point and both bounds; a bound never lies on the wrong side of the point.
+Status add_range(const DurationBounds& bounds, const RunOptions& options, Prediction& prediction) {
+  prediction.declared_low_ns = prediction.declared_high_ns = prediction.run.answer.step_ns;
+  if (bounds.are_tight()) {
+    return ok_status();
+  }
+  for (const TaskGraph& graph : {bounds.low(prediction.graph), bounds.high(prediction.graph)}) {
+    const Result<Run> run = simulate_run(graph, options);
+    if (!run.ok()) {
+      return run.error();
+    }
+    prediction.declared_low_ns = std::min(prediction.declared_low_ns, run->answer.step_ns);
+    prediction.declared_high_ns = std::max(prediction.declared_high_ns, run->answer.step_ns);
+  }
+  return ok_status();
+}
+
+}  // namespace
+
+void DurationBounds::follow(const Committed& committed) {
+  follow_factors(committed.low, committed, low_);
+  follow_factors(committed.high, committed, high_);
+}
+
+TaskGraph DurationBounds::low(const TaskGraph& graph) const { return scaled(graph, low_); }
+TaskGraph DurationBounds::high(const TaskGraph& graph) const { return scaled(graph, high_); }
+
+std::vector<NamedFile> files_named_by(const WhatIf& what_if) {
+  std::vector<NamedFile> files;
+  for (const ParamInfo& row : what_if.info->params) {
+    if (row.config.empty()) {
+      continue;
+    }
+    const std::string& text = what_if.parameters.text(row);
+    if (costing::CostTable::is_document(text)) continue;  // it stands here
+    if (text.ends_with(".json") || text.find('/') != std::string::npos) {
+      files.push_back({row.name, row.config, text});
+    }
+  }
+  return files;
+}
+
+std::string reason_of(const Error& error, std::string_view name) {
+  const std::string prefix = fmt::format("{}: ", name);
+  return error.message.rfind(prefix, 0) == 0 ? error.message.substr(prefix.size()) : error.message;
+}
+
+Status WhatIfStack::push(const WhatIf& what_if, Neutral neutral) {
+  const WhatIfInfo& info = *what_if.info;
+  if (const Status read = read_files_of(what_if, known_); !read.ok()) {
+    return Error(read.error()).with_context(info.name);
+  }
+  const Catalogue& known = known_ ? *known_ : no_catalogue();
+  const foretrace::WhatIfInput scenario{graph_, accelerator_ ? &*accelerator_ : nullptr, known};
+  Result<Change> change = info.apply(scenario, what_if.parameters);
+  if (!change.ok()) {
+    return Error{change.error().code,
+                 fmt::format("{}: {}", info.name, reason_of(change.error(), info.name))};
+  }
+  Result<Committed> committed = commit(graph_, *change, checks_);
+  if (!committed.ok()) {
+    return Error(committed.error()).with_context(info.name);
+  }
+  std::optional<Accelerator> on = device_after(what_if, known, accelerator_);
+  if (is_one_device(on, accelerator_) && changes_nothing(graph_, *change, *committed)) {
+    say_nothing_changes(*change);
+    if (neutral == Neutral::refuse) {
+      return Error{ErrorCode::no_match,
+                   fmt::format("{}: {}", info.name, fmt::join(change->notes, "; "))};
+    }
+  }
+  bounds_.follow(*committed);
+  follow_origin(*committed, graph_.size(), origin_);
+  if (change->samples) {
+    samples_ = samples_.value_or(1) * *change->samples;
+  }
+  accelerator_ = std::move(on);
+  const std::size_t changed = change->tasks_changed(graph_);
+  graph_ = std::move(committed->graph);
+  std::vector<Doubt> doubts;
+  for (const ChangeDoubt& doubt : change->doubts) {
+    doubts.push_back({doubt.text, fmt::format("{}: {}", info.name, doubt.text), doubt.is_bounded});
+  }
+  applied_.push_back({&info, what_if.parameters.texts(), changed,
+                      change->tensors.size() + change->new_tensors.size(), std::move(change->notes),
+                      std::move(doubts)});
+  return ok_status();
+}
+
+Result<Prediction> WhatIfStack::finish(const RunOptions& options) const {
+  Prediction prediction;
+  prediction.graph = graph_;
+  prediction.origin = origin_;
+  prediction.applied = applied_;
+  prediction.samples = samples_;
+  prediction.accelerator = accelerator_;
+  Result<Run> run = simulate_run(graph_, options);
+  if (!run.ok()) {
+    return run.error();
+  }
+  prediction.run = *std::move(run);
+  if (const Status range = add_range(bounds_, options, prediction); !range.ok()) {
+    return range.error();
+  }
+  return prediction;
+}
+
+}  // namespace foretrace

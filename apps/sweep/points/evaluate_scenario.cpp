@@ -1,0 +1,133 @@
+// Points that are training jobs without a trace: the analytic evaluation of plans.
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "apps/plans/plan_estimates.h"
+#include "apps/sweep/points/evaluate.h"
+#include "apps/sweep/points/scenario_points.h"
+#include "models/jobs/figures/device_memory.h"
+#include "models/jobs/program/estimate.h"
+#include "models/jobs/program/job_figures.h"
+
+namespace foretrace::sweeping {
+namespace {
+
+constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
+
+class ScenarioEvaluator final : public PointEvaluator {
+ public:
+  ScenarioEvaluator(const Sweep& sweep, const Catalogue& catalogue)
+      : sweep_(sweep), points_(sweep, catalogue) {
+    for (const MetricInfo& metric : sweep.metrics) {
+      has_range_ = has_range_ || metric.name == "low_ns" || metric.name == "high_ns";
+    }
+  }
+
+  void evaluate(std::span<PointResult> points) override {
+    for (PointResult& point : points) {
+      if (Status status = evaluate_one(point); !status.ok()) {
+        point.metrics.clear();
+        point.reason = status.error().message;
+      }
+    }
+  }
+
+  Status evaluate_one(PointResult& point) {
+    const auto scenario = points_.at(point.where);
+    if (!scenario.ok()) return scenario.error();
+    const Job& job = (*scenario)->job;
+    const auto answer = estimates_.of(job);
+    if (!answer.ok()) return answer.error();
+    RangedStep range;
+    if (has_range_) {
+      const auto ends = ranged_step(job, build_blocks(job));
+      if (!ends.ok()) return ends.error();
+      range = *ends;
+    }
+    for (const MetricInfo& metric : sweep_.metrics) {
+      point.metrics.push_back(metric_of(metric.name, job, *answer, range));
+    }
+    return ok_status();
+  }
+
+ private:
+  double metric_of(std::string_view name, const Job& job, const Estimate& answer,
+                   const RangedStep& range) {
+    const double bytes = fullest_bytes(answer.memory);
+    if (name == "step_ns") return static_cast<double>(answer.step_ns);
+    // A recording without weights does not say.
+    if (name == "memory_bytes") return bytes > 0 ? std::round(bytes) : unknown;
+    if (name == "fits") return fits_device(job, answer.memory) ? 1 : 0;
+    if (name == "ram_bytes" || name == "flash_bytes") {
+      const auto memories = device_memories(job, answer.memory[fullest_stage(answer.memory)]);
+      if (name == "ram_bytes") return std::round(memories.front().need);
+      return memories.size() > 1 ? std::round(memories[1].need) : unknown;
+    }
+    const double flops = model_flops(job, points_.amounts(job));
+    const JobFigures figures = job_figures(job, answer.step_ns, flops);
+    if (name == "tokens_per_s") return figures.tokens_per_s;
+    // A recording has no operations to count.
+    if (name == "mfu") return figures.flops_utilization.value_or(unknown);
+    if (name == "low_ns") return static_cast<double>(range.low_ns);
+    if (name == "high_ns") return static_cast<double>(range.high_ns);
+    if (name == "bubble_ns") return std::round(answer.breakdown.bubble);
+    if (name == "exposed_ns") {
+      double exposed = 0;
+      for (const double part : answer.breakdown.exposed) exposed += part;
+      return std::round(exposed);
+    }
+    if (name == "ranks") return job.ranks();
+    if (name == "cost_per_million_tokens" && job.cluster->price_per_hour > 0) {
+      return figures.cost_per_million_tokens;
+    }
+    return unknown;
+  }
+
+  const Sweep& sweep_;
+  ScenarioPoints points_;
+  PlanEstimates estimates_;
+  bool has_range_ = false;
+};
+
+class ScenarioEvaluation final : public Evaluation {
+ public:
+  ScenarioEvaluation(const Sweep& sweep, CataloguePtr catalogue)
+      : sweep_(sweep), catalogue_(std::move(catalogue)) {}
+
+  /// Every value of every axis can be read: what a plan makes of it is another matter.
+  Status check() {
+    ScenarioParts parts;
+    std::vector<std::string> files;
+    const Status tried = try_values(sweep_, [&](const ConfigValue& document) -> Status {
+      auto read = read_point(sweep_, *catalogue_, document, parts);
+      if (!read.ok()) return std::move(read).error();
+      files.insert(files.end(), read->files.begin(), read->files.end());
+      return ok_status();
+    });
+    if (!tried.ok()) return tried.error();
+    return note_inputs(std::move(files), *catalogue_);
+  }
+
+  [[nodiscard]] std::unique_ptr<PointEvaluator> evaluator() const override {
+    return std::make_unique<ScenarioEvaluator>(sweep_, *catalogue_);
+  }
+
+ private:
+  const Sweep& sweep_;
+  CataloguePtr catalogue_;
+};
+
+}  // namespace
+
+Result<std::unique_ptr<const Evaluation>> prepare_scenarios(const Sweep& sweep,
+                                                            CataloguePtr catalogue) {
+  auto evaluation = std::make_unique<ScenarioEvaluation>(sweep, std::move(catalogue));
+  if (Status status = evaluation->check(); !status.ok()) return std::move(status).error();
+  return std::unique_ptr<const Evaluation>(std::move(evaluation));
+}
+
+}  // namespace foretrace::sweeping

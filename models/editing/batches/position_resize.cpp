@@ -1,0 +1,67 @@
+#include "models/editing/batches/position_resize.h"
+
+#include <vector>
+
+#include "models/editing/batches/activation_resize.h"
+#include "models/editing/batches/batch_resize.h"
+#include "models/editing/kernels/attention_core.h"
+#include "models/editing/tensors/tensor_makers.h"
+
+namespace foretrace::editing {
+
+Result<PositionResizer> PositionResizer::make(KernelEditor& editor) {
+  PositionResizer made(editor);
+  for (const AttentionCore& core : find_attention_cores(editor)) {
+    if (core.scores && core.scores->m == 1) {
+      return Error{ErrorCode::no_match,
+                   "the run decodes one position at a time, expected training or a prompt"};
+    }
+    made.single_.insert(core.kernels.begin(), core.kernels.end());
+    made.scores_.insert(core.kernels.begin(), core.kernels.end() - (core.kernels.empty() ? 0 : 1));
+  }
+  for (const TaskId kernel : editor.kernels()) {
+    if (editor.class_of(kernel) == KernelClass::attention) made.fused_.insert(kernel);
+  }
+  if (made.single_.empty() && made.fused_.empty()) {
+    return Error{ErrorCode::no_match,
+                 "no attention: neither a fused kernel nor a softmax between batched products, "
+                 "expected a transformer"};
+  }
+  return made;
+}
+
+Status PositionResizer::resize(const PositionFactors& factors) {
+  const BatchResizer resizer(*editor_, 0);
+  for (const TaskId kernel : editor_->kernels()) {
+    const Phase phase = editor_->graph().phase(kernel);
+    if (phase == Phase::update || phase == Phase::communication) continue;
+    const bool fused = fused_.contains(kernel);
+    const bool single = single_.contains(kernel);
+    const double factor = fused    ? factors.fused_pairs
+                          : single ? factors.single_pairs
+                                   : factors.rows;
+    if (fused || single) attention_ns_ += editor_->graph().duration_ns(kernel);
+    const auto resized = resizer.resized(kernel, factor);
+    time_.add(resized.growth, editor_->graph().duration_ns(kernel));
+    if (resized.growth != Growth::fixed) editor_->set(kernel, resized.cost);
+  }
+  if (editor_->untouched()) {
+    return Error{ErrorCode::no_match, "no forward or backward kernel works on positions"};
+  }
+  transfers_ = resize_transfers(editor_->edit(), factors.rows);
+  const auto copied = [&](TaskId copy) {
+    return single_.contains(copy) ? factors.single_pairs : factors.rows;
+  };
+  copies_ = resize_copies(*editor_, resizer, copied, time_);
+  return ok_status();
+}
+
+// What a kernel inside of attention writes has a number for each pair of positions.
+void PositionResizer::resize_memory(TensorEditor& tensors, const PositionFactors& factors) const {
+  const std::vector<TaskId> makers = find_makers(*editor_);
+  resize_tensors(tensors, editor_->graph(), [&](std::size_t tensor) {
+    return scores_.contains(makers[tensor]) ? factors.single_pairs : factors.rows;
+  });
+}
+
+}  // namespace foretrace::editing

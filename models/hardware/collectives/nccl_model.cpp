@@ -1,0 +1,256 @@
+// Constants quoted from NCCL 2.30.7, src/graph/tuning.cc, topo.h and search.cc; code is our own.
+#include "models/hardware/collectives/nccl_model.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <optional>
+
+namespace foretrace::nccl {
+namespace {
+
+constexpr std::size_t protocols = 3;
+using ByProtocol = std::array<double, protocols>;  // LL, LL128, Simple
+
+// Microseconds.
+constexpr ByProtocol tree_base = {6.8, 14, 8.4};
+constexpr ByProtocol ring_base = {6.6, 14, 8.4};
+constexpr ByProtocol tree_nvlink = {0.6, 1.25, 4.0};
+constexpr ByProtocol ring_nvlink = {0.6, 1.9, 3.4};
+constexpr ByProtocol tree_pcie = {1.0, 1.9, 4.0};
+constexpr ByProtocol ring_pcie = {1.0, 2.5, 5.7};
+constexpr ByProtocol tree_network = {5.0, 8.5, 14};
+constexpr ByProtocol ring_network = {2.7, 4.0, 14};
+constexpr double nvls_base = 25;
+constexpr double nvls_network = 18;
+constexpr double nvls_tree_network = 20.9;
+
+// GB/s for one, two, and three or more nodes, by generation: Volta, Ampere, Hopper, Blackwell.
+using ByNodes = std::array<double, 3>;
+constexpr std::array<ByNodes, 4> ll_most = {
+    {{39, 39, 20.4}, {87.7, 22.5, 19}, {141, 45, 35}, {282, 90, 70}}};
+constexpr std::array<double, 4> ring_ll128 = {20, 20, 36.7, 40};
+constexpr std::array<ByNodes, 4> tree_ll128 = {
+    {{20, 20, 20}, {20, 20, 20}, {36.7, 36.7, 29}, {55.6, 31.67, 20}}};
+constexpr std::array<ByNodes, 4> tree_most = {
+    {{26.5, 18.5, 10}, {24, 23.6, 17.8}, {38.7, 41.4, 36}, {70, 42.8, 24}}};
+constexpr std::array<ByNodes, 4> nvls_tree_most = {
+    {{0, 0, 0}, {0, 0, 0}, {0, 57.7, 45.5}, {0, 96, 80}}};
+constexpr std::array<double, 4> nvls_efficiency = {0, 0, 0.85, 0.74};
+// NVLink GB/s of a link in NCCL's topology against 25 (50 from Blackwell on) of the data sheet.
+constexpr std::array<double, 4> nvlink_share = {0.80, 0.80, 0.824, 0.802};
+
+// Tree bandwidth by floor(log2(bytes / 64)).
+constexpr std::array tree_ll_factor = {1., 1., 1., 1., .9, .8, .7, .7, .7, .7, .6, .5,
+                                       .4, .4, .5, .6, .7, .8, .9, 1., 1., 1., 1.};
+constexpr std::array tree_ll128_factor = {1., 1., 1., 1., 1., .9, .8, .8, .8, .7, .6, .6,
+                                          .6, .6, .6, .6, .8, .9, .9, .9, .9, 1., 1.};
+constexpr std::array tree_simple_factor = {.9, .9, .9, .9, .9, .9, .9, .8, .7, .6, .6, .5,
+                                           .5, .5, .5, .6, .7, .8, .7, .7, .8, .9, .9};
+
+// Speeds that the search tries, GB/s.
+constexpr std::array ampere_speeds = {48., 30., 28., 24., 20., 18., 15., 12.,
+                                      10., 9.,  7.,  6.,  5.,  4.,  3.};
+constexpr std::array hopper_speeds = {48., 45., 42., 40., 30., 24., 22.,
+                                      20., 18., 15., 12., 6.,  3.};
+constexpr std::array blackwell_speeds = {96., 86., 80., 48., 45., 42., 40.,
+                                         30., 24., 22., 20., 12., 6.};
+
+std::size_t row_of(Generation generation) {
+  return std::min<std::size_t>(static_cast<std::size_t>(generation), 3);
+}
+std::size_t column_of(const Placement& group) {
+  return group.nodes <= 1 ? 0 : group.nodes == 2 ? 1 : 2;
+}
+
+double speed_below(Generation generation, double limit) {
+  const auto largest = [limit](const auto& speeds) {
+    const auto found = std::find_if(speeds.begin(), speeds.end(),
+                                    [limit](double speed) { return speed <= limit * 1.0001; });
+    // Slower than the slowest that NCCL tries: as it is.
+    return found == speeds.end() ? limit : *found;
+  };
+  switch (generation) {
+    case Generation::hopper: return largest(hopper_speeds);
+    case Generation::blackwell: return largest(blackwell_speeds);
+    case Generation::volta:
+    case Generation::ampere:
+    case Generation::other: return largest(ampere_speeds);
+  }
+  return limit;
+}
+
+struct Link {
+  bool nvlink = true;
+  [[nodiscard]] const ByProtocol& tree() const { return nvlink ? tree_nvlink : tree_pcie; }
+  [[nodiscard]] const ByProtocol& ring() const { return nvlink ? ring_nvlink : ring_pcie; }
+};
+
+struct Question {
+  const Cluster& cluster;
+  const Placement& group;
+  CollectiveKind kind;
+  double bytes;
+  double efficiency;
+  Channels channels;
+  Link link;
+  [[nodiscard]] double ranks() const { return group.ranks; }
+  [[nodiscard]] double nodes() const { return group.nodes; }
+  [[nodiscard]] bool all_reduce() const { return kind == CollectiveKind::all_reduce; }
+};
+
+// Bytes in sequence that a ring needs, in buffers of 1 / n.
+double ring_steps(const Question& q) {
+  switch (q.kind) {
+    case CollectiveKind::all_reduce: return 2 * (q.ranks() - 1);
+    case CollectiveKind::broadcast:
+    case CollectiveKind::reduce: return q.ranks();
+    default: return q.ranks() - 1;
+  }
+}
+
+double time_us(double latency_us, double bytes, double gigabytes_per_s) {
+  return latency_us + bytes / (gigabytes_per_s * 1e3);
+}
+
+double network_us(const Question& q, double hardware, Protocol protocol) {
+  const double extra = q.cluster.network.step_latency_ns * 1e-3;
+  return hardware + (protocol == Protocol::simple ? 2 : 1) * extra;
+}
+
+double share_of_network(const Question& q) {
+  return q.group.nodes > 1 ? q.efficiency / q.group.oversubscription : 1;
+}
+
+double ring_us(const Question& q, Protocol protocol) {
+  const auto p = static_cast<std::size_t>(protocol);
+  const std::size_t row = row_of(q.cluster.generation);
+  const double count = q.channels.count;
+  double bus = count * q.channels.ring;
+  if (protocol == Protocol::ll) bus = std::min(ll_most[row][column_of(q.group)], bus / 2);
+  if (protocol == Protocol::ll128) bus = std::min(0.92 * bus, count * ring_ll128[row]);
+  bus *= share_of_network(q);
+  const double steps = ring_steps(q);
+  const double between =
+      q.group.nodes > 1 ? (q.all_reduce() ? 2 * (q.nodes() - 1) : q.nodes() - 1) : 0;
+  // The host posts each message to the network: 1 us, three times that for Simple.
+  const double post = q.group.nodes > 1 ? (protocol == Protocol::simple ? 3.0 : 1.0) : 0.0;
+  double latency = ring_base[p] + std::max(0.0, steps - between) * std::max(q.link.ring()[p], post);
+  if (between > 0) {
+    // With one accelerator per node NCCL takes the tree's figure of the network.
+    const double hardware = q.group.per_node == 1 ? tree_network[p] : ring_network[p];
+    latency += between * network_us(q, hardware, protocol);
+  }
+  const bool large = q.bytes / (count * q.ranks()) >= 64;
+  if (protocol == Protocol::simple && q.all_reduce() && q.group.nodes > 1 && large) {
+    latency *= q.cluster.generation == Generation::volta ? 1.9 : 1.4;
+  }
+  return time_us(latency, q.bytes, bus * q.ranks() / steps);
+}
+
+double tree_us(const Question& q, Protocol protocol) {
+  const auto p = static_cast<std::size_t>(protocol);
+  const std::size_t row = row_of(q.cluster.generation);
+  const std::size_t column = column_of(q.group);
+  const double count = q.channels.count;
+  const double speed = q.group.nodes <= 2 ? q.channels.tree_inside : q.channels.between;
+  const double bus = std::min(0.92 * count * speed, count * tree_most[row][column]);
+  const auto size = static_cast<std::size_t>(
+      std::clamp(std::floor(std::log2(std::max(q.bytes, 64.0) / 64)), 0.0, 22.0));
+  double rate = bus;
+  if (protocol == Protocol::ll)
+    rate = std::min(bus / 3.8, ll_most[row][column]) * tree_ll_factor[size];
+  if (protocol == Protocol::ll128) {
+    rate = std::min(bus * (q.group.nodes == 1 ? 7. / 9 : 120. / 128),
+                    count * tree_ll128[row][column]) *
+           tree_ll128_factor[size];
+  }
+  if (protocol == Protocol::simple) rate *= tree_simple_factor[size];
+  rate *= share_of_network(q);
+  double latency = tree_base[p] + 2 * (q.group.per_node - 1) * q.link.tree()[p];
+  if (q.group.nodes > 1) {
+    latency += 2 * std::floor(std::log2(q.nodes())) * network_us(q, tree_network[p], protocol);
+  }
+  return time_us(latency, q.bytes, rate / 2);
+}
+
+// The switch of a node multicasts and adds up; between nodes a tree.
+std::optional<double> nvls_us(const Question& q) {
+  const std::size_t row = row_of(q.cluster.generation);
+  if (!(q.channels.nvls > 0) || !q.all_reduce() || !(nvls_efficiency[row] > 0)) return std::nullopt;
+  const double count = q.channels.count;
+  double per_channel = 2 * q.channels.nvls * nvls_efficiency[row] * (count - 1) / count;
+  double latency = nvls_base;
+  if (q.group.nodes > 1) {
+    const double between = q.channels.nvls * (q.group.nodes == 2 ? 2 : 1);
+    per_channel = std::min({per_channel, between, nvls_tree_most[row][column_of(q.group)]});
+    latency +=
+        2 * std::floor(std::log2(q.nodes())) * network_us(q, nvls_tree_network, Protocol::ll);
+  }
+  const double bus = count * per_channel * share_of_network(q);
+  return time_us(latency, q.bytes, bus * q.ranks() / ring_steps(q));
+}
+
+}  // namespace
+
+std::string_view to_string(Algorithm algorithm) {
+  constexpr std::array<std::string_view, 4> names = {"ring", "tree", "nvls", "nvls tree"};
+  return names[static_cast<std::size_t>(algorithm)];
+}
+
+Channels find_channels(const Cluster& cluster, const Placement& group) {
+  const Generation generation = cluster.generation;
+  const bool nvlink = cluster.links == NodeLinks::nvswitch || cluster.links == NodeLinks::mesh;
+  const double links =
+      cluster.link_bandwidth * 1e-9 * (nvlink ? nvlink_share[row_of(generation)] : 1.0);
+  Channels channels;
+  if (group.nodes <= 1) {
+    // The search fills the links of an accelerator with channels of equal speed.
+    const double speed = generation == Generation::hopper      ? 30
+                         : generation == Generation::blackwell ? 40
+                                                               : 20;
+    channels.count = nvlink ? std::max(1.0, std::floor(links / speed)) : 1;
+    channels.ring = nvlink ? speed : links;
+    channels.tree_inside = channels.ring;
+    channels.between = channels.ring;
+    return channels;
+  }
+  const double nics = std::max(group.nics, 1e-9);
+  const double nic = cluster.network.nic_bandwidth * 1e-9 * std::min(1.0, nics);
+  channels.count = std::max(1.0, nics);
+  const double inside = group.per_node > 1 ? links / channels.count : nic;
+  channels.between = speed_below(generation, std::min(nic, inside));
+  channels.ring = channels.between;
+  channels.tree_inside = speed_below(generation, std::min(2 * channels.between, inside));
+  const bool multicast = cluster.links == NodeLinks::nvswitch && group.per_node > 4;
+  if (multicast) channels.nvls = speed_below(generation, nic);
+  return channels;
+}
+
+Choice fastest(const Cluster& cluster, const Placement& group, CollectiveKind kind, double bytes,
+               double efficiency) {
+  const Question q{cluster,
+                   group,
+                   kind,
+                   bytes,
+                   efficiency,
+                   find_channels(cluster, group),
+                   {cluster.links == NodeLinks::nvswitch || cluster.links == NodeLinks::mesh}};
+  Choice best;
+  best.ns = HUGE_VAL;
+  const auto offer = [&best](double us, Algorithm algorithm, Protocol protocol) {
+    if (us * 1e3 < best.ns) best = {us * 1e3, algorithm, protocol};
+  };
+  for (const Protocol protocol : {Protocol::ll, Protocol::ll128, Protocol::simple}) {
+    // LL128 needs NVLink to keep 128 bytes together.
+    if (protocol == Protocol::ll128 && !q.link.nvlink) continue;
+    offer(ring_us(q, protocol), Algorithm::ring, protocol);
+    if (q.all_reduce()) offer(tree_us(q, protocol), Algorithm::tree, protocol);
+  }
+  if (const auto us = nvls_us(q)) {
+    offer(*us, group.nodes > 1 ? Algorithm::nvls_tree : Algorithm::nvls, Protocol::simple);
+  }
+  return best;
+}
+
+}  // namespace foretrace::nccl

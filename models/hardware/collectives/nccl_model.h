@@ -1,0 +1,41 @@
+// NCCL's own model of its algorithms and protocols (src/graph/tuning.cc of NCCL 2.30.7, 2026): the
+// times by which it chooses, with the latency and the efficiency of the fabric put in.
+#pragma once
+
+#include <cstdint>
+#include <string_view>
+
+#include "models/hardware/networks/cluster.h"
+#include "models/hardware/networks/placement.h"
+#include "sim/graph/task.h"
+
+namespace foretrace::nccl {
+
+enum class Algorithm : std::uint8_t { ring, tree, nvls, nvls_tree };
+enum class Protocol : std::uint8_t { ll, ll128, simple };
+[[nodiscard]] std::string_view to_string(Algorithm algorithm);
+
+/// What the search over links finds: channels, and GB/s of each.
+struct Channels {
+  double count = 1;
+  double ring = 0;         ///< of a ring, inside and between nodes
+  double tree_inside = 0;  ///< of a tree inside a node (counts for two nodes at most)
+  double between = 0;      ///< between nodes
+  double nvls = 0;         ///< of the multicast of a switch; 0: none
+};
+
+/// What NCCL would find for this group. NVLink counts with the rate NCCL takes for it.
+[[nodiscard]] Channels find_channels(const Cluster& cluster, const Placement& group);
+
+struct Choice {
+  double ns = 0;
+  Algorithm algorithm = Algorithm::ring;
+  Protocol protocol = Protocol::simple;
+};
+
+/// The fastest algorithm and protocol for a buffer of this size (that of nccl-tests: the whole
+/// gathered buffer of an all-gather). `efficiency` is the share of the network's rate.
+[[nodiscard]] Choice fastest(const Cluster& cluster, const Placement& group, CollectiveKind kind,
+                             double bytes, double efficiency);
+
+}  // namespace foretrace::nccl

@@ -1,0 +1,196 @@
+#include "models/jobs/program/estimate.h"
+
+#include <algorithm>
+#include <cmath>
+#include <numeric>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "models/jobs/program/left_over.h"
+#include "models/jobs/schedules/execution.h"
+#include "sim/core/whole.h"
+
+namespace foretrace {
+namespace {
+
+// Micro-batches of one stage, without waiting for others.
+PassTime stage_pass(const Job& job, const StepParts& parts, const std::vector<BlockTimes>& times,
+                    std::uint32_t stage) {
+  PassTime sum;
+  for (std::uint32_t chunk = 0; chunk < job.chunks; ++chunk) {
+    const auto position = position_of(*job.schedule, parts.times.shape, stage, chunk);
+    sum.add(parts.forward[position], parts.times.shape.micro_batches);
+    sum.add(parts.backward[position], parts.times.shape.micro_batches);
+    if (!job.schedule->splits_backward) continue;
+    for (const BlockRun& run : parts.positions[position]) {
+      sum.add(times[run.block].weights,
+              static_cast<double>(run.count) * parts.times.shape.micro_batches);
+    }
+  }
+  return sum;
+}
+
+// What stage_pass() says in total, in the whole ns that the schedule runs.
+std::int64_t stage_ns(const Job& job, const StepParts& parts, std::uint32_t stage) {
+  std::int64_t ns = 0;
+  for (std::uint32_t chunk = 0; chunk < job.chunks; ++chunk) {
+    const auto position = position_of(*job.schedule, parts.times.shape, stage, chunk);
+    ns += parts.times.forward[position] + parts.times.backward[position];
+    if (job.schedule->splits_backward) ns += parts.times.weights[position];
+  }
+  return ns * parts.times.shape.micro_batches;
+}
+
+struct StepEnd {
+  std::int64_t gradients = 0;  ///< from the end of the pipeline
+  std::int64_t parameters = 0;
+  std::int64_t update = 0;
+  [[nodiscard]] std::int64_t total() const { return gradients + parameters + update; }
+};
+
+// A stage may reduce its gradients as soon as its own passes are over; all meet before the update
+// (norm of the gradients).
+StepEnd step_end(const StepParts& parts, const Executed& passes) {
+  StepEnd end;
+  for (std::size_t stage = 0; stage < parts.gradients.size(); ++stage) {
+    const std::int64_t early = passes.makespan_ns - passes.stage_end_ns[stage];
+    end.gradients = std::max(end.gradients, parts.gradients[stage] - early);
+    if (parts.update[stage] + parts.parameters[stage] > end.update + end.parameters) {
+      end.update = parts.update[stage];
+      end.parameters = parts.parameters[stage];
+    }
+  }
+  return end;
+}
+
+Status check_memory(const std::vector<StageMemory>& stages) {
+  const auto too_large = std::find_if_not(
+      stages.begin(), stages.end(), [](const StageMemory& one) { return fits_whole(one.total()); });
+  if (too_large == stages.end()) return ok_status();
+  return Error{ErrorCode::bad_config,
+               fmt::format("a step: got {:.2g} bytes on a rank, expected at most {:.2g}: model, "
+                           "batch or sequence are too large",
+                           too_large->total(), static_cast<double>(most_whole))};
+}
+
+}  // namespace
+
+double StepBreakdown::total() const {
+  return std::accumulate(computed.begin(), computed.end(), 0.0) +
+         std::accumulate(exposed.begin(), exposed.end(), 0.0) + bubble + optimizer + host;
+}
+
+Result<Estimate> estimate(const Job& job, const JobBlocks& blocks, const SourceScale& scale) {
+  return estimate(job, blocks, time_blocks(job, blocks, scale), scale);
+}
+
+Result<Estimate> estimate(const Job& job, const JobBlocks& blocks,
+                          const std::vector<BlockTimes>& times, const SourceScale& scale,
+                          Passes passes_are) {
+  auto made = step_parts(job, blocks, times, scale);
+  if (!made.ok()) return std::move(made).error();
+  const StepParts parts = *std::move(made);
+  Estimate result;
+  result.times = parts.times;
+  const Executed passes = finished(*job.schedule, parts.times, passes_are);
+  result.pipeline_ns = passes.makespan_ns;
+  const StepEnd end = step_end(parts, passes);
+  result.step_ns = result.pipeline_ns + end.total();
+
+  std::uint32_t longest = 0;
+  std::int64_t most = 0;
+  for (std::uint32_t stage = 0; stage < job.plan.pipeline; ++stage) {
+    const std::int64_t ns = stage_ns(job, parts, stage);
+    if (ns > most) {
+      most = ns;
+      longest = stage;
+    }
+  }
+  // Its parts add up to the whole ns of its passes, which the schedule runs.
+  const PassTime exact = stage_pass(job, parts, times, longest);
+  PassTime slowest;
+  slowest.add(exact, exact.total > 0 ? static_cast<double>(most) / exact.total : 0);
+  StepBreakdown& breakdown = result.breakdown;
+  breakdown.computed = slowest.computed;
+  breakdown.exposed = slowest.exposed;
+  breakdown.exposed[static_cast<std::size_t>(Axis::data)] +=
+      static_cast<double>(end.gradients + end.parameters);
+  breakdown.optimizer = static_cast<double>(end.update);
+  breakdown.host = slowest.host_bound;
+  breakdown.bubble = left_over(static_cast<double>(result.step_ns), breakdown.total());
+  result.by_provenance = slowest.by_provenance;
+  result.again_ns = slowest.again;
+  result.overlapped_ns = slowest.overlapped;
+  result.memory = stage_memory(job, times, parts.positions, blocks.hidden_bytes);
+  if (Status status = check_memory(result.memory); !status.ok()) return std::move(status).error();
+  return result;
+}
+
+namespace {
+
+void combine_changes(RangedStep& range) {
+  const auto base = static_cast<double>(range.step_ns);
+  double below = 0;
+  double above = 0;
+  for (const auto& sides : range.change) {
+    for (const double change : sides) (change < 0 ? below : above) += change * change;
+  }
+  range.low_ns = to_whole(std::max(0.0, base - std::sqrt(below)));
+  range.high_ns = to_whole(base + std::sqrt(above));
+}
+
+}  // namespace
+
+Result<RangedStep> ranged_step(const Job& job, const JobBlocks& blocks) {
+  const KernelTimes kernels(*job.cluster, *job.framework, job.precisions);
+  const auto typical = estimate(job, blocks);
+  if (!typical.ok()) return typical.error();
+  RangedStep result;
+  result.step_ns = typical->step_ns;
+  const auto base = static_cast<double>(result.step_ns);
+  const bool is_known = kernels.err_together(CostSource::product, CostSource::framework);
+  const double unsaid = is_known ? 0 : step_error(*job.framework, *job.model);
+  result.change[static_cast<std::size_t>(CostSource::framework)] = {base / (1 + unsaid) - base,
+                                                                    base * unsaid};
+  for (std::size_t i = 0; i < cost_source_count; ++i) {
+    const auto source = static_cast<CostSource>(i);
+    Ranged spread = kernels.spread(source);
+    if (source == CostSource::host && job.framework->host_kernel_ns.typical > 0) {
+      const Ranged& host = job.framework->host_kernel_ns;
+      spread = {1, host.low / host.typical, host.high / host.typical};
+    }
+    for (std::size_t side = 0; side < 2; ++side) {
+      const double factor = side == 0 ? spread.low : spread.high;
+      if (factor == 1 || !std::isfinite(factor)) continue;
+      SourceScale scale = no_scale();
+      for (std::size_t j = 0; j < cost_source_count; ++j) {
+        if (kernels.err_together(source, static_cast<CostSource>(j))) scale[j] = factor;
+      }
+      const auto there = estimate(job, blocks, scale);
+      if (!there.ok()) return there.error();
+      result.change[i][side] = static_cast<double>(there->step_ns) - base;
+    }
+  }
+  combine_changes(result);
+  return result;
+}
+
+RangedStep around(RangedStep range, std::int64_t step_ns) {
+  if (range.step_ns == step_ns || range.step_ns <= 0) return range;
+  const double longer = static_cast<double>(step_ns) / static_cast<double>(range.step_ns);
+  range.step_ns = step_ns;
+  for (auto& sides : range.change) {
+    for (double& change : sides) change *= longer;
+  }
+  combine_changes(range);
+  return range;
+}
+
+RangedStep without(RangedStep range, CostSource source) {
+  range.change[static_cast<std::size_t>(source)] = {};
+  combine_changes(range);
+  return range;
+}
+
+}  // namespace foretrace

@@ -1,0 +1,99 @@
+// The analytic evaluation of a job: a formula per schedule, collectives and the step's end.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "models/jobs/program/job.h"
+#include "models/jobs/schedules/execution.h"
+#include "models/jobs/schedules/schedule.h"
+
+namespace foretrace {
+
+/// What holds the memory of one rank of a stage, in bytes.
+struct StageMemory {
+  double weights = 0;
+  double gradients = 0;
+  double optimizer = 0;
+  /// Kept for backward, of all micro-batches in flight; inference: keys and values of all
+  /// sequences.
+  double activations = 0;
+  double working = 0;  ///< alive while one block is computed: recomputed activations, logits
+  double buffers = 0;  ///< collected parameters, what is sent
+  [[nodiscard]] double total() const {
+    return weights + gradients + optimizer + activations + working + buffers;
+  }
+  friend bool operator==(const StageMemory&, const StageMemory&) = default;
+};
+
+/// Where the time of a step goes on the slowest stage, in ns; sums to the step.
+struct StepBreakdown {
+  std::array<double, cost_source_count> computed{};  ///< kernels by source
+  std::array<double, axis_count> exposed{};          ///< collectives that were waited for, by group
+  double bubble = 0;                                 ///< waiting for other stages
+  double optimizer = 0;
+  double host = 0;  ///< the device waits for launches
+  [[nodiscard]] double total() const;
+  friend bool operator==(const StepBreakdown&, const StepBreakdown&) = default;
+};
+
+struct Estimate {
+  std::int64_t step_ns = 0;
+  std::int64_t pipeline_ns = 0;  ///< of it: all micro-batches
+  StepBreakdown breakdown;
+  std::array<double, provenance_count> by_provenance{};  ///< of computed and exposed time
+  double again_ns = 0;              ///< recomputation, part of computed and exposed
+  double overlapped_ns = 0;         ///< collectives beside kernels
+  std::vector<StageMemory> memory;  ///< per stage
+  PipelineTimes times;
+  friend bool operator==(const Estimate&, const Estimate&) = default;
+};
+
+/// Times of positions, of sends and of the end of a step.
+struct StepParts {
+  PipelineTimes times;
+  std::vector<PassTime> forward;  ///< per position, of one micro-batch
+  std::vector<PassTime> backward;
+  std::vector<std::int64_t> gradients;   ///< per stage: reduction that nothing hides
+  std::vector<std::int64_t> parameters;  ///< per stage: collection that nothing hides
+  std::vector<std::int64_t> update;      ///< per stage: the optimizer
+  std::vector<std::vector<BlockRun>> positions;
+};
+/// Error: a step takes longer than whole numbers hold, as where a rate is next to 0.
+[[nodiscard]] Result<StepParts> step_parts(const Job& job, const JobBlocks& blocks,
+                                           const std::vector<BlockTimes>& times,
+                                           const SourceScale& scale);
+
+/// `blocks` are of this job, or of one that differs in what they do not depend on. Error: time or
+/// memory is more than whole numbers hold.
+[[nodiscard]] Result<Estimate> estimate(const Job& job, const JobBlocks& blocks,
+                                        const SourceScale& scale = no_scale());
+/// The same with times that are known.
+[[nodiscard]] Result<Estimate> estimate(const Job& job, const JobBlocks& blocks,
+                                        const std::vector<BlockTimes>& times,
+                                        const SourceScale& scale,
+                                        Passes passes = Passes::by_formula);
+
+/// The step and how far it may be off: each source at its ends in turn, combined as independent
+/// errors.
+struct RangedStep {
+  std::int64_t step_ns = 0;
+  std::int64_t low_ns = 0;
+  std::int64_t high_ns = 0;
+  /// Per source: change of the step if the source is at its low and its high end.
+  std::array<std::array<double, 2>, cost_source_count> change{};
+};
+/// Error: as of estimate(), also at an end.
+[[nodiscard]] Result<RangedStep> ranged_step(const Job& job, const JobBlocks& blocks);
+/// The same range around a step that is known better than by the formula: it grows with the step.
+[[nodiscard]] RangedStep around(RangedStep range, std::int64_t step_ns);
+/// As if nothing were wrong with this source: for comparing runs that it is the same in.
+[[nodiscard]] RangedStep without(RangedStep range, CostSource source);
+
+/// Memory of one rank of every stage.
+[[nodiscard]] std::vector<StageMemory> stage_memory(
+    const Job& job, const std::vector<BlockTimes>& times,
+    const std::vector<std::vector<BlockRun>>& positions, double hidden_bytes);
+
+}  // namespace foretrace

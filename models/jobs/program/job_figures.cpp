@@ -1,0 +1,129 @@
+#include "models/jobs/program/job_figures.h"
+
+#include <fmt/format.h>
+
+namespace foretrace {
+namespace {
+
+Workload whole_model(const Job& job) {
+  BatchShape batch;
+  batch.sequences = 1;
+  batch.pass = job.pass;
+  batch.length = batch.pass == Pass::decode ? 1 : job.length;
+  batch.keys = batch.pass == Pass::decode ? job.keys : job.length;
+  return build_transformer(*job.model, batch, kernel_set(job));
+}
+
+/// Forward, of one sequence.
+double flops_of(const Workload& workload) {
+  double flops = 0;
+  for (const BlockRun& run : workload.order) {
+    for (const Operator& op : workload.blocks[run.block].operators) {
+      const AttentionPart& part = op.attention;
+      if (op.type == OperatorType::product) flops += run.count * op.shape.flops();
+      if (op.type == OperatorType::batch_product) {
+        const double seen = part.keys > 0 ? part.keys_seen() / part.keys : 1;
+        flops += run.count * op.shape.flops() * seen;
+      }
+      if (op.type == OperatorType::attention) {
+        flops += run.count * 2 * op.shape.batch * part.heads * part.queries * part.keys_seen() *
+                 (part.head_size + part.value_size);
+      }
+    }
+  }
+  return flops;
+}
+
+/// What kernels that only move numbers move forward, of one sequence.
+double moved_bytes(const Workload& workload) {
+  double bytes = 0;
+  for (const BlockRun& run : workload.order) {
+    for (const Operator& op : workload.blocks[run.block].operators) {
+      if (op.type == OperatorType::product || op.type == OperatorType::batch_product) continue;
+      bytes += run.count * op.forward_bytes * op.shape.batch * op.shape.m * op.shape.n;
+    }
+  }
+  return bytes;
+}
+
+// The largest models have 1e13 parameters; a step of months is a mistake in the file.
+constexpr double most_parameters = 1e16;
+constexpr double most_seconds = 1e7;
+
+}  // namespace
+
+ModelAmounts amounts_of(const Job& job) {
+  const Workload workload = whole_model(job);
+  return {weights_of(workload), flops_of(workload), moved_bytes(workload)};
+}
+
+Status check_amounts(const Job& job, const ModelAmounts& amounts) {
+  if (amounts.parameters > most_parameters) {
+    return Error{ErrorCode::bad_config,
+                 fmt::format("/workload/model: got {:.3g} parameters, expected at most {:g}",
+                             amounts.parameters, most_parameters)};
+  }
+  const double seconds = (amounts.flops / peak_flops(job) +
+                          amounts.moved_bytes / job.cluster->accelerator.memory_bandwidth) *
+                         job.global_batch / job.ranks();
+  if (seconds > most_seconds) {
+    return Error{ErrorCode::bad_config,
+                 fmt::format("/batch/global: got a step of {:.3g} s at the peak rates of {} "
+                             "accelerators, expected at most {:g} s",
+                             seconds, job.ranks(), most_seconds)};
+  }
+  return ok_status();
+}
+
+double peak_flops(const Job& job) {
+  const Precision precision =
+      job.precisions.layers_in_8_bit ? Precision::fp8 : job.precisions.activations;
+  return job.cluster->accelerator.flops(precision);
+}
+
+Job job_of_amounts(Job job) {
+  job.cluster = nullptr;
+  job.schedule = nullptr;
+  job.plan = {};
+  job.stages.clear();
+  job.chunks = 1;
+  job.global_batch = job.micro_batch = 1;
+  job.recompute = Recompute::none;
+  job.sparse_gradients.reset();
+  return job;
+}
+
+double model_flops(const Job& job, const ModelAmounts& amounts) {
+  return amounts.flops * job.global_batch * (job.trains() ? 3 : 1);
+}
+
+double model_flops(const Job& job) { return model_flops(job, amounts_of(job)); }
+
+double model_parameters(const Job& job) { return weights_of(whole_model(job)); }
+
+JobFigures job_figures(const Job& job, std::int64_t step_ns, double flops) {
+  const double seconds = static_cast<double>(step_ns) * 1e-9;
+  const double peak = peak_flops(job) * job.ranks();
+  JobFigures figures;
+  const double utilization = peak > 0 ? flops / (seconds * peak) : 0;
+  // Above 1 part of it runs on other units than those of the precision: fp32 attention on tf32's.
+  if (utilization > 0 && utilization <= 1) figures.flops_utilization = utilization;
+  figures.tokens_per_s = job.tokens_per_step() / seconds;
+  figures.cost_per_million_tokens =
+      job.cluster->price_per_hour * job.ranks() / 3600 / figures.tokens_per_s * 1e6;
+  return figures;
+}
+
+std::size_t fullest_stage(std::span<const StageMemory> stages) {
+  std::size_t fullest = 0;
+  for (std::size_t stage = 1; stage < stages.size(); ++stage) {
+    if (stages[stage].total() > stages[fullest].total()) fullest = stage;
+  }
+  return fullest;
+}
+
+double fullest_bytes(std::span<const StageMemory> stages) {
+  return stages.empty() ? 0 : stages[fullest_stage(stages)].total();
+}
+
+}  // namespace foretrace

@@ -1,0 +1,96 @@
+// Builds the program of one rank: passes in the order of the schedule, and the end of the step.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "models/jobs/program/rank_program.h"
+
+namespace foretrace {
+
+/// References live longer than it.
+class RankBuilder {
+ public:
+  RankBuilder(const Job& job, const JobBlocks& blocks, std::vector<BlockTimes> times,
+              StepParts parts, std::uint32_t stage)
+      : job_(job),
+        blocks_(blocks),
+        times_(std::move(times)),
+        parts_(std::move(parts)),
+        stage_(stage),
+        plan_(stage_plan(job, stage)) {}
+
+  [[nodiscard]] std::vector<RankNode> build();
+
+ private:
+  struct Amounts {
+    double dense = 0;
+    double expert = 0;
+  };
+  /// Elements that the parameters of the stage have on this rank.
+  struct StageWeights {
+    double dense = 0;
+    double expert = 0;
+    double resident = 0;  ///< of tensors that stay on every rank
+    double tied = 0;      ///< of a table that another stage has, too
+  };
+  /// One number.
+  static constexpr double norm_bytes = 4;
+
+  void pass(const ScheduleStep& step);
+  void blocks(const std::vector<BlockRun>& runs, bool backward, bool is_last);
+  void block(std::uint32_t index, bool backward);
+  [[nodiscard]] static bool is_in_pieces(const std::vector<Action>& actions, std::size_t at);
+  void in_pieces(const Action& pieces, const Action& product);
+  void action(const Action& action);
+  void compute(std::string_view name, double ns);
+  std::uint32_t collective(std::string_view name, CollectiveKind kind, const GridAxis& group,
+                           double bytes);
+  void beside(std::string_view name, CollectiveKind kind, const GridAxis& group, double bytes);
+  void message(RankNodeType type, std::uint32_t position, std::uint32_t micro_batch, bool forward);
+
+  [[nodiscard]] std::vector<double> pieces_of(const BlockTimes& block, double least) const;
+  void collect(const BlockTimes& block);
+  void divide_gradients(const BlockTimes& block);
+
+  [[nodiscard]] StageWeights weights_of_stage() const;
+  [[nodiscard]] bool states_gradients() const;
+  void exchange(std::string_view name, CollectiveKind kind, const Amounts& bytes, bool is_beside);
+  void reduce_gradients(const Amounts& elements, bool is_beside);
+  void gradients_of(const BlockTimes& block);
+  void early_parameters();
+  void late_parameters(const StageWeights& own);
+  void end();
+
+  std::uint32_t add(RankNode node);
+  void chain(std::uint32_t node) { last_ = {node}; }
+  void wait_for_started();
+  void wait_for_traveled();
+  [[nodiscard]] double end_of(const std::vector<std::uint32_t>& nodes);
+  void fill_up(double wanted_ns, double begin);
+  [[nodiscard]] bool shards_parameters() const { return plan_.sharding == Sharding::parameters; }
+  [[nodiscard]] bool gathers(bool backward) const {
+    return shards_parameters() && (!backward || job_.framework->reshards_after_forward);
+  }
+
+  const Job& job_;
+  const JobBlocks& blocks_;
+  std::vector<BlockTimes> times_;
+  StepParts parts_;
+  std::uint32_t stage_;
+  ParallelPlan plan_;
+  std::vector<RankNode> nodes_;
+  std::vector<double> ends_;               // of each node, as if nobody else were waited for
+  std::vector<std::uint32_t> last_;        // what the next node of the chain waits for
+  std::vector<std::uint32_t> started_;     // collectives that run beside it
+  std::optional<std::uint32_t> received_;  // the last message
+  // The last collective of parameters or gradients.
+  std::optional<std::uint32_t> traveled_;
+  Amounts waiting_;        // gradients that wait for their bucket, in elements
+  double late_share_ = 1;  // of the parameters that come at the end of the step
+};
+
+}  // namespace foretrace

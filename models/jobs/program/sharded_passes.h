@@ -1,0 +1,62 @@
+// Passes of stages whose parameters are sharded: they come together for a pass and leave again.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "models/jobs/program/job.h"
+#include "models/jobs/times/kernel_times.h"
+#include "models/jobs/times/tensor_travel.h"
+
+namespace foretrace {
+
+/// In ns, at the scale of its links. The call's group is that of the axis.
+[[nodiscard]] double scaled_collective_ns(const Cluster& cluster, const GridAxis& axis,
+                                          CollectiveCall call, const SourceScale& scale);
+/// The same of a call that has its group.
+[[nodiscard]] double placed_collective_ns(const Cluster& cluster, const CollectiveCall& call,
+                                          const SourceScale& scale);
+/// Blocks of runs one by one.
+[[nodiscard]] std::vector<std::uint32_t> expanded(const std::vector<BlockRun>& runs);
+/// A pass where nothing is sharded.
+[[nodiscard]] PassTime plain_pass(const std::vector<BlockTimes>& times,
+                                  const std::vector<BlockRun>& runs, bool backward);
+
+/// Of one stage. References live longer than it.
+class ShardedPasses {
+ public:
+  ShardedPasses(const Job& job, const ParallelPlan& plan, const std::vector<BlockTimes>& times,
+                const SourceScale& scale, const KernelTimes& kernels)
+      : job_(job), plan_(plan), times_(times), scale_(scale), kernels_(kernels) {}
+
+  [[nodiscard]] PassTime pass(const std::vector<BlockRun>& runs, bool backward) const;
+  /// Of the tensors that stay on every rank, until they have come together after an update. In ns.
+  struct ResidentCollection {
+    double gather = 0;
+    double host = 0;  ///< before it
+  };
+  [[nodiscard]] ResidentCollection resident_collection(const std::vector<BlockRun>& runs) const;
+
+ private:
+  [[nodiscard]] double collective_ns(const GridAxis& axis, CollectiveKind kind, double bytes) const;
+  [[nodiscard]] double moved_ns(double bytes) const;
+  [[nodiscard]] double gather_ns(const BlockTimes& block) const;
+  [[nodiscard]] double scatter_ns(const BlockTimes& block) const;
+  [[nodiscard]] double move_ns(const BlockTimes& block, double bytes) const;
+  [[nodiscard]] std::vector<double> of_blocks(double (ShardedPasses::*ns)(const BlockTimes&)
+                                                  const) const;
+  [[nodiscard]] PassTime block_by_block(const std::vector<BlockRun>& runs, bool backward) const;
+  [[nodiscard]] double host_of_collective(const GridAxis& axis) const;
+  [[nodiscard]] TensorUse tensor_use(double elements, bool is_there, bool reduces) const;
+  [[nodiscard]] TensorUse expert_use(const BlockTimes& block, bool backward) const;
+  void add_uses(const BlockTimes& block, bool backward, std::vector<TensorUse>& uses) const;
+  [[nodiscard]] PassTime tensor_by_tensor(const std::vector<BlockRun>& runs, bool backward) const;
+
+  const Job& job_;
+  const ParallelPlan& plan_;
+  const std::vector<BlockTimes>& times_;
+  const SourceScale& scale_;
+  const KernelTimes& kernels_;
+};
+
+}  // namespace foretrace

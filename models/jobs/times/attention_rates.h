@@ -1,0 +1,18 @@
+// How much of a chip's peak fused attention reaches.
+#pragma once
+
+#include "models/hardware/networks/cluster.h"
+#include "models/jobs/workloads/kernel_set.h"
+
+namespace foretrace {
+
+struct AttentionRate {
+  Ranged forward;
+  Ranged backward;
+};
+
+/// Shares of the dense 16-bit peak, of the FLOPs of the pairs that are computed; backward of 2.5
+/// times those.
+[[nodiscard]] AttentionRate attention_rate(AttentionKernel kernel, Generation generation);
+
+}  // namespace foretrace

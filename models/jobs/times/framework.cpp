@@ -1,0 +1,182 @@
+#include "models/jobs/times/framework.h"
+
+#include <array>
+#include <filesystem>
+
+#include <fmt/format.h>
+
+#include "models/hardware/catalogue/config_files.h"
+#include "models/hardware/catalogue/read_figures.h"
+#include "sim/core/config.h"
+
+namespace foretrace {
+namespace {
+
+constexpr std::string_view schema = "foretrace.framework/1";
+constexpr std::array<std::string_view, attention_kernel_count> attention_names = {
+    "unfused", "flash1", "flash2", "flash3"};
+constexpr double most_bytes = 1e4;
+constexpr double most_step_error = 10;
+constexpr double most_elements = 1e13;
+constexpr double most_host_ns = 1e9;
+
+void read_kernels(ConfigFields& fields, KernelSet& kernels) {
+  const ConfigValue* object = fields.object("kernels");
+  if (object == nullptr) return;
+  ConfigFields inner(*object, fields.file(), fields.pointer_of("kernels"));
+  kernels.attention = static_cast<AttentionKernel>(read_word(inner, "attention", attention_names));
+  inner.optional_boolean("fused_bias_activation", kernels.fused_bias_activation);
+  inner.optional_boolean("fused_dropout_add", kernels.fused_dropout_add);
+  inner.optional_boolean("fused_softmax", kernels.fused_softmax);
+  inner.optional_boolean("fused_norm", kernels.fused_norm);
+  inner.optional_boolean("fused_rope", kernels.fused_rope);
+  inner.optional_boolean("packs_qkv", kernels.packs_qkv);
+  inner.optional_boolean("fused_token_attention", kernels.fused_token_attention);
+  inner.optional_boolean("compiled", kernels.compiled);
+  inner.optional_boolean("drops_out", kernels.drops_out);
+  inner.optional_boolean("channels_first", kernels.channels_first);
+  kernels.activation_kernels = static_cast<std::uint16_t>(
+      optional_count(inner, "activation_kernels", 100, kernels.activation_kernels));
+  kernels.head_share =
+      optional_within(inner, "head_share", ParamType::number, 1, kernels.head_share);
+  kernels.loss_forward_bytes = optional_within(inner, "loss_forward_bytes", ParamType::number,
+                                               most_bytes, kernels.loss_forward_bytes);
+  kernels.loss_backward_bytes = optional_within(inner, "loss_backward_bytes", ParamType::number,
+                                                most_bytes, kernels.loss_backward_bytes);
+  kernels.loss_kept_bytes = optional_within(inner, "loss_kept_bytes", ParamType::number, most_bytes,
+                                            kernels.loss_kept_bytes);
+  kernels.divided_loss_kept_bytes = optional_within(
+      inner, "divided_loss_kept_bytes", ParamType::number, most_bytes, kernels.loss_kept_bytes);
+  inner.optional_boolean("keeps_gathered_inputs", kernels.keeps_gathered_inputs);
+  fields.take(inner.finish());
+}
+
+// Bytes per parameter: moved in a step, held throughout.
+void read_parameters(ConfigFields& fields, Framework& framework) {
+  const ConfigValue* object = fields.object("bytes_per_parameter");
+  if (object == nullptr) return;
+  ConfigFields inner(*object, fields.file(), fields.pointer_of("bytes_per_parameter"));
+  const auto read = [&inner](std::string_view key, double& out) {
+    out = read_within(inner, key, ParamType::number, most_bytes);
+  };
+  read("update", framework.update_bytes);
+  read("accumulate", framework.accumulate_bytes);
+  read("weight", framework.weight_bytes);
+  read("gradient", framework.gradient_bytes);
+  read("state", framework.state_bytes);
+  read("reduce", framework.reduce_bytes);
+  read("gather", framework.gather_bytes);
+  framework.update_kernels =
+      optional_within(inner, "update_kernels", ParamType::number, most_bytes, 0);
+  framework.unpack_bytes = optional_within(inner, "unpack", ParamType::number, most_bytes, 0);
+  framework.pack_bytes = optional_within(inner, "pack", ParamType::number, most_bytes, 0);
+  fields.take(inner.finish());
+}
+
+void read_slowdown(ConfigFields& fields, std::string_view key, Ranged& out) {
+  read_ranged(fields, key, out);
+  if (out.low >= 1) return;
+  fields.mistake(key, fmt::format("got low {}, expected at least 1: nothing runs faster beside "
+                                  "something else",
+                                  out.low));
+}
+
+void read_overlap(ConfigFields& fields, Framework& framework) {
+  const ConfigValue* object = fields.object("overlap");
+  if (object == nullptr) return;
+  ConfigFields inner(*object, fields.file(), fields.pointer_of("overlap"));
+  inner.optional_boolean("gradients", framework.overlaps_gradients);
+  inner.optional_boolean("parameters", framework.overlaps_parameters);
+  inner.optional_boolean("tensor_backward", framework.overlaps_tensor);
+  inner.optional_boolean("tensor_pieces", framework.pipelines_tensor);
+  inner.optional_boolean("experts", framework.overlaps_experts);
+  bool sends = !framework.sends_block;
+  inner.optional_boolean("sends", sends);
+  framework.sends_block = !sends;
+  framework.prefetch = optional_count(inner, "prefetch", 1000, framework.prefetch);
+  read_slowdown(inner, "communication_slowdown", framework.communication_slowdown);
+  read_slowdown(inner, "product_slowdown", framework.product_slowdown);
+  read_slowdown(inner, "memory_slowdown", framework.memory_slowdown);
+  fields.take(inner.finish());
+}
+
+// How sharded parameters travel, where it is not a layer at a time.
+void read_travel(ConfigFields& fields, ShardTravel& travel) {
+  const ConfigValue* object = fields.optional_object("sharded_tensors");
+  if (object == nullptr) return;
+  travel.by_tensor = true;
+  ConfigFields inner(*object, fields.file(), fields.pointer_of("sharded_tensors"));
+  const auto read = [&inner](std::string_view key, double& out) {
+    out = optional_within(inner, key, ParamType::number, most_elements, 0);
+  };
+  read("resident_elements", travel.resident_elements);
+  read("prefetch_elements", travel.prefetch_elements);
+  read("reuse_elements", travel.reuse_elements);
+  travel.host_per_rank_ns =
+      optional_within(inner, "host_per_rank", ParamType::time, most_host_ns, 0);
+  inner.optional_boolean("waits_for_all", travel.waits_for_all);
+  fields.take(inner.finish());
+}
+
+void read_step_error(ConfigFields& fields, Framework& framework) {
+  const ConfigValue* object = fields.optional_object("step_error");
+  if (object == nullptr) return;
+  ConfigFields inner(*object, fields.file(), fields.pointer_of("step_error"));
+  const auto read = [&inner](std::string_view key, double& out) {
+    out = optional_within(inner, key, ParamType::number, most_step_error, out);
+  };
+  read("dense", framework.step_error);
+  read("experts", framework.expert_step_error);
+  fields.take(inner.finish());
+}
+
+Result<Framework> framework_from(const ConfigValue& root, const std::string& path) {
+  Framework framework;
+  framework.name = std::filesystem::path(path).stem().string();
+  ConfigFields fields(root, path);
+  fields.text("product", framework.product);
+  read_kernels(fields, framework.kernels);
+  read_ranged(fields, "host_per_kernel", ParamType::time, framework.host_kernel_ns);
+  read_parameters(fields, framework);
+  read_overlap(fields, framework);
+  fields.optional_boolean("scatters_sends", framework.scatters_sends);
+  fields.optional_boolean("forwards_tokens", framework.forwards_tokens);
+  fields.optional_boolean("reshards_after_forward", framework.reshards_after_forward);
+  fields.optional_boolean("balances_context", framework.balances_context);
+  fields.optional_boolean("recompute_stops_early", framework.recompute_stops_early);
+  framework.vocabulary_multiple = optional_count(fields, "vocabulary_multiple", 1e6, 1);
+  framework.cast_bytes =
+      optional_within(fields, "cast_bytes", ParamType::number, most_bytes, framework.cast_bytes);
+  read_travel(fields, framework.travel);
+  read_step_error(fields, framework);
+  constexpr std::array<std::string_view, 3> no_figures = {"schema", "product", "sources"};
+  framework.sources = read_sources(fields, root, no_figures);
+  if (auto status = fields.finish(); !status) return std::move(status).error();
+  return framework;
+}
+
+}  // namespace
+
+double step_error(const Framework& framework, const TransformerSpec& model) {
+  return model.experts.count > 0 ? framework.expert_step_error : framework.step_error;
+}
+
+Result<Framework> parse_framework(std::string_view text, const std::string& where) {
+  auto root = parse_config_document(text, where, schema);
+  if (!root) return std::move(root).error();
+  return framework_from(*root, where);
+}
+
+Result<Framework> find_framework(const Catalogue& catalogue, std::string_view name) {
+  auto path = config_path(catalogue.directory(), {"framework", "frameworks"}, name);
+  if (!path) return std::move(path).error();
+  auto root = read_config(*path, schema);
+  if (!root) return std::move(root).error();
+  return framework_from(*root, *path);
+}
+
+std::vector<std::string> framework_names(const Catalogue& catalogue) {
+  return config_names(catalogue.directory(), "frameworks");
+}
+
+}  // namespace foretrace

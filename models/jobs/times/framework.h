@@ -1,0 +1,71 @@
+// Framework: what a training or serving library launches, fuses, overlaps and holds, read from
+// configs/frameworks.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/hardware/catalogue/sources.h"
+#include "models/hardware/networks/cluster.h"
+#include "models/jobs/times/shard_travel.h"
+#include "models/jobs/workloads/kernel_set.h"
+#include "models/jobs/workloads/model_spec.h"
+#include "sim/core/result.h"
+
+namespace foretrace {
+
+struct Framework {
+  std::string name;     ///< file stem
+  std::string product;  ///< for people
+  KernelSet kernels;
+  Ranged host_kernel_ns{0, 0, 0};  ///< of the host per kernel that it launches; 0: never limits
+
+  double update_bytes = 28;   ///< read and written per parameter by the optimizer step
+  double update_kernels = 0;  ///< per parameter tensor that the host launches for it; 0: few in all
+  double accumulate_bytes = 0;  ///< the same per micro-batch, to add up gradients
+  double weight_bytes = 2;      ///< held per parameter
+  double gradient_bytes = 2;
+  double state_bytes = 12;  ///< master copy and moments
+  double reduce_bytes = 2;  ///< of a gradient when ranks add them up
+  double unpack_bytes = 0;  ///< moved per sharded parameter after it was collected
+  double pack_bytes = 0;    ///< moved per gradient before it is reduced and sharded
+  double gather_bytes = 2;  ///< of a parameter when ranks collect it
+
+  bool overlaps_gradients = false;   ///< reduction runs beside the last backward pass
+  bool overlaps_parameters = false;  ///< collection of updated parameters beside forward
+  bool overlaps_tensor = true;       ///< input gradients are added up beside weight gradients
+  bool forwards_tokens = false;      ///< a token goes once to each node of its experts (DeepEP)
+  bool overlaps_experts = false;     ///< tokens travel beside the layers of another micro-batch
+  bool pipelines_tensor = false;     ///< tensor collectives run piece by piece beside the products
+  bool sends_block = true;           ///< pipeline sends are part of a stage's own time
+  bool scatters_sends = true;        ///< a tensor group sends its activation in parts
+  bool reshards_after_forward = true;  ///< sharded parameters are collected again for backward
+  bool balances_context = true;        ///< causal attention is the same work on every context rank
+  bool recompute_stops_early = false;  ///< at the last result that backward needs
+  std::uint32_t prefetch = 1;          ///< sharded layers collected ahead
+  ShardTravel travel;                  ///< of sharded parameters
+  double vocabulary_multiple = 1;      ///< the vocabulary of a tensor rank is padded to this
+  double cast_bytes = 4;               ///< per number that is cast to 8 bit for a product
+  /// A step takes up to 1 + this times as long or as short for what the figures here do not say;
+  /// of models without experts, and with them. Without a figure: the median of the files that
+  /// were compared with published runs, and with experts that of Megatron-Core.
+  double step_error = 0.15;
+  double expert_step_error = 0.57;
+  /// Computation makes overlapped collectives this much slower.
+  Ranged communication_slowdown{1, 1, 1};
+  /// Overlapped collectives take multiprocessors from products and bandwidth from other kernels:
+  /// they are this much slower.
+  Ranged product_slowdown{1, 1, 1};
+  Ranged memory_slowdown{1, 1, 1};
+  FigureSources sources;
+};
+
+/// Of steps of this model: see Framework::step_error.
+[[nodiscard]] double step_error(const Framework& framework, const TransformerSpec& model);
+
+[[nodiscard]] Result<Framework> find_framework(const Catalogue& catalogue, std::string_view name);
+[[nodiscard]] Result<Framework> parse_framework(std::string_view text, const std::string& where);
+[[nodiscard]] std::vector<std::string> framework_names(const Catalogue& catalogue);
+
+}  // namespace foretrace

@@ -1,0 +1,171 @@
+// Parses what-ifs from the command line; the JSON form is in what_if_json.cpp.
+#include "models/whatifs/what_if_spec.h"
+
+#include <algorithm>
+#include <iterator>
+
+#include <fmt/format.h>
+
+namespace foretrace {
+namespace {
+
+/// What-ifs are known by what their parameters mean, not by name. One has each meaning.
+const WhatIfInfo& the_one_with(const ParamInfo* WhatIfInfo::*parameter) {
+  const auto all = what_ifs::all();
+  const auto found = std::find_if(
+      all.begin(), all.end(), [&](const WhatIfInfo* info) { return info->*parameter != nullptr; });
+  FORETRACE_CHECK(found != all.end());
+  return **found;
+}
+
+}  // namespace
+
+Result<WhatIfSpec> parse_what_if(std::string_view text) {
+  return parse_named_settings("what-if", text);
+}
+
+Result<std::vector<WhatIfSpec>> parse_stack(const std::vector<std::string>& arguments) {
+  std::vector<WhatIfSpec> stack;
+  for (const std::string& argument : arguments) {
+    if (!argument.empty() && argument[0] == '@') {
+      Result<std::vector<WhatIfSpec>> read = read_what_ifs(argument.substr(1));
+      if (!read.ok()) {
+        return read.error();
+      }
+      std::move(read->begin(), read->end(), std::back_inserter(stack));
+      continue;
+    }
+    Result<WhatIfSpec> spec = parse_what_if(argument);
+    if (!spec.ok()) {
+      return spec.error();
+    }
+    stack.push_back(*std::move(spec));
+  }
+  return stack;
+}
+
+WhatIfSpec swap_to(const std::string& accelerator) {
+  const WhatIfInfo& info = the_one_with(&WhatIfInfo::accelerator_param);
+  return {std::string(info.name), {{std::string(info.accelerator_param->name), accelerator}}};
+}
+
+Result<WhatIfSpec> spread_over(const std::string& parallel, const std::string& cluster) {
+  constexpr std::string_view recorded = "recorded";
+  std::string settings = parallel;
+  if (settings == recorded || settings.starts_with(std::string(recorded) + ",")) {
+    settings.insert(recorded.size(), "=true");
+  }
+  Result<WhatIfSpec> spec = parse_what_if("parallel:" + settings);
+  if (!spec.ok()) {
+    return spec.error();
+  }
+  if (!cluster.empty()) {
+    spec->parameters.emplace_back("cluster", cluster);
+  }
+  return spec;
+}
+
+WhatIfSpec resize_batch(double factor) {
+  const WhatIfInfo& info = the_one_with(&WhatIfInfo::batch_param);
+  return {std::string(info.name),
+          {{std::string(info.batch_param->name), fmt::format("{}", factor)}}};
+}
+
+Result<const WhatIfInfo*> find_what_if(std::string_view name) {
+  std::vector<std::string_view> names;
+  for (const WhatIfInfo* const info : what_ifs::all()) {
+    if (info->name == name) {
+      return info;
+    }
+    names.push_back(info->name);
+  }
+  return Error{ErrorCode::not_found,
+               fmt::format("unknown optimization '{}'{}; foretrace list optimizations names all",
+                           name, did_you_mean(name, names))};
+}
+
+Result<WhatIf> check_what_if(const WhatIfSpec& spec) {
+  const Result<const WhatIfInfo*> found = find_what_if(spec.name);
+  if (!found.ok()) {
+    return found.error();
+  }
+  Result<ParamValues> values = ParamValues::parse(spec.name, (*found)->params, spec.parameters);
+  if (!values.ok()) {
+    return values.error();
+  }
+  return WhatIf{*found, *std::move(values)};
+}
+
+namespace {
+
+/// The selections that a what-if was given, which say what it acts on.
+std::vector<std::string> selections_of(const WhatIf& what_if) {
+  std::vector<std::string> selections;
+  for (const ParamInfo& row : what_if.info->params) {
+    if (row.type == ParamType::selection) {
+      selections.push_back(what_if.parameters.text(row));
+    }
+  }
+  return selections;
+}
+
+bool acts_on_the_same(const WhatIf& a, const WhatIf& b) {
+  return a.info == b.info && selections_of(a) == selections_of(b);
+}
+
+}  // namespace
+
+bool in_conflict(const WhatIfInfo& a, const WhatIfInfo& b) {
+  const auto names = [](const WhatIfInfo& one, const WhatIfInfo& other) {
+    return std::find(one.conflicts.begin(), one.conflicts.end(), other.name) != one.conflicts.end();
+  };
+  return names(a, b) || names(b, a);
+}
+
+Result<std::vector<WhatIf>> check_stack(std::span<const WhatIfSpec> specs) {
+  std::vector<WhatIf> stack;
+  stack.reserve(specs.size());
+  for (const WhatIfSpec& spec : specs) {
+    Result<WhatIf> what_if = check_what_if(spec);
+    if (!what_if.ok()) {
+      return what_if.error();
+    }
+    const auto same = [&](const WhatIf& earlier) { return acts_on_the_same(earlier, *what_if); };
+    if (std::any_of(stack.begin(), stack.end(), same)) {
+      return Error{ErrorCode::bad_usage,
+                   fmt::format("{}: is applied twice to the same, expected it once", spec.name)};
+    }
+    const auto other = std::find_if(stack.begin(), stack.end(), [&](const WhatIf& earlier) {
+      return in_conflict(*earlier.info, *what_if->info);
+    });
+    if (other != stack.end()) {
+      return Error{ErrorCode::bad_usage,
+                   fmt::format("{} and {}: both change the same in another way, expected one of "
+                               "them; foretrace explain {} names what does not go together",
+                               other->info->name, spec.name, spec.name)};
+    }
+    stack.push_back(*std::move(what_if));
+  }
+  return stack;
+}
+
+bool comes_before(const WhatIfInfo& a, const WhatIfInfo& b) {
+  return std::pair(a.stage, a.name) < std::pair(b.stage, b.name);
+}
+
+std::vector<WhatIf> in_order(std::span<const WhatIf> stack) {
+  std::vector<WhatIf> ordered(stack.begin(), stack.end());
+  std::stable_sort(ordered.begin(), ordered.end(),
+                   [](const WhatIf& a, const WhatIf& b) { return comes_before(*a.info, *b.info); });
+  return ordered;
+}
+
+Result<std::vector<WhatIf>> stack_of(const std::vector<std::string>& arguments) {
+  const Result<std::vector<WhatIfSpec>> specs = parse_stack(arguments);
+  if (!specs.ok()) {
+    return specs.error();
+  }
+  return check_stack(*specs);
+}
+
+}  // namespace foretrace

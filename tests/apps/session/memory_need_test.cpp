@@ -1,0 +1,108 @@
+#include "apps/session/memory_need.h"
+
+#include <memory>
+#include <utility>
+
+#include <doctest/doctest.h>
+
+#include "apps/session/analysis.h"
+#include "sim/engine/pull/pull.h"
+#include "sim/graph/change.h"
+#include "tests/apps/questions/answers_support.h"
+#include "tests/sim/graph/text_graph.h"
+
+namespace foretrace {
+namespace {
+
+TEST_CASE("memory need: a device that a what-if is the first to put tensors on") {
+  const auto run = test::loaded(test::demo_memory_trace);
+  const TaskGraph& recorded = run.recording.graph();
+  constexpr std::int64_t bytes = std::int64_t{8} << 30;
+  Change change;
+  change.new_tensors.push_back({.bytes = bytes,
+                                .rank = 0,
+                                .device = 7,
+                                .category = TensorCategory::activation,
+                                .allocated_in = TaskId{0}});
+  const auto changed = commit(recorded, change);
+  REQUIRE_MESSAGE(changed.ok(), changed.error().message);
+  const TaskGraph& graph = changed->graph;
+  const Timeline timeline = simulate(graph);
+
+  const MemoryModel model(run.recording, run.replay.run.timeline);
+  const auto need = model.need(graph, timeline);
+  REQUIRE(need.has_value());
+  CHECK(need->device == 7);
+  CHECK(need->live_bytes == bytes);
+  CHECK(need->reserved.fresh_bytes >= bytes);
+  CHECK(need->reserved.recorded_bytes == -1);
+
+  Analysis analysis;
+  analysis.memory = track_memory(graph, timeline);
+  add_reserved(run.recording, run.replay.run.timeline, graph, analysis);
+  REQUIRE(analysis.reserved.size() == 2);
+  CHECK(analysis.reserved[1].expected_bytes == analysis.reserved[1].fresh_bytes);
+}
+
+/// Thread h frees A before thread t asks for B, but only just: another engine may see both live.
+Recording two_threads() {
+  constexpr std::int64_t bytes = std::int64_t{256} << 20;
+  const TaskGraph graph = test::graph("h:a(10) h:f(10) t:c(10,50)");
+  auto context = std::make_shared<GraphContext>(graph.context());
+  const auto add = [&](TaskId from, TaskId to) {
+    context->tensors.push_back({.bytes = bytes,
+                                .rank = 0,
+                                .device = 0,
+                                .category = TensorCategory::activation,
+                                .allocated_in = from,
+                                .freed_in = to});
+  };
+  add(test::task(graph, "a"), test::task(graph, "f"));
+  add(test::task(graph, "c"), none<TaskId>);
+  Recording recording;
+  recording.built.graph = TaskGraph(graph.shared_topology(), graph.shared_columns(),
+                                    std::move(context), graph.weights());
+  trace::DeviceMemory memory;
+  memory.rank = 0;
+  memory.graph_device = 0;
+  memory.peak_reserved_bytes = std::int64_t{1} << 30;
+  recording.built.memory.push_back(memory);
+  return recording;
+}
+
+TEST_CASE("memory need: an unchanged run reserves what was recorded, whichever engine ran it") {
+  const Recording recording = two_threads();
+  const TaskGraph& graph = recording.graph();
+  Timeline other = simulate(graph);
+  other.points[2 * index(test::task(graph, "a")) + 1] = 100;  // after B was asked for, at 50
+  other.points[2 * index(test::task(graph, "f"))] = 100;
+  other.points[2 * index(test::task(graph, "f")) + 1] = 110;
+  Analysis analysis;
+  analysis.memory = track_memory(graph, other);
+  REQUIRE(analysis.memory.at(0).peak_bytes == std::int64_t{512} << 20);
+  add_reserved(recording, other, graph, analysis);
+  CHECK(analysis.reserved.at(0).expected_bytes == std::int64_t{1} << 30);
+}
+
+TEST_CASE("memory need: shapes that tell little are refused, and what they tell is the least") {
+  Recording recording = two_threads();
+  CHECK(memory_coverage(recording.built) == 1);
+  trace::DeviceMemory& memory = recording.built.memory.front();
+  memory.known_share = 0.3;  // recorded memory needs no shapes
+  CHECK(memory_coverage(recording.built) == 1);
+  CHECK(check_tensors(recording, "--fit").ok());
+  memory.is_from_shapes = true;
+  const Status refused = check_tensors(recording, "--fit");
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().message.find("shapes tell what 30 % of its kernels make") !=
+        std::string::npos);
+  memory.known_share = 0.55;
+  CHECK(check_tensors(recording, "--fit").ok());
+  const Timeline timeline = simulate(recording.graph());
+  const auto need = MemoryModel(recording, timeline).need(recording.graph(), timeline);
+  REQUIRE(need);
+  CHECK(need->is_least);
+}
+
+}  // namespace
+}  // namespace foretrace

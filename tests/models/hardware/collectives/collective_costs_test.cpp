@@ -1,0 +1,117 @@
+#include "models/hardware/collectives/collective_costs.h"
+
+#include <cmath>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "models/hardware/catalogue/accelerator.h"
+#include "models/hardware/collectives/measured_curve.h"
+#include "models/hardware/collectives/nccl_model.h"
+#include "tests/configs.h"
+
+using foretrace::Cluster;
+using foretrace::collective_time;
+using foretrace::CollectiveCall;
+using foretrace::CollectiveKind;
+using foretrace::curve_ns;
+using foretrace::find_cluster;
+using foretrace::MeasuredCurve;
+using foretrace::place_alone;
+using foretrace::sent_bytes;
+
+namespace {
+
+Cluster selene() {
+  auto cluster = find_cluster(*foretrace::test::shipped(), "selene");
+  REQUIRE_MESSAGE(cluster.ok(), cluster.error().message);
+  return std::move(*cluster);
+}
+
+double ns(const Cluster& cluster, CollectiveKind kind, double bytes, std::uint32_t nodes,
+          std::uint32_t per_node) {
+  return collective_time(cluster, {kind, bytes, place_alone(cluster, nodes, per_node)}).ns;
+}
+
+}  // namespace
+
+TEST_CASE("collectives: a rank sends 2 (n - 1) / n of the buffer in an all-reduce") {
+  CollectiveCall call;
+  call.bytes = 800;
+  call.group.ranks = 8;
+  CHECK(sent_bytes(call) == doctest::Approx(1400));
+  call.kind = CollectiveKind::all_gather;
+  CHECK(sent_bytes(call) == doctest::Approx(700));
+  call.kind = CollectiveKind::send;
+  CHECK(sent_bytes(call) == doctest::Approx(800));
+}
+
+TEST_CASE("collectives: more bytes never take less time, whatever the group") {
+  const Cluster cluster = selene();
+  for (const CollectiveKind kind :
+       {CollectiveKind::all_reduce, CollectiveKind::all_gather, CollectiveKind::all_to_all,
+        CollectiveKind::reduce_scatter, CollectiveKind::send}) {
+    for (const std::uint32_t nodes : {1U, 2U, 3U, 16U}) {
+      for (const std::uint32_t per_node : {1U, 2U, 8U}) {
+        if (nodes * per_node == 1) continue;
+        double last = 0;
+        for (double bytes = 8; bytes < 1e10; bytes *= 1.7) {
+          const double now = ns(cluster, kind, bytes, nodes, per_node);
+          CAPTURE(to_string(kind));
+          CAPTURE(nodes);
+          CAPTURE(per_node);
+          CAPTURE(bytes);
+          // The tree's bandwidth has steps by size in NCCL's table: up to a tenth.
+          CHECK(now >= 0.9 * last);
+          last = now;
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("collectives: no large collective is faster than the links of its ranks allow") {
+  const Cluster cluster = selene();
+  constexpr double bytes = 8e9;
+  for (const std::uint32_t nodes : {1U, 2U, 4U, 16U}) {
+    const double all = ns(cluster, CollectiveKind::all_gather, bytes, nodes, 8);
+    // Through the node's ports: what the others have.
+    const double network = nodes > 1 ? bytes * (nodes - 1) / nodes / (8 * 25e9) * 1e9 : 0;
+    const double links = bytes * (8. * nodes - 1) / (8. * nodes) / 300e9 * 1e9;
+    CHECK(all >= network);
+    CHECK((nodes > 1 || all >= links));
+  }
+}
+
+TEST_CASE("collectives: NCCL's search finds the channels that its authors print") {
+  const Cluster cluster = selene();
+  // One A100 node: 12 channels of 20 GB/s; eight HDR ports: 8 channels of 24 GB/s.
+  const auto inside = foretrace::nccl::find_channels(cluster, place_alone(cluster, 1, 8));
+  CHECK(inside.count == doctest::Approx(12));
+  CHECK(inside.ring == doctest::Approx(20));
+  const auto between = foretrace::nccl::find_channels(cluster, place_alone(cluster, 4, 8));
+  CHECK(between.count == doctest::Approx(8));
+  CHECK(between.ring == doctest::Approx(24));
+  CHECK(between.tree_inside == doctest::Approx(30));
+}
+
+TEST_CASE("collectives: a curve gives its points back, and its rate beyond the last") {
+  MeasuredCurve curve;
+  curve.bytes = {1024, 4096, 1 << 20};
+  curve.ns = {10000, 20000, 100000};
+  CHECK(curve_ns(curve, 1) == doctest::Approx(10000));
+  CHECK(curve_ns(curve, 4096) == doctest::Approx(20000));
+  // Half way by the logarithm: the geometric mean.
+  CHECK(curve_ns(curve, 2048) == doctest::Approx(std::sqrt(10000. * 20000)));
+  CHECK(curve_ns(curve, 2 << 20) == doctest::Approx(200000));
+}
+
+TEST_CASE("collectives: groups that share ports are slower than one that has them alone") {
+  const Cluster cluster = selene();
+  // Eight data groups of one rank per node share eight ports: as fast as one rank alone per node.
+  const double shared = collective_time(cluster, {CollectiveKind::all_reduce, 1e9,
+                                                  foretrace::place(cluster, {16, 8})})
+                            .ns;
+  CHECK(shared == doctest::Approx(ns(cluster, CollectiveKind::all_reduce, 1e9, 16, 1)));
+  CHECK(shared > 5 * ns(cluster, CollectiveKind::all_reduce, 1e9, 16, 8));
+}

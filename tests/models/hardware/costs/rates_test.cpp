@@ -1,0 +1,79 @@
+#include "models/hardware/costs/rates.h"
+
+#include <cmath>
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "models/hardware/costs/calibration/operator_table.h"
+#include "models/hardware/costs/operator_model.h"
+#include "tests/configs.h"
+
+using foretrace::Accelerator;
+using foretrace::KernelClass;
+
+TEST_CASE("rates: products take what was measured of them, other kernels what is usual") {
+  Accelerator accelerator;
+  accelerator.memory_bandwidth = 1e12;
+  const double usual = memory_rate(accelerator, KernelClass::gemm);
+  const double usual_start = shortest_kernel_ns(accelerator, KernelClass::gemm);
+  const double copies = memory_rate(accelerator, KernelClass::copy);
+  accelerator.product_bandwidth_share = 0.9;
+  accelerator.shortest_product_ns = 3000;
+  CHECK(memory_rate(accelerator, KernelClass::gemm) == doctest::Approx(0.9e12));
+  CHECK(memory_rate(accelerator, KernelClass::gemm) > usual);
+  CHECK(shortest_kernel_ns(accelerator, KernelClass::gemm) == 3000);
+  CHECK(usual_start > 3000);
+  CHECK(memory_rate(accelerator, KernelClass::copy) == copies);
+  CHECK(shortest_kernel_ns(accelerator, KernelClass::copy) ==
+        foretrace::shortest_kernel_ns(KernelClass::copy));
+  // A slice of the device keeps the share.
+  accelerator.memory_bandwidth /= 2;
+  CHECK(memory_rate(accelerator, KernelClass::gemm) == doctest::Approx(0.45e12));
+}
+
+TEST_CASE("rates: the model of a product takes them too") {
+  Accelerator accelerator;
+  accelerator.memory_bandwidth = 1e12;
+  accelerator.multiprocessors = 100;
+  accelerator.product_bandwidth_share = 0.9;
+  accelerator.shortest_product_ns = 3000;
+  const auto model =
+      usual_model(accelerator, foretrace::OperatorKind::gemm, foretrace::Precision::fp16);
+  CHECK(model.fit.bandwidth_share == 0.9);
+  CHECK(model.fit.fixed_ns == 3000);
+}
+
+TEST_CASE("rates: an H100's products that wait for memory are those that were measured") {
+  const auto h100 = foretrace::test::find_accelerator("h100_sxm");
+  REQUIRE(h100.ok());
+  Accelerator usual = *h100;
+  usual.product_bandwidth_share = 0;
+  usual.shortest_product_ns = 0;
+  double error = 0;
+  double usual_error = 0;
+  int rows = 0;
+  for (const char* type : {"bf16", "fp16"}) {
+    const auto table = foretrace::read_operator_table(
+        std::string(FORETRACE_SOURCE_DIR "/examples/traces/h100/operators/gemm_") + type +
+        "_h100.json");
+    REQUIRE_MESSAGE(table.ok(), (table.ok() ? "" : table.error().message));
+    for (const auto& row : table->rows) {
+      const double bytes = 2 * row.shape.numbers();
+      const double flops = 2 * row.shape.batch * row.shape.m * row.shape.n * row.shape.k;
+      if (bytes <= 30e6 || flops >= 150 * bytes) continue;
+      const auto off = [&](const Accelerator& accelerator) {
+        const double ns = shortest_kernel_ns(accelerator, KernelClass::gemm) +
+                          bytes / memory_rate(accelerator, KernelClass::gemm) * 1e9;
+        return std::abs(ns / row.measured_ns - 1);
+      };
+      error += off(*h100);
+      usual_error += off(usual);
+      ++rows;
+    }
+  }
+  // What the file's sources say.
+  CHECK(rows == 30);
+  CHECK(error / rows == doctest::Approx(0.080).epsilon(0.01));
+  CHECK(usual_error / rows > 0.1);
+}

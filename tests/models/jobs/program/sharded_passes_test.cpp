@@ -1,0 +1,137 @@
+#include "models/jobs/program/sharded_passes.h"
+
+#include <algorithm>
+
+#include <doctest/doctest.h>
+
+#include "models/jobs/program/estimate.h"
+#include "models/jobs/program/rank_program.h"
+#include "tests/models/jobs/program/selene_job.h"
+
+using foretrace::build_blocks;
+using foretrace::CollectiveKind;
+using foretrace::estimate;
+using foretrace::Job;
+using foretrace::JobBlocks;
+using foretrace::no_scale;
+using foretrace::rank_program;
+using foretrace::RankNode;
+using foretrace::Recompute;
+using foretrace::Sharding;
+using foretrace::step_parts;
+using foretrace::StepParts;
+using foretrace::time_blocks;
+using foretrace::test::job_of;
+using foretrace::test::JobParts;
+using foretrace::test::selene;
+
+namespace {
+
+// 64 ranks that share all parameters, everything recomputed.
+Job sharded(const JobParts& given) {
+  Job job = job_of(given);
+  job.plan.data = 64;
+  job.plan.sharding = Sharding::parameters;
+  job.global_batch = 64;
+  job.recompute = Recompute::full;
+  return job;
+}
+
+StepParts parts_of(const Job& job) {
+  const JobBlocks blocks = build_blocks(job);
+  return *step_parts(job, blocks, time_blocks(job, blocks, no_scale()), no_scale());
+}
+
+}  // namespace
+
+TEST_CASE("sharded passes: the host puts the parts of small tensors in their places") {
+  JobParts given = selene("gpt_22b", "deepspeed_zero3_2021");
+  const StepParts with = parts_of(sharded(given));
+  given.framework.travel.host_per_rank_ns = 0;
+  const StepParts without = parts_of(sharded(given));
+  // Of 48 layers two norms with two tensors each and four biases, two of the last norm: 386 with a
+  // part for each of 64 ranks, 8 us each.
+  CHECK(with.update.front() - without.update.front() == 386LL * 64 * 8000);
+  CHECK(with.parameters == without.parameters);
+  CHECK(without.parameters.front() > 0);
+  given.framework.travel.resident_elements = 0;
+  CHECK(parts_of(sharded(given)).parameters.front() == 0);
+}
+
+TEST_CASE("sharded passes: what the host does per rank grows with the ranks") {
+  JobParts given = selene("gpt_22b", "deepspeed_zero3_2021");
+  const auto host_of = [&](std::uint32_t ranks) {
+    const auto backward = [&](double host_ns) {
+      given.framework.travel.host_per_rank_ns = host_ns;
+      Job job = sharded(given);
+      job.plan.data = ranks;
+      job.global_batch = ranks;
+      return parts_of(job).backward.front().total;
+    };
+    return backward(8000) - backward(0);
+  };
+  // Each layer: four tensors for the recomputation, up to three again, twelve gradients. What the
+  // lists of a collective take beside it is hidden, so that this is the most.
+  const double most = 48. * (4 + 3 + 12) + 16;
+  CHECK(host_of(512) <= most * 512 * 8000);
+  CHECK(host_of(512) > 0.5 * most * 512 * 8000);
+  CHECK(host_of(512) > 1.5 * host_of(256));
+}
+
+TEST_CASE("sharded passes: tensors that stay between two uses are not collected again") {
+  JobParts given = selene("gpt_22b", "deepspeed_zero3_2021");
+  given.framework.travel.reuse_elements = 1e12;
+  const double kept = parts_of(sharded(given)).backward.front().total;
+  given.framework.travel.reuse_elements = 0;
+  CHECK(parts_of(sharded(given)).backward.front().total > kept);
+}
+
+TEST_CASE("sharded passes: what the host does is no communication") {
+  JobParts given = selene("gpt_22b", "deepspeed_zero3_2021");
+  const auto breakdown = [&](double host_ns) {
+    given.framework.travel.host_per_rank_ns = host_ns;
+    const Job job = sharded(given);
+    return estimate(job, build_blocks(job))->breakdown;
+  };
+  constexpr auto data = static_cast<std::size_t>(foretrace::Axis::data);
+  const auto with = breakdown(8000);
+  const auto without = breakdown(0);
+  CHECK(with.host > without.host + 48 * 12 * 64 * 8000.);
+  CHECK(with.exposed[data] <= without.exposed[data]);
+}
+
+TEST_CASE("sharded passes: without resharding nothing is collected for the backward pass") {
+  JobParts given = selene("gpt_22b", "deepspeed_zero3_2021");
+  given.framework.reshards_after_forward = false;
+  const double kept = parts_of(sharded(given)).backward.front().total;
+  given.framework.reshards_after_forward = true;
+  given.framework.travel.reuse_elements = 1e12;  // nothing is collected twice
+  CHECK(parts_of(sharded(given)).backward.front().total > kept);
+}
+
+TEST_CASE("sharded passes: a breakdown of tensors that travel alone sums to the step") {
+  const JobParts given = selene("gpt_22b", "deepspeed_zero3_2021");
+  const Job job = sharded(given);
+  const auto answer = *estimate(job, build_blocks(job));
+  CHECK(answer.breakdown.total() == doctest::Approx(static_cast<double>(answer.step_ns)));
+}
+
+TEST_CASE("sharded passes: programs of ranks collect large tensors one by one") {
+  JobParts given = selene("gpt_22b", "deepspeed_zero3_2021");
+  const auto count = [&](double elements) {
+    const Job job = sharded(given);
+    const auto program = rank_program(job, build_blocks(job), 0);
+    REQUIRE_MESSAGE(program.ok(), program.error().message);
+    return std::count_if(program->begin(), program->end(), [&](const RankNode& node) {
+      return node.collective == CollectiveKind::all_gather && node.bytes == 2 * elements;
+    });
+  };
+  // Two matrices of 6,144 x 24,576 in each of 48 layers, forward and backward; a bias never.
+  CHECK(count(6144. * 24576) == 2 * 48 * 2);
+  CHECK(count(24576) == 0);
+  // What stays comes together once, after the update: four norms' tensors and four biases of each
+  // layer, and the last norm.
+  CHECK(count(48. * (4 * 6144 + 6144 * 3 + 6144 + 24576 + 6144) + 2 * 6144) == 1);
+  given.framework.travel.by_tensor = false;
+  CHECK(count(6144. * 24576) == 0);
+}

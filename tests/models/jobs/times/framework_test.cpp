@@ -1,0 +1,104 @@
+#include "models/jobs/times/framework.h"
+
+#include <string>
+
+#include <doctest/doctest.h>
+
+#include "models/hardware/catalogue/accelerator.h"
+#include "tests/configs.h"
+
+using foretrace::find_framework;
+using foretrace::framework_names;
+using foretrace::parse_framework;
+
+TEST_CASE("frameworks: every file reads, and says where its figures are from") {
+  CHECK(framework_names(*foretrace::test::shipped()).size() >= 10);
+  for (const std::string& name : framework_names(*foretrace::test::shipped())) {
+    CAPTURE(name);
+    const auto framework = find_framework(*foretrace::test::shipped(), name);
+    REQUIRE_MESSAGE(framework.ok(), framework.error().message);
+    CHECK(framework->name == name);
+    CHECK(framework->weight_bytes > 0);
+    CHECK(framework->product_slowdown.typical >= 1);
+  }
+}
+
+TEST_CASE("frameworks: mistakes are told with their place") {
+  const auto wrong = parse_framework(
+      R"({"schema": "foretrace.framework/1", "product": "x", "kernels": {"attention": "flash9"},
+          "bytes_per_parameter": {}, "overlap": {}, "sources": {}})",
+      "f.json");
+  REQUIRE_FALSE(wrong.ok());
+  CHECK(wrong.error().message ==
+        "f.json: /kernels/attention: got 'flash9' (did you mean 'flash1', 'flash2' or 'flash3'?), "
+        "expected one of unfused, flash1, flash2, flash3");
+  const auto range = parse_framework(
+      R"({"schema": "foretrace.framework/1", "product": "x", "kernels": {"attention": "flash2"},
+          "host_per_kernel": {"typical": "5 us", "low": "9 us", "high": "10 us"},
+          "bytes_per_parameter": {"update": 1, "accumulate": 1, "weight": 1, "gradient": 1, "state": 1,
+                                  "reduce": 1, "gather": 1},
+          "overlap": {}, "sources": {"kernels": "a", "host_per_kernel": "a", "bytes_per_parameter": "a",
+                                     "overlap": "a"}})",
+      "g.json");
+  REQUIRE_FALSE(range.ok());
+  CHECK(range.error().message.find("expected 0 <= low <= typical <= high") != std::string::npos);
+  const auto error = parse_framework(
+      R"({"schema": "foretrace.framework/1", "product": "x", "kernels": {"attention": "flash2"},
+          "bytes_per_parameter": {"update": 1, "accumulate": 1, "weight": 1, "gradient": 1, "state": 1,
+                                  "reduce": 1, "gather": 1},
+          "step_error": {"sparse": 0.1}, "overlap": {},
+          "sources": {"kernels": "a", "step_error": "a", "bytes_per_parameter": "a", "overlap": "a"}})",
+      "h.json");
+  REQUIRE_FALSE(error.ok());
+  CHECK(error.error().message ==
+        "h.json: '/step_error/sparse': unknown key, expected one of dense, experts");
+}
+
+TEST_CASE("frameworks: nothing runs faster beside something else") {
+  for (const char* const key : {"communication_slowdown", "product_slowdown", "memory_slowdown"}) {
+    const auto faster = parse_framework(std::string(
+                                            R"({"schema": "foretrace.framework/1", "product": "x",
+            "kernels": {"attention": "flash2"},
+            "bytes_per_parameter": {"update": 1, "accumulate": 1, "weight": 1, "gradient": 1,
+                                    "state": 1, "reduce": 1, "gather": 1},
+            "overlap": {")") + key + R"(": {"typical": 1.2, "low": 0.5, "high": 2}},
+            "sources": {"kernels": "a", "bytes_per_parameter": "a", "overlap": "a"}})",
+                                        "f.json");
+    REQUIRE_FALSE(faster.ok());
+    CHECK(faster.error().message == "f.json: /overlap/" + std::string(key) +
+                                        ": got low 0.5, expected at least 1: nothing runs faster "
+                                        "beside something else");
+  }
+}
+
+TEST_CASE("frameworks: sharded tensors travel alone where a file says how") {
+  const std::string head =
+      R"({"schema": "foretrace.framework/1", "product": "x", "kernels": {"attention": "flash2"},
+          "bytes_per_parameter": {"update": 1, "accumulate": 1, "weight": 1, "gradient": 1, "state": 1,
+                                  "reduce": 1, "gather": 1},
+          "overlap": {}, )";
+  const std::string sources =
+      R"("sources": {"kernels": "a", "bytes_per_parameter": "a", "overlap": "a",
+                     "sharded_tensors": "a"}})";
+  const auto read = parse_framework(
+      head + R"("sharded_tensors": {"resident_elements": 1e5, "host_per_rank": "8 us"}, )" +
+          sources,
+      "f.json");
+  REQUIRE_MESSAGE(read.ok(), read.error().message);
+  CHECK(read->travel.by_tensor);
+  CHECK(read->travel.resident_elements == 1e5);
+  CHECK(read->travel.prefetch_elements == 0);
+  CHECK(read->travel.host_per_rank_ns == 8000);
+  const auto wrong =
+      parse_framework(head + R"("sharded_tensors": {"buckets": 1}, )" + sources, "g.json");
+  REQUIRE_FALSE(wrong.ok());
+  CHECK(wrong.error().message ==
+        "g.json: '/sharded_tensors/buckets': unknown key, expected one of resident_elements, "
+        "prefetch_elements, reuse_elements, host_per_rank, waits_for_all");
+  const auto slow = parse_framework(
+      head + R"("sharded_tensors": {"host_per_rank": "20 s"}, )" + sources, "g.json");
+  REQUIRE_FALSE(slow.ok());
+  CHECK(slow.error().message ==
+        "g.json: /sharded_tensors/host_per_rank: got 20 s, expected a value from 0 to 1 s");
+  CHECK_FALSE(find_framework(*foretrace::test::shipped(), "torchtitan")->travel.by_tensor);
+}
