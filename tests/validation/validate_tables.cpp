@@ -51,7 +51,7 @@ Status check_names(const std::vector<std::string>& only, const std::vector<Truth
 }  // namespace
 
 Result<TablePredictors> TablePredictors::read() {
-  auto maps = read_table_maps(FORETRACE_TABLE_MAPS);
+  auto maps = read_table_maps(FORETRACE_VALIDATION_DATA "/maps");
   if (!maps.ok()) return maps.error();
   TablePredictors predictors;
   predictors.maps_ = *std::move(maps);
