@@ -48,7 +48,7 @@ Result<ConfigValue> with_room(const ConfigValue& document, TableInputs& inputs) 
   if (!rules.ok()) return rules.error();
   RowNumbers numbers({{}, *made});
   const double needed =
-      numbers.count("input_tokens", most_tokens) + numbers.count("in_flight", most_in_flight);
+      numbers.count("input_tokens", most_tokens) + numbers.count("in_flight", most_requests);
   if (!numbers.status().ok()) return numbers.status().error();
   if (rules->chunks_prompts || needed <= rules->batched_tokens) return document;
   auto steps = parse_config(fmt::format(R"({{"steps": {{"batched_tokens": {}}}}})", needed));

@@ -172,7 +172,7 @@ Result<Scenario> StepPredictor::read(const ConfigValue& run) {
     remove_member(document, "schedule");
   }
   if (Status status = name_parts(run, document); !status.ok()) return status.error();
-  auto scenario = scenario_of(inputs_.catalogue(), document, "scenario", parts_);
+  auto scenario = foretrace::scenario_of(inputs_.catalogue(), document, "scenario", parts_);
   if (!scenario.ok()) return scenario;
   return with_choices(*scenario, run.find("open"));
 }

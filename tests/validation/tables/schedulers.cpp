@@ -34,7 +34,7 @@ Result<const TruthTable*> companion(const TableInputs& inputs, std::string_view 
 /// figure has no range.
 struct Scored {
   TruthScore score;
-  std::string_view unit;
+  std::string_view unit{};
   /// Of points in results of their own: "<table>.<suffix>".
   std::string (*suffix_of)(const TruthRow& row, const TruthPoint& point) = nullptr;
   std::string (*group_of)(const TruthRow& row, const TruthPoint& point) = nullptr;
