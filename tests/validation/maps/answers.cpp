@@ -20,29 +20,26 @@ Figure rate_of(double amount, const Figure& seconds) {
 }
 
 Result<Answer> of_sequences(const Question& question, TableInputs& inputs) {
-  const auto time = predict_generation(question.run, inputs);
-  if (!time.ok()) return time.error();
-  const RangedSeconds& s = question.point.is == "prompt"  ? time->prompt
-                           : question.point.is == "token" ? time->token
-                                                          : time->total;
+  FORETRACE_TRY(const auto time, predict_generation(question.run, inputs));
+  const RangedSeconds& s = question.point.is == "prompt"  ? time.prompt
+                           : question.point.is == "token" ? time.token
+                                                          : time.total;
   return Answer{.figure = {s.typical, s.low, s.high}};
 }
 
 Result<Answer> of_operation(const Question& question, TableInputs& inputs) {
   const std::string& is = question.point.is;
   if (is == "beside") {
-    const auto one = predict_beside(question.run, question.measured, inputs.catalogue());
-    if (!one.ok()) return one.error();
-    return Answer{.figure = one->us, .is_fitted = one->is_fitted};
+    FORETRACE_TRY(const auto one,
+                  predict_beside(question.run, question.measured, inputs.catalogue()));
+    return Answer{.figure = one.us, .is_fitted = one.is_fitted};
   }
   if (is == "collective") {
-    const auto one = predict_collective(question.run, question.measured, inputs);
-    if (!one.ok()) return one.error();
-    return Answer{.figure = one->us, .group = one->size, .is_fitted = one->is_fitted};
+    FORETRACE_TRY(const auto one, predict_collective(question.run, question.measured, inputs));
+    return Answer{.figure = one.us, .group = one.size, .is_fitted = one.is_fitted};
   }
-  const auto one = predict_exchange(question.run, is == "exchange_rate", inputs);
-  if (!one.ok()) return one.error();
-  return Answer{.figure = *one};
+  FORETRACE_TRY(const auto one, predict_exchange(question.run, is == "exchange_rate", inputs));
+  return Answer{.figure = one};
 }
 
 std::vector<std::string> operators_of(const ConfigValue& run) {
@@ -57,40 +54,35 @@ std::vector<std::string> operators_of(const ConfigValue& run) {
 }  // namespace
 
 Result<Answer> Answers::of_step(const Question& question, MapRow& row) {
-  const auto step = steps_.predict(question.run);
-  if (!step.ok()) return step.error();
-  const auto scenario = steps_.scenario_of(question.run);
-  if (!scenario.ok()) return scenario.error();
-  add_numbers(*scenario, row.numbers);
-  Answer answer{.figure = step->seconds,
-                .memory_bytes = step->memory_bytes,
-                .device_bytes = static_cast<double>(scenario->cluster->accelerator.memory_bytes)};
+  FORETRACE_TRY(const auto step, steps_.predict(question.run));
+  FORETRACE_TRY(const auto scenario, steps_.scenario_of(question.run));
+  add_numbers(scenario, row.numbers);
+  Answer answer{.figure = step.seconds,
+                .memory_bytes = step.memory_bytes,
+                .device_bytes = static_cast<double>(scenario.cluster->accelerator.memory_bytes)};
   const PointMap& point = question.point;
   if (point.is == "forward") {
-    const auto share = forward_share(*scenario);
-    if (!share.ok()) return share.error();
-    answer.figure = answer.figure.times(*share);
+    FORETRACE_TRY(const auto share, forward_share(scenario));
+    answer.figure = answer.figure.times(share);
   } else if (point.is == "memory") {
-    const double bytes = step->memory_bytes / gib;
+    const double bytes = step.memory_bytes / gib;
     answer.figure = {bytes, point.low * bytes, point.high * bytes};
   } else if (point.is == "rate") {
-    const auto amount = calculate(point.amount, row.numbers);
-    if (!amount.ok()) return amount.error();
-    answer.figure = rate_of(*amount, step->seconds);
+    FORETRACE_TRY(const auto amount, calculate(point.amount, row.numbers));
+    answer.figure = rate_of(amount, step.seconds);
   }
   return answer;
 }
 
 Result<Answer> Answers::of_layers(const Question& question) {
-  const auto scenario = steps_.scenario_of(question.run);
-  if (!scenario.ok()) return scenario.error();
+  FORETRACE_TRY(const auto scenario, steps_.scenario_of(question.run));
   const std::string& is = question.point.is;
   if (is == "operators") {
-    return Answer{.figure = operators_time(*scenario, operators_of(question.run))};
+    return Answer{.figure = operators_time(scenario, operators_of(question.run))};
   }
-  if (is == "states") return Answer{.figure = exactly(layers_memory(*scenario).states)};
-  if (is == "activations") return Answer{.figure = exactly(layers_memory(*scenario).activations)};
-  return Answer{.figure = layer_time(*scenario, is != "layer_backward", is != "layer_forward")};
+  if (is == "states") return Answer{.figure = exactly(layers_memory(scenario).states)};
+  if (is == "activations") return Answer{.figure = exactly(layers_memory(scenario).activations)};
+  return Answer{.figure = layer_time(scenario, is != "layer_backward", is != "layer_forward")};
 }
 
 Result<Answer> Answers::of(const Question& question, MapRow& row) {

@@ -12,16 +12,15 @@ Result<BesidePrediction> predict_beside(const ConfigValue& run, double measured_
   RowNumbers numbers({{}, *object});
   const double alone = numbers.measured("alone_us");
   const double share = numbers.number("share", 0, 1);
-  if (!numbers.status().ok()) return numbers.status().error();
+  FORETRACE_TRY(numbers.status());
   if (!(share > 0)) return Error{ErrorCode::no_match, "nothing ran beside it"};
-  const auto overlap = find_overlap(catalogue, numbers.text("factors"));
-  if (!overlap.ok()) return overlap.error();
-  const Ranged slowdown = overlap->of(numbers.text("kernel"));
+  FORETRACE_TRY(const auto overlap, find_overlap(catalogue, numbers.text("factors")));
+  const Ranged slowdown = overlap.of(numbers.text("kernel"));
   const auto time = [&](double factor) { return time_beside(alone, share, factor); };
   // Kernels repeat within 3 %.
   return BesidePrediction{
       {time(slowdown.typical), 0.97 * time(slowdown.low), 1.03 * time(slowdown.high)},
-      overlap->is_fitted_to(alone, measured_us)};
+      overlap.is_fitted_to(alone, measured_us)};
 }
 
 }  // namespace foretrace::validation

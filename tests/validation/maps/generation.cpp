@@ -13,18 +13,15 @@ Result<Scenario> served_scenario(const ConfigValue& served, TableInputs& inputs)
   RowNumbers numbers(words);
   const double tensor = numbers.count("tensor", most_ranks);
   const double pipeline = numbers.count("pipeline", most_layers);
-  if (!numbers.status().ok()) return numbers.status().error();
-  auto cluster = inputs.cluster(words.text("cluster"));
-  if (!cluster.ok()) return std::move(cluster).error();
-  auto framework = inputs.framework(words.text("framework"));
-  if (!framework.ok()) return std::move(framework).error();
-  auto model = inputs.model(words.text("model"));
-  if (!model.ok()) return std::move(model).error();
+  FORETRACE_TRY(numbers.status());
+  FORETRACE_TRY(auto cluster, inputs.cluster(words.text("cluster")));
+  FORETRACE_TRY(auto framework, inputs.framework(words.text("framework")));
+  FORETRACE_TRY(auto model, inputs.model(words.text("model")));
   Scenario scenario;
   scenario.path = "table";
-  scenario.cluster = *std::move(cluster);
-  scenario.framework = *std::move(framework);
-  scenario.model = *std::move(model);
+  scenario.cluster = std::move(cluster);
+  scenario.framework = std::move(framework);
+  scenario.model = std::move(model);
   scenario.job.precisions = {Precision::fp16, false};
   ParallelPlan& plan = scenario.job.plan;
   plan.tensor = static_cast<std::uint32_t>(tensor);
@@ -47,10 +44,9 @@ Result<GenerationTime> predict_generation(const ConfigValue& run, TableInputs& i
   request.sequences = numbers.count("sequences", most_sequences);
   request.prompt = numbers.count("prompt", most_tokens);
   request.output = numbers.count("output", most_tokens);
-  if (!numbers.status().ok()) return numbers.status().error();
-  const auto scenario = served_scenario(*served, inputs);
-  if (!scenario.ok()) return scenario.error();
-  return time_generation(*scenario, request);
+  FORETRACE_TRY(numbers.status());
+  FORETRACE_TRY(const auto scenario, served_scenario(*served, inputs));
+  return time_generation(scenario, request);
 }
 
 }  // namespace foretrace::validation

@@ -77,10 +77,10 @@ LayersMemory layers_memory(const Scenario& scenario) {
 Result<double> forward_share(const Scenario& scenario) {
   const Job& job = scenario.job;
   const JobBlocks blocks = build_blocks(job);
-  const auto parts = step_parts(job, blocks, time_blocks(job, blocks, no_scale()), no_scale());
-  if (!parts.ok()) return parts.error();
-  const double forward = parts->forward.front().total;
-  return forward / (forward + parts->backward.front().total);
+  FORETRACE_TRY(const auto parts,
+                step_parts(job, blocks, time_blocks(job, blocks, no_scale()), no_scale()));
+  const double forward = parts.forward.front().total;
+  return forward / (forward + parts.backward.front().total);
 }
 
 }  // namespace foretrace::validation

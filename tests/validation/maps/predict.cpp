@@ -63,7 +63,7 @@ class Predictor {
 
   Result<std::vector<TableResult>> run() {
     if (map_.run.find("rows") != nullptr) {
-      if (Status status = gather_requests(); !status.ok()) return status.error();
+      FORETRACE_TRY(gather_requests());
     }
     std::vector<TableResult> results;
     for (const ResultMap& one : map_.results) {
@@ -88,12 +88,10 @@ class Predictor {
       if (!run.ok()) return Error(run.error()).with_context(fmt::format("/rows/{}", i));
       rows.push_back(*run->find("rows"));
     }
-    auto requests = requests_of(rows);
-    if (!requests.ok()) return requests.error();
-    auto change = parse_config(R"({"rows": false, "serving": {"requests": {}}})");
-    if (!change.ok()) return change.error();
-    change->items[1].items[0] = *std::move(requests);
-    requests_ = *std::move(change);
+    FORETRACE_TRY(auto requests, requests_of(rows));
+    FORETRACE_TRY(auto change, parse_config(R"({"rows": false, "serving": {"requests": {}}})"));
+    change.items[1].items[0] = std::move(requests);
+    requests_ = std::move(change);
     return ok_status();
   }
 
@@ -143,9 +141,8 @@ class Predictor {
     const TruthRow cells = table_.row(i);
     if (!point.unless.empty() && cells.find(point.unless) != nullptr) return false;
     if (point.is_optional && cells.find(point.column) == nullptr) return false;
-    const auto value = calculated(point.only, 1, row);
-    if (!value.ok()) return value.error();
-    return *value != 0;
+    FORETRACE_TRY(const auto value, calculated(point.only, 1, row));
+    return value != 0;
   }
 
   /// What a row leaves open was chosen to run fastest within memory.
@@ -166,64 +163,52 @@ class Predictor {
   }
 
   Result<Placed> point_of(const PointMap& point, std::size_t i, MapRow row) {
-    const auto figure = measured_in(table_.row(i), point.column);
-    if (!figure.ok()) return figure.error();
-    row.numbers[point.column] = *figure;
-    if (Status status = read_point_columns(point, table_.row(i), row); !status.ok()) {
-      return status.error();
-    }
-    const auto measured = calculated(point.measured, *figure * point.unit, row);
-    if (!measured.ok()) return measured.error();
-    const auto answer = answer_of(point, i, *measured, row);
-    if (!answer.ok()) return answer.error();
-    const Figure& predicted = answer->figure;
+    FORETRACE_TRY(const auto figure, measured_in(table_.row(i), point.column));
+    row.numbers[point.column] = figure;
+    FORETRACE_TRY(read_point_columns(point, table_.row(i), row));
+    FORETRACE_TRY(const auto measured, calculated(point.measured, figure * point.unit, row));
+    FORETRACE_TRY(const auto answer, answer_of(point, i, measured, row));
+    const Figure& predicted = answer.figure;
     TablePoint placed{i,
                       point.as.empty() ? point.column : point.as,
                       predicted.value,
                       predicted.low,
                       predicted.high,
-                      *measured,
-                      answer->group};
+                      measured,
+                      answer.group};
     if (!point.group.empty()) {
-      auto group = filled_text(point.group, row);
-      if (!group.ok()) return group.error();
-      placed.group = *std::move(group);
+      FORETRACE_TRY(placed.group, filled_text(point.group, row));
     }
-    return Placed{std::move(placed), answer->is_fitted ? std::string(fitted) : point.result};
+    return Placed{std::move(placed), answer.is_fitted ? std::string(fitted) : point.result};
   }
 
   Result<Answer> answer_of(const PointMap& point, std::size_t i, double measured, MapRow& row) {
-    auto run = filled_run(row);
-    if (!run.ok()) return run.error();
-    Question question{.point = point, .run = *run, .measured = measured};
+    FORETRACE_TRY(auto run, filled_run(row));
+    Question question{.point = point, .run = run, .measured = measured};
     if (requests_.has_value()) {
-      merge(*run, *requests_);
+      merge(run, *requests_);
       question.request = i;
     }
-    auto answer = answers_.of(question, row);
-    if (!answer.ok()) return answer;
-    if (!row.open.values.empty() && answer->memory_bytes > answer->device_bytes) {
+    FORETRACE_TRY(auto answer, answers_.of(question, row));
+    if (!row.open.values.empty() && answer.memory_bytes > answer.device_bytes) {
       return Error{ErrorCode::no_match, row.open.name + ": nothing fits into memory"};
     }
     if (point.against.kind != ConfigValue::Kind::null) {
-      const auto base = base_of(point, measured, row);
-      if (!base.ok()) return base;
+      FORETRACE_TRY(const auto base, base_of(point, measured, row));
       // What both are off by cancels.
-      const double ratio = answer->figure.value / base->figure.value;
-      answer->figure = {ratio, ratio, ratio};
+      const double ratio = answer.figure.value / base.figure.value;
+      answer.figure = {ratio, ratio, ratio};
     }
     if (point.is == "rate") return answer;
-    const auto amount = calculated(point.amount, 1, row);
-    if (!amount.ok()) return amount.error();
-    answer->figure = answer->figure.times(*amount);
+    FORETRACE_TRY(const auto amount, calculated(point.amount, 1, row));
+    answer.figure = answer.figure.times(amount);
     return answer;
   }
 
   Result<Answer> base_of(const PointMap& point, double measured, MapRow row) {
     merge(row.run, point.against);
-    const auto run = filled_run(row);
-    if (!run.ok()) return run.error();
-    return answers_.of({.point = point, .run = *run, .measured = measured}, row);
+    FORETRACE_TRY(const auto run, filled_run(row));
+    return answers_.of({.point = point, .run = run, .measured = measured}, row);
   }
 
   const TableMap& map_;

@@ -26,16 +26,13 @@ std::string served_text(const ConfigValue& document, std::string_view key) {
 
 Result<StepRules> rules_of(const ConfigValue& document, TableInputs& inputs) {
   const Catalogue& catalogue = inputs.catalogue();
-  const auto engine = find_serving_engine(catalogue, served_text(document, "engine"));
-  if (!engine.ok()) return engine.error();
+  FORETRACE_TRY(const auto engine, find_serving_engine(catalogue, served_text(document, "engine")));
   if (document.find("accelerator") != nullptr) {
-    const auto alone = catalogue.accelerator(served_text(document, "accelerator"));
-    if (!alone.ok()) return alone.error();
-    return engine->rules_on(**alone);
+    FORETRACE_TRY(const auto alone, catalogue.accelerator(served_text(document, "accelerator")));
+    return engine.rules_on(*alone);
   }
-  const auto cluster = inputs.cluster(served_text(document, "cluster"));
-  if (!cluster.ok()) return cluster.error();
-  return engine->rules_on((*cluster)->accelerator);
+  FORETRACE_TRY(const auto cluster, inputs.cluster(served_text(document, "cluster")));
+  return engine.rules_on(cluster->accelerator);
 }
 
 /// Who serves prompts without chunks has set the limit of a step so that one fits beside the
@@ -44,17 +41,16 @@ Result<ConfigValue> with_room(const ConfigValue& document, TableInputs& inputs) 
   const ConfigValue* const requests = document.find("requests");
   const ConfigValue* const made = requests == nullptr ? nullptr : requests->find("generate");
   if (made == nullptr) return document;
-  const auto rules = rules_of(document, inputs);
-  if (!rules.ok()) return rules.error();
+  FORETRACE_TRY(const auto rules, rules_of(document, inputs));
   RowNumbers numbers({{}, *made});
   const double needed =
       numbers.count("input_tokens", most_tokens) + numbers.count("in_flight", most_requests);
-  if (!numbers.status().ok()) return numbers.status().error();
-  if (rules->chunks_prompts || needed <= rules->batched_tokens) return document;
-  auto steps = parse_config(fmt::format(R"({{"steps": {{"batched_tokens": {}}}}})", needed));
-  if (!steps.ok()) return steps;
+  FORETRACE_TRY(numbers.status());
+  if (rules.chunks_prompts || needed <= rules.batched_tokens) return document;
+  FORETRACE_TRY(auto steps,
+                parse_config(fmt::format(R"({{"steps": {{"batched_tokens": {}}}}})", needed)));
   ConfigValue changed = document;
-  merge(changed, *steps);
+  merge(changed, steps);
   return changed;
 }
 
@@ -63,17 +59,12 @@ Result<ConfigValue> with_room(const ConfigValue& document, TableInputs& inputs) 
 Status ServedPredictor::serve(const ConfigValue& run) {
   const ConfigValue* const given = run.find("serving");
   if (given == nullptr) return Error{ErrorCode::bad_config, "the map describes no server"};
-  const auto model = inputs_.model(served_text(*given, "model"));
-  if (!model.ok()) return model.error();
-  auto document = parse_config(fmt::format(R"({{"schema": "{}"}})", serving_schema));
-  if (!document.ok()) return document.error();
-  merge(*document, *given);
-  member(*document, "model")->text = (*model)->name;
-  const auto whole = with_room(*document, inputs_);
-  if (!whole.ok()) return whole.error();
-  auto serving = parse_serving(inputs_.catalogue(), json_text(*whole), "serving");
-  if (!serving.ok()) return serving.error();
-  serving_ = *std::move(serving);
+  FORETRACE_TRY(const auto model, inputs_.model(served_text(*given, "model")));
+  FORETRACE_TRY(auto document, parse_config(fmt::format(R"({{"schema": "{}"}})", serving_schema)));
+  merge(document, *given);
+  member(document, "model")->text = model->name;
+  FORETRACE_TRY(const auto whole, with_room(document, inputs_));
+  FORETRACE_TRY(serving_, parse_serving(inputs_.catalogue(), json_text(whole), "serving"));
   answer_ = run_serving(serving_);
   if (answer_.done > 0) return ok_status();
   return Error{ErrorCode::no_match, "no request fits in the cache"};

@@ -88,7 +88,7 @@ Result<ColumnMap> read_column(const std::string& name, const ConfigValue& value)
   constexpr std::array<std::string_view, 12> known = {"words",   "count",   "number",   "parts",
                                                       "pattern", "columns", "least",    "try",
                                                       "given",   "missing", "standard", "positive"};
-  if (Status status = check_keys(name, value, known); !status.ok()) return status.error();
+  FORETRACE_TRY(check_keys(name, value, known));
   take_patch(value, "given", column.given);
   take_patch(value, "missing", column.missing);
   take_patch(value, "positive", column.positive);
@@ -107,15 +107,14 @@ Result<ColumnMap> read_column(const std::string& name, const ConfigValue& value)
     column.kind = ColumnMap::Kind::pattern;
     status = read_columns(value.find("columns"), column.inner);
   }
-  if (!status.ok()) return status.error();
+  FORETRACE_TRY(status);
   return column;
 }
 
 Status read_columns(const ConfigValue* object, std::vector<ColumnMap>& columns) {
   for (std::size_t i = 0; object != nullptr && i < object->keys.size(); ++i) {
-    auto column = read_column(object->keys[i], object->items[i]);
-    if (!column.ok()) return column.error();
-    columns.push_back(*std::move(column));
+    FORETRACE_TRY(auto column, read_column(object->keys[i], object->items[i]));
+    columns.push_back(std::move(column));
   }
   return ok_status();
 }
@@ -124,7 +123,7 @@ Result<PointMap> read_point(const ConfigValue& object) {
   constexpr std::array<std::string_view, 15> known = {
       "column", "as",   "is",       "unit",    "amount", "measured", "group", "result",
       "unless", "only", "optional", "columns", "with",   "against",  "range"};
-  if (Status status = check_keys("points", object, known); !status.ok()) return status.error();
+  FORETRACE_TRY(check_keys("points", object, known));
   PointMap point;
   point.column = text_at(object, "column");
   point.as = text_at(object, "as");
@@ -144,9 +143,7 @@ Result<PointMap> read_point(const ConfigValue& object) {
   }
   take_patch(object, "with", point.with);
   take_patch(object, "against", point.against);
-  if (Status status = read_columns(object.find("columns"), point.columns); !status.ok()) {
-    return status.error();
-  }
+  FORETRACE_TRY(read_columns(object.find("columns"), point.columns));
   if (std::find(point_kinds.begin(), point_kinds.end(), point.is) != point_kinds.end()) {
     return point;
   }
@@ -166,9 +163,8 @@ ResultMap read_result(const std::string& name, const ConfigValue& object) {
 Status read_points(const ConfigValue& document, TableMap& map) {
   const ConfigValue* points = document.find("points");
   for (std::size_t i = 0; points != nullptr && i < points->items.size(); ++i) {
-    auto point = read_point(points->items[i]);
-    if (!point.ok()) return point.error();
-    map.points.push_back(*std::move(point));
+    FORETRACE_TRY(auto point, read_point(points->items[i]));
+    map.points.push_back(std::move(point));
   }
   if (map.points.empty()) return wrong("points", "expected at least one");
   const bool has_own = std::any_of(map.points.begin(), map.points.end(),
@@ -177,9 +173,7 @@ Status read_points(const ConfigValue& document, TableMap& map) {
   const ConfigValue* results = document.find("results");
   for (std::size_t i = 0; results != nullptr && i < results->keys.size(); ++i) {
     constexpr std::array<std::string_view, 5> known = {"unit", "notes", "errors", "total", "mean"};
-    if (Status status = check_keys("results", results->items[i], known); !status.ok()) {
-      return status;
-    }
+    FORETRACE_TRY(check_keys("results", results->items[i], known));
     map.results.push_back(read_result(results->keys[i], results->items[i]));
   }
   return ok_status();
@@ -250,10 +244,9 @@ const std::pair<std::string, ConfigValue>* TableMap::of(std::string_view table_i
 }
 
 Result<TableMap> parse_table_map(std::string_view text, const std::string& path) {
-  const auto document = parse_config_document(text, path, map_schema);
-  if (!document.ok()) return document.error();
+  FORETRACE_TRY(const auto document, parse_config_document(text, path, map_schema));
   TableMap map{.path = path, .tables = {}};
-  ConfigFields fields(*document, path);
+  ConfigFields fields(document, path);
   read_tables(fields, map);
   fields.take(read_columns(fields.optional_object("fixed"), map.fixed));
   fields.take(read_columns(fields.object("columns"), map.columns));
@@ -261,18 +254,16 @@ Result<TableMap> parse_table_map(std::string_view text, const std::string& path)
     map.shared = {text_at(*shared, "by"), texts_at(*shared, "columns")};
   }
   if (const ConfigValue* id = fields.optional_object("id")) {
-    auto read = read_column("id", *id);
-    if (!read.ok()) return read.error();
-    map.id = *std::move(read);
+    FORETRACE_TRY(map.id, read_column("id", *id));
   }
   if (const ConfigValue* run = fields.object("run")) map.run = *run;
   for (const char* const known :
        {"unit", "notes", "errors", "total", "mean", "results", "points"}) {
     static_cast<void>(fields.optional_value(known));
   }
-  fields.take(read_points(*document, map));
+  fields.take(read_points(document, map));
   for (const PointMap& point : map.points) fields.take(check_point(map, point));
-  if (Status status = fields.finish(); !status.ok()) return status.error();
+  FORETRACE_TRY(fields.finish());
   return map;
 }
 
@@ -285,11 +276,9 @@ Result<std::vector<TableMap>> read_table_maps(const std::string& folder) {
   std::sort(files.begin(), files.end());
   std::vector<TableMap> maps;
   for (const std::string& file : files) {
-    const auto text = read_config_text(file);
-    if (!text.ok()) return text.error();
-    auto map = parse_table_map(*text, file);
-    if (!map.ok()) return map.error();
-    maps.push_back(*std::move(map));
+    FORETRACE_TRY(const auto text, read_config_text(file));
+    FORETRACE_TRY(auto map, parse_table_map(text, file));
+    maps.push_back(std::move(map));
   }
   return maps;
 }

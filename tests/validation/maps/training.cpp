@@ -28,12 +28,10 @@ void remove_member(ConfigValue& object, std::string_view key) {
 
 /// A file of configs with what is different, as text.
 Result<std::string> changed_file(const std::string& path, const ConfigValue& change) {
-  const auto text = read_config_text(path);
-  if (!text.ok()) return text.error();
-  auto document = parse_config(*text);
-  if (!document.ok()) return Error(document.error()).with_context(path);
-  merge(*document, change);
-  return json_text(*document);
+  FORETRACE_TRY(const auto text, read_config_text(path));
+  FORETRACE_TRY(auto document, parse_config(text).with_context(path));
+  merge(document, change);
+  return json_text(document);
 }
 
 /// The text of a changed part is its name in scenarios.
@@ -42,14 +40,12 @@ Status take_changed(ConfigValue* name, const ConfigValue* change, const std::str
                     NamedParts<Part>& known, Parse parse) {
   if (name == nullptr || change == nullptr) return ok_status();
   const std::string path = fmt::format("{}/{}.json", folder, name->text);
-  auto text = changed_file(path, *change);
-  if (!text.ok()) return text.error();
-  if (!known.contains(*text)) {
-    auto part = parse(*text, path);
-    if (!part.ok()) return part.error();
-    known.emplace(*text, std::make_shared<const Part>(*std::move(part)));
+  FORETRACE_TRY(auto text, changed_file(path, *change));
+  if (!known.contains(text)) {
+    FORETRACE_TRY(auto part, parse(text, path));
+    known.emplace(text, std::make_shared<const Part>(std::move(part)));
   }
-  name->text = *std::move(text);
+  name->text = std::move(text);
   return ok_status();
 }
 
@@ -90,13 +86,11 @@ Result<Scenario> with_choices(const Scenario& scenario, const ConfigValue* objec
 
 Result<StepPrediction> step_of(const Scenario& scenario) {
   const JobBlocks blocks = build_blocks(scenario.job);
-  const auto answer = estimate(scenario.job, blocks);
-  if (!answer.ok()) return answer.error();
-  const auto range = ranged_step(scenario.job, blocks);
-  if (!range.ok()) return range.error();
+  FORETRACE_TRY(const auto answer, estimate(scenario.job, blocks));
+  FORETRACE_TRY(const auto range, ranged_step(scenario.job, blocks));
   const auto seconds = [](std::int64_t ns) { return static_cast<double>(ns) * 1e-9; };
-  return StepPrediction{{seconds(range->step_ns), seconds(range->low_ns), seconds(range->high_ns)},
-                        fullest_bytes(answer->memory)};
+  return StepPrediction{{seconds(range.step_ns), seconds(range.low_ns), seconds(range.high_ns)},
+                        fullest_bytes(answer.memory)};
 }
 
 }  // namespace
@@ -105,9 +99,8 @@ Status StepPredictor::name_model(const ConfigValue* change, ConfigValue& model) 
   const ConfigValue* const stated = model.find("stated_in");
   if (stated == nullptr && model.kind == ConfigValue::Kind::object) return ok_status();
   if (stated == nullptr) {
-    const auto called = inputs_.model(model.text);
-    if (!called.ok()) return called.error();
-    model.text = (*called)->name;
+    FORETRACE_TRY(const auto called, inputs_.model(model.text));
+    model.text = called->name;
     return take_changed(&model, change, inputs_.catalogue().directory() + "/models", parts_.models,
                         parse_model);
   }
@@ -122,10 +115,9 @@ Status StepPredictor::name_model(const ConfigValue* change, ConfigValue& model) 
   }
   ConfigValue changed = *one;
   if (change != nullptr) merge(changed, *change);
-  auto spec = model_from_hugging_face(changed, called->text);
-  if (!spec.ok()) return spec.error();
+  FORETRACE_TRY(auto spec, model_from_hugging_face(changed, called->text));
   model = {.kind = ConfigValue::Kind::text, .text = json_text(changed), .keys = {}, .items = {}};
-  parts_.models[model.text] = std::make_shared<const ModelSpec>(*std::move(spec));
+  parts_.models[model.text] = std::make_shared<const ModelSpec>(std::move(spec));
   return ok_status();
 }
 
@@ -134,10 +126,10 @@ Status StepPredictor::name_parts(const ConfigValue& run, ConfigValue& document) 
   ConfigValue* const model = workload == nullptr ? nullptr : member(*workload, "model");
   const Catalogue& catalogue = inputs_.catalogue();
   Status status = model == nullptr ? ok_status() : name_model(run.find("model"), *model);
-  if (!status.ok()) return status;
+  FORETRACE_TRY(status);
   status = take_changed(member(document, "framework"), run.find("framework"),
                         catalogue.directory() + "/frameworks", parts_.frameworks, parse_framework);
-  if (!status.ok()) return status;
+  FORETRACE_TRY(status);
   return take_changed(member(document, "cluster"), run.find("cluster"),
                       catalogue.directory() + "/clusters", parts_.clusters,
                       [&catalogue](const std::string& text, const std::string& path) {
@@ -171,10 +163,10 @@ Result<Scenario> StepPredictor::read(const ConfigValue& run) {
   if (schedule != nullptr && number_of(schedule->find("chunks")).value_or(1) <= 1) {
     remove_member(document, "schedule");
   }
-  if (Status status = name_parts(run, document); !status.ok()) return status.error();
-  auto scenario = foretrace::scenario_of(inputs_.catalogue(), document, "scenario", parts_);
-  if (!scenario.ok()) return scenario;
-  return with_choices(*scenario, run.find("open"));
+  FORETRACE_TRY(name_parts(run, document));
+  FORETRACE_TRY(auto scenario,
+                foretrace::scenario_of(inputs_.catalogue(), document, "scenario", parts_));
+  return with_choices(scenario, run.find("open"));
 }
 
 void add_numbers(const Scenario& scenario, Variables& numbers) {

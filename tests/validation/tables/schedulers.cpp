@@ -68,22 +68,18 @@ std::vector<TableResult> results_of(const TruthTable& table, const Scored& score
 }
 
 Result<Scored> read_tiresias(const TruthTable& table, const TableInputs& /*inputs*/) {
-  auto score = scheduling::tiresias::score_tiresias(table);
-  if (!score.ok()) return std::move(score).error();
+  FORETRACE_TRY(auto score, scheduling::tiresias::score_tiresias(table));
   return Scored{
-      .score = *std::move(score),
+      .score = std::move(score),
       .unit = "s",
       .group_of = [](const TruthRow& /*row*/, const TruthPoint& point) { return point.column; }};
 }
 
 Result<Scored> read_pollux(const TruthTable& table, const TableInputs& inputs) {
-  const auto times = companion(inputs, "sched_pollux_iter_time");
-  if (!times.ok()) return times.error();
-  const auto work = companion(inputs, "sched_pollux_work");
-  if (!work.ok()) return work.error();
-  auto score = scheduling::pollux::score_pollux(table, **times, **work);
-  if (!score.ok()) return std::move(score).error();
-  return Scored{.score = *std::move(score),
+  FORETRACE_TRY(const auto times, companion(inputs, "sched_pollux_iter_time"));
+  FORETRACE_TRY(const auto work, companion(inputs, "sched_pollux_work"));
+  FORETRACE_TRY(auto score, scheduling::pollux::score_pollux(table, *times, *work));
+  return Scored{.score = std::move(score),
                 .unit = "s",
                 .group_of = [](const TruthRow& row, const TruthPoint& /*point*/) {
                   return "workload " + row.text("workload");
@@ -92,17 +88,14 @@ Result<Scored> read_pollux(const TruthTable& table, const TableInputs& inputs) {
 
 /// Rows of the authors' simulator, of another version of it, and of the real cluster.
 Result<Scored> read_shockwave(const TruthTable& table, const TableInputs& inputs) {
-  const auto jobs = companion(inputs, "sched_shockwave_jct");
-  if (!jobs.ok()) return jobs.error();
-  const auto rates = companion(inputs, "sched_shockwave_throughput");
-  if (!rates.ok()) return rates.error();
-  const auto rules = scheduling::read_batch_rules(inputs.catalogue().directory() +
-                                                  "/schedules/shockwave_batch_rules.json");
-  if (!rules.ok()) return rules.error();
-  auto score = scheduling::shockwave::score_shockwave_results(
-      table, {.jobs = *jobs, .rates = *rates, .rules = &*rules});
-  if (!score.ok()) return std::move(score).error();
-  return Scored{.score = *std::move(score),
+  FORETRACE_TRY(const auto jobs, companion(inputs, "sched_shockwave_jct"));
+  FORETRACE_TRY(const auto rates, companion(inputs, "sched_shockwave_throughput"));
+  FORETRACE_TRY(const auto rules,
+                scheduling::read_batch_rules(inputs.catalogue().directory() +
+                                             "/schedules/shockwave_batch_rules.json"));
+  FORETRACE_TRY(auto score, scheduling::shockwave::score_shockwave_results(
+                                table, {.jobs = jobs, .rates = rates, .rules = &rules}));
+  return Scored{.score = std::move(score),
                 .suffix_of = [](const TruthRow& row, const TruthPoint& point) {
                   const bool is_real = row.text("kind") == "physical";
                   const std::string set = is_real ? "cluster" : row.text("set");
@@ -111,15 +104,13 @@ Result<Scored> read_shockwave(const TruthTable& table, const TableInputs& inputs
 }
 
 Result<Scored> read_gavel(const TruthTable& table, const TableInputs& inputs) {
-  const auto rates = companion(inputs, "gavel_job_throughput");
-  if (!rates.ok()) return rates.error();
+  FORETRACE_TRY(const auto rates, companion(inputs, "gavel_job_throughput"));
   // One worker on a kind that the other table lacks; the study also runs without it.
   const auto one = companion(inputs, "gavel_p100_one_worker");
-  std::vector<const TruthTable*> tables = {*rates};
+  std::vector<const TruthTable*> tables = {rates};
   if (one.ok()) tables.push_back(*one);
-  auto score = scheduling::gavel::score_gavel_curves(table, tables);
-  if (!score.ok()) return std::move(score).error();
-  return Scored{.score = *std::move(score),
+  FORETRACE_TRY(auto score, scheduling::gavel::score_gavel_curves(table, tables));
+  return Scored{.score = std::move(score),
                 .unit = "h",
                 .group_of = [](const TruthRow& row, const TruthPoint& /*point*/) {
                   return row.text("trace") + ", " + row.text("metric");
@@ -127,13 +118,10 @@ Result<Scored> read_gavel(const TruthTable& table, const TableInputs& inputs) {
 }
 
 Result<Scored> read_fgd(const TruthTable& table, const TableInputs& inputs) {
-  const auto nodes = companion(inputs, "sched_fgd_nodes");
-  if (!nodes.ok()) return nodes.error();
-  const auto pods = companion(inputs, "sched_fgd_pods");
-  if (!pods.ok()) return pods.error();
-  auto score = scheduling::fgd::score_fgd(table, **nodes, **pods);
-  if (!score.ok()) return std::move(score).error();
-  return Scored{.score = *std::move(score),
+  FORETRACE_TRY(const auto nodes, companion(inputs, "sched_fgd_nodes"));
+  FORETRACE_TRY(const auto pods, companion(inputs, "sched_fgd_pods"));
+  FORETRACE_TRY(auto score, scheduling::fgd::score_fgd(table, *nodes, *pods));
+  return Scored{.score = std::move(score),
                 .unit = "% of accelerators",
                 .group_of = [](const TruthRow& row,
                                const TruthPoint& /*point*/) { return row.text("policy"); },
@@ -150,9 +138,8 @@ static_assert(studies.size() == names.size());
 Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inputs) {
   for (std::size_t i = 0; i < names.size(); ++i) {
     if (!table.id.starts_with(names[i].substr(0, names[i].size() - 1))) continue;
-    const auto scored = studies[i](table, inputs);
-    if (!scored.ok()) return scored.error();
-    return results_of(table, *scored);
+    FORETRACE_TRY(const auto scored, studies[i](table, inputs));
+    return results_of(table, scored);
   }
   return Error{ErrorCode::not_found, "no study reads this table"};
 }
