@@ -90,20 +90,14 @@ Result<Answer> Answers::of(const Question& question, MapRow& row) {
   const auto is_one_of = [&is](std::initializer_list<std::string_view> kinds) {
     return std::find(kinds.begin(), kinds.end(), is) != kinds.end();
   };
-  Result<Answer> answer = Error{ErrorCode::bad_config, "nobody answers " + is};
-  if (is_one_of({"time", "rate", "memory", "forward"})) {
-    answer = of_step(question, row);
-  } else if (is_one_of({"prompt", "token", "total"})) {
-    answer = of_sequences(question, inputs_);
-  } else if (is.starts_with("served_")) {
-    const auto served = served_.predict(question.run, is, question.request);
-    answer = served.ok() ? Result<Answer>(Answer{.figure = *served}) : served.error();
-  } else if (is_one_of({"collective", "exchange", "exchange_rate", "beside"})) {
-    answer = of_operation(question, inputs_);
-  } else {
-    answer = of_layers(question);
+  if (is_one_of({"time", "rate", "memory", "forward"})) return of_step(question, row);
+  if (is_one_of({"prompt", "token", "total"})) return of_sequences(question, inputs_);
+  if (is_one_of({"collective", "exchange", "exchange_rate", "beside"})) {
+    return of_operation(question, inputs_);
   }
-  return answer;
+  if (!is.starts_with("served_")) return of_layers(question);
+  FORETRACE_TRY(const auto served, served_.predict(question.run, is, question.request));
+  return Answer{.figure = served};
 }
 
 }  // namespace foretrace::validation

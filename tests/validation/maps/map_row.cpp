@@ -230,14 +230,12 @@ Result<MapRow> read_map_row(const TableMap& map, const TruthTable& table, std::s
   MapRow read;
   read.run = map.run;
   if (const auto* const own = map.of(table.id)) merge(read.run, own->second);
-  Status status = columns_known(map, table, table.row(i));
-  if (status.ok() && map.id.has_value()) status = read_pattern(*map.id, table.id, read);
-  if (status.ok()) status = read_columns(map.fixed, table.fixed_row(), read);
-  FORETRACE_TRY(status);
+  FORETRACE_TRY(columns_known(map, table, table.row(i)));
+  if (map.id.has_value()) FORETRACE_TRY(read_pattern(*map.id, table.id, read));
+  FORETRACE_TRY(read_columns(map.fixed, table.fixed_row(), read));
   const ConfigValue record = with_shared(map.shared, table, table.row(i));
-  status = read_columns(map.columns, {table.columns, record}, read);
-  if (status.ok()) status = let(read);
-  FORETRACE_TRY(status);
+  FORETRACE_TRY(read_columns(map.columns, TruthRow(table.columns, record), read));
+  FORETRACE_TRY(let(read));
   return read;
 }
 

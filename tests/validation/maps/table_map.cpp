@@ -100,14 +100,12 @@ Result<ColumnMap> read_column(const std::string& name, const ConfigValue& value)
     return column;
   }
   column.patterns = texts_at(value, "pattern");
-  Status status = ok_status();
   if (column.patterns.empty()) {
-    status = read_number(value, column);
-  } else {
-    column.kind = ColumnMap::Kind::pattern;
-    status = read_columns(value.find("columns"), column.inner);
+    FORETRACE_TRY(read_number(value, column));
+    return column;
   }
-  FORETRACE_TRY(status);
+  column.kind = ColumnMap::Kind::pattern;
+  FORETRACE_TRY(read_columns(value.find("columns"), column.inner));
   return column;
 }
 

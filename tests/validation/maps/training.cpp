@@ -11,6 +11,7 @@
 #include "models/jobs/figures/open_choices.h"
 #include "models/jobs/program/estimate.h"
 #include "models/jobs/program/job_figures.h"
+#include "models/jobs/scenario/job_fields.h"
 #include "models/jobs/workloads/model_import.h"
 #include "sim/core/config_text.h"
 #include "tests/validation/maps/table_map.h"
@@ -56,10 +57,11 @@ Result<Scenario> with_choices(const Scenario& scenario, const ConfigValue* objec
   if (object != nullptr) {
     if (const ConfigValue* list = object->find("recompute")) {
       for (const ConfigValue& one : list->items) {
-        open.recomputes.push_back(one.text == "full"        ? Recompute::full
-                                  : one.text == "selective" ? Recompute::selective
-                                  : one.text == "operators" ? Recompute::operators
-                                                            : Recompute::none);
+        const auto& words = job_fields::recompute_words;
+        const auto* const word = std::find(words.begin(), words.end(), one.text);
+        if (word != words.end()) {
+          open.recomputes.push_back(static_cast<Recompute>(word - words.begin()));
+        }
       }
     }
     const ConfigValue* chunks = object->find("chunks");
@@ -97,7 +99,10 @@ Result<StepPrediction> step_of(const Scenario& scenario) {
 
 Status StepPredictor::name_model(const ConfigValue* change, ConfigValue& model) {
   const ConfigValue* const stated = model.find("stated_in");
-  if (stated == nullptr && model.kind == ConfigValue::Kind::object) return ok_status();
+  if (stated == nullptr && model.kind == ConfigValue::Kind::object) {
+    if (change != nullptr) merge(model, *change);
+    return ok_status();
+  }
   if (stated == nullptr) {
     FORETRACE_TRY(const auto called, inputs_.model(model.text));
     model.text = called->name;
@@ -125,11 +130,10 @@ Status StepPredictor::name_parts(const ConfigValue& run, ConfigValue& document) 
   ConfigValue* const workload = member(document, "workload");
   ConfigValue* const model = workload == nullptr ? nullptr : member(*workload, "model");
   const Catalogue& catalogue = inputs_.catalogue();
-  Status status = model == nullptr ? ok_status() : name_model(run.find("model"), *model);
-  FORETRACE_TRY(status);
-  status = take_changed(member(document, "framework"), run.find("framework"),
-                        catalogue.directory() + "/frameworks", parts_.frameworks, parse_framework);
-  FORETRACE_TRY(status);
+  if (model != nullptr) FORETRACE_TRY(name_model(run.find("model"), *model));
+  FORETRACE_TRY(take_changed(member(document, "framework"), run.find("framework"),
+                             catalogue.directory() + "/frameworks", parts_.frameworks,
+                             parse_framework));
   return take_changed(member(document, "cluster"), run.find("cluster"),
                       catalogue.directory() + "/clusters", parts_.clusters,
                       [&catalogue](const std::string& text, const std::string& path) {
