@@ -50,7 +50,7 @@ TEST_CASE("map rows: a text of another pattern, or a part that cannot be, is tol
   CHECK(told("") == "hardware: got nothing" + expected);
   CHECK(told("0x v4-128") == "slices: got the number 0, expected a whole number from 1 to 1000");
   CHECK(told("4x v4-many").starts_with("size: got 'many'"));
-  CHECK(told("4x v6-128") == "chip: got 'v6', expected one of v4, v5e");
+  CHECK(told("4x of-128") == "chip: got 'of', expected one of v4, v5e");
 }
 
 TEST_CASE("map rows: of several patterns the first that fits counts") {
