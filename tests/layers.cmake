@@ -146,8 +146,8 @@ set(table
   "apps/cli/commands                 | sim/core sim/result/steps sim/result/export trace/io trace/collect trace/formats/common trace/formats trace/inputs models/hardware/catalogue models/hardware/costs/calibration models/jobs/workloads models/jobs/scenario models/jobs/figures models/whatifs apps/session/recording apps/session/scenario apps/session apps/session/nodes apps/questions/memory apps/questions/compare apps/questions/sharing apps/questions/validate apps/plans apps/sweep/space apps/sweep/store apps/sweep apps/scheduling apps/report apps/report/pages apps/report/schedule apps/report/sweep apps/extras apps/web apps/explorer apps/cli/arguments apps/cli/names apps/cli/output apps/cli"
 
   "tests/validation/studies          | sim/core apps/scheduling/simulation apps/scheduling/sources apps/scheduling"
-  "tests/validation/tables           | sim/core sim/graph sim/engine/pull models/jobs/workloads models/jobs/times models/jobs/program models/jobs/scenario apps/predictor apps/scheduling/sources apps/serving tests/validation/studies"
-  "tests/validation/maps             | sim/core models/hardware/collectives models/jobs/scenario models/jobs/figures tests/validation/studies tests/validation/tables"
+  "tests/validation/tables           | sim/core sim/graph sim/engine/pull models/jobs/scenario apps/predictor apps/scheduling/sources tests/validation/studies"
+  "tests/validation/maps             | sim/core models/hardware/collectives models/jobs/workloads models/jobs/times models/jobs/program models/jobs/scenario models/jobs/figures apps/serving tests/validation/studies tests/validation/tables"
   "tests/validation/claims           | sim/core sim/edit sim/engine/memory sim/engine/pull models/hardware/catalogue models/jobs/figures apps/session"
   "tests/validation/report           | apps/report tests/validation/tables tests/validation/claims"
   "tests/validation                  | sim/core apps/questions/validate apps/report apps/cli/arguments apps/cli/names apps/cli/output apps/cli tests/validation/tables tests/validation/maps tests/validation/report"
