@@ -13,10 +13,6 @@
 namespace foretrace::validation {
 namespace {
 
-using OpenChoices;
-using Scenario;
-using TableInputs;
-
 ConfigValue* member(ConfigValue& object, std::string_view key) {
   const auto at = std::find(object.keys.begin(), object.keys.end(), key);
   return at == object.keys.end()
