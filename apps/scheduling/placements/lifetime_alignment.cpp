@@ -3,11 +3,6 @@
 //   node 1 is used until 10 h, node 2 until 2 h; a job of 8 h comes
 //   best fit may keep node 2 open for 6 h more; here the job goes to node 1, and node 2 is empty
 //   after 2 h
-//
-// paper     H. Barbalho et al., Virtual Machine Allocation with Lifetime Predictions, MLSys 2023
-// assumes   a prediction is made once, when a job arrives, and is off by a factor
-// ignores   what is known of a job while it runs
-// calibrate error: predicted over actual lifetimes of past jobs
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -142,16 +137,11 @@ Result<std::unique_ptr<Placement>> make(const PlacementSetup& setup, const Param
                                           static_cast<std::int64_t>(params.number(grain_param))));
 }
 
-constexpr std::array<std::string_view, 3> assumptions = {
-    "A lifetime is predicted once, when the job is placed; a prediction is off by a factor.",
-    "A job that is still there past its predicted end may end at any time.",
-    "All of a job fits on one node."};
-constexpr std::array<std::string_view, 3> ignores = {
-    "what a job has done before it was preempted", "moves of running jobs",
-    "predictions that are made again while a job runs"};
 constexpr std::array params = {error_param, grain_param};
 
-constexpr PlacementInfo info = {
+}  // namespace
+
+extern constexpr PlacementInfo info = {
     .name = "lifetime_alignment",
     .summary = "Take the node whose jobs end with the new one, by predicted lifetimes.",
     .paper =
@@ -161,16 +151,14 @@ constexpr PlacementInfo info = {
         "Nodes that hold jobs go before empty ones. Among them the one that is used the least "
         "longer for this job, then the one whose last job ends the soonest after it, then the one "
         "with the least left of its cores, memory and accelerators.",
-    .assumptions = assumptions,
-    .ignores = ignores,
+    .assumptions =
+        {"A lifetime is predicted once, when the job is placed; a prediction is off by a factor.",
+         "A job that is still there past its predicted end may end at any time.",
+         "All of a job fits on one node."},
+    .ignores = {"what a job has done before it was preempted", "moves of running jobs",
+                "predictions that are made again while a job runs"},
     .calibrate = "error: predicted over actual lifetimes of past jobs.",
     .params = params,
     .make = make};
 
-}  // namespace
 }  // namespace foretrace::scheduling::lifetime_alignment_parts
-
-namespace foretrace::placements {
-extern const PlacementInfo lifetime_alignment;
-constinit const PlacementInfo lifetime_alignment = scheduling::lifetime_alignment_parts::info;
-}  // namespace foretrace::placements
