@@ -14,7 +14,6 @@
 #include <fmt/format.h>
 
 #include "apps/scheduling/placements/gang.h"
-#include "apps/scheduling/placements/host_left.h"
 #include "apps/scheduling/placements/placement.h"
 #include "sim/core/mersenne.h"
 #include "sim/core/whole.h"
@@ -43,9 +42,8 @@ constexpr ParamInfo grain_param = {
 
 class LifetimeAlignment final : public Placement {
  public:
-  LifetimeAlignment(const Cluster& cluster, std::vector<std::int64_t> predicted_ns,
-                    std::int64_t grain_ns)
-      : cluster_(&cluster), predicted_ns_(std::move(predicted_ns)), grain_ns_(grain_ns) {}
+  LifetimeAlignment(std::vector<std::int64_t> predicted_ns, std::int64_t grain_ns)
+      : predicted_ns_(std::move(predicted_ns)), grain_ns_(grain_ns) {}
 
   void consider(JobId job, std::int64_t now_ns) override {
     now_ns_ = now_ns;
@@ -97,7 +95,7 @@ class LifetimeAlignment final : public Placement {
   using Key = std::tuple<bool, std::int64_t, std::int64_t, double>;
 
   [[nodiscard]] Key key_of(const Occupancy& occupancy, NodeId node, const Request& request) const {
-    const double left = share_left(occupancy.node(node), cluster_->nodes[node], request);
+    const double left = share_left(occupancy, node, request);
     const auto found = stays_of_.find(node);
     if (found == stays_of_.end() || found->second.ends_ns.empty()) return {true, 0, 0, left};
     // A job past its predicted end may end at any time.
@@ -108,7 +106,6 @@ class LifetimeAlignment final : public Placement {
     return std::max<std::int64_t>(0, ns) / std::max<std::int64_t>(1, grain_ns_);
   }
 
-  const Cluster* cluster_;
   std::vector<std::int64_t> predicted_ns_;  ///< by job
   std::int64_t grain_ns_;
   std::int64_t now_ns_ = 0;
@@ -132,9 +129,8 @@ Result<std::unique_ptr<Placement>> make(const PlacementSetup& setup, const Param
         std::clamp(seconds_alone(*setup.cluster, *setup.throughput, job) * factor * 1e9, 0.0, 4e18);
     predicted_ns.push_back(to_whole(ns));
   }
-  return std::unique_ptr<Placement>(
-      std::make_unique<LifetimeAlignment>(*setup.cluster, std::move(predicted_ns),
-                                          static_cast<std::int64_t>(params.number(grain_param))));
+  return std::unique_ptr<Placement>(std::make_unique<LifetimeAlignment>(
+      std::move(predicted_ns), static_cast<std::int64_t>(params.number(grain_param))));
 }
 
 constexpr std::array params = {error_param, grain_param};

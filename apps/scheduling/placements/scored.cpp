@@ -6,7 +6,6 @@
 
 #include "apps/scheduling/placements/by_score.h"
 #include "apps/scheduling/placements/gang.h"
-#include "apps/scheduling/placements/host_left.h"
 
 namespace foretrace::scheduling::scored_parts {
 namespace {
@@ -21,17 +20,19 @@ class ByScore final : public ScoredPlacement {
  protected:
   [[nodiscard]] bool cuts_fractions() const override { return cuts; }
   double score(const Occupancy& occupancy, NodeId id, const Request& request) override {
-    return score_of(occupancy.node(id), occupancy.whole_node(id), request);
+    return score_of(occupancy, id, request);
   }
 };
 
-double least_left(const NodeFree& free, const Node& /*whole_node*/, const Request& request) {
+double least_left(const Occupancy& occupancy, NodeId id, const Request& request) {
+  const NodeFree& free = occupancy.node(id);
   const auto cpu = static_cast<double>(free.cpu_milli - request.cpu_milli);
   const auto gpu = static_cast<double>(free.free_milli() - request.gpus * request.milli);
   return 100 * (1 - (cpu / most_cpu_milli + gpu / most_gpu_milli) / 2);
 }
 
-double least_product(const NodeFree& free, const Node& /*whole_node*/, const Request& request) {
+double least_product(const Occupancy& occupancy, NodeId id, const Request& request) {
+  const NodeFree& free = occupancy.node(id);
   const double cpu = static_cast<double>(free.cpu_milli) / most_cpu_milli *
                      static_cast<double>(request.cpu_milli) / most_cpu_milli;
   const double gpu =
@@ -39,13 +40,14 @@ double least_product(const NodeFree& free, const Node& /*whole_node*/, const Req
   return 100 * (1 - (cpu + gpu) / 2);
 }
 
-double least_share_left(const NodeFree& free, const Node& whole_node, const Request& request) {
-  return 100 * (1 - share_left(free, whole_node, request));
+double least_share_left(const Occupancy& occupancy, NodeId id, const Request& request) {
+  return 100 * (1 - share_left(occupancy, id, request));
 }
 
 // As published: up to 100 on accelerators in use, 50 on free ones of a node in use, 33 on an idle
 // node.
-double used_first(const NodeFree& free, const Node& /*whole_node*/, const Request& request) {
+double used_first(const Occupancy& occupancy, NodeId id, const Request& request) {
+  const NodeFree& free = occupancy.node(id);
   if (request.gpus == 0) return 0;
   if (free.free_gpus() == free.gpus) return std::max(33 - free.gpus, free.gpus);
   if (request.milli == whole) return std::max(50 - request.gpus, 33);
