@@ -50,7 +50,7 @@ const FileKind* find_file_kind(const std::string& path) {
 
 Result<const FileKind*> schedule_file_kind(const std::string& path) {
   if (const FileKind* const kind = find_file_kind(path)) return kind;
-  if (Status known = check_schema(path); !known.ok()) return std::move(known).error();
+  FORETRACE_TRY(check_schema(path));
   return kind_of_jobs();
 }
 

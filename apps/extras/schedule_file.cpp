@@ -7,11 +7,9 @@ namespace foretrace::schedule_parts {
 namespace {
 
 Result<report::Page> page(const Catalogue& /*catalogue*/, const std::string& path) {
-  const auto schedule = scheduling::read_schedule(path);
-  if (!schedule.ok()) return schedule.error();
-  const auto runs = scheduling::run_schedule(*schedule);
-  if (!runs.ok()) return runs.error();
-  return report::schedule_page({*schedule, *runs});
+  FORETRACE_TRY(const auto schedule, scheduling::read_schedule(path));
+  FORETRACE_TRY(const auto runs, scheduling::run_schedule(schedule));
+  return report::schedule_page({schedule, runs});
 }
 
 }  // namespace

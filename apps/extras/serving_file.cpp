@@ -7,10 +7,9 @@ namespace foretrace::serving_parts {
 namespace {
 
 Result<report::Page> page(const Catalogue& catalogue, const std::string& path) {
-  const auto serving = read_serving(catalogue, path);
-  if (!serving.ok()) return serving.error();
-  const ServingAnswer answer = run_serving(*serving);
-  return report::serving_page({*serving, answer});
+  FORETRACE_TRY(const auto serving, read_serving(catalogue, path));
+  const ServingAnswer answer = run_serving(serving);
+  return report::serving_page({serving, answer});
 }
 
 }  // namespace

@@ -102,13 +102,11 @@ Section policies_of(const FederatedRun& run,
 }
 
 Result<Page> page(const Catalogue& /*catalogue*/, const std::string& path) {
-  const auto run = read_federated(path);
-  if (!run.ok()) return run.error();
-  const auto figures = run_federated(*run);
-  if (!figures.ok()) return figures.error();
+  FORETRACE_TRY(const auto run, read_federated(path));
+  FORETRACE_TRY(const auto figures, run_federated(run));
   return Page{.schema = "foretrace.federated_result/1",
               .document_keys = {"path", "policies"},
-              .sections = {policies_of(*run, *figures)},
+              .sections = {policies_of(run, figures)},
               .main_table = "policies"};
 }
 

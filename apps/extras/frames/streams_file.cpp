@@ -15,15 +15,13 @@ const char* main_table(const StreamsAnswer& answer) {
 }
 
 Result<Page> page(const Catalogue& catalogue, const std::string& path) {
-  const auto streams = read_streams(catalogue, path);
-  if (!streams.ok()) return streams.error();
-  const auto answer = run_streams(*streams);
-  if (!answer.ok()) return answer.error();
+  FORETRACE_TRY(const auto streams, read_streams(catalogue, path));
+  FORETRACE_TRY(const auto answer, run_streams(streams));
   constexpr std::array list = {streamed_scores, streamed_loads, streamed_control, streamed_buffers};
   return Page{.schema = "foretrace.streams_result/1",
               .document_keys = {"path", "scenarios", "loads"},
-              .sections = build<StreamedAnswer>(list, {}, {*streams, *answer}),
-              .main_table = main_table(*answer)};
+              .sections = build<StreamedAnswer>(list, {}, {streams, answer}),
+              .main_table = main_table(answer)};
 }
 
 }  // namespace

@@ -60,17 +60,15 @@ void add_tables(const Mapping& mapping, const MappingAnswer& answer, Section& se
 }
 
 Result<Page> page(const Catalogue& catalogue, const std::string& path) {
-  const auto mapping = read_mapping(catalogue, path);
-  if (!mapping.ok()) return mapping.error();
-  const auto answer = run_mapping(*mapping);
-  if (!answer.ok()) return answer.error();
-  Section section{.key = answer->best ? "mapping" : "tables"};
-  section.datum("path", Value::words(mapping->path));
-  (answer->best ? add_tasks : add_tables)(*mapping, *answer, section);
+  FORETRACE_TRY(const auto mapping, read_mapping(catalogue, path));
+  FORETRACE_TRY(const auto answer, run_mapping(mapping));
+  Section section{.key = answer.best ? "mapping" : "tables"};
+  section.datum("path", Value::words(mapping.path));
+  (answer.best ? add_tasks : add_tables)(mapping, answer, section);
   return Page{.schema = "foretrace.mapping_result/1",
               .document_keys = {"path"},
               .sections = {std::move(section)},
-              .main_table = answer->best ? "tasks" : "parts"};
+              .main_table = answer.best ? "tasks" : "parts"};
 }
 
 }  // namespace

@@ -93,11 +93,10 @@ Section caches_of(const StoredInput& input,
 }
 
 Result<Page> page(const Catalogue& /*catalogue*/, const std::string& path) {
-  const auto input = read_stored_input(path);
-  if (!input.ok()) return input.error();
+  FORETRACE_TRY(const auto input, read_stored_input(path));
   return Page{.schema = "foretrace.storage_result/1",
               .document_keys = {"path", "caches"},
-              .sections = {caches_of(*input, run_stored_input(*input))},
+              .sections = {caches_of(input, run_stored_input(input))},
               .main_table = "caches"};
 }
 

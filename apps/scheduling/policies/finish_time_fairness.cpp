@@ -43,11 +43,13 @@ class FinishTimeFairness final : public SharePolicy {
       return needs;
     };
     // At this level every job may take as long again as everything so far.
-    auto found = least_level(
-        problem, {.low = 0, .high = 1, .factor = 4, .highest = 1e12, .goes_on = view.kinds() > 1},
-        needs_at);
-    if (!found) return std::move(found).error();
-    return rows_of(view, problem, aware_, std::move(found->shares));
+    FORETRACE_TRY(
+        auto found,
+        least_level(
+            problem,
+            {.low = 0, .high = 1, .factor = 4, .highest = 1e12, .goes_on = view.kinds() > 1},
+            needs_at));
+    return rows_of(view, problem, aware_, std::move(found.shares));
   }
 
  private:

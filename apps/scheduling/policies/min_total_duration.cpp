@@ -36,16 +36,15 @@ class MinTotalDuration final : public SharePolicy {
       for (const JobId id : view.active) needs.push_back(view.state(id).left / time_s);
       return needs;
     };
-    auto found = least_level(problem,
-                             {.low = 0,
-                              .high = 1e6,
-                              .factor = 10,
-                              .highest = 1e15,
-                              .width = width_,
-                              .goes_on = view.kinds() > 1},
-                             needs_at);
-    if (!found) return std::move(found).error();
-    return rows_of(view, problem, aware_, std::move(found->shares));
+    FORETRACE_TRY(auto found, least_level(problem,
+                                          {.low = 0,
+                                           .high = 1e6,
+                                           .factor = 10,
+                                           .highest = 1e15,
+                                           .width = width_,
+                                           .goes_on = view.kinds() > 1},
+                                          needs_at));
+    return rows_of(view, problem, aware_, std::move(found.shares));
   }
 
  private:
