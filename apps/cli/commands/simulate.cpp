@@ -328,7 +328,7 @@ std::function<int()> setup(app::Arguments& cli) {
       {"foretrace simulate bert_target.json",
        "a training run until its target: steps, evaluations and the start, by batch"},
       {"foretrace simulate examples/13_serving/llama3_8b.json",
-       "how long requests to a served language model wait and take"}};
+       "requests to a served model; likewise streams, tasks to map, a cache, federated rounds"}};
   cli.add_examples(examples);
   return [options] { return run(*options); };
 }
