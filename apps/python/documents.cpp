@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/extras/page_of_file.h"
+#include "apps/extras/file_kinds.h"
 #include "apps/plans/plan_request.h"
 #include "apps/plans/plan_search.h"
 #include "apps/questions/search/best_set.h"
@@ -17,11 +17,9 @@
 #include "apps/report/pages/plan.h"
 #include "apps/report/pages/result.h"
 #include "apps/report/pages/scenario.h"
-#include "apps/report/pages/schedule.h"
 #include "apps/report/pages/sweep.h"
 #include "apps/report/sweep_points.h"
 #include "apps/report/writers.h"
-#include "apps/scheduling/schedule.h"
 #include "apps/session/analysis.h"
 #include "apps/session/recording/inspect.h"
 #include "apps/session/recording/unprofiled_step.h"
@@ -272,15 +270,15 @@ Result<std::string> plan(const PlanRequest& request, std::uint32_t gpus, double 
   return report::json_of(report::plans_page({scenario, answers, {}}));
 }
 
-Result<std::string> schedule(const std::string& path, const CataloguePtr& catalogue) {
-  FORETRACE_TRY(const auto jobs, report::holds_jobs(path));
-  if (!jobs) {
-    FORETRACE_TRY(const auto page, report::page_without_jobs(*catalogue, path));
-    return report::json_of(page);
-  }
-  FORETRACE_TRY(const auto read, scheduling::read_schedule(path));
-  FORETRACE_TRY(const auto runs, scheduling::run_schedule(read));
-  return report::json_of(report::schedule_page({read, runs}));
+std::string simulated_kind(const std::string& path) {
+  const FileKind* const kind = find_file_kind(path);
+  return kind != nullptr && kind->command == "simulate" ? std::string(kind->holds) : std::string();
+}
+
+Result<std::string> answer_file(const std::string& path, const CataloguePtr& catalogue) {
+  FORETRACE_TRY(const auto kind, schedule_file_kind(path));
+  FORETRACE_TRY(const auto page, kind->page(*catalogue, path));
+  return report::json_of(page);
 }
 
 Result<std::string> sweep(const SweepQuestion& question, const CataloguePtr& catalogue) {

@@ -85,8 +85,11 @@ class RecordedRun {
 /// The best plans; `gpus` 0: the largest power of two of the cluster, `batch` 0: the usual one.
 [[nodiscard]] Result<std::string> plan(const PlanRequest& request, std::uint32_t gpus, double batch,
                                        std::size_t top, const CataloguePtr& catalogue);
-/// Jobs on a cluster, requests to a served model, or streams: by the schema of the file.
-[[nodiscard]] Result<std::string> schedule(const std::string& path, const CataloguePtr& catalogue);
+/// What a file holds that `simulate` takes as it is; empty: a trace, a scenario, or jobs.
+[[nodiscard]] std::string simulated_kind(const std::string& path);
+/// Jobs on a cluster, or a file of such a kind.
+[[nodiscard]] Result<std::string> answer_file(const std::string& path,
+                                              const CataloguePtr& catalogue);
 
 /// Runs a sweep; an empty `text` means the file. The document has the best `top` points.
 struct SweepQuestion {

@@ -1,4 +1,5 @@
-// foretrace simulate: replays a trace and says how far the simulation is from it.
+// foretrace simulate: replays a trace and says how far the simulation is from it; or simulates what
+// a file holds that was never recorded.
 #include <array>
 #include <memory>
 #include <optional>
@@ -12,11 +13,13 @@
 #include "apps/cli/arguments/help.h"
 #include "apps/cli/names/configs.h"
 #include "apps/cli/options.h"
+#include "apps/cli/other_pages.h"
 #include "apps/cli/output/answers.h"
 #include "apps/cli/output/busy.h"
 #include "apps/cli/output/console.h"
 #include "apps/cli/output/pictures.h"
 #include "apps/cli/output/timelines.h"
+#include "apps/extras/file_kinds.h"
 #include "apps/plans/time_to_train.h"
 #include "apps/questions/memory/memory_budget.h"
 #include "apps/report/pages/node_job.h"
@@ -64,8 +67,8 @@ std::array<std::string, 3> outputs_of(const Options& options) {
   return {options.timeline, options.pictures.timeline, options.pictures.memory};
 }
 
-/// What is asked of a recording cannot be asked of a job that was never recorded.
-Status check_scenario_options(const Options& options) {
+/// What is asked of a recording cannot be asked of what was never recorded.
+Status check_not_recorded(const Options& options, std::string_view why = "a scenario has none") {
   const app::TraceOptions none;
   const app::TraceOptions& trace = options.trace;
   const std::pair<bool, std::string_view> given[] = {
@@ -85,7 +88,7 @@ Status check_scenario_options(const Options& options) {
   for (const auto& [is_given, name] : given) {
     if (is_given) {
       return Error{ErrorCode::bad_usage,
-                   fmt::format("simulate: {} is about a recording; a scenario has none", name)};
+                   fmt::format("simulate: {} is about a recording; {}", name, why)};
     }
   }
   return ok_status();
@@ -149,7 +152,7 @@ int run_node_scenario(const Options& options, const NodeScenario& scenario) {
 }
 
 int run_scenario(const Options& options, const std::string& path) {
-  if (const Status asked = check_scenario_options(options); !asked.ok()) {
+  if (const Status asked = check_not_recorded(options); !asked.ok()) {
     return app::failure(asked.error());
   }
   const Result<CataloguePtr> known = app::catalogue();
@@ -185,7 +188,7 @@ int run_scenario(const Options& options, const std::string& path) {
 
 /// Steps until a target is reached, of a scenario or a recording.
 int run_training(const Options& options, const std::string& path) {
-  if (const Status asked = check_scenario_options(options); !asked.ok()) {
+  if (const Status asked = check_not_recorded(options); !asked.ok()) {
     return app::failure(asked.error());
   }
   if (!options.timeline.empty()) {
@@ -205,6 +208,25 @@ int run_training(const Options& options, const std::string& path) {
                      fits ? app::exit_done : app::exit_answer_is_no);
 }
 
+/// A kind of file that is simulated as it is; null: another one.
+const FileKind* simulated_kind(const std::string& path) {
+  const FileKind* const kind = find_file_kind(path);
+  return kind != nullptr && kind->command == "simulate" ? kind : nullptr;
+}
+
+int run_file(const Options& options, const FileKind& kind) {
+  const std::string& path = options.trace.paths.front();
+  const std::string why = fmt::format("{} holds {}", path, kind.holds);
+  if (const Status asked = check_not_recorded(options, why); !asked.ok()) {
+    return app::failure(asked.error());
+  }
+  if (!options.timeline.empty()) {
+    return app::failure(
+        {ErrorCode::bad_usage, fmt::format("simulate: --timeline is about a step; {}", why)});
+  }
+  return app::answer_file(kind, path, options.common);
+}
+
 int run(const Options& options) {
   app::start_logging(options.common);
   if (const Status status = app::check_outputs(outputs_of(options), options.trace.paths);
@@ -218,11 +240,12 @@ int run(const Options& options) {
     return run_training(options, options.trace.paths.front());
   }
   for (const std::string& path : options.trace.paths) {
-    if (!is_scenario_file(path) && !is_training_file(path)) continue;
+    const FileKind* const kind = simulated_kind(path);
+    if (kind != nullptr && options.trace.paths.size() == 1) return run_file(options, *kind);
+    if (kind == nullptr && !is_scenario_file(path) && !is_training_file(path)) continue;
     return app::failure({ErrorCode::bad_usage,
-                         fmt::format("simulate: {} holds a scenario, expected it alone or traces "
-                                     "only",
-                                     path)});
+                         fmt::format("simulate: {} holds {}, expected it alone or traces only",
+                                     path, kind == nullptr ? "a scenario" : kind->holds)});
   }
   const Result<RunOptions> run_options = app::run_options(options.trace);
   if (!run_options.ok()) {
@@ -303,7 +326,9 @@ std::function<int()> setup(app::Arguments& cli) {
       {"foretrace simulate gpt3_175b_selene.json",
        "a scenario instead of a trace: step time, range, memory per stage, where the step goes"},
       {"foretrace simulate bert_target.json",
-       "a training run until its target: steps, evaluations and the start, by batch"}};
+       "a training run until its target: steps, evaluations and the start, by batch"},
+      {"foretrace simulate examples/13_serving/llama3_8b.json",
+       "requests to a served model; likewise streams, tasks to map, a cache, federated rounds"}};
   cli.add_examples(examples);
   return [options] { return run(*options); };
 }

@@ -106,10 +106,10 @@ std::vector<std::string> how_to(std::string_view what_if) {
 template <typename Info>
 Json recipe_json(const Info& info) {
   Json object = {{"name", info.name}, {"summary", info.summary}, {"paper", info.paper}};
-  object["assumptions"] = info.assumptions;
+  object["assumptions"] = std::span<const std::string_view>(info.assumptions);
   object["parameters"] = parameters_json(info.params);
   object["recipe"] = info.recipe;
-  object["ignores"] = info.ignores;
+  object["ignores"] = std::span<const std::string_view>(info.ignores);
   object["calibrate"] = info.calibrate;
   if constexpr (requires { info.conflicts; }) {
     const Identity& same = info.identity;

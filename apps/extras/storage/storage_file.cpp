@@ -1,13 +1,14 @@
-// A training job that reads through caches of several sizes and rules.
-#include <algorithm>
+// foretrace.storage/1: a training job that reads through caches of several sizes and rules.
+#include <vector>
 
 #include <fmt/format.h>
 
-#include "apps/extras/storage/storage_page.h"
+#include "apps/extras/file_kinds.h"
+#include "apps/extras/storage/storage.h"
 #include "apps/report/text.h"
 #include "sim/core/whole.h"
 
-namespace foretrace::report::sections {
+namespace foretrace::report::storage_parts {
 namespace {
 
 storage::EpochFigures sum_of(const std::vector<storage::EpochFigures>& epochs, std::size_t from) {
@@ -46,10 +47,8 @@ Value epochs_of(const std::vector<storage::EpochFigures>& epochs) {
   return Value::list(std::move(list));
 }
 
-}  // namespace
-
-Sections stored_input(const StoredAnswer& answer) {
-  const StoredInput& input = answer.input;
+Section caches_of(const StoredInput& input,
+                  const std::vector<std::vector<storage::EpochFigures>>& runs) {
   Section section{.key = "caches"};
   section.datum("path", Value::words(input.path));
   Table table{.key = "caches",
@@ -65,11 +64,11 @@ Sections stored_input(const StoredAnswer& answer) {
                           {"time_ns", "all epochs"},
                           {.key = "epochs", .show = Show::never}}};
   std::size_t best = 0;
-  for (std::size_t i = 0; i < answer.runs.size(); ++i) {
-    const auto& epochs = answer.runs[i];
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    const auto& epochs = runs[i];
     const storage::EpochFigures all = sum_of(epochs, 0);
     const storage::EpochFigures later = sum_of(epochs, 1);
-    if (all.time_ns < sum_of(answer.runs[best], 0).time_ns) best = i;
+    if (all.time_ns < sum_of(runs[best], 0).time_ns) best = i;
     table.add({Value::words(input.caches[i].name), bytes_value(input.caches[i].options.bytes),
                Value::share(part(epochs.front().hits, epochs.front().reads)),
                epochs.size() > 1 ? Value::share(part(later.hits, later.reads)) : Value::none(),
@@ -77,12 +76,12 @@ Sections stored_input(const StoredAnswer& answer) {
                Value::share(part(all.stall_ns, all.time_ns)), Value::time(all.time_ns),
                epochs_of(epochs)});
   }
-  const storage::EpochFigures all = sum_of(answer.runs[best], 0);
+  const storage::EpochFigures all = sum_of(runs[best], 0);
   section.headline = fmt::format(
       "{} of {} in {}: a step takes {} with {}, {} of it waits for input",
       plural(static_cast<std::uint64_t>(all.reads), "read"), bytes_text(to_whole(input.data_bytes)),
-      plural(answer.runs[best].size(), "epoch"), shown_text(step_value(all)),
-      input.caches[best].name, percent_text(part(all.stall_ns, all.time_ns)));
+      plural(runs[best].size(), "epoch"), shown_text(step_value(all)), input.caches[best].name,
+      percent_text(part(all.stall_ns, all.time_ns)));
   section.tables.push_back(std::move(table));
   section.note(
       fmt::format("hits later: from the second epoch on; waits: share of the time in which steps "
@@ -90,7 +89,22 @@ Sections stored_input(const StoredAnswer& answer) {
                   "batch; a step alone takes {}; {} make batches of {} ahead of it",
                   shown_text(Value::time(input.pipeline.step_ns)),
                   plural(input.pipeline.workers, "worker"), input.pipeline.batch));
-  return {std::move(section)};
+  return section;
 }
 
-}  // namespace foretrace::report::sections
+Result<Page> page(const Catalogue& /*catalogue*/, const std::string& path) {
+  FORETRACE_TRY(const auto input, read_stored_input(path));
+  return Page{.schema = "foretrace.storage_result/1",
+              .document_keys = {"path", "caches"},
+              .sections = {caches_of(input, run_stored_input(input))},
+              .main_table = "caches"};
+}
+
+}  // namespace
+
+extern constexpr FileKind info = {.schema = storage_schema,
+                                  .holds = "input that a training job reads through a cache",
+                                  .command = "simulate",
+                                  .page = page};
+
+}  // namespace foretrace::report::storage_parts

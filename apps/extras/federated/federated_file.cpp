@@ -1,15 +1,18 @@
-// Rounds of federated learning under policies.
+// foretrace.federated/1: rounds of federated learning under policies.
 #include <algorithm>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
-#include "apps/extras/federated/federated_page.h"
+#include "apps/extras/federated/federated.h"
+#include "apps/extras/federated/rounds.h"
+#include "apps/extras/file_kinds.h"
 #include "apps/report/text.h"
 #include "sim/core/distribution.h"
 #include "sim/core/whole.h"
 
-namespace foretrace::report::sections {
+namespace foretrace::report::federated_parts {
 namespace {
 
 Value seconds_of(double seconds) {
@@ -33,13 +36,12 @@ double mean_rate(const federated::RoundFigures& figures) {
   return seconds > 0 ? (figures.sent_bytes + figures.received_bytes) / seconds : 0;
 }
 
-}  // namespace
-
-Sections federated_policies(const FederatedAnswer& answer) {
-  const federated::Federation& federation = answer.run.federation;
+Section policies_of(const FederatedRun& run,
+                    const std::vector<federated::RoundFigures>& by_policy) {
+  const federated::Federation& federation = run.federation;
   Section section{.key = "policies"};
-  section.datum("path", Value::words(answer.run.path));
-  const bool any_given_up = std::any_of(answer.figures.begin(), answer.figures.end(),
+  section.datum("path", Value::words(run.path));
+  const bool any_given_up = std::any_of(by_policy.begin(), by_policy.end(),
                                         [](const auto& figures) { return figures.given_up > 0; });
   const Show given_up = any_given_up ? Show::always : Show::details;
   Table table{.key = "policies",
@@ -64,14 +66,14 @@ Sections federated_policies(const FederatedAnswer& answer) {
                           {.key = "useful_device_ns", .show = Show::never},
                           {.key = "wasted_device_ns", .show = Show::never}}};
   std::size_t best = 0;
-  for (std::size_t i = 0; i < answer.figures.size(); ++i) {
-    const federated::RoundFigures& figures = answer.figures[i];
-    const federated::RoundFigures& so_far = answer.figures[best];
+  for (std::size_t i = 0; i < by_policy.size(); ++i) {
+    const federated::RoundFigures& figures = by_policy[i];
+    const federated::RoundFigures& so_far = by_policy[best];
     if (std::pair(figures.given_up, figures.end_ns) < std::pair(so_far.given_up, so_far.end_ns)) {
       best = i;
     }
     const Distribution rounds = distribution_of(figures.round_s);
-    table.add({Value::words(answer.run.policies[i].name),
+    table.add({Value::words(run.policies[i].name),
                seconds_of(static_cast<double>(figures.end_ns) * 1e-9), seconds_of(rounds.mean),
                seconds_of(rounds.p99), Value::plain(figures.asked), Value::plain(figures.merged),
                Value::plain(figures.left), Value::plain(figures.unused),
@@ -86,17 +88,33 @@ Sections federated_policies(const FederatedAnswer& answer) {
   for (const federated::DeviceClass& kind : federation.classes) {
     devices += static_cast<std::uint64_t>(kind.devices);
   }
-  const federated::RoundFigures& first = answer.figures[best];
+  const federated::RoundFigures& first = by_policy[best];
   section.headline = fmt::format("{} on {}: {} under {}, {} of the work of devices wasted",
                                  plural(static_cast<std::uint64_t>(federation.rounds), "round"),
                                  plural(devices, "device"),
                                  shown_text(seconds_of(static_cast<double>(first.end_ns) * 1e-9)),
-                                 answer.run.policies[best].name, percent_text(wasted_share(first)));
+                                 run.policies[best].name, percent_text(wasted_share(first)));
   section.tables.push_back(std::move(table));
   section.note(
       "left: devices that failed, or whose time was over; unused: their update came too late, or "
       "was too old; wasted: share of the time that devices worked; server: bytes both ways");
-  return {std::move(section)};
+  return section;
 }
 
-}  // namespace foretrace::report::sections
+Result<Page> page(const Catalogue& /*catalogue*/, const std::string& path) {
+  FORETRACE_TRY(const auto run, read_federated(path));
+  FORETRACE_TRY(const auto figures, run_federated(run));
+  return Page{.schema = "foretrace.federated_result/1",
+              .document_keys = {"path", "policies"},
+              .sections = {policies_of(run, figures)},
+              .main_table = "policies"};
+}
+
+}  // namespace
+
+extern constexpr FileKind info = {.schema = federated_schema,
+                                  .holds = "rounds of federated learning",
+                                  .command = "simulate",
+                                  .page = page};
+
+}  // namespace foretrace::report::federated_parts
