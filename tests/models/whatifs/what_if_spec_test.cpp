@@ -71,7 +71,8 @@ TEST_CASE("errors in a JSON file have its name and the JSON pointer") {
     return parse_what_ifs_json(text, "f.json").error().message;
   };
   CHECK(message("7") ==
-        "f.json: /: got number, expected an object with \"optimization\" and \"parameters\"");
+        "f.json: /: got the number 7, expected a what-if: its text, or an object with "
+        "\"optimization\" and \"parameters\" or with \"edits\"");
   CHECK(message(R"({"optimisation": "a"})") ==
         "f.json: /optimisation: unknown key, expected optimization, parameters or schema (did you "
         "mean 'optimization'?)");
