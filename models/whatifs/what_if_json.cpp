@@ -67,6 +67,7 @@ class WhatIfReader {
     check_schema(fields);
     fields.text("optimization", spec.name);
     (void)fields.optional_value("how_to");  // of the examples that ship: how_to.h reads it
+    (void)fields.optional_value("edits");   // not here, but its name is near to what was meant
     if (const ConfigValue* parameters = fields.optional_object("parameters")) {
       fields.take(add_parameters(*parameters, fields.pointer_of("parameters"), spec));
     }
