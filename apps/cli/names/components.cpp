@@ -127,8 +127,9 @@ Json recipe_json(const Info& info) {
 std::string parameter_head(const ParamInfo& param) {
   std::string head =
       fmt::format("{}{}", param.name,
-                  param.default_text.empty() ? std::string(" (must be given)")
-                                             : fmt::format("={}", param.default_text));
+                  param.default_text.empty()  ? std::string(" (must be given)")
+                  : param.default_text == "-" ? std::string(" (may be left out)")
+                                              : fmt::format("={}", param.default_text));
   if (!param.choices.empty()) {
     head += fmt::format(" (one of {})", param.choices);
   }
