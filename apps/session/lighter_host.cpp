@@ -1,12 +1,9 @@
 #include "apps/session/lighter_host.h"
 
-#include <utility>
-
 #include "apps/session/recording/host_events.h"
 #include "apps/session/recording/without_events.h"
 
 namespace foretrace {
-namespace {
 
 Result<LighterHost> lighter_host(const Recording& recording, const RunOptions& options) {
   LighterHost lighter;
@@ -18,14 +15,6 @@ Result<LighterHost> lighter_host(const Recording& recording, const RunOptions& o
   if (!run.ok()) return run.error();
   lighter.step_ns = run->answer.step_ns;
   return lighter;
-}
-
-}  // namespace
-
-const Result<LighterHost>& LighterHostOnce::of(const Recording& recording,
-                                               const RunOptions& options) const {
-  std::call_once(once_, [&] { made_ = lighter_host(recording, options); });
-  return made_;
 }
 
 }  // namespace foretrace

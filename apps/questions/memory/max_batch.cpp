@@ -9,8 +9,6 @@
 #include <fmt/format.h>
 
 #include "apps/questions/memory/fit.h"
-#include "apps/session/analysis.h"
-#include "apps/session/throughput.h"
 #include "apps/session/what_if_stack.h"
 #include "sim/core/parallel.h"
 #include "sim/core/whole.h"
@@ -27,25 +25,19 @@ constexpr std::int64_t largest_divisor = 1000;
 
 class BatchSearch {
  public:
-  BatchSearch(const Recording& recording, const Replay& baseline, std::span<const WhatIf> stack,
-              const RunOptions& options, const Progress& progress)
-      : recording_(recording),
-        baseline_(baseline),
-        stack_(stack),
-        options_(options),
-        memory_(recording, baseline.run.timeline),
-        progress_(progress) {
+  BatchSearch(const Session& session, std::span<const WhatIf> stack, const Progress& progress)
+      : session_(session), stack_(stack), progress_(progress) {
     progress_.expect(most_batch_trials);
   }
 
   Result<BatchAnswer> run(const MemoryTarget& target) {
     answer_.target = target;
-    answer_.recorded_batch = recorded_batch(recording_);
+    answer_.recorded_batch = recorded_batch(session_.recording());
     if (answer_.recorded_batch <= 0) {
       return Error{ErrorCode::missing_cost,
                    fmt::format("--max-batch: {} does not tell its batch size, expected forward "
                                "kernels of operators with shapes (record_shapes=True)",
-                               recording_.path)};
+                               session_.recording().path)};
     }
     if (const Status counted = count_passes(); !counted.ok()) {
       return counted.error();
@@ -77,7 +69,7 @@ class BatchSearch {
 
   /// What the stack makes of the samples of a step, at any batch.
   Status count_passes() {
-    WhatIfStack changed(recording_);
+    WhatIfStack changed(session_.recording());
     for (const WhatIf& what_if : in_order(stack_)) {
       if (const Status pushed = changed.push(what_if, Neutral::keep); !pushed.ok()) {
         return pushed.error();
@@ -105,17 +97,17 @@ class BatchSearch {
     if (!stack.ok()) {
       return stack.error();
     }
-    WhatIfStack changed(recording_);
+    WhatIfStack changed(session_.recording());
     for (const WhatIf& what_if : *stack) {
       if (const Status pushed = changed.push(what_if, Neutral::keep); !pushed.ok()) {
         return pushed.error();
       }
     }
-    const Result<Run> run = simulate_run(changed.graph(), options_);
+    const Result<Run> run = simulate_run(changed.graph(), session_.options());
     if (!run.ok()) {
       return run.error();
     }
-    const MemoryNeed need = memory_.need(changed.graph(), run->timeline).value_or(MemoryNeed{});
+    const MemoryNeed need = session_.memory_model().need(changed.graph(), run->timeline).value_or(MemoryNeed{});
     return Tried{run->answer.step_ns, need.live_bytes, answer_.target.needed_bytes(need),
                  answer_.target.fits(need)};
   }
@@ -206,23 +198,16 @@ class BatchSearch {
     if (!stack.ok()) {
       return stack.error();
     }
-    const Result<Prediction> prediction = predict(recording_, *stack, options_, &baseline_);
-    if (!prediction.ok()) {
-      return prediction.error();
-    }
-    const Result<Analysis> analysis = analyse(prediction->graph, prediction->run, options_);
-    if (!analysis.ok()) {
-      return analysis.error();
-    }
-    BatchPoint point{
-        .batch = batch,
-        .step_ns = prediction->run.answer.step_ns,
-        .low_ns = prediction->low_ns,
-        .high_ns = prediction->high_ns,
-        .samples_per_second = 0,
-        .need = memory_.need(prediction->graph, prediction->run.timeline).value_or(MemoryNeed{}),
-        .fits = false,
-        .provenance = analysis->provenance};
+    const Result<Answer> answer = session_.ask(*stack);
+    if (!answer.ok()) return answer.error();
+    BatchPoint point{.batch = batch,
+                     .step_ns = answer->step_ns(),
+                     .low_ns = answer->low_ns(),
+                     .high_ns = answer->high_ns(),
+                     .samples_per_second = 0,
+                     .need = answer->need().value_or(MemoryNeed{}),
+                     .fits = false,
+                     .provenance = answer->analysis().provenance};
     point.fits = answer_.target.fits(point.need);
     point.samples_per_second = static_cast<double>(answer_.passes * batch) * 1e9 /
                                static_cast<double>(std::max<std::int64_t>(1, point.step_ns));
@@ -262,11 +247,8 @@ class BatchSearch {
     line.worst_error = std::abs(error) > std::abs(line.worst_error) ? error : line.worst_error;
   }
 
-  const Recording& recording_;
-  const Replay& baseline_;
+  const Session& session_;
   std::span<const WhatIf> stack_;
-  const RunOptions& options_;
-  MemoryModel memory_;
   ProgressCount progress_;
   BatchAnswer answer_;
   BatchLine needed_line_;
@@ -298,9 +280,9 @@ BatchLine line_through(std::span<const std::pair<double, double>> points) {
   return line;
 }
 
-Result<std::optional<Accelerator>> accelerator_after(const Recording& recording,
+Result<std::optional<Accelerator>> accelerator_after(const Session& session,
                                                      std::span<const WhatIf> stack) {
-  WhatIfStack changed(recording);
+  WhatIfStack changed(session.recording());
   for (const WhatIf& what_if : in_order(stack)) {
     if (const Status pushed = changed.push(what_if, Neutral::keep); !pushed.ok()) {
       return pushed.error();
@@ -309,11 +291,10 @@ Result<std::optional<Accelerator>> accelerator_after(const Recording& recording,
   return changed.accelerator();
 }
 
-Result<BatchAnswer> find_max_batch(const Recording& recording, const Replay& baseline,
-                                   std::span<const WhatIf> stack, const MemoryTarget& target,
-                                   const RunOptions& options, const Progress& progress) {
-  if (const Status has_tensors = check_tensors(recording, "--max-batch"); !has_tensors.ok()) {
-    return has_tensors.error();
+Result<BatchAnswer> find_max_batch(const Session& session, std::span<const WhatIf> stack,
+                                   const MemoryTarget& target, const Progress& progress) {
+  if (const Status tensors = check_tensors(session.recording(), "--max-batch"); !tensors.ok()) {
+    return tensors.error();
   }
   const bool resizes = std::any_of(stack.begin(), stack.end(), [](const WhatIf& what_if) {
     return what_if.info->batch_param != nullptr;
@@ -332,7 +313,7 @@ Result<BatchAnswer> find_max_batch(const Recording& recording, const Replay& bas
                                what_if.info->name)};
     }
   }
-  return BatchSearch(recording, baseline, stack, options, progress).run(target);
+  return BatchSearch(session, stack, progress).run(target);
 }
 
 }  // namespace foretrace
