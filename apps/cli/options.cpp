@@ -28,6 +28,13 @@ void add_node_costs(Arguments& arguments, TraceOptions& options) {
        "for communication without a duration: such as '50 GB/s'");
 }
 
+Result<Session> replayed(Result<Recording> recording, const RunOptions& options) {
+  clear_progress();
+  if (!recording.ok()) return std::move(recording).error();
+  log_warnings(recording->report, recording->built.warnings);
+  return Session::of(*std::move(recording), options);
+}
+
 }  // namespace
 
 void add_common(Arguments& arguments, CommonOptions& options) {
@@ -121,8 +128,9 @@ Result<RunOptions> run_options(const TraceOptions& options) {
   if (!step.ok()) {
     return step.error();
   }
-  return RunOptions{.engine = options.engine == "event" ? Engine::event : Engine::pull,
-                    .step = *step};
+  RunOptions run{.engine = options.engine == "event" ? Engine::event : Engine::pull, .step = *step};
+  if (options.check_graph) run.checks = Checks::all;
+  return run;
 }
 
 std::function<void(std::uint64_t, std::uint64_t)> reading_progress(const std::string& path,
@@ -177,40 +185,26 @@ Result<trace::NodeCosts> node_costs(const TraceOptions& options) {
   return costs;
 }
 
-Result<Recording> load_trace(const TraceOptions& trace, const CommonOptions& common) {
+Result<Session> open_session(const TraceOptions& trace, const CommonOptions& common) {
+  const Result<RunOptions> run = run_options(trace);
+  if (!run.ok()) return run.error();
   const Result<trace::NodeCosts> costs = node_costs(trace);
-  if (!costs.ok()) {
-    return costs.error();
-  }
+  if (!costs.ok()) return costs.error();
   const std::string title =
       trace.paths.size() == 1 ? trace.paths.front() : report::plural(trace.paths.size(), "trace");
   Result<LoadOptions> options = load_options(title, trace, common);
-  if (!options.ok()) {
-    return options.error();
-  }
+  if (!options.ok()) return options.error();
   options->build.node_costs = *costs;
   options->memory_graph = trace.memory_graph;
-  Result<Recording> recording = load_inputs(trace.paths, *options);
-  clear_progress();
-  if (recording.ok()) {
-    log_warnings(recording->report, recording->built.warnings);
-  }
-  return recording;
+  return replayed(load_inputs(trace.paths, *options), *run);
 }
 
-Result<Recording> load_ranks(std::span<const std::string> paths, const TraceOptions& trace,
-                             const CommonOptions& common) {
+Result<Session> open_job(std::span<const std::string> paths, const TraceOptions& trace,
+                         const CommonOptions& common) {
   const Result<LoadOptions> options =
       load_options(report::plural(paths.size(), "trace"), trace, common);
-  if (!options.ok()) {
-    return options.error();
-  }
-  Result<Recording> recording = load_job(paths, *options);
-  clear_progress();
-  if (recording.ok()) {
-    log_warnings(recording->report, recording->built.warnings);
-  }
-  return recording;
+  if (!options.ok()) return options.error();
+  return replayed(load_job(paths, *options), {});
 }
 
 void log_warnings(const trace::ImportReport& report, const std::vector<std::string>& warnings) {

@@ -22,7 +22,6 @@
 #include "apps/report/sweep_points.h"
 #include "apps/report/writers.h"
 #include "apps/scheduling/schedule.h"
-#include "apps/session/analysis.h"
 #include "apps/session/recording/inspect.h"
 #include "apps/session/recording/unprofiled_step.h"
 #include "apps/sweep/space/expression.h"
@@ -46,13 +45,6 @@ Result<RunOptions> run_options(const ReplayOptions& options) {
   return run;
 }
 
-Result<Analysis> analysed(const Recording& recording, const TaskGraph& graph, const Run& run,
-                          const RunOptions& options, const Timeline& recorded) {
-  auto analysis = analyse(graph, run, options);
-  if (analysis.ok()) add_reserved(recording, recorded, graph, *analysis);
-  return analysis;
-}
-
 /// What-ifs as they were given, and another accelerator as one of them.
 Result<std::vector<WhatIfSpec>> specs_of(const std::vector<std::string>& what_ifs,
                                          const std::string& accelerator) {
@@ -64,21 +56,13 @@ Result<std::vector<WhatIfSpec>> specs_of(const std::vector<std::string>& what_if
 /// The what-if that gives kernels the times of a table.
 constexpr std::string_view price_what_if = "kernel_table";
 
-struct Question {
-  std::vector<WhatIfSpec> specs;
-  std::vector<std::string> what_ifs;  ///< as they were given
-  ReplayOptions options;
-  std::string price_label = {};      ///< stands for a table that is part of the question
-  std::vector<bool> is_priced = {};  ///< by task of the recording
-};
-
 /// Share of the critical path's time in tasks of the recording for which `counted` holds.
-double path_share(const Prediction& prediction, const std::vector<bool>& counted) {
-  const CriticalPath path = step_path(prediction.graph, prediction.run);
+double path_share(const Answer& answer, const std::vector<bool>& counted) {
+  const std::vector<TaskId>& origin = answer.prediction().origin;
+  const CriticalPath path = step_path(answer.graph(), answer.run());
   std::int64_t sum = 0;
   for (const PathPiece& piece : path.pieces) {
-    const TaskId task =
-        prediction.origin.empty() ? piece.task : prediction.origin[index(piece.task)];
+    const TaskId task = origin.empty() ? piece.task : origin[index(piece.task)];
     const bool is_counted = piece.part == PathPart::duration && task != none<TaskId> &&
                             index(task) < counted.size() && counted[index(task)];
     sum += is_counted ? piece.duration_ns : 0;
@@ -102,39 +86,6 @@ Status check_priced_alone(const std::vector<WhatIfSpec>& specs) {
   return ok_status();
 }
 
-Result<PricedAnswer> answered(const Recording& recording, const Question& question) {
-  const auto run = run_options(question.options);
-  if (!run.ok()) return run.error();
-  const auto stack = check_stack(question.specs);
-  if (!stack.ok()) return stack.error();
-  const auto replay = foretrace::replay(recording, *run);
-  if (!replay.ok()) return replay.error();
-  auto prediction = predict(recording, *stack, *run, &*replay);
-  if (!prediction.ok()) return prediction.error();
-  add_facts(recording, replay->run, *prediction);
-  for (Applied& applied : prediction->applied) {
-    for (auto& [key, value] : applied.parameters) {
-      const bool is_price = !question.price_label.empty() && costing::CostTable::is_document(value);
-      if (is_price) value = question.price_label;
-    }
-  }
-  const auto before =
-      analysed(recording, recording.graph(), replay->run, *run, replay->run.timeline);
-  if (!before.ok()) return before.error();
-  const auto after =
-      analysed(recording, prediction->graph, prediction->run, *run, replay->run.timeline);
-  if (!after.ok()) return after.error();
-  PricedAnswer answer;
-  answer.document = report::json_of(report::result_page({.recording = recording,
-                                                         .replay = *replay,
-                                                         .baseline = *before,
-                                                         .prediction = &*prediction,
-                                                         .predicted = &*after,
-                                                         .what_ifs = question.what_ifs}));
-  if (!question.is_priced.empty()) answer.path_share = path_share(*prediction, question.is_priced);
-  return answer;
-}
-
 Result<std::string> simulated(const Result<Scenario>& scenario) {
   if (!scenario.ok()) return scenario.error();
   const auto answer = answer_scenario(*scenario);
@@ -155,6 +106,11 @@ Result<CataloguePtr> catalogue_of(const std::string& directory) {
       .first->second;
 }
 
+struct RecordedRun::Sessions {
+  std::mutex mutex;
+  std::map<std::pair<std::string, std::string>, Session> by_options;
+};
+
 Result<RecordedRun> RecordedRun::read(const std::vector<std::string>& paths,
                                       const CataloguePtr& catalogue, bool strict,
                                       const std::string& unprofiled_step) {
@@ -166,33 +122,43 @@ Result<RecordedRun> RecordedRun::read(const std::vector<std::string>& paths,
   if (!recording.ok()) return std::move(recording).error();
   RecordedRun run;
   run.recording_ = std::make_shared<const Recording>(std::move(*recording));
+  run.sessions_ = std::make_shared<Sessions>();
   return run;
 }
 
-Result<std::string> RecordedRun::simulate(const ReplayOptions& options) const {
+Result<Session> RecordedRun::session(const ReplayOptions& options) const {
   const auto run = run_options(options);
   if (!run.ok()) return run.error();
-  const auto replay = foretrace::replay(*recording_, *run);
-  if (!replay.ok()) return replay.error();
-  const auto analysis =
-      analysed(*recording_, recording_->graph(), replay->run, *run, replay->run.timeline);
-  if (!analysis.ok()) return analysis.error();
-  return report::json_of(
-      report::result_page({.recording = *recording_, .replay = *replay, .baseline = *analysis}));
+  const std::pair key(options.step, options.engine);
+  const std::lock_guard<std::mutex> lock(sessions_->mutex);
+  const auto found = sessions_->by_options.find(key);
+  if (found != sessions_->by_options.end()) return found->second;
+  auto made = Session::of(recording_, *run);
+  if (made.ok()) sessions_->by_options.emplace(key, *made);
+  return made;
+}
+
+Result<std::string> RecordedRun::simulate(const ReplayOptions& options) const {
+  const auto session = this->session(options);
+  if (!session.ok()) return session.error();
+  return report::json_of(report::result_page({.session = *session}));
 }
 
 Result<std::string> RecordedRun::what_if(const std::vector<std::string>& what_ifs,
                                          const std::string& accelerator,
                                          const ReplayOptions& options) const {
-  auto specs = specs_of(what_ifs, accelerator);
-  if (!specs.ok()) return std::move(specs).error();
+  const auto specs = specs_of(what_ifs, accelerator);
+  if (!specs.ok()) return specs.error();
   if (specs->empty()) {
     return Error{ErrorCode::bad_usage,
                  "whatif: no what-if, expected one such as 'mixed_precision'"};
   }
-  auto answer = answered(*recording_, {*specs, what_ifs, options});
-  if (!answer.ok()) return std::move(answer).error();
-  return std::move(answer->document);
+  const auto session = this->session(options);
+  if (!session.ok()) return session.error();
+  const auto answer = session->ask(*specs);
+  if (!answer.ok()) return answer.error();
+  return report::json_of(
+      report::result_page({.session = *session, .predicted = &*answer, .what_ifs = what_ifs}));
 }
 
 Result<std::vector<costing::KernelKind>> RecordedRun::kernels(const std::string& where) const {
@@ -210,31 +176,35 @@ Result<PricedAnswer> RecordedRun::price(const Prices& prices,
   if (!table.ok()) return table.error();
   const auto kernels = costing::selected_kernels(recording_->graph(), prices.where);
   if (!kernels.ok()) return kernels.error();
-  Question question{*specs, what_ifs, options, prices.label,
-                    std::vector<bool>(recording_->graph().size(), false)};
   const TaskGraph& graph = recording_->graph();
+  std::vector<bool> is_priced(graph.size(), false);  // by task
   std::vector<std::optional<bool>> known(graph.context().works.size());
   for (const TaskId kernel : *kernels) {
-    std::optional<bool>& is_priced = known[index(graph.work_id(kernel))];
-    if (!is_priced) {
+    std::optional<bool>& has_price = known[index(graph.work_id(kernel))];
+    if (!has_price) {
       const auto entry = table->look_up(costing::table_kernel(graph, kernel));
-      is_priced = entry.found == costing::CostTable::Found::exact;
+      has_price = entry.found == costing::CostTable::Found::exact;
     }
-    question.is_priced[index(kernel)] = *is_priced;
+    is_priced[index(kernel)] = *has_price;
   }
-  question.specs.push_back(
+  specs->push_back(
       {std::string(price_what_if), {{"table", prices.table}, {"select", prices.where}}});
-  return answered(*recording_, question);
+  const auto session = this->session(options);
+  if (!session.ok()) return session.error();
+  const auto answer = session->ask(*specs);
+  if (!answer.ok()) return answer.error();
+  return PricedAnswer{report::json_of(report::result_page({.session = *session,
+                                                           .predicted = &*answer,
+                                                           .what_ifs = what_ifs,
+                                                           .table_label = prices.label})),
+                      path_share(*answer, is_priced)};
 }
 
 Result<std::string> RecordedRun::search(const std::vector<std::string>& what_ifs,
                                         const std::string& accelerator, const SearchOptions& search,
                                         const ReplayOptions& options) const {
-  const auto run = run_options(options);
-  if (!run.ok()) return run.error();
-  auto specs = parse_stack(what_ifs);
-  if (!specs.ok()) return std::move(specs).error();
-  if (!accelerator.empty()) specs->push_back(swap_to(accelerator));
+  const auto specs = specs_of(what_ifs, accelerator);
+  if (!specs.ok()) return specs.error();
   const auto stack = check_stack(*specs);
   if (!stack.ok()) return stack.error();
   if (search.by != "time" && search.by != "memory") {
@@ -246,25 +216,19 @@ Result<std::string> RecordedRun::search(const std::vector<std::string>& what_ifs
                            .most_trials = search.trials,
                            .without = search.without,
                            .target = {}};
+  const auto session = this->session(options);
+  if (!session.ok()) return session.error();
   if (!search.fit.empty()) {
-    const auto device = accelerator_after(*recording_, *stack);
+    const auto device = accelerator_after(*session, *stack);
     if (!device.ok()) return device.error();
     const auto target = parse_target(recording_->catalogue(), search.fit, *device);
     if (!target.ok()) return target.error();
     question.target = *target;
   }
-  const auto replay = foretrace::replay(*recording_, *run);
-  if (!replay.ok()) return replay.error();
-  const auto before =
-      analysed(*recording_, recording_->graph(), replay->run, *run, replay->run.timeline);
-  if (!before.ok()) return before.error();
-  const auto found = find_best_set(*recording_, *replay, *stack, *run, question);
+  const auto found = find_best_set(*session, *stack, question);
   if (!found.ok()) return found.error();
-  return report::json_of(report::result_page({.recording = *recording_,
-                                              .replay = *replay,
-                                              .baseline = *before,
-                                              .best_set = &*found,
-                                              .what_ifs = what_ifs}));
+  return report::json_of(
+      report::result_page({.session = *session, .best_set = &*found, .what_ifs = what_ifs}));
 }
 
 bool is_scenario(const std::string& path) { return is_scenario_file(path); }
@@ -280,7 +244,7 @@ Result<std::string> simulate_scenario_text(const std::string& text, const Catalo
 Result<std::string> inspect(const std::vector<std::string>& paths, const CataloguePtr& catalogue) {
   std::vector<Inspection> found;
   for (const std::string& path : paths) {
-    auto some = inspect(path, {.catalogue = catalogue});
+    auto some = foretrace::inspect(path, {.catalogue = catalogue});
     if (!some.ok()) return std::move(some).error();
     std::move(some->begin(), some->end(), std::back_inserter(found));
   }

@@ -99,6 +99,14 @@ const Session& Answer::session() const { return state_->session; }
 const Prediction& Answer::prediction() const { return state_->prediction; }
 const std::optional<Throughput>& Answer::throughput() const { return state_->throughput; }
 
+std::string Answer::name() const {
+  std::string names;
+  for (const Applied& applied : prediction().applied) {
+    names += (names.empty() ? "" : " + ") + std::string(applied.info->name);
+  }
+  return names;
+}
+
 double Answer::speedup() const { return speedup_of(session().step_ns(), step_ns(), samples()); }
 
 const Analysis& Answer::analysis() const {
@@ -110,8 +118,7 @@ PathReport Answer::path(std::size_t groups) const {
 }
 
 const HeldMemory& Answer::memory() const {
-  return state_->memory.get(
-      [&] { return session().memory_model().held(graph(), run().timeline); });
+  return state_->memory.get([&] { return session().memory_model().held(graph(), run().timeline); });
 }
 
 const std::optional<MemoryNeed>& Answer::need() const {

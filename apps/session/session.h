@@ -68,6 +68,7 @@ class Session {
 class Answer {
  public:
   [[nodiscard]] const Session& session() const;
+  [[nodiscard]] std::string name() const;  ///< "mixed_precision + fused_optimizer"
   [[nodiscard]] const Prediction& prediction() const;
   [[nodiscard]] const TaskGraph& graph() const { return prediction().graph; }
   [[nodiscard]] const Run& run() const { return prediction().run; }

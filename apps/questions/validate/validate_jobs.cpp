@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/questions/compare/communication.h"
-#include "apps/session/predict.h"
+#include "apps/session/session.h"
 #include "models/hardware/catalogue/accelerator.h"
 
 namespace foretrace {
@@ -75,14 +75,11 @@ void add_collectives(const Recording& recording, const Communication& communicat
 }
 
 Status fill(const CataloguePtr& catalogue, const std::vector<std::string>& inputs, JobRow& row) {
-  Result<Recording> recording = load_job(inputs, {.catalogue = catalogue});
-  if (!recording) {
-    return std::move(recording).error();
-  }
-  Result<Replay> replayed = replay(*recording);
-  if (!replayed) {
-    return std::move(replayed).error();
-  }
+  Result<Recording> loaded = load_job(inputs, {.catalogue = catalogue});
+  if (!loaded) return std::move(loaded).error();
+  const Result<Session> session = Session::of(*std::move(loaded));
+  if (!session) return session.error();
+  const Recording& recording = session->recording();
   LoadOptions constant{.catalogue = catalogue};
   constant.build.constant_latency = true;
   Result<Recording> again = load_job(inputs, constant);
@@ -94,13 +91,13 @@ Status fill(const CataloguePtr& catalogue, const std::vector<std::string>& input
     return std::move(without_recorded).error();
   }
   row.constant = errors_of(*without_recorded, row.steps);
-  row.errors = errors_of(*replayed, row.steps);
-  row.ranks = recording->job->ranks.size();
-  row.tasks = recording->graph().size();
-  row.unexplained_device_ns = recording->built.honesty.unexplained_device_ns;
-  row.span_ns = recording->built.honesty.span_ns;
-  row.flags = recording->built.honesty.flags;
-  add_collectives(*recording, communication_of(*recording, replayed->run.timeline), row);
+  row.errors = errors_of(session->replay(), row.steps);
+  row.ranks = recording.job->ranks.size();
+  row.tasks = recording.graph().size();
+  row.unexplained_device_ns = recording.built.honesty.unexplained_device_ns;
+  row.span_ns = recording.built.honesty.span_ns;
+  row.flags = recording.built.honesty.flags;
+  add_collectives(recording, communication_of(*session), row);
   return ok_status();
 }
 

@@ -13,12 +13,10 @@
 
 #include "apps/questions/validate/ablated_pairs.h"
 #include "apps/questions/validate/folders.h"
-#include "apps/session/recording/load.h"
 #include "models/hardware/catalogue/accelerator.h"
 #include "models/whatifs/what_if_spec.h"
 #include "sim/core/parallel.h"
 #include "sim/core/whole.h"
-#include "sim/engine/memory/memory_tracker.h"
 
 namespace foretrace {
 namespace {
@@ -166,13 +164,13 @@ Status predict_without(const CataloguePtr& catalogue, const std::string& rule, P
   LoadOptions options{.catalogue = catalogue};
   options.build.without_rules.emplace(rule);
   options.unprofiled_step_ns = pair.unprofiled_step_ns;
-  const Result<Recording> base = load_inputs(pair.base, options);
+  const Result<Session> base = open(pair.base, {.load = options});
   if (!base) return base.error();
   const Result<std::vector<WhatIf>> stack = stack_of(pair.apply);
   if (!stack) return stack.error();
-  const Result<Prediction> predicted = predict(*base, *stack);
+  const Result<Answer> predicted = base->ask(*stack);
   if (!predicted) return predicted.error();
-  pair.row.predicted_ns = predicted->run.answer.step_ns;
+  pair.row.predicted_ns = predicted->step_ns();
   return ok_status();
 }
 
@@ -193,29 +191,17 @@ bool find_files(const std::string& folder, Pair& pair) {
 Status predict_pair(const CataloguePtr& catalogue, Pair& pair) {
   LoadOptions options{.catalogue = catalogue};
   options.unprofiled_step_ns = pair.unprofiled_step_ns;
-  Result<Recording> base = load_inputs(pair.base, options);
-  if (!base) {
-    return std::move(base).error();
-  }
-  Result<Replay> before = replay(*base);
-  if (!before) {
-    return std::move(before).error();
-  }
-  pair.row.base_ns = before->measured_answer.step_ns;
-  std::optional<Recording> changed;
+  const Result<Session> base = open(pair.base, {.load = options});
+  if (!base) return base.error();
+  pair.row.base_ns = base->replay().measured_answer.step_ns;
+  std::optional<Session> changed;
   if (pair.measured_factor > 0) {
     pair.row.measured_ns = to_whole(pair.measured_factor * static_cast<double>(pair.row.base_ns));
   } else {
-    Result<Recording> loaded = load_inputs(pair.changed, options);
-    if (!loaded) {
-      return std::move(loaded).error();
-    }
-    changed = std::move(loaded).value();
-    Result<Replay> after = replay(*changed);
-    if (!after) {
-      return std::move(after).error();
-    }
-    pair.row.measured_ns = after->measured_answer.step_ns;
+    const Result<Session> after = open(pair.changed, {.load = options});
+    if (!after) return after.error();
+    changed = *after;
+    pair.row.measured_ns = after->replay().measured_answer.step_ns;
   }
   const Result<std::vector<WhatIf>> stack = stack_of(pair.apply);
   if (!stack) {
@@ -223,21 +209,20 @@ Status predict_pair(const CataloguePtr& catalogue, Pair& pair) {
   }
   pair.row.applied = fmt::format("{}", fmt::join(pair.apply, " + "));
   if (changed && stack->size() == 1 && stack->front().info->accelerator_param != nullptr) {
-    Result<KernelErrors> kernels = kernel_errors(*base, *changed, stack->front());
+    Result<KernelErrors> kernels =
+        kernel_errors(base->recording(), changed->recording(), stack->front());
     if (!kernels) {
       return std::move(kernels).error();
     }
     pair.row.kernels = std::move(kernels).value();
   }
-  Result<Prediction> predicted = predict(*base, *stack, {}, &*before);
-  if (!predicted) {
-    return std::move(predicted).error();
-  }
-  pair.row.predicted_ns = predicted->run.answer.step_ns;
-  pair.row.low_ns = predicted->low_ns;
-  pair.row.high_ns = predicted->high_ns;
+  const Result<Answer> predicted = base->ask(*stack);
+  if (!predicted) return predicted.error();
+  pair.row.predicted_ns = predicted->step_ns();
+  pair.row.low_ns = predicted->low_ns();
+  pair.row.high_ns = predicted->high_ns();
   if (pair.row.measured_peak_bytes > 0) {
-    for (const MemoryCurve& curve : track_memory(predicted->graph, predicted->run.timeline)) {
+    for (const MemoryCurve& curve : predicted->memory().curves) {
       pair.row.predicted_peak_bytes = std::max(pair.row.predicted_peak_bytes, curve.peak_bytes);
     }
   }
