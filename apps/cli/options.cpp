@@ -30,7 +30,7 @@ void add_node_costs(Arguments& arguments, TraceOptions& options) {
 
 Result<Session> replayed(Result<Recording> recording, const RunOptions& options) {
   clear_progress();
-  if (!recording.ok()) return std::move(recording).error();
+  FORETRACE_TRY(recording);
   log_warnings(recording->report, recording->built.warnings);
   return Session::of(*std::move(recording), options);
 }
@@ -111,24 +111,15 @@ Result<std::optional<BudgetQuestion>> budget_question(const BudgetOptions& optio
     return Error{ErrorCode::bad_usage,
                  "--when-full: what it says needs a limit, give --memory-budget SIZE"};
   }
-  const Result<BudgetSize> size = parse_budget_size(options.size);
-  if (!size.ok()) {
-    return size.error();
-  }
-  Result<WhenFullChoice> choice =
-      parse_when_full(options.when_full.empty() ? "fail" : options.when_full);
-  if (!choice.ok()) {
-    return choice.error();
-  }
-  return std::optional(BudgetQuestion{*size, *std::move(choice)});
+  FORETRACE_TRY(const BudgetSize size, parse_budget_size(options.size));
+  FORETRACE_TRY(WhenFullChoice choice,
+                parse_when_full(options.when_full.empty() ? "fail" : options.when_full));
+  return std::optional(BudgetQuestion{size, std::move(choice)});
 }
 
 Result<RunOptions> run_options(const TraceOptions& options) {
-  const Result<StepChoice> step = parse_step_choice(options.step);
-  if (!step.ok()) {
-    return step.error();
-  }
-  RunOptions run{.engine = options.engine == "event" ? Engine::event : Engine::pull, .step = *step};
+  FORETRACE_TRY(const StepChoice step, parse_step_choice(options.step));
+  RunOptions run{.engine = options.engine == "event" ? Engine::event : Engine::pull, .step = step};
   if (options.check_graph) run.checks = Checks::all;
   return run;
 }
@@ -140,21 +131,14 @@ std::function<void(std::uint64_t, std::uint64_t)> reading_progress(const std::st
 
 Result<LoadOptions> load_options(const std::string& path, const TraceOptions& trace,
                                  const CommonOptions& common) {
-  Result<CataloguePtr> known = catalogue();
-  if (!known.ok()) {
-    return known.error();
-  }
+  FORETRACE_TRY(CataloguePtr known, catalogue());
   LoadOptions options;
-  options.catalogue = *std::move(known);
+  options.catalogue = std::move(known);
   options.bounded_memory = true;
   options.strict = trace.strict;
   options.build.constant_latency = trace.no_recorded_latency;
   options.without_one_off = trace.without_one_off;
-  const Result<std::int64_t> unprofiled = parse_unprofiled_step(trace.unprofiled_step);
-  if (!unprofiled.ok()) {
-    return unprofiled.error();
-  }
-  options.unprofiled_step_ns = *unprofiled;
+  FORETRACE_TRY(options.unprofiled_step_ns, parse_unprofiled_step(trace.unprofiled_step));
   options.progress = reading_progress(path, common);
   return options;
 }
@@ -176,35 +160,27 @@ Result<trace::NodeCosts> node_costs(const TraceOptions& options) {
     if (rate.text.empty()) {
       continue;
     }
-    Result<double> value = parse_quantity(rate.text, rate.type);
-    if (!value) {
-      return std::move(value).error().with_context(rate.name);
-    }
-    rate.value = *value;
+    FORETRACE_TRY(rate.value, parse_quantity(rate.text, rate.type).with_context(rate.name));
   }
   return costs;
 }
 
 Result<Session> open_session(const TraceOptions& trace, const CommonOptions& common) {
-  const Result<RunOptions> run = run_options(trace);
-  if (!run.ok()) return run.error();
-  const Result<trace::NodeCosts> costs = node_costs(trace);
-  if (!costs.ok()) return costs.error();
+  FORETRACE_TRY(const RunOptions run, run_options(trace));
+  FORETRACE_TRY(const trace::NodeCosts costs, node_costs(trace));
   const std::string title =
       trace.paths.size() == 1 ? trace.paths.front() : report::plural(trace.paths.size(), "trace");
-  Result<LoadOptions> options = load_options(title, trace, common);
-  if (!options.ok()) return options.error();
-  options->build.node_costs = *costs;
-  options->memory_graph = trace.memory_graph;
-  return replayed(load_inputs(trace.paths, *options), *run);
+  FORETRACE_TRY(LoadOptions options, load_options(title, trace, common));
+  options.build.node_costs = costs;
+  options.memory_graph = trace.memory_graph;
+  return replayed(load_inputs(trace.paths, options), run);
 }
 
 Result<Session> open_job(std::span<const std::string> paths, const TraceOptions& trace,
                          const CommonOptions& common) {
-  const Result<LoadOptions> options =
-      load_options(report::plural(paths.size(), "trace"), trace, common);
-  if (!options.ok()) return options.error();
-  return replayed(load_job(paths, *options), {});
+  FORETRACE_TRY(const LoadOptions options,
+                load_options(report::plural(paths.size(), "trace"), trace, common));
+  return replayed(load_job(paths, options), {});
 }
 
 void log_warnings(const trace::ImportReport& report, const std::vector<std::string>& warnings) {

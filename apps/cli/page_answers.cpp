@@ -31,16 +31,13 @@ std::string ranked_name(const Stack& stack, const Ranking& ranking) {
 /// with: the stack, or the first that gains.
 Status add_variants(const PageOptions& page, const Stack& stack, Answers& ranked,
                     explorer::PageInput& input) {
-  const Result<HowTos>& known = how_tos();
-  if (!known.ok()) return known.error();
+  FORETRACE_TRY(const HowTos& known, how_tos());
   const std::string asked = ranked_name(stack, *input.ranking);
   input.shown = asked;
   if (!stack.empty() && asked.empty()) {
-    Result<Answer> answer = input.session.ask(stack);
-    if (!answer.ok()) return answer.error();
+    FORETRACE_TRY(Answer answer, input.session.ask(stack));
     input.shown = "applied";
-    input.variants.push_back(
-        explorer::variant_of("applied", page.apply, *std::move(answer), *known));
+    input.variants.push_back(explorer::variant_of("applied", page.apply, std::move(answer), known));
   }
   std::size_t left = page.top;
   for (const Ranked& row : input.ranking->rows) {
@@ -51,16 +48,15 @@ Status add_variants(const PageOptions& page, const Stack& stack, Answers& ranked
     if (left == 0 && name != asked) continue;
     left -= left == 0 ? 0 : 1;
     input.variants.push_back(
-        explorer::variant_of(name, {name}, std::move(ranked.at(row.info)), *known));
+        explorer::variant_of(name, {name}, std::move(ranked.at(row.info)), known));
   }
   return ok_status();
 }
 
 Result<std::vector<WhatIf>> stack_of(const PageOptions& page) {
-  Result<std::vector<WhatIfSpec>> specs = parse_stack(page.apply);
-  if (!specs.ok()) return specs.error();
-  if (const Status known = resolve_names(*specs); !known.ok()) return known.error();
-  return check_stack(*specs);
+  FORETRACE_TRY(std::vector<WhatIfSpec> specs, parse_stack(page.apply));
+  FORETRACE_TRY(resolve_names(specs));
+  return check_stack(specs);
 }
 
 /// How the trace is read and answered, as the command line takes it: the commands that a page shows
@@ -110,18 +106,16 @@ void add_page_options(Arguments& arguments, PageOptions& options) {
 
 Result<explorer::PageInput> page_of_run(const PageOptions& page, const TraceOptions& trace,
                                         const CommonOptions& common) {
-  const Result<Stack> stack = stack_of(page);
-  if (!stack.ok()) return stack.error();
-  Result<Session> session = open_session(trace, common);
-  if (!session.ok()) return session.error();
+  FORETRACE_TRY(const Stack stack, stack_of(page));
+  FORETRACE_TRY(Session session, open_session(trace, common));
   Answers ranked;
   Result<Ranking> ranking = while_busy(common, "trying every what-if", [&] {
-    return rank_all(*session, {.keep = [&ranked](const WhatIfInfo& info, Answer answer) {
-      ranked.emplace(&info, std::move(answer));
-    }});
+    return rank_all(session, {.keep = [&ranked](const WhatIfInfo& info, Answer answer) {
+                      ranked.emplace(&info, std::move(answer));
+                    }});
   });
-  if (!ranking.ok()) return ranking.error();
-  explorer::PageInput input{.session = *std::move(session),
+  FORETRACE_TRY(ranking);
+  explorer::PageInput input{.session = std::move(session),
                             .traces = trace.paths,
                             .ranking = *std::move(ranking),
                             .variants = {},
@@ -130,14 +124,12 @@ Result<explorer::PageInput> page_of_run(const PageOptions& page, const TraceOpti
                             .step_number = {},
                             .version = {},
                             .most_bytes = page.most_megabytes * 1'000'000};
-  if (Status added = add_variants(page, *stack, ranked, input); !added.ok()) {
-    return std::move(added).error();
-  }
+  FORETRACE_TRY(add_variants(page, stack, ranked, input));
   const StepChoice& step = input.session.options().step;
   if (step.kind == StepChoice::Kind::number) input.step_number = step.number;
   for (std::string& path : input.traces) path = std::string(file_name_of(path));
   std::ranges::move(words_of(trace), std::back_inserter(input.traces));
-  if (Status told = explorer::tell_all(input); !told.ok()) return std::move(told).error();
+  FORETRACE_TRY(explorer::tell_all(input));
   return input;
 }
 

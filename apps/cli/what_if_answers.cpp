@@ -26,18 +26,15 @@ constexpr std::array<std::string_view, 2> orders = {"time", "memory"};
 /// the accelerator that the stack leads to, if it is known.
 Result<std::optional<MemoryTarget>> target_of(const Questions& questions, const Session& session,
                                               std::span<const WhatIf> stack) {
-  const auto device = accelerator_after(session, stack);
-  if (!device.ok()) return device.error();
+  FORETRACE_TRY(const auto device, accelerator_after(session, stack));
   const std::string& text = questions.fit;
   if (text.empty()) {
-    return *device ? std::optional(foretrace::target_of(**device)) : std::nullopt;
+    return device ? std::optional(foretrace::target_of(*device)) : std::nullopt;
   }
   const bool is_size = is_digit(text.front()) || text.front() == '.';
-  const Result<std::string> name = is_size ? text : accelerator_named(text);
-  if (!name.ok()) return name.error();
-  auto target = parse_target(session.recording().catalogue(), *name, *device);
-  if (!target.ok()) return std::move(target).error();
-  return std::optional(*std::move(target));
+  FORETRACE_TRY(const std::string name, is_size ? text : accelerator_named(text));
+  FORETRACE_TRY(auto target, parse_target(session.recording().catalogue(), name, device));
+  return std::optional(std::move(target));
 }
 
 /// A set that is the answer, in full: as if it had been asked for with --apply.

@@ -57,18 +57,17 @@ Status tell(Variant& variant) {
   const ComparedRun before = simulated_run(answer.session());
   ComparedRun after = compared_run(answer);
   after.name = variant.title;
-  const Result<Comparison> comparison = compare_runs(before, after);
-  if (!comparison.ok()) return comparison.error();
+  FORETRACE_TRY(const Comparison comparison, compare_runs(before, after));
   variant.document = report::json_of(page);
   variant.cards = {{"Why " + variant.title + " changes the time",
-                    report::html_of(report::compare_page({before, after, *comparison})), "why"},
+                    report::html_of(report::compare_page({before, after, comparison})), "why"},
                    {"What this prediction rests on", report::html_of(page), "whatif"}};
   return ok_status();
 }
 
 Status tell_all(PageInput& input) {
   tell_recorded(input);
-  if (Status chosen = choose_variants(input); !chosen.ok()) return chosen;
+  FORETRACE_TRY(choose_variants(input));
   std::vector<Status> done(input.variants.size(), ok_status());
   for_each_index(input.variants.size(), [&](std::size_t i) {
     Variant& variant = input.variants[i];
@@ -76,7 +75,7 @@ Status tell_all(PageInput& input) {
     done[i] = tell(variant);
   });
   for (Status& status : done) {
-    if (!status.ok()) return std::move(status);
+    FORETRACE_TRY(status);
   }
   return ok_status();
 }

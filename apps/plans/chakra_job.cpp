@@ -98,15 +98,12 @@ class Export {
     const JobBlocks blocks = build_blocks(job_);
     const std::uint32_t of_stage = job_.plan.ranks() / job_.plan.pipeline;
     for (std::uint32_t stage = 0; stage < job_.plan.pipeline; ++stage) {
-      const auto program = rank_program(job_, blocks, stage);
-      if (!program.ok()) return program.error();
+      FORETRACE_TRY(const auto program, rank_program(job_, blocks, stage));
       for (std::uint32_t i = 0; i < of_stage; ++i) {
-        if (Status status = write_rank(*program, stage * of_stage + i); !status.ok()) {
-          return std::move(status).error();
-        }
+        FORETRACE_TRY(write_rank(program, stage * of_stage + i));
       }
     }
-    if (Status status = write_groups(); !status.ok()) return std::move(status).error();
+    FORETRACE_TRY(write_groups());
     result_.ranks = job_.plan.ranks();
     result_.differences = differences_of(job_);
     result_.groups = static_cast<std::uint32_t>(groups_.size());
@@ -197,9 +194,7 @@ class Export {
 }  // namespace
 
 Result<ChakraExport> export_chakra(const Scenario& scenario, const WriteExport& write) {
-  if (const Status alike = check_stages_alike(scenario.job); !alike) {
-    return Error(alike.error()).with_context(scenario.path);
-  }
+  FORETRACE_TRY(check_stages_alike(scenario.job).with_context(scenario.path));
   if (const std::uint32_t ranks = scenario.job.plan.ranks(); ranks > most_ranks) {
     return Error{ErrorCode::unsupported,
                  fmt::format("{}: /parallelism: got {} ranks, expected at most {}: every one is a "

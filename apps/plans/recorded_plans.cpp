@@ -78,10 +78,9 @@ class Planner {
   }
 
   [[nodiscard]] Result<Answer> spread(const std::string& settings) const {
-    const auto stack =
-        spread_stack(session_.recording(), settings, answer_.cluster, question_.cluster);
-    if (!stack.ok()) return stack.error();
-    return session_.ask(*stack);
+    FORETRACE_TRY(const auto stack,
+                  spread_stack(session_.recording(), settings, answer_.cluster, question_.cluster));
+    return session_.ask(stack);
   }
 
   void try_plan(RecordedPlan plan) {
@@ -122,19 +121,18 @@ class Planner {
 }  // namespace
 
 Result<RecordedPlans> plan_recording(const Session& session, const RecordedQuestion& question) {
-  auto cluster = find_cluster(session.recording().catalogue(), question.cluster);
-  if (!cluster.ok()) return std::move(cluster).error();
-  if (question.gpus > cluster->accelerators()) {
+  FORETRACE_TRY(auto cluster, find_cluster(session.recording().catalogue(), question.cluster));
+  if (question.gpus > cluster.accelerators()) {
     return Error{ErrorCode::bad_usage,
                  fmt::format("--gpus: got {}, expected at most the {} accelerators of the cluster",
-                             question.gpus, cluster->accelerators())};
+                             question.gpus, cluster.accelerators())};
   }
   if (question.gpus < 2) {
     return Error{ErrorCode::bad_usage,
                  fmt::format("--gpus: got {}, expected at least 2 to spread a recorded run over",
                              question.gpus)};
   }
-  return Planner(session, question).run(*std::move(cluster));
+  return Planner(session, question).run(std::move(cluster));
 }
 
 }  // namespace foretrace

@@ -36,12 +36,9 @@ Status add_range(const DurationBounds& bounds, const RunOptions& options, Predic
     return ok_status();
   }
   for (const TaskGraph& graph : {bounds.low(prediction.graph), bounds.high(prediction.graph)}) {
-    const Result<Run> run = simulate_run(graph, options);
-    if (!run.ok()) {
-      return run.error();
-    }
-    prediction.declared_low_ns = std::min(prediction.declared_low_ns, run->answer.step_ns);
-    prediction.declared_high_ns = std::max(prediction.declared_high_ns, run->answer.step_ns);
+    FORETRACE_TRY(const Run run, simulate_run(graph, options));
+    prediction.declared_low_ns = std::min(prediction.declared_low_ns, run.answer.step_ns);
+    prediction.declared_high_ns = std::max(prediction.declared_high_ns, run.answer.step_ns);
   }
   return ok_status();
 }
@@ -49,14 +46,10 @@ Status add_range(const DurationBounds& bounds, const RunOptions& options, Predic
 /// The same, simulated, with the range that the edited durations declare.
 Result<Prediction> apply_stack(const Recording& recording, std::span<const WhatIf> stack,
                                const RunOptions& options, Idle idle) {
-  const Result<WhatIfStack> applied = applied_to(recording, stack, idle, options);
-  if (!applied.ok()) return applied.error();
-  Result<ChangedRun> run = applied->simulate(options);
-  if (!run.ok()) return run.error();
-  Prediction prediction{*std::move(run)};
-  if (Status range = add_range(applied->bounds(), options, prediction); !range.ok()) {
-    return std::move(range).error();
-  }
+  FORETRACE_TRY(const WhatIfStack applied, applied_to(recording, stack, idle, options));
+  FORETRACE_TRY(ChangedRun run, applied.simulate(options));
+  Prediction prediction{std::move(run)};
+  FORETRACE_TRY(add_range(applied.bounds(), options, prediction));
   return prediction;
 }
 
@@ -74,13 +67,10 @@ std::vector<WhatIf> at_bound(std::span<const WhatIf> stack, Bound bound) {
 Status widen(const Recording& recording, std::span<const WhatIf> stack, const RunOptions& options,
              Prediction& prediction) {
   for (const Bound bound : {Bound::optimistic, Bound::pessimistic}) {
-    const Result<Prediction> end =
-        apply_stack(recording, at_bound(stack, bound), options, Idle::skip);
-    if (!end.ok()) {
-      return end.error();
-    }
-    prediction.declared_low_ns = std::min(prediction.declared_low_ns, end->declared_low_ns);
-    prediction.declared_high_ns = std::max(prediction.declared_high_ns, end->declared_high_ns);
+    FORETRACE_TRY(const Prediction end,
+                  apply_stack(recording, at_bound(stack, bound), options, Idle::skip));
+    prediction.declared_low_ns = std::min(prediction.declared_low_ns, end.declared_low_ns);
+    prediction.declared_high_ns = std::max(prediction.declared_high_ns, end.declared_high_ns);
   }
   return ok_status();
 }
@@ -88,14 +78,11 @@ Status widen(const Recording& recording, std::span<const WhatIf> stack, const Ru
 /// The range of a prediction whose declared bounds are known.
 Result<Prediction> with_range(const Recording& recording, Result<Prediction> prediction,
                               const RunOptions& options, const Replay* baseline) {
-  if (!prediction.ok()) {
-    return prediction;
-  }
+  FORETRACE_TRY(prediction);
   std::optional<Replay> own;
   if (baseline == nullptr) {
-    Result<Replay> replayed = replay(recording, options);
-    if (!replayed.ok()) return std::move(replayed).error();
-    baseline = &own.emplace(*std::move(replayed));
+    FORETRACE_TRY(Replay replayed, replay(recording, options));
+    baseline = &own.emplace(std::move(replayed));
   }
   const Status ranged = set_range(recording, *baseline, options, *prediction);
   return ranged.ok() ? std::move(prediction) : Result<Prediction>(ranged.error());
@@ -110,9 +97,7 @@ Result<Prediction> predict(const Recording& recording, std::span<const WhatIf> s
     return what_if.parameters.has_range();
   });
   if (prediction.ok() && has_range) {
-    if (const Status widened = widen(recording, stack, options, *prediction); !widened.ok()) {
-      return widened.error();
-    }
+    FORETRACE_TRY(widen(recording, stack, options, *prediction));
   }
   return with_range(recording, std::move(prediction), options, baseline);
 }

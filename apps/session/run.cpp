@@ -25,18 +25,11 @@ Result<Run> simulate_run(const TaskGraph& graph, const RunOptions& options) {
     run.timeline = simulate(graph);
     run.is_pulled = true;
   } else {
-    Result<Execution> execution = simulate_event_driven(graph);
-    if (!execution.ok()) {
-      return execution.error();
-    }
-    run.timeline = std::move(execution->timeline);
+    FORETRACE_TRY(Execution execution, simulate_event_driven(graph));
+    run.timeline = std::move(execution.timeline);
   }
   run.steps = simulated_steps(graph, run.timeline);
-  Result<StepAnswer> answer = answer_of(run.steps, options.step);
-  if (!answer.ok()) {
-    return answer.error();
-  }
-  run.answer = *answer;
+  FORETRACE_TRY(run.answer, answer_of(run.steps, options.step));
   return run;
 }
 

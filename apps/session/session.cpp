@@ -29,10 +29,9 @@ struct Answer::State {
 };
 
 Result<Session> Session::of(std::shared_ptr<const Recording> recording, const RunOptions& options) {
-  auto replayed = foretrace::replay(*recording, options);
-  if (!replayed.ok()) return std::move(replayed).error();
+  FORETRACE_TRY(auto replayed, foretrace::replay(*recording, options));
   return Session(
-      std::make_shared<const State>(State{std::move(recording), options, *std::move(replayed)}));
+      std::make_shared<const State>(State{std::move(recording), options, std::move(replayed)}));
 }
 
 Result<Session> Session::of(Recording recording, const RunOptions& options) {
@@ -72,15 +71,13 @@ std::int64_t Session::batch() const {
 Result<Answer> Session::ask(std::span<const WhatIf> stack, Neutral neutral) const {
   RunOptions how = options();
   how.neutral = neutral;
-  auto prediction = predict(recording(), stack, how, &replay());
-  if (!prediction.ok()) return std::move(prediction).error();
-  return Answer(*this, *std::move(prediction));
+  FORETRACE_TRY(auto prediction, predict(recording(), stack, how, &replay()));
+  return Answer(*this, std::move(prediction));
 }
 
 Result<Answer> Session::ask(std::span<const WhatIfSpec> stack) const {
-  const auto checked = check_stack(stack);
-  if (!checked.ok()) return checked.error();
-  return ask(*checked);
+  FORETRACE_TRY(const auto checked, check_stack(stack));
+  return ask(checked);
 }
 
 Result<Answer> Session::ask(std::initializer_list<WhatIfSpec> stack) const {
@@ -136,13 +133,11 @@ const std::optional<DeviceFit>& Answer::fit() const {
 Result<Session> open(std::span<const std::string> inputs, const SessionOptions& options) {
   LoadOptions how = options.load;
   if (how.catalogue == nullptr && !options.configs.empty()) {
-    auto catalogue = Catalogue::read(options.configs);
-    if (!catalogue.ok()) return std::move(catalogue).error();
-    how.catalogue = std::make_shared<const Catalogue>(*std::move(catalogue));
+    FORETRACE_TRY(auto catalogue, Catalogue::read(options.configs));
+    how.catalogue = std::make_shared<const Catalogue>(std::move(catalogue));
   }
-  auto recording = load_inputs(inputs, how);
-  if (!recording.ok()) return std::move(recording).error();
-  return Session::of(*std::move(recording), options.run);
+  FORETRACE_TRY(auto recording, load_inputs(inputs, how));
+  return Session::of(std::move(recording), options.run);
 }
 
 Result<Session> open(const std::string& input, const SessionOptions& options) {

@@ -152,9 +152,7 @@ std::string reason_of(const Error& error, std::string_view name) {
 
 Status WhatIfStack::push(const WhatIf& what_if, Neutral neutral) {
   const WhatIfInfo& info = *what_if.info;
-  if (const Status read = read_files_of(what_if, known_); !read.ok()) {
-    return Error(read.error()).with_context(info.name);
-  }
+  FORETRACE_TRY(read_files_of(what_if, known_).with_context(info.name));
   const Catalogue& known = known_ ? *known_ : no_catalogue();
   const WhatIfInput scenario{graph_, accelerator_ ? &*accelerator_ : nullptr, known};
   Result<Change> change = info.apply(scenario, what_if.parameters);
@@ -162,26 +160,23 @@ Status WhatIfStack::push(const WhatIf& what_if, Neutral neutral) {
     return Error{change.error().code,
                  fmt::format("{}: {}", info.name, reason_of(change.error(), info.name))};
   }
-  Result<Committed> committed = commit(graph_, *change, checks_);
-  if (!committed.ok()) {
-    return Error(committed.error()).with_context(info.name);
-  }
+  FORETRACE_TRY(Committed committed, commit(graph_, *change, checks_).with_context(info.name));
   std::optional<Accelerator> on = device_after(what_if, known, accelerator_);
-  if (is_one_device(on, accelerator_) && changes_nothing(graph_, *change, *committed)) {
+  if (is_one_device(on, accelerator_) && changes_nothing(graph_, *change, committed)) {
     say_nothing_changes(*change);
     if (neutral == Neutral::refuse) {
       return Error{ErrorCode::no_match,
                    fmt::format("{}: {}", info.name, fmt::join(change->notes, "; "))};
     }
   }
-  bounds_.follow(*committed);
-  follow_origin(*committed, graph_.size(), origin_);
+  bounds_.follow(committed);
+  follow_origin(committed, graph_.size(), origin_);
   if (change->samples) {
     samples_ = samples_.value_or(1) * *change->samples;
   }
   accelerator_ = std::move(on);
   const std::size_t changed = change->tasks_changed(graph_);
-  graph_ = std::move(committed->graph);
+  graph_ = std::move(committed.graph);
   std::vector<Doubt> doubts;
   for (const ChangeDoubt& doubt : change->doubts) {
     doubts.push_back({doubt.text, fmt::format("{}: {}", info.name, doubt.text), doubt.is_bounded});
@@ -193,9 +188,8 @@ Status WhatIfStack::push(const WhatIf& what_if, Neutral neutral) {
 }
 
 Result<ChangedRun> WhatIfStack::simulate(const RunOptions& options) const {
-  Result<Run> run = simulate_run(graph_, options);
-  if (!run.ok()) return run.error();
-  return ChangedRun{graph_, origin_, *std::move(run), applied_, samples_, accelerator_};
+  FORETRACE_TRY(Run run, simulate_run(graph_, options));
+  return ChangedRun{graph_, origin_, std::move(run), applied_, samples_, accelerator_};
 }
 
 }  // namespace foretrace

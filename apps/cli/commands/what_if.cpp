@@ -62,37 +62,23 @@ Status add_spread(const Options& options, std::vector<WhatIfSpec>& specs) {
                  "whatif: --cluster says where --parallel spreads the run, expected both, such as "
                  "--parallel data=64, or --parallel recorded"};
   }
-  Result<WhatIfSpec> spread = spread_over(options.parallel, options.cluster);
-  if (!spread.ok()) {
-    return std::move(spread).error().with_context("--parallel");
-  }
-  specs.push_back(*std::move(spread));
+  FORETRACE_TRY(WhatIfSpec spread,
+                spread_over(options.parallel, options.cluster).with_context("--parallel"));
+  specs.push_back(std::move(spread));
   return ok_status();
 }
 
 /// What the options ask for, checked before the trace is read.
 Result<std::vector<WhatIf>> stack_of(const Options& options) {
-  Result<std::vector<WhatIfSpec>> specs = parse_stack(options.apply);
-  if (!specs.ok()) {
-    return specs.error();
+  FORETRACE_TRY(std::vector<WhatIfSpec> specs, parse_stack(options.apply));
+  FORETRACE_TRY(app::resolve_names(specs));
+  FORETRACE_TRY(const std::string accelerator, app::accelerator_option(options.accelerator));
+  if (!accelerator.empty()) {
+    specs.push_back(swap_to(accelerator));
   }
-  if (const Status known = app::resolve_names(*specs); !known.ok()) {
-    return known.error();
-  }
-  const Result<std::string> accelerator = app::accelerator_option(options.accelerator);
-  if (!accelerator.ok()) {
-    return accelerator.error();
-  }
-  if (!accelerator->empty()) {
-    specs->push_back(swap_to(*accelerator));
-  }
-  if (const Status spread = add_spread(options, *specs); !spread.ok()) {
-    return spread.error();
-  }
-  if (const Status asked = app::check_questions(options.questions, !specs->empty()); !asked.ok()) {
-    return asked.error();
-  }
-  return check_stack(*specs);
+  FORETRACE_TRY(add_spread(options, specs));
+  FORETRACE_TRY(app::check_questions(options.questions, !specs.empty()));
+  return check_stack(specs);
 }
 
 Result<std::optional<Budgets>> budgets_of(const std::optional<BudgetQuestion>& asked,
@@ -100,18 +86,10 @@ Result<std::optional<Budgets>> budgets_of(const std::optional<BudgetQuestion>& a
   if (!asked) return std::optional<Budgets>{};
   const Session& session = answer.session();
   BudgetQuestion question = *asked;
-  if (Status counted = count_overhead(session, question); !counted.ok()) {
-    return std::move(counted).error();
-  }
-  Result<BudgetAnswer> baseline = run_in_budget(session.graph(), question, session.options());
-  if (!baseline.ok()) {
-    return baseline.error();
-  }
-  Result<BudgetAnswer> predicted = run_in_budget(answer.graph(), question, session.options());
-  if (!predicted.ok()) {
-    return predicted.error();
-  }
-  return std::optional(Budgets{*std::move(baseline), *std::move(predicted)});
+  FORETRACE_TRY(count_overhead(session, question));
+  FORETRACE_TRY(BudgetAnswer baseline, run_in_budget(session.graph(), question, session.options()));
+  FORETRACE_TRY(BudgetAnswer predicted, run_in_budget(answer.graph(), question, session.options()));
+  return std::optional(Budgets{std::move(baseline), std::move(predicted)});
 }
 
 /// Both runs, within the budget if one is given. False if there is nothing to draw.
@@ -124,7 +102,7 @@ Result<bool> draw(const Options& options, const Answer& answer, const Budgets* w
   const Session& session = answer.session();
   Status drawn = app::write_timeline(options.timeline, session, &answer);
   if (drawn.ok()) drawn = app::draw_pictures(options.pictures, session, &answer);
-  if (!drawn.ok()) return std::move(drawn).error();
+  FORETRACE_TRY(drawn);
   return !options.timeline.empty();
 }
 

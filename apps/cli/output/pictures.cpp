@@ -77,9 +77,7 @@ Status draw_pictures(const PictureOptions& options, const Session& session, cons
     }
     svg::TimelinePicture picture;
     picture.title = std::string(title);
-    if (Status drawn = write(options.timeline, svg::timeline_picture(picture, views)); !drawn) {
-      return drawn;
-    }
+    FORETRACE_TRY(write(options.timeline, svg::timeline_picture(picture, views)));
   }
   return options.memory.empty() ? ok_status() : draw_memory(options.memory, title, runs);
 }

@@ -49,22 +49,13 @@ class Fitter {
     answer_.target = target;
     answer_.tolerance = limits.tolerance;
     answer_.most_members = limits.most_members;
-    Result<FitSet> now = simulated({});
-    if (!now.ok()) {
-      return now.error();
-    }
-    answer_.now = *std::move(now);
+    FORETRACE_TRY(answer_.now, simulated({}));
     if (answer_.fits_now()) {
       return std::move(answer_);
     }
-    Result<std::vector<WhatIfChoice>> choices = all_choices(TriedSettings::also_for_memory);
-    if (!choices.ok()) {
-      return choices.error();
-    }
-    keep_those_that_edit_tensors(*std::move(choices));
-    if (const Status searched = search(limits); !searched.ok()) {
-      return searched.error();
-    }
+    FORETRACE_TRY(std::vector<WhatIfChoice> choices, all_choices(TriedSettings::also_for_memory));
+    keep_those_that_edit_tensors(std::move(choices));
+    FORETRACE_TRY(search(limits));
     const Status tried = try_all_policies();
     return tried.ok() ? Result<FitAnswer>(std::move(answer_)) : tried.error();
   }
@@ -75,12 +66,11 @@ class Fitter {
     FitSet set;
     set.choices = std::move(choices);
     const std::vector<WhatIf> stack = with_set(stack_, answer_, set);
-    const Result<Answer> answer = session_.ask(stack);
-    if (!answer.ok()) return answer.error();
-    set.step_ns = answer->step_ns();
-    set.low_ns = answer->low_ns();
-    set.high_ns = answer->high_ns();
-    set.need = answer->need().value_or(MemoryNeed{});
+    FORETRACE_TRY(const Answer answer, session_.ask(stack));
+    set.step_ns = answer.step_ns();
+    set.low_ns = answer.low_ns();
+    set.high_ns = answer.high_ns();
+    set.need = answer.need().value_or(MemoryNeed{});
     set.fits = answer_.target.fits(set.need);
     return set;
   }
@@ -170,9 +160,7 @@ class Fitter {
     for_each_index(wanted.size(),
                    [&](std::size_t i) { sets[i] = simulated(outcome.tried[wanted[i]].choices); });
     for (std::size_t i = 0; i < sets.size(); ++i) {
-      if (!sets[i].ok()) {
-        return sets[i].error();
-      }
+      FORETRACE_TRY(sets[i]);
       if (i < singles) {
         answer_.singles.push_back(*std::move(sets[i]));
       } else if (i < next_end) {
@@ -191,19 +179,13 @@ class Fitter {
   Status try_all_policies() {
     WhatIfStack changed(session_.recording());
     for (const WhatIf& what_if : in_order(stack_)) {
-      if (Status pushed = changed.push(what_if, Neutral::keep); !pushed.ok()) {
-        return pushed;
-      }
+      FORETRACE_TRY(changed.push(what_if, Neutral::keep));
     }
     const MemoryNeed& need = answer_.now.need;
     BudgetQuestion question{.size = {.bytes = answer_.target.capacity_bytes},
                             .choice = {.name = "fail"},
                             .overhead_bytes = answer_.target.needed_bytes(need) - need.live_bytes};
-    Result<std::vector<BudgetTry>> tries = try_policies(changed.graph(), question, session_.options());
-    if (!tries.ok()) {
-      return tries.error();
-    }
-    answer_.policies = *std::move(tries);
+    FORETRACE_TRY(answer_.policies, try_policies(changed.graph(), question, session_.options()));
     return ok_status();
   }
 
@@ -258,9 +240,7 @@ std::vector<std::string> with_set(std::span<const std::string> stack, const FitA
 Result<FitAnswer> fit_memory(const Session& session, std::span<const WhatIf> stack,
                              const MemoryTarget& target, SetLimits limits,
                              const Progress& progress) {
-  if (const Status has_tensors = check_tensors(session.recording(), "--fit"); !has_tensors.ok()) {
-    return has_tensors.error();
-  }
+  FORETRACE_TRY(check_tensors(session.recording(), "--fit"));
   limits.tolerance = std::max({limits.tolerance, least_tolerance, session.replay().scatter});
   return Fitter(session, stack, progress).run(target, limits);
 }

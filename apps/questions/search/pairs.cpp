@@ -43,9 +43,7 @@ class PairSearch {
     std::vector<Status> ranged(pairs.rows.size(), ok_status());
     for_each_index(pairs.rows.size(), [&](std::size_t i) { ranged[i] = add_range(pairs.rows[i]); });
     for (const Status& status : ranged) {
-      if (!status.ok()) {
-        return status.error();
-      }
+      FORETRACE_TRY(status);
     }
     std::stable_sort(pairs.rows.begin(), pairs.rows.end(),
                      [&](const RankedPair& a, const RankedPair& b) { return better(a, b); });
@@ -129,10 +127,9 @@ class PairSearch {
 
   Status add_range(RankedPair& row) const {
     const std::vector<WhatIf> stack = {*with_defaults(*row.first), *with_defaults(*row.second)};
-    const Result<Answer> answer = session_.ask(stack);
-    if (!answer.ok()) return answer.error();
-    row.low_ns = answer->low_ns();
-    row.high_ns = answer->high_ns();
+    FORETRACE_TRY(const Answer answer, session_.ask(stack));
+    row.low_ns = answer.low_ns();
+    row.high_ns = answer.high_ns();
     return ok_status();
   }
 

@@ -139,14 +139,13 @@ Result<Ranking> rank_all(const Session& session, const RankHow& how) {
                  "profile_memory=True (or record_shapes=True)"};
   }
   if (by == RankBy::time && memory.is_known()) {
-    if (Status work = expect_device_work(session.graph(), "--rank-all"); !work.ok()) {
-      return std::move(work).error();
-    }
+    FORETRACE_TRY(expect_device_work(session.graph(), "--rank-all"));
   }
   const auto all = what_ifs::all();
   std::vector<Tried> tried(all.size());
-  for_each_index(all.size(),
-                 [&](std::size_t i) { tried[i] = try_alone(*all[i], session, how.examples, keeper); });
+  for_each_index(all.size(), [&](std::size_t i) {
+    tried[i] = try_alone(*all[i], session, how.examples, keeper);
+  });
   Ranking ranking;
   ranking.by = by;
   ranking.memory = session.need();

@@ -75,29 +75,21 @@ void add_collectives(const Recording& recording, const Communication& communicat
 }
 
 Status fill(const CataloguePtr& catalogue, const std::vector<std::string>& inputs, JobRow& row) {
-  Result<Recording> loaded = load_job(inputs, {.catalogue = catalogue});
-  if (!loaded) return std::move(loaded).error();
-  const Result<Session> session = Session::of(*std::move(loaded));
-  if (!session) return session.error();
-  const Recording& recording = session->recording();
+  FORETRACE_TRY(Recording loaded, load_job(inputs, {.catalogue = catalogue}));
+  FORETRACE_TRY(const Session session, Session::of(std::move(loaded)));
+  const Recording& recording = session.recording();
   LoadOptions constant{.catalogue = catalogue};
   constant.build.constant_latency = true;
-  Result<Recording> again = load_job(inputs, constant);
-  if (!again) {
-    return std::move(again).error();
-  }
-  Result<Replay> without_recorded = replay(*again);
-  if (!without_recorded) {
-    return std::move(without_recorded).error();
-  }
-  row.constant = errors_of(*without_recorded, row.steps);
-  row.errors = errors_of(session->replay(), row.steps);
+  FORETRACE_TRY(Recording again, load_job(inputs, constant));
+  FORETRACE_TRY(Replay without_recorded, replay(again));
+  row.constant = errors_of(without_recorded, row.steps);
+  row.errors = errors_of(session.replay(), row.steps);
   row.ranks = recording.job->ranks.size();
   row.tasks = recording.graph().size();
   row.unexplained_device_ns = recording.built.honesty.unexplained_device_ns;
   row.span_ns = recording.built.honesty.span_ns;
   row.flags = recording.built.honesty.flags;
-  add_collectives(recording, communication_of(*session), row);
+  add_collectives(recording, communication_of(session), row);
   return ok_status();
 }
 
@@ -125,12 +117,9 @@ Result<std::vector<KnownJob>> known_jobs(const Catalogue& catalogue, const std::
 }
 
 Result<std::vector<JobRow>> job_table(const CataloguePtr& catalogue, const std::string& folder) {
-  const Result<std::vector<KnownJob>> jobs = known_jobs(*catalogue, folder);
-  if (!jobs) {
-    return jobs.error();
-  }
+  FORETRACE_TRY(const std::vector<KnownJob> jobs, known_jobs(*catalogue, folder));
   std::vector<JobRow> rows;
-  for (const KnownJob& job : *jobs) {
+  for (const KnownJob& job : jobs) {
     JobRow row;
     row.id = job.id;
     row.what = job.what;

@@ -28,10 +28,7 @@ double error_of(std::int64_t simulated, std::int64_t measured) {
 }
 
 Result<ReplayRow> replay_row(const Recording& recording) {
-  Result<Replay> replayed = replay(recording);
-  if (!replayed) {
-    return std::move(replayed).error();
-  }
+  FORETRACE_TRY(Replay replayed, replay(recording));
   trace::BuildOptions constant;
   constant.constant_latency = true;
   Recording again{.path = recording.path,
@@ -39,29 +36,22 @@ Result<ReplayRow> replay_row(const Recording& recording) {
                   .report = recording.report,
                   .built = {},
                   .accelerator = {}};
-  Result<trace::BuiltGraph> rebuilt = trace::build_graph(recording.events, constant);
-  if (!rebuilt) {
-    return std::move(rebuilt).error();
-  }
-  again.built = std::move(rebuilt).value();
-  Result<Replay> without_recorded = replay(again);
-  if (!without_recorded) {
-    return std::move(without_recorded).error();
-  }
+  FORETRACE_TRY(again.built, trace::build_graph(recording.events, constant));
+  FORETRACE_TRY(Replay without_recorded, replay(again));
   ReplayRow row;
   row.events = recording.report.events;
   row.tasks = recording.graph().size();
-  if (!replayed->measured.host_ns.empty()) {
-    row.measured_step_ns = replayed->measured_answer.step_ns;
-    row.simulated_step_ns = replayed->run.answer.step_ns;
-    row.step_error = replayed->error;
+  if (!replayed.measured.host_ns.empty()) {
+    row.measured_step_ns = replayed.measured_answer.step_ns;
+    row.simulated_step_ns = replayed.run.answer.step_ns;
+    row.step_error = replayed.error;
   }
   row.measured_span_ns = recording.built.honesty.span_ns;
-  row.span_error = replayed->span_error;
-  row.worst_step_error = replayed->worst_step_error;
-  row.constant_span_error = without_recorded->span_error;
-  row.constant_worst_step_error = without_recorded->worst_step_error;
-  row.reactions = replayed->reactions;
+  row.span_error = replayed.span_error;
+  row.worst_step_error = replayed.worst_step_error;
+  row.constant_span_error = without_recorded.span_error;
+  row.constant_worst_step_error = without_recorded.worst_step_error;
+  row.reactions = replayed.reactions;
   row.honesty = recording.built.honesty;
   return row;
 }
@@ -151,9 +141,7 @@ Result<std::vector<Pair>> read_pairs(const Catalogue& catalogue, const std::stri
                       "apply texts or lists of them",
                       path, pairs.size())};
     }
-    if (Status status = read_measured(entry, path, pair); !status) {
-      return std::move(status).error();
-    }
+    FORETRACE_TRY(read_measured(entry, path, pair));
     pairs.push_back(std::move(pair));
   }
   return pairs;
@@ -164,13 +152,10 @@ Status predict_without(const CataloguePtr& catalogue, const std::string& rule, P
   LoadOptions options{.catalogue = catalogue};
   options.build.without_rules.emplace(rule);
   options.unprofiled_step_ns = pair.unprofiled_step_ns;
-  const Result<Session> base = open(pair.base, {.load = options});
-  if (!base) return base.error();
-  const Result<std::vector<WhatIf>> stack = stack_of(pair.apply);
-  if (!stack) return stack.error();
-  const Result<Answer> predicted = base->ask(*stack);
-  if (!predicted) return predicted.error();
-  pair.row.predicted_ns = predicted->step_ns();
+  FORETRACE_TRY(const Session base, open(pair.base, {.load = options}));
+  FORETRACE_TRY(const std::vector<WhatIf> stack, stack_of(pair.apply));
+  FORETRACE_TRY(const Answer predicted, base.ask(stack));
+  pair.row.predicted_ns = predicted.step_ns();
   return ok_status();
 }
 
@@ -191,38 +176,28 @@ bool find_files(const std::string& folder, Pair& pair) {
 Status predict_pair(const CataloguePtr& catalogue, Pair& pair) {
   LoadOptions options{.catalogue = catalogue};
   options.unprofiled_step_ns = pair.unprofiled_step_ns;
-  const Result<Session> base = open(pair.base, {.load = options});
-  if (!base) return base.error();
-  pair.row.base_ns = base->replay().measured_answer.step_ns;
+  FORETRACE_TRY(const Session base, open(pair.base, {.load = options}));
+  pair.row.base_ns = base.replay().measured_answer.step_ns;
   std::optional<Session> changed;
   if (pair.measured_factor > 0) {
     pair.row.measured_ns = to_whole(pair.measured_factor * static_cast<double>(pair.row.base_ns));
   } else {
-    const Result<Session> after = open(pair.changed, {.load = options});
-    if (!after) return after.error();
-    changed = *after;
-    pair.row.measured_ns = after->replay().measured_answer.step_ns;
+    FORETRACE_TRY(const Session after, open(pair.changed, {.load = options}));
+    changed = after;
+    pair.row.measured_ns = after.replay().measured_answer.step_ns;
   }
-  const Result<std::vector<WhatIf>> stack = stack_of(pair.apply);
-  if (!stack) {
-    return stack.error();
-  }
+  FORETRACE_TRY(const std::vector<WhatIf> stack, stack_of(pair.apply));
   pair.row.applied = fmt::format("{}", fmt::join(pair.apply, " + "));
-  if (changed && stack->size() == 1 && stack->front().info->accelerator_param != nullptr) {
-    Result<KernelErrors> kernels =
-        kernel_errors(base->recording(), changed->recording(), stack->front());
-    if (!kernels) {
-      return std::move(kernels).error();
-    }
-    pair.row.kernels = std::move(kernels).value();
+  if (changed && stack.size() == 1 && stack.front().info->accelerator_param != nullptr) {
+    FORETRACE_TRY(pair.row.kernels,
+                  kernel_errors(base.recording(), changed->recording(), stack.front()));
   }
-  const Result<Answer> predicted = base->ask(*stack);
-  if (!predicted) return predicted.error();
-  pair.row.predicted_ns = predicted->step_ns();
-  pair.row.low_ns = predicted->low_ns();
-  pair.row.high_ns = predicted->high_ns();
+  FORETRACE_TRY(const Answer predicted, base.ask(stack));
+  pair.row.predicted_ns = predicted.step_ns();
+  pair.row.low_ns = predicted.low_ns();
+  pair.row.high_ns = predicted.high_ns();
   if (pair.row.measured_peak_bytes > 0) {
-    for (const MemoryCurve& curve : predicted->memory().curves) {
+    for (const MemoryCurve& curve : predicted.memory().curves) {
       pair.row.predicted_peak_bytes = std::max(pair.row.predicted_peak_bytes, curve.peak_bytes);
     }
   }
@@ -272,17 +247,14 @@ Result<ReplayTable> replay_table(const CataloguePtr& catalogue, const std::strin
     row->simulate_ms = file.load_ms;
     table.rows.push_back(std::move(row).value());
   });
-  if (!done) return std::move(done).error();
+  FORETRACE_TRY(done);
   return table;
 }
 
 Result<std::vector<PairRow>> pair_table(const CataloguePtr& catalogue, const std::string& folder) {
-  Result<std::vector<Pair>> pairs = read_pairs(*catalogue, folder);
-  if (!pairs) {
-    return std::move(pairs).error();
-  }
+  FORETRACE_TRY(std::vector<Pair> pairs, read_pairs(*catalogue, folder));
   std::vector<PairRow> rows;
-  for (Pair& pair : *pairs) {
+  for (Pair& pair : pairs) {
     if (!find_files(folder, pair)) {
       pair.row.failure = "recordings not found";
     } else if (Status done = predict_pair(catalogue, pair); !done) {
@@ -296,12 +268,11 @@ Result<std::vector<PairRow>> pair_table(const CataloguePtr& catalogue, const std
 Result<std::vector<PairRow>> pairs_without(const CataloguePtr& catalogue, const std::string& folder,
                                            const std::string& rule,
                                            const std::vector<PairRow>& known) {
-  Result<std::vector<Pair>> pairs = read_pairs(*catalogue, folder);
-  if (!pairs) return std::move(pairs).error();
-  FORETRACE_CHECK(pairs->size() == known.size());
+  FORETRACE_TRY(std::vector<Pair> pairs, read_pairs(*catalogue, folder));
+  FORETRACE_CHECK(pairs.size() == known.size());
   std::vector<PairRow> rows = known;
   for_each_index(rows.size(), [&](std::size_t i) {
-    Pair& pair = (*pairs)[i];
+    Pair& pair = pairs[i];
     if (!known[i].failure.empty() || !find_files(folder, pair)) return;
     pair.row = known[i];
     if (Status done = predict_without(catalogue, rule, pair); !done) {

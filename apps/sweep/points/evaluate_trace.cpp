@@ -43,9 +43,7 @@ class StackPath {
     stacks_.erase(stacks_.begin() + static_cast<std::ptrdiff_t>(shared) + 1, stacks_.end());
     for (std::size_t depth = shared; depth < question.keys.size(); ++depth) {
       WhatIfStack next = stacks_.back();
-      if (Status pushed = next.push(question.stack[depth], Neutral::keep); !pushed.ok()) {
-        return std::move(pushed).error();
-      }
+      FORETRACE_TRY(next.push(question.stack[depth], Neutral::keep));
       stacks_.push_back(std::move(next));
       keys_.push_back(question.keys[depth]);
     }
@@ -103,12 +101,10 @@ class TraceEvaluator final : public PointEvaluator {
 
  private:
   Result<TraceQuestion> question_at(std::span<const double> where) {
-    auto question = read_question(sweep_.document_at(where), sweep_.folder);
-    if (!question.ok()) return question;
-    const auto source = sources_.find(key_of(*question));
+    FORETRACE_TRY(auto question, read_question(sweep_.document_at(where), sweep_.folder));
+    const auto source = sources_.find(key_of(question));
     if (source == sources_.end()) return question;  // answer() says so
-    const Status complete = complete_stack(source->second.recording(), catalogue_, *question);
-    if (!complete.ok()) return complete.error();
+    FORETRACE_TRY(complete_stack(source->second.recording(), catalogue_, question));
     return question;
   }
 
@@ -119,16 +115,13 @@ class TraceEvaluator final : public PointEvaluator {
     }
     const Session& source = found->second;
     if (wants_range_) {
-      const auto whole = source.ask(question.stack);
-      if (!whole.ok()) return whole.error();
-      add_metrics(source, whole->prediction(), point);
+      FORETRACE_TRY(const auto whole, source.ask(question.stack));
+      add_metrics(source, whole.prediction(), point);
       return ok_status();
     }
-    const auto stack = path_.reach(source, question);
-    if (!stack.ok()) return stack.error();
-    auto run = (*stack)->simulate(question.options);
-    if (!run.ok()) return std::move(run).error();
-    add_metrics(source, Prediction{*std::move(run)}, point);
+    FORETRACE_TRY(const auto stack, path_.reach(source, question));
+    FORETRACE_TRY(auto run, stack->simulate(question.options));
+    add_metrics(source, Prediction{std::move(run)}, point);
     return ok_status();
   }
 
@@ -180,22 +173,18 @@ class TraceEvaluation final : public Evaluation {
   Status load() {
     std::vector<std::string> files;
     Status tried = try_values(sweep_, [&](const ConfigValue& document) -> Status {
-      auto question = read_question(document, sweep_.folder);
-      if (!question.ok()) return std::move(question).error();
-      Status added = add_source(*question, files);
-      if (!added.ok()) return added;
-      const Recording& recording = *recordings_.at(question->traces);
-      if (Status complete = complete_stack(recording, *catalogue_, *question); !complete.ok()) {
-        return complete;
-      }
-      for (const WhatIf& what_if : question->stack) {
+      FORETRACE_TRY(auto question, read_question(document, sweep_.folder));
+      FORETRACE_TRY(add_source(question, files));
+      const Recording& recording = *recordings_.at(question.traces);
+      FORETRACE_TRY(complete_stack(recording, *catalogue_, question));
+      for (const WhatIf& what_if : question.stack) {
         for (NamedFile& file : files_named_by(what_if)) {
           files.push_back(std::move(file.path));
         }
       }
       return ok_status();
     });
-    if (!tried.ok()) return tried;
+    FORETRACE_TRY(tried);
     add_combinations();
     return note_inputs(std::move(files), *catalogue_);
   }
@@ -244,16 +233,13 @@ class TraceEvaluation final : public Evaluation {
     if (sources_.contains(key)) return ok_status();
     auto& recording = recordings_[question.traces];
     if (recording == nullptr) {
-      auto loaded = load_inputs(question.traces, {.catalogue = catalogue_});
-      if (!loaded.ok()) return std::move(loaded).error();
-      auto found = trace::list_files(question.traces);
-      if (!found.ok()) return std::move(found).error();
-      std::move(found->begin(), found->end(), std::back_inserter(files));
-      recording = std::make_shared<const Recording>(*std::move(loaded));
+      FORETRACE_TRY(auto loaded, load_inputs(question.traces, {.catalogue = catalogue_}));
+      FORETRACE_TRY(auto found, trace::list_files(question.traces));
+      std::move(found.begin(), found.end(), std::back_inserter(files));
+      recording = std::make_shared<const Recording>(std::move(loaded));
     }
-    auto session = Session::of(recording, question.options);
-    if (!session.ok()) return std::move(session).error();
-    sources_.emplace(std::move(key), *std::move(session));
+    FORETRACE_TRY(auto session, Session::of(recording, question.options));
+    sources_.emplace(std::move(key), std::move(session));
     return ok_status();
   }
 
@@ -268,7 +254,7 @@ class TraceEvaluation final : public Evaluation {
 Result<std::unique_ptr<const Evaluation>> prepare_traces(const Sweep& sweep,
                                                          CataloguePtr catalogue) {
   auto evaluation = std::make_unique<TraceEvaluation>(sweep, std::move(catalogue));
-  if (Status status = evaluation->load(); !status.ok()) return std::move(status).error();
+  FORETRACE_TRY(evaluation->load());
   return std::unique_ptr<const Evaluation>(std::move(evaluation));
 }
 

@@ -11,14 +11,13 @@ namespace {
 
 /// Stages of ranks that are alike.
 Status simulate_stages(const Job& job, const JobBlocks& blocks, ScenarioAnswer& answer) {
-  const auto parts = step_parts(job, blocks, time_blocks(job, blocks, no_scale()), no_scale());
-  if (!parts.ok()) return parts.error();
+  FORETRACE_TRY(const auto parts,
+                step_parts(job, blocks, time_blocks(job, blocks, no_scale()), no_scale()));
   std::vector<std::uint32_t> ranks;
   for (std::uint32_t s = 0; s < job.plan.pipeline; ++s) ranks.push_back(stage_ranks(job, s));
-  const auto topology =
-      pipeline_topology(*job.schedule, parts->times.shape, !job.framework->sends_block, ranks);
-  if (!topology.ok()) return topology.error();
-  answer.graph = pipeline_graph(*topology, *parts);
+  FORETRACE_TRY(const auto topology, pipeline_topology(*job.schedule, parts.times.shape,
+                                                       !job.framework->sends_block, ranks));
+  answer.graph = pipeline_graph(topology, parts);
   simulate_event_driven(answer.graph.topology(), answer.graph.weights(), answer.timeline);
   answer.step_ns = answer.alike_ns = answer.timeline.span_ns;
   return ok_status();
@@ -27,9 +26,7 @@ Status simulate_stages(const Job& job, const JobBlocks& blocks, ScenarioAnswer& 
 /// Every rank for itself instead.
 Status simulate_ranks(const Job& job, const JobBlocks& blocks, const Jitter& jitter,
                       ScenarioAnswer& answer) {
-  auto graph = unfolded_graph(job, blocks, jitter);
-  if (!graph.ok()) return std::move(graph).error();
-  answer.graph = *std::move(graph);
+  FORETRACE_TRY(answer.graph, unfolded_graph(job, blocks, jitter));
   answer.timeline = simulate(answer.graph);
   answer.step_ns = answer.timeline.span_ns;
   return ok_status();
@@ -41,20 +38,15 @@ Result<ScenarioAnswer> answer_scenario(const Scenario& scenario) {
   const Job& job = scenario.job;
   ScenarioAnswer answer;
   const JobBlocks blocks = build_blocks(job);
-  auto analytic = estimate(job, blocks);
-  if (!analytic.ok()) return std::move(analytic).error().with_context(scenario.path);
-  answer.analytic = *std::move(analytic);
-  if (Status status = simulate_stages(job, blocks, answer); !status.ok()) {
-    return std::move(status).error();
-  }
+  FORETRACE_TRY(answer.analytic, estimate(job, blocks).with_context(scenario.path));
+  FORETRACE_TRY(simulate_stages(job, blocks, answer));
   if (scenario.jitter) {
     if (Status status = simulate_ranks(job, blocks, *scenario.jitter, answer); !status.ok()) {
       return std::move(status).error().with_context(scenario.path + ": /jitter");
     }
   }
-  const auto range = ranged_step(job, blocks);
-  if (!range.ok()) return Error(range.error()).with_context(scenario.path);
-  answer.range = around(*range, answer.step_ns);
+  FORETRACE_TRY(const auto range, ranged_step(job, blocks).with_context(scenario.path));
+  answer.range = around(range, answer.step_ns);
 
   answer.parameters = model_parameters(job);
   answer.model_flops = model_flops(job);

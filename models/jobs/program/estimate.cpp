@@ -88,9 +88,7 @@ Result<Estimate> estimate(const Job& job, const JobBlocks& blocks, const SourceS
 Result<Estimate> estimate(const Job& job, const JobBlocks& blocks,
                           const std::vector<BlockTimes>& times, const SourceScale& scale,
                           Passes passes_are) {
-  auto made = step_parts(job, blocks, times, scale);
-  if (!made.ok()) return std::move(made).error();
-  const StepParts parts = *std::move(made);
+  FORETRACE_TRY(const StepParts parts, step_parts(job, blocks, times, scale));
   Estimate result;
   result.times = parts.times;
   const Executed passes = finished(*job.schedule, parts.times, passes_are);
@@ -123,7 +121,7 @@ Result<Estimate> estimate(const Job& job, const JobBlocks& blocks,
   result.again_ns = slowest.again;
   result.overlapped_ns = slowest.overlapped;
   result.memory = stage_memory(job, times, parts.positions, blocks.hidden_bytes);
-  if (Status status = check_memory(result.memory); !status.ok()) return std::move(status).error();
+  FORETRACE_TRY(check_memory(result.memory));
   return result;
 }
 
@@ -144,10 +142,9 @@ void combine_changes(RangedStep& range) {
 
 Result<RangedStep> ranged_step(const Job& job, const JobBlocks& blocks) {
   const KernelTimes kernels(*job.cluster, *job.framework, job.precisions);
-  const auto typical = estimate(job, blocks);
-  if (!typical.ok()) return typical.error();
+  FORETRACE_TRY(const auto typical, estimate(job, blocks));
   RangedStep result;
-  result.step_ns = typical->step_ns;
+  result.step_ns = typical.step_ns;
   const auto base = static_cast<double>(result.step_ns);
   const bool is_known = kernels.err_together(CostSource::product, CostSource::framework);
   const double unsaid = is_known ? 0 : step_error(*job.framework, *job.model);
@@ -167,9 +164,8 @@ Result<RangedStep> ranged_step(const Job& job, const JobBlocks& blocks) {
       for (std::size_t j = 0; j < cost_source_count; ++j) {
         if (kernels.err_together(source, static_cast<CostSource>(j))) scale[j] = factor;
       }
-      const auto there = estimate(job, blocks, scale);
-      if (!there.ok()) return there.error();
-      result.change[i][side] = static_cast<double>(there->step_ns) - base;
+      FORETRACE_TRY(const auto there, estimate(job, blocks, scale));
+      result.change[i][side] = static_cast<double>(there.step_ns) - base;
     }
   }
   combine_changes(result);

@@ -273,7 +273,7 @@ std::vector<RankNode> RankBuilder::build() {
 
 Result<std::vector<RankNode>> rank_program(const Job& job, const JobBlocks& blocks,
                                            std::uint32_t stage) {
-  if (Status alike = check_stages_alike(job); !alike.ok()) return std::move(alike).error();
+  FORETRACE_TRY(check_stages_alike(job));
   if (job.schedule->splits_backward) {
     return Error{
         ErrorCode::unsupported,
@@ -281,9 +281,8 @@ Result<std::vector<RankNode>> rank_program(const Job& job, const JobBlocks& bloc
                     job.schedule->name)};
   }
   std::vector<BlockTimes> times = time_blocks(job, blocks, no_scale());
-  auto parts = step_parts(job, blocks, times, no_scale());
-  if (!parts.ok()) return std::move(parts).error();
-  return RankBuilder(job, blocks, std::move(times), *std::move(parts), stage).build();
+  FORETRACE_TRY(auto parts, step_parts(job, blocks, times, no_scale()));
+  return RankBuilder(job, blocks, std::move(times), std::move(parts), stage).build();
 }
 
 }  // namespace foretrace

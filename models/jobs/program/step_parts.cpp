@@ -429,7 +429,7 @@ Result<StepParts> Parts::all() {
       stage_end(stage);
     }
   }
-  if (Status status = check_times(parts_); !status.ok()) return std::move(status).error();
+  FORETRACE_TRY(check_times(parts_));
   return std::move(parts_);
 }
 

@@ -254,12 +254,10 @@ void Unfolding::end() {
 }
 
 Result<TaskGraph> Unfolding::build() {
-  if (Status status = check_shape(*job_.schedule, shape_); !status.ok()) {
-    return std::move(status).error();
-  }
-  const auto sequence = sequence_of(*job_.schedule, shape_, orders_of(*job_.schedule, shape_));
-  if (!sequence.ok()) return sequence.error();
-  if (const std::uint64_t tasks = task_count(sequence->size()); tasks > most_tasks) {
+  FORETRACE_TRY(check_shape(*job_.schedule, shape_));
+  FORETRACE_TRY(const auto sequence,
+                sequence_of(*job_.schedule, shape_, orders_of(*job_.schedule, shape_)));
+  if (const std::uint64_t tasks = task_count(sequence.size()); tasks > most_tasks) {
     return Error{
         ErrorCode::unsupported,
         fmt::format("every rank for itself takes about {} tasks, expected at most {}: fewer ranks "
@@ -267,7 +265,7 @@ Result<TaskGraph> Unfolding::build() {
                     tasks, most_tasks)};
   }
   lanes();
-  for (const PlacedStep& placed : *sequence) step(placed);
+  for (const PlacedStep& placed : sequence) step(placed);
   if (job_.trains()) end();
   return std::move(tasks_.builder).build();
 }
@@ -275,10 +273,10 @@ Result<TaskGraph> Unfolding::build() {
 }  // namespace
 
 Result<TaskGraph> unfolded_graph(const Job& job, const JobBlocks& blocks, const Jitter& jitter) {
-  if (Status alike = check_stages_alike(job); !alike.ok()) return std::move(alike).error();
-  auto parts = step_parts(job, blocks, time_blocks(job, blocks, no_scale()), no_scale());
-  if (!parts.ok()) return std::move(parts).error();
-  return Unfolding(job, blocks, *std::move(parts), jitter).build();
+  FORETRACE_TRY(check_stages_alike(job));
+  FORETRACE_TRY(auto parts,
+                step_parts(job, blocks, time_blocks(job, blocks, no_scale()), no_scale()));
+  return Unfolding(job, blocks, std::move(parts), jitter).build();
 }
 
 }  // namespace foretrace
