@@ -10,9 +10,11 @@ readonly build_set="
   ninja-build       command:ninja
   ccache            command:ccache
   coinor-libclp-dev include:coin/Clp_C_Interface.h
+  libboost-dev      include:boost/version.hpp
   libcli11-dev      include:CLI/CLI.hpp
   libfmt-dev        include:fmt/format.h
   libisal-dev       include:isa-l/igzip_lib.h
+  libre2-dev        include:re2/re2.h
   libsimdjson-dev   include:simdjson.h
   libspdlog-dev     include:spdlog/spdlog.h
   libsqlite3-dev    include:sqlite3.h
@@ -25,14 +27,12 @@ readonly python_set="
 readonly test_set="
   clang             command:clang++
   clang-format      command:clang-format
-  libboost-dev      include:boost/version.hpp
   libclang-rt-dev   package
   doctest-dev       include:doctest/doctest.h"
 readonly tidy_set="
   clang             command:clang++
   clang-format      command:clang-format
   clang-tidy        command:clang-tidy
-  libboost-dev      include:boost/version.hpp
   doctest-dev       include:doctest/doctest.h"
 readonly bench_set="
   libbenchmark-dev  include:benchmark/benchmark.h

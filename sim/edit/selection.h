@@ -12,15 +12,15 @@
 namespace foretrace {
 
 /// Predicates joined by `&`, each `key=value` (equal) or `key~expression` (an ECMAScript regular
-/// expression found anywhere in it); `!` before the key or the operator negates:
+/// expression without look-around and back references, found anywhere in it); `!` before the key or
+/// the operator negates:
 ///
 ///   kind=kernel&name~gemm&phase=backward        resource=device&!step=0
 ///   layer~'^ResNet/layer[12]/'&name!~nccl       stream=7
 ///
 /// Keys: kind, name, operator, layer, phase, resource (host, device), rank, device, stream, step
 /// (the number as recorded). A value with `& ' ! = ~` or blanks at an end stands in '...', where ''
-/// is one quote. A task without the property (a call has no stream) equals nothing. Texts longer
-/// than 4096 bytes are matched by their first 4096.
+/// is one quote. A task without the property (a call has no stream) equals nothing.
 class Selection {
  public:
   /// Errors name the position, what was expected there, and the nearest valid key or value.

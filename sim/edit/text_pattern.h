@@ -1,26 +1,26 @@
-// A regular expression over kernel names: compiled once, plain words without the expression engine.
+// A regular expression over kernel names: compiled once; who includes this pays for no engine.
 #pragma once
 
-#include <optional>
-#include <regex>
-#include <string>
+#include <memory>
 #include <string_view>
-#include <vector>
 
 #include "sim/core/result.h"
 
+namespace re2 {
+class RE2;
+}  // namespace re2
+
 namespace foretrace::selecting {
 
-/// Finds an ECMAScript expression anywhere in a text. Time grows with the square of the text at
-/// most, whatever the expression, and no recursion depends on the text.
+/// Finds an ECMAScript expression anywhere in a text, byte by byte. Time grows with the text alone,
+/// whatever the expression; so there are neither look-around nor back references.
 class TextPattern {
  public:
   [[nodiscard]] static Result<TextPattern> compile(std::string_view expression);
   [[nodiscard]] bool found_in(std::string_view text) const;
 
  private:
-  std::vector<std::string> words_;  // "gemm|conv": any of them; used where there is no regex
-  std::optional<std::regex> regex_;
+  std::shared_ptr<const re2::RE2> regex_;  // null: nothing is found
 };
 
 }  // namespace foretrace::selecting

@@ -1,6 +1,7 @@
 #include "models/editing/tensors/max_flow.h"
 
 #include <random>
+#include <vector>
 
 #include <boost/graph/adjacency_list.hpp>
 #include <boost/graph/push_relabel_max_flow.hpp>
@@ -27,6 +28,23 @@ void add_edge(Network& network, std::size_t from, std::size_t to, std::int64_t c
   boost::put(boost::edge_reverse, network, back, forth);
 }
 
+/// Nodes to which something could still flow.
+std::vector<bool> reached(const Network& network, std::size_t source) {
+  std::vector<bool> found(boost::num_vertices(network), false);
+  std::vector<std::size_t> open = {source};
+  for (found[source] = true; !open.empty();) {
+    const std::size_t at = open.back();
+    open.pop_back();
+    for (auto [edge, end] = boost::out_edges(at, network); edge != end; ++edge) {
+      const std::size_t to = boost::target(*edge, network);
+      if (found[to] || boost::get(boost::edge_residual_capacity, network, *edge) == 0) continue;
+      found[to] = true;
+      open.push_back(to);
+    }
+  }
+  return found;
+}
+
 }  // namespace
 
 TEST_CASE("max flow: as Boost.Graph finds it on random networks, and the cut is as large") {
@@ -50,6 +68,7 @@ TEST_CASE("max flow: as Boost.Graph finds it on random networks, and the cut is 
     const std::int64_t flow = ours.run(0, nodes - 1);
     CHECK(flow == boost::push_relabel_max_flow(theirs, 0, nodes - 1));
     const std::vector<bool> side = ours.source_side();
+    CHECK(side == reached(theirs, 0));
     REQUIRE(side.front());
     REQUIRE_FALSE(side.back());
     std::int64_t cut = 0;
@@ -72,4 +91,13 @@ TEST_CASE("max flow: a chain of a hundred thousand nodes, and no way at all") {
   MaxFlow none(3);
   none.add_edge(0, 1, MaxFlow::unlimited);
   CHECK(none.run(0, 2) == 0);
+}
+
+TEST_CASE("max flow: many ways without a limit are no more than one") {
+  MaxFlow wide(12);
+  for (std::size_t i = 1; i <= 10; ++i) {
+    wide.add_edge(0, i, MaxFlow::unlimited);
+    wide.add_edge(i, 11, MaxFlow::unlimited);
+  }
+  CHECK(wide.run(0, 11) == MaxFlow::unlimited);
 }

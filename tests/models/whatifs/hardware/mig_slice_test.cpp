@@ -1,6 +1,7 @@
 #include <cmath>
-#include <regex>
 #include <string>
+
+#include <re2/re2.h>
 
 #include "tests/models/toy_run.h"
 
@@ -129,17 +130,19 @@ TEST_CASE("mig_slice: the slice has the nearest number of multiprocessors") {
 }
 
 TEST_CASE("mig_slice: the shares that its help advises give the multiprocessors that it says") {
-  const std::regex advice(R"(([0-9.]+) (?:for|of) [^()]*\(([0-9]+) of ([0-9]+)\))");
-  const std::string doc(mig_slice.params[0].doc);
+  const RE2 advice(R"(([0-9.]+) (?:for|of) [^()]*\(([0-9]+) of ([0-9]+)\))");
+  re2::StringPiece doc(mig_slice.params[0].doc);
   REQUIRE(mig_slice.params[0].name == "compute");
   int advised = 0;
-  for (std::sregex_iterator found(doc.begin(), doc.end(), advice), end; found != end; ++found) {
-    const std::string share = (*found)[1];
+  std::string share;
+  std::string has;
+  std::string of;
+  while (RE2::FindAndConsume(&doc, advice, &share, &has, &of)) {
     auto device = toy_accelerator();
-    device.multiprocessors = std::stoi((*found)[3]);
+    device.multiprocessors = std::stoi(of);
     const auto slice = apply_to(products(20, 4096), mig_slice, {{"compute", share}}, &device);
     REQUIRE_MESSAGE(slice.ok(), slice.error().message);
-    const std::string says = (*found)[2].str() + " of " + (*found)[3].str() + " multiprocessors";
+    const std::string says = has + " of " + of + " multiprocessors";
     CHECK_MESSAGE(slice->notes[0].find(says) == 0, slice->notes[0]);
     ++advised;
   }
