@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "apps/plans/plan_request.h"
-#include "apps/session/predict.h"
-#include "apps/session/recording/load.h"
+#include "apps/session/session.h"
 #include "apps/sweep/run.h"
 #include "models/hardware/catalogue/catalogue.h"
 #include "models/hardware/costs/kernel_kinds.h"
@@ -46,7 +45,7 @@ struct PricedAnswer {
   double path_share = 0;  ///< of the predicted critical path, in kernels that took a price
 };
 
-/// A recording that is read once and asked often.
+/// A recording that is read once and asked often. It is replayed once per step and engine.
 class RecordedRun {
  public:
   [[nodiscard]] static Result<RecordedRun> read(const std::vector<std::string>& paths,
@@ -71,7 +70,10 @@ class RecordedRun {
   [[nodiscard]] std::size_t tasks() const { return recording_->graph().size(); }
 
  private:
+  struct Sessions;
+  [[nodiscard]] Result<Session> session(const ReplayOptions& options) const;
   std::shared_ptr<const Recording> recording_;
+  std::shared_ptr<Sessions> sessions_;
 };
 
 [[nodiscard]] bool is_scenario(const std::string& path);

@@ -31,17 +31,10 @@ struct Options {
 
 /// All inputs as one job: its collectives, late ranks and stalls.
 int run_communication(const Options& options) {
-  Result<Recording> recording = app::load_ranks(options.paths, options.trace, options.common);
-  if (!recording.ok()) {
-    return app::failure(recording.error());
-  }
-  const Result<Replay> replay = foretrace::replay(*recording);
-  if (!replay.ok()) {
-    return app::failure(replay.error());
-  }
-  const Communication communication = communication_of(*recording, replay->run.timeline);
-  return app::answer(report::communication_page({*recording, *replay, communication}),
-                     options.common);
+  const auto session = app::open_job(options.paths, options.trace, options.common);
+  if (!session.ok()) return app::failure(session.error());
+  const Communication communication = communication_of(*session);
+  return app::answer(report::communication_page({*session, communication}), options.common);
 }
 
 Result<std::vector<Inspection>> inspect_all(const Options& options) {
