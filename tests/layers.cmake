@@ -127,7 +127,7 @@ set(table
   "apps/report/sections              | sim/core sim/result sim/result/steps sim/engine/path trace/table trace/graph models/hardware/power apps/session/recording apps/session apps/questions/memory apps/questions/compare apps/report"
   "apps/report/sections/recording    | sim/core sim/result/steps models/hardware/power apps/session/recording apps/session apps/questions/compare apps/report apps/report/pages apps/report/sections"
   "apps/report/sections/memory       | sim/core apps/session/memory apps/report apps/report/pages apps/report/sections"
-  "apps/report/sections/what_if      | sim/core sim/result/steps apps/session/memory apps/session apps/questions/search apps/questions/memory apps/questions/sharing apps/report apps/report/pages apps/report/sections"
+  "apps/report/sections/what_if      | sim/core sim/result/steps models/hardware/costs apps/session/memory apps/session apps/questions/search apps/questions/memory apps/questions/sharing apps/report apps/report/pages apps/report/sections"
   "apps/report/sections/cluster      | sim/core models/hardware/execution models/jobs/program models/jobs/scenario apps/plans apps/sweep/space apps/scheduling/model apps/scheduling/simulation apps/report apps/report/pages apps/report/sections"
   "apps/report/sections/validation   | apps/session apps/questions/validate apps/report apps/report/pages apps/report/sections"
   "apps/report/schedule              | sim/core apps/scheduling/model apps/scheduling/simulation apps/scheduling apps/report apps/report/svg"

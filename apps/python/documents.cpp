@@ -20,7 +20,6 @@
 #include "apps/report/pages/sweep.h"
 #include "apps/report/sweep_points.h"
 #include "apps/report/writers.h"
-#include "apps/scheduling/schedule.h"
 #include "apps/session/recording/inspect.h"
 #include "apps/session/recording/unprofiled_step.h"
 #include "apps/sweep/space/expression.h"
