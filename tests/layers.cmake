@@ -133,6 +133,7 @@ set(table
   "apps/report/sweep             | sim/core apps/driver/sweep apps/driver/sweep/* apps/report apps/report/svg"
   "apps/python                   | sim/* trace/* models/* apps/driver/* apps/report/*"
   "apps/serve                    | sim/core"
+  "apps/explorer/engine          | sim/core sim/graph sim/result sim/result/export sim/engine sim/engine/memory sim/engine/pull apps/driver/steps"
   "apps/explorer                 | sim/* models/catalogue models/whatifs apps/driver apps/driver/steps apps/driver/requests apps/driver/memory apps/driver/answers apps/driver/compare apps/driver/scenario apps/driver/plan apps/driver/sweep apps/driver/sweep/* apps/report apps/report/sections apps/serve"
   "apps/cli/arguments            | sim/* trace/* models/* apps/driver/* apps/report/*"
   "apps/cli/names                | sim/* trace/* models/* apps/driver/* apps/report/* apps/cli/arguments"
