@@ -46,8 +46,12 @@ function sideOf({ side }) {
 
 export class Engine {
   static async start() {
-    const { instance } = await WebAssembly.instantiate(await inflate(engineModule), {});
-    return new Engine(instance.exports);
+    const bytes = await inflate(engineModule);
+    try {
+      return new Engine(new WebAssembly.Instance(new WebAssembly.Module(bytes)).exports); // a few ms
+    } catch { // older browsers compile so much on other threads only
+      return new Engine((await WebAssembly.instantiate(bytes)).instance.exports);
+    }
   }
 
   constructor(program) {
