@@ -69,6 +69,13 @@ export class Engine {
   /** Figures that the engine has ready: a view, until it is called again. */
   seen(Column, at, count) { return new Column(this.program.memory.buffer, at, count); }
 
+  /** Figures that stay, in the room of former ones. */
+  copied(former, at, count) {
+    const figures = roomFor(former, count);
+    figures.set(this.seen(Float64Array, at, count));
+    return figures;
+  }
+
   /**
    * A graph: {size, origin, and columns that are copied out of the engine when they are asked for}.
    * `base`: the graph that it is a change of, else null; `hasWorks`: their tasks do the same kinds of work. Those that are `alike` have
@@ -108,10 +115,10 @@ export class Engine {
     return this.seen(Int32Array, ...this.seen(Float64Array, this.program.wholes(sideOf(graph)), 2)).slice();
   }
 
-  /** A column of what factors change, or of other times. */
-  reals(graph, name, factors) {
+  /** A column of what factors change, or of other times; in the room of a former one. */
+  reals(graph, name, factors, former) {
     this.give([...factorFigures(factors), ...textFigures(name)]);
-    return this.seen(Float64Array, ...this.seen(Float64Array, this.program.reals(sideOf(graph)), 2)).slice();
+    return this.copied(former, ...this.seen(Float64Array, this.program.reals(sideOf(graph)), 2));
   }
 
   /**
@@ -124,19 +131,16 @@ export class Engine {
     const at = this.program.run(sideOf(graph));
     const [points, span, step, isSpan, ...rest] = this.seen(Float64Array, at, figuresOfRun);
     const curves = rest.pop();
-    const copied = (former, from, count) => {
-      const figures = roomFor(former, count);
-      figures.set(this.seen(Float64Array, from, count));
-      return figures;
-    };
     const weights = isAsRecorded(factors) ? graph : {};
-    if (weights !== graph) for (const name of weighed) later(weights, name, () => this.reals(graph, name, factors));
-    into.points = copied(into.points, points, 2 * graph.size);
+    const columns = (into.weights ??= {});
+    const weigh = (name) => (columns[name] = this.reals(graph, name, factors, columns[name]));
+    if (weights !== graph) for (const name of weighed) later(weights, name, () => weigh(name));
+    into.points = this.copied(into.points, points, 2 * graph.size);
     const memory = [];
     for (let c = 0; c < curves; ++c) {
       const [rank, device, base, peak, first, count, times, live] = this.seen(Float64Array, at + 8 * (figuresOfRun + figuresOfCurve * c), figuresOfCurve);
-      memory.push({ rank, device, base, peak, at: first, times: copied(into.curves?.[c]?.times, times, count),
-        live: copied(into.curves?.[c]?.live, live, count) });
+      memory.push({ rank, device, base, peak, at: first, times: this.copied(into.curves?.[c]?.times, times, count),
+        live: this.copied(into.curves?.[c]?.live, live, count) });
     }
     into.curves = memory;
     return { points: into.points, span, answer: { step, isSpan: isSpan === 1 }, memory, weights,
