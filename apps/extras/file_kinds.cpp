@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "apps/scheduling/schedule.h"
 #include "sim/core/config.h"
 #include "sim/core/params.h"
 #include "trace/formats/common/own_files.h"
@@ -13,12 +14,11 @@
 namespace foretrace {
 namespace {
 
-constexpr std::string_view jobs_schema = "foretrace.schedule/1";
-
 const FileKind* kind_of_jobs() {
   const auto kinds = file_kinds::all();
-  return *std::find_if(kinds.begin(), kinds.end(),
-                       [](const FileKind* kind) { return kind->schema == jobs_schema; });
+  return *std::find_if(kinds.begin(), kinds.end(), [](const FileKind* kind) {
+    return kind->schema == scheduling::schedule_schema;
+  });
 }
 
 // Names a schema that is none of ours to take, and who takes it.
@@ -34,8 +34,8 @@ Status check_schema(const std::string& path) {
   const std::string taker = trace::formats::taker_of(schema->text, path);
   return Error{ErrorCode::bad_config,
                fmt::format("{}: /schema: {}{}, expected {}{}", path, schema->described(),
-                           taker.empty() ? did_you_mean(schema->text, names) : "", jobs_schema,
-                           taker.empty() ? "" : "; " + taker)};
+                           taker.empty() ? did_you_mean(schema->text, names) : "",
+                           scheduling::schedule_schema, taker.empty() ? "" : "; " + taker)};
 }
 
 }  // namespace
@@ -52,11 +52,6 @@ Result<const FileKind*> schedule_file_kind(const std::string& path) {
   if (const FileKind* const kind = find_file_kind(path)) return kind;
   FORETRACE_TRY(check_schema(path));
   return kind_of_jobs();
-}
-
-std::string where_it_went(const FileKind& kind, const std::string& path) {
-  return fmt::format("{} holds {}: now `{} {}` runs it, `schedule` is about jobs", path, kind.holds,
-                     kind.command, path);
 }
 
 }  // namespace foretrace
