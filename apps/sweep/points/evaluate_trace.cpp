@@ -120,8 +120,12 @@ class TraceEvaluator final : public PointEvaluator {
       return ok_status();
     }
     FORETRACE_TRY(const auto stack, path_.reach(source, question));
-    FORETRACE_TRY(auto run, stack->simulate(question.options));
-    add_metrics(source, Prediction{std::move(run)}, point);
+    Prediction changed;  // only what metrics are of: there are many points
+    changed.graph = stack->graph();
+    changed.samples = stack->samples();
+    changed.accelerator = stack->accelerator();
+    FORETRACE_TRY(changed.run, simulate_run(changed.graph, question.options));
+    add_metrics(source, changed, point);
     return ok_status();
   }
 
