@@ -262,7 +262,7 @@ class Search {
   }
 
   static Status add_range(PlanChoice& choice) {
-    const auto found = ranged_step(choice.job, build_blocks(choice.job));
+    const auto found = ranged_step(choice.job);
     if (!found.ok()) return found.error();
     const RangedStep range = around(*found, choice.step_ns);
     choice.low_ns = range.low_ns;

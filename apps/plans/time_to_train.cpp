@@ -197,10 +197,11 @@ Result<FittedStep> step_of(Scenario scenario) {
   auto complete = complete_scenario(std::move(scenario));
   if (!complete.ok()) return std::move(complete).error();
   const Job& job = complete->job;
-  const JobBlocks blocks = build_blocks(job);
-  const auto range = ranged_step(job, blocks);
+  const auto program = build_program(job);
+  if (!program.ok()) return program.error();
+  const auto range = ranged_step(job, *program);
   if (!range.ok()) return range.error();
-  const auto step = estimate(job, blocks);
+  const auto step = estimate(job, *program);
   if (!step.ok()) return step.error();
   return FittedStep{ranged(*range), fits_device(job, step->memory)};
 }

@@ -36,18 +36,17 @@ class ScenarioJob final : public Predictor::Source {
     auto there = at(placement);
     if (!there.ok()) return std::move(there).error();
     const Job& job = there->job;
-    const JobBlocks blocks = build_blocks(job);
-    const auto estimated = estimate(job, blocks);
+    const auto program = build_program(job);
+    if (!program.ok()) return program.error();
+    const auto estimated = estimate(job, *program);
     if (!estimated.ok()) return estimated.error();
-    const auto range = ranged_step(job, blocks);
+    const auto range = ranged_step(job, *program);
     if (!range.ok()) return range.error();
-    double most = 0;
-    for (const StageMemory& stage : estimated->memory) most = std::max(most, stage.total());
     StepPrediction answer;
     answer.step_ns = range->step_ns;
     answer.low_ns = range->low_ns;
     answer.high_ns = range->high_ns;
-    answer.memory_bytes = to_whole(most);
+    answer.memory_bytes = to_whole(fullest_bytes(estimated->memory));
     answer.fits = fits_device(job, estimated->memory);
     return answer;
   }

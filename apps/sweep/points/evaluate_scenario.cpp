@@ -44,7 +44,7 @@ class ScenarioEvaluator final : public PointEvaluator {
     if (!answer.ok()) return answer.error();
     RangedStep range;
     if (has_range_) {
-      const auto ends = ranged_step(job, build_blocks(job));
+      const auto ends = ranged_step(job);
       if (!ends.ok()) return ends.error();
       range = *ends;
     }

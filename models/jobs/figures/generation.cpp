@@ -38,7 +38,7 @@ Result<RangedSeconds> time_pass(const Scenario& scenario, Pass pass, double sequ
                                 double positions) {
   const auto one = pass_of(scenario, pass, sequences, positions);
   if (!one.ok()) return one.error();
-  const auto step = ranged_step(one->job, build_blocks(one->job));
+  const auto step = ranged_step(one->job);
   if (!step.ok()) return step.error();
   constexpr double seconds = 1e-9;
   return RangedSeconds{static_cast<double>(step->step_ns) * seconds,
@@ -69,7 +69,7 @@ Result<RangedSeconds> mean_token(const Scenario& scenario, double sequences, dou
 Result<double> sequences_held(const Scenario& scenario, const GenerationRequest& request) {
   const auto whole = pass_of(scenario, Pass::decode, 1, request.prompt + request.output);
   if (!whole.ok()) return whole.error();
-  const auto answer = estimate(whole->job, build_blocks(whole->job));
+  const auto answer = estimate(whole->job);
   if (!answer.ok()) return answer.error();
   double held = request.sequences;
   for (const StageMemory& stage : answer->memory) {

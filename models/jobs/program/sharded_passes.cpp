@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "models/hardware/collectives/collective_costs.h"
 #include "models/jobs/program/left_over.h"
 #include "models/jobs/times/two_lanes.h"
 
@@ -20,18 +19,18 @@ double placed_collective_ns(const Cluster& cluster, const CollectiveCall& call,
   return collective_time(cluster, call).ns * scale[static_cast<std::size_t>(source)];
 }
 
-std::vector<std::uint32_t> expanded(const std::vector<BlockRun>& runs) {
+std::vector<std::uint32_t> expanded(std::span<const BlockRun> runs) {
   std::vector<std::uint32_t> blocks;
   for (const BlockRun& run : runs) blocks.insert(blocks.end(), run.count, run.block);
   return blocks;
 }
 
-PassTime plain_pass(const std::vector<BlockTimes>& times, const std::vector<BlockRun>& runs,
+PassTime plain_pass(const std::vector<RankProgram::Block>& blocks, std::span<const BlockRun> runs,
                     bool backward) {
   PassTime sum;
   for (const BlockRun& run : runs) {
-    const BlockTimes& block = times[run.block];
-    sum.add(backward ? block.backward : block.forward, run.count);
+    const RankProgram::Block& block = blocks[run.block];
+    sum.add((backward ? block.backward : block.forward).time, run.count);
   }
   return sum;
 }
@@ -44,17 +43,17 @@ double ShardedPasses::moved_ns(double bytes) const {
   return kernels_.move(bytes, 1).ns * scale_[static_cast<std::size_t>(CostSource::memory)];
 }
 
-double ShardedPasses::move_ns(const BlockTimes& block, double bytes) const {
+double ShardedPasses::move_ns(const RankProgram::Block& block, double bytes) const {
   return moved_ns((block.dense_weights + block.expert_weights) * bytes);
 }
 
-PassTime ShardedPasses::pass(const std::vector<BlockRun>& runs, bool backward) const {
+PassTime ShardedPasses::pass(std::span<const BlockRun> runs, bool backward) const {
   return job_.framework->travel.by_tensor ? tensor_by_tensor(runs, backward)
                                           : block_by_block(runs, backward);
 }
 
 // Sharded parameters of a block come together.
-double ShardedPasses::gather_ns(const BlockTimes& block) const {
+double ShardedPasses::gather_ns(const RankProgram::Block& block) const {
   const double bytes = job_.framework->gather_bytes;
   return collective_ns(shard_axis(plan_), CollectiveKind::all_gather, block.dense_weights * bytes) +
          collective_ns(expert_copies(plan_), CollectiveKind::all_gather,
@@ -62,7 +61,7 @@ double ShardedPasses::gather_ns(const BlockTimes& block) const {
 }
 
 // Gradients of a block are added up and divided; copies of the shards add up theirs.
-double ShardedPasses::scatter_ns(const BlockTimes& block) const {
+double ShardedPasses::scatter_ns(const RankProgram::Block& block) const {
   const double bytes = job_.framework->reduce_bytes;
   const GridAxis replicas = replica_axis(plan_);
   return collective_ns(shard_axis(plan_), CollectiveKind::reduce_scatter,
@@ -73,22 +72,22 @@ double ShardedPasses::scatter_ns(const BlockTimes& block) const {
                        block.expert_weights * bytes);
 }
 
-std::vector<double> ShardedPasses::of_blocks(double (ShardedPasses::*ns)(const BlockTimes&)
+std::vector<double> ShardedPasses::of_blocks(double (ShardedPasses::*ns)(const RankProgram::Block&)
                                                  const) const {
   std::vector<double> values;
-  values.reserve(times_.size());
-  for (const BlockTimes& block : times_) values.push_back((this->*ns)(block));
+  values.reserve(blocks_.size());
+  for (const RankProgram::Block& block : blocks_) values.push_back((this->*ns)(block));
   return values;
 }
 
 // Parameters of the next blocks are collected while one runs; gradients go while the block before
 // it runs backward.
-PassTime ShardedPasses::block_by_block(const std::vector<BlockRun>& runs, bool backward) const {
+PassTime ShardedPasses::block_by_block(std::span<const BlockRun> runs, bool backward) const {
   std::vector<std::uint32_t> blocks = expanded(runs);
   if (backward) std::reverse(blocks.begin(), blocks.end());
   const std::vector<double> gather = of_blocks(&ShardedPasses::gather_ns);
   const std::vector<double> scatter = of_blocks(&ShardedPasses::scatter_ns);
-  PassTime sum = plain_pass(times_, runs, backward);
+  PassTime sum = plain_pass(blocks_, runs, backward);
   const bool gathers = !backward || job_.framework->reshards_after_forward;
   TwoLanes lanes(job_.framework->communication_slowdown.typical);
   const double slowed = job_.framework->product_slowdown.typical;
@@ -104,10 +103,10 @@ PassTime ShardedPasses::block_by_block(const std::vector<BlockRun>& runs, bool b
     ask_up_to(i);
     if (gathers) static_cast<void>(lanes.wait(numbers[i]));
     ask_up_to(i + job_.framework->prefetch);
-    const BlockTimes& block = times_[blocks[i]];
+    const RankProgram::Block& block = blocks_[blocks[i]];
     const double unpack = gathers ? move_ns(block, job_.framework->unpack_bytes) : 0;
     const double pack = backward ? move_ns(block, job_.framework->pack_bytes) : 0;
-    lanes.compute((backward ? block.backward : block.forward).total, slowed);
+    lanes.compute((backward ? block.backward : block.forward).time.total, slowed);
     lanes.compute(unpack + pack);
     copied += unpack + pack;
     if (backward) static_cast<void>(lanes.start(scatter[blocks[i]]));
@@ -147,7 +146,7 @@ TensorUse ShardedPasses::tensor_use(double elements, bool is_there, bool reduces
 
 // Uses of a block's tensors, in order: forward, or recomputed and then backward. A tensor's share
 // of the time is that of its elements, as a product's arithmetic goes by them.
-void ShardedPasses::add_uses(const BlockTimes& block, bool backward,
+void ShardedPasses::add_uses(const RankProgram::Block& block, bool backward,
                              std::vector<TensorUse>& uses) const {
   const ShardTravel& travel = job_.framework->travel;
   const std::vector<double>& tensors = block.traveling;
@@ -157,8 +156,8 @@ void ShardedPasses::add_uses(const BlockTimes& block, bool backward,
   // Without resharding all is there that the forward pass has used.
   const bool is_kept = backward && !job_.framework->reshards_after_forward;
   const bool repeats = backward && job_.recompute == Recompute::full;
-  const double again = repeats ? block.backward.again : 0;
-  const double own = (backward ? block.backward.total : block.forward.total) - again;
+  const double again = repeats ? block.backward.time.again : 0;
+  const double own = (backward ? block.backward.time.total : block.forward.time.total) - again;
   const auto use = [&](double elements, double time, bool is_there, bool reduces) {
     TensorUse made = tensor_use(elements, is_there || stays(elements), reduces);
     if (!stays(elements)) made.computed = time * elements / traveling;
@@ -177,7 +176,7 @@ void ShardedPasses::add_uses(const BlockTimes& block, bool backward,
 }
 
 // Tensors of experts go together.
-TensorUse ShardedPasses::expert_use(const BlockTimes& block, bool backward) const {
+TensorUse ShardedPasses::expert_use(const RankProgram::Block& block, bool backward) const {
   const GridAxis copies = expert_copies(plan_);
   const Framework& framework = *job_.framework;
   const double n = block.expert_weights;
@@ -194,21 +193,21 @@ TensorUse ShardedPasses::expert_use(const BlockTimes& block, bool backward) cons
   return use;
 }
 
-PassTime ShardedPasses::tensor_by_tensor(const std::vector<BlockRun>& runs, bool backward) const {
-  std::vector<std::vector<TensorUse>> by_block(times_.size());
+PassTime ShardedPasses::tensor_by_tensor(std::span<const BlockRun> runs, bool backward) const {
+  std::vector<std::vector<TensorUse>> by_block(blocks_.size());
   std::vector<TensorUse> uses;
   std::vector<std::uint32_t> blocks = expanded(runs);
   if (backward) std::reverse(blocks.begin(), blocks.end());
   for (const std::uint32_t block : blocks) {
     std::vector<TensorUse>& own = by_block[block];
-    if (own.empty()) add_uses(times_[block], backward, own);
+    if (own.empty()) add_uses(blocks_[block], backward, own);
     uses.insert(uses.end(), own.begin(), own.end());
   }
   TwoLanes lanes(job_.framework->communication_slowdown.typical);
   const double host =
       run_tensors(uses, job_.framework->travel, job_.framework->product_slowdown.typical, lanes);
   static_cast<void>(lanes.wait_all());
-  PassTime sum = plain_pass(times_, runs, backward);
+  PassTime sum = plain_pass(blocks_, runs, backward);
   sum.host_bound += host;
   sum.exposed[static_cast<std::size_t>(Axis::data)] += left_over(lanes.now(), sum.total + host);
   sum.overlapped += lanes.overlapped();
@@ -218,22 +217,12 @@ PassTime ShardedPasses::tensor_by_tensor(const std::vector<BlockRun>& runs, bool
 
 // The host puts the parts of each tensor in their places.
 ShardedPasses::ResidentCollection ShardedPasses::resident_collection(
-    const std::vector<BlockRun>& runs) const {
-  const ShardTravel& travel = job_.framework->travel;
-  const std::uint32_t ranks = shard_axis(plan_).size;
-  double elements = 0;
-  double parts = 0;
-  for (const BlockRun& run : runs) {
-    for (const double n : times_[run.block].traveling) {
-      if (n >= travel.resident_elements) continue;
-      elements += run.count * n;
-      parts += run.count * std::min<double>(n, ranks);
-    }
-  }
-  if (!(elements > 0)) return {};
-  return {collective_ns(shard_axis(plan_), CollectiveKind::all_gather,
-                        elements * job_.framework->gather_bytes),
-          parts / ranks * host_of_collective(shard_axis(plan_))};
+    const RankProgram::Stage& stage) const {
+  if (!(stage.resident > 0)) return {};
+  const GridAxis axis = shard_axis(plan_);
+  return {collective_ns(axis, CollectiveKind::all_gather,
+                        stage.resident * job_.framework->gather_bytes),
+          stage.resident_parts / axis.size * host_of_collective(axis)};
 }
 
 }  // namespace foretrace

@@ -4,63 +4,26 @@
 
 #include "models/hardware/kernels/kernel_class.h"
 #include "models/jobs/program/estimate.h"
+#include "models/jobs/program/stages.h"
 
 namespace foretrace {
 namespace {
 
-struct StageSums {
-  double dense = 0;
-  double expert = 0;
-  double kept = 0;       ///< of one micro-batch
-  double working = 0;    ///< largest block
-  double largest = 0;    ///< weights of the largest block
-  double positions = 0;  ///< inference: whose keys and values stay, of one sequence and all layers
-};
-
-// What a window no longer sees is thrown away.
-double kept_positions(const Job& job, const BlockTimes& layer) {
-  const double all = job.pass == Pass::decode ? job.keys : job.length;
-  return (layer.window > 0 ? std::min(all, layer.window) : all) / job.plan.context;
-}
-
-StageSums sums_of(const Job& job, const std::vector<BlockTimes>& times,
-                  const std::vector<std::vector<BlockRun>>& positions, std::uint32_t stage) {
-  StageSums sums;
-  const ScheduleShape shape{job.plan.pipeline, job.micro_batches(), job.chunks};
-  for (std::uint32_t chunk = 0; chunk < job.chunks; ++chunk) {
-    for (const BlockRun& run : positions[position_of(*job.schedule, shape, stage, chunk)]) {
-      const BlockTimes& block = times[run.block];
-      sums.dense += run.count * block.dense_weights;
-      sums.expert += run.count * block.expert_weights;
-      if (block.role == BlockRole::layer) sums.positions += run.count * kept_positions(job, block);
-      // Logits and losses of one micro-batch are gone when the next one comes.
-      if (block.role == BlockRole::head) {
-        sums.working = std::max(sums.working, block.kept_bytes);
-      } else {
-        sums.kept += run.count * block.kept_bytes;
-      }
-      sums.working = std::max(sums.working, block.working_bytes);
-      sums.largest = std::max(sums.largest, block.dense_weights + block.expert_weights);
-    }
-  }
-  return sums;
-}
-
 // Micro-batches in flight, in whole stages: chunks held over chunks of a stage.
 double in_flight(const Job& job, std::uint32_t stage) {
-  const ScheduleShape shape{job.plan.pipeline, job.micro_batches(), job.chunks};
-  return static_cast<double>(most_in_flight(*job.schedule, shape, stage)) / job.chunks;
+  return static_cast<double>(most_in_flight(*job.schedule, job.shape(), stage)) / job.chunks;
 }
 
 // What a rank holds of every kind of state: all of it, or its share from this sharding on.
-double held_bytes(const ParallelPlan& plan, const StageSums& sums, double bytes, Sharding from) {
+double held_bytes(const ParallelPlan& plan, const RankProgram::Stage& sums, double bytes,
+                  Sharding from) {
   if (plan.sharding < from) return bytes * (sums.dense + sums.expert);
   const double expert_shards = std::max(1U, expert_copies(plan).size);
   return bytes * (sums.dense / plan.shards() + sums.expert / expert_shards);
 }
 
 // Weights as they are held; room for what is collected and for what goes from stage to stage.
-StageMemory with_weights(const Job& job, const StageSums& sums, std::uint32_t stage,
+StageMemory with_weights(const Job& job, const RankProgram::Stage& sums, std::uint32_t stage,
                          double hidden_bytes) {
   const Framework& framework = job.framework[0];
   const ParallelPlan plan = stage_plan(job, stage);
@@ -76,7 +39,7 @@ StageMemory with_weights(const Job& job, const StageSums& sums, std::uint32_t st
   return memory;
 }
 
-StageMemory trained(const Job& job, const StageSums& sums, std::uint32_t stage,
+StageMemory trained(const Job& job, const RankProgram::Stage& sums, std::uint32_t stage,
                     double hidden_bytes) {
   const Framework& framework = job.framework[0];
   const ParallelPlan plan = stage_plan(job, stage);
@@ -102,17 +65,16 @@ double cached_bytes(const Job& job, double positions) {
 
 }  // namespace
 
-std::vector<StageMemory> stage_memory(const Job& job, const std::vector<BlockTimes>& times,
-                                      const std::vector<std::vector<BlockRun>>& positions,
-                                      double hidden_bytes) {
+std::vector<StageMemory> stage_memory(const Job& job, const RankProgram& program) {
   std::vector<StageMemory> stages;
-  for (std::uint32_t stage = 0; stage < job.plan.pipeline; ++stage) {
-    const StageSums sums = sums_of(job, times, positions, stage);
+  stages.reserve(program.step.stages.size());
+  for (const RankProgram::Stage& sums : program.step.stages) {
+    const auto stage = static_cast<std::uint32_t>(stages.size());
     if (job.trains()) {
-      stages.push_back(trained(job, sums, stage, hidden_bytes));
+      stages.push_back(trained(job, sums, stage, program.hidden_bytes));
       continue;
     }
-    StageMemory memory = with_weights(job, sums, stage, hidden_bytes);
+    StageMemory memory = with_weights(job, sums, stage, program.hidden_bytes);
     memory.activations = job.has_samples() ? 0 : cached_bytes(job, sums.positions);
     stages.push_back(memory);
   }

@@ -3,27 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <map>
 
 #include <fmt/format.h>
-
-#include "models/jobs/program/job.h"
 
 namespace foretrace {
 namespace {
 
 Error refuse(const std::string& what) {
   return Error{ErrorCode::bad_config, "/parallelism/stages" + what};
-}
-
-/// One stage as if it were all of a pipeline of its kind.
-Job stage_job(const Job& job, std::uint32_t stage) {
-  Job own = job;
-  own.plan = stage_plan(job, stage);
-  own.micro_batch = job.micro_batch / batch_parts(job, stage);
-  own.recompute = job.stages[stage].recompute;
-  own.stages.clear();
-  return own;
 }
 
 // Groups inside a node, or of whole nodes: only so do all ranks of a stage have the same links.
@@ -181,45 +168,6 @@ Status check_stages_alike(const Job& job) {
   return Error{ErrorCode::unsupported,
                "/parallelism/stages: got stages with ranks of their own, expected layers alone: "
                "programs of single ranks are those of one plan"};
-}
-
-JobBlocks lower_stages(const Job& job) {
-  JobBlocks all;
-  std::map<Job, std::uint32_t> first_block;
-  std::vector<std::uint32_t> base;  // of each stage: where the blocks of its kind begin
-  std::vector<BlockRun> order;
-  for (std::uint32_t stage = 0; stage < job.plan.pipeline; ++stage) {
-    const Job own = stage_job(job, stage);
-    const auto [found, is_new] =
-        first_block.emplace(job_of_blocks(own), static_cast<std::uint32_t>(all.blocks.size()));
-    base.push_back(found->second);
-    if (!is_new) continue;
-    JobBlocks lowered = lower_blocks(own);
-    std::move(lowered.blocks.begin(), lowered.blocks.end(), std::back_inserter(all.blocks));
-    if (stage > 0) continue;
-    order = std::move(lowered.order);
-    all.tied_weights = lowered.tied_weights * own.plan.tensor;
-    all.hidden_bytes = lowered.hidden_bytes * own.plan.data;
-    all.attention_intensity = lowered.attention_intensity;
-  }
-  std::uint32_t stage = 0;
-  std::uint32_t room = job.stages.front().layers;
-  for (const BlockRun& run : order) {
-    const BlockRole role = all.blocks[run.block].role;
-    if (role != BlockRole::layer) {
-      const std::uint32_t at = role == BlockRole::head ? job.plan.pipeline - 1 : 0;
-      all.order.push_back({base[at] + run.block, run.count});
-      continue;
-    }
-    for (std::uint32_t left = run.count; left > 0;) {
-      if (room == 0) room = job.stages[++stage].layers;
-      const std::uint32_t taken = std::min(left, room);
-      all.order.push_back({base[stage] + run.block, taken});
-      room -= taken;
-      left -= taken;
-    }
-  }
-  return all;
 }
 
 }  // namespace foretrace

@@ -1,5 +1,6 @@
 // Operators of one GPT-3 layer on four A100 (LLMCompass, figure 5): prompts, or tokens one by one.
 #include <array>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -65,7 +66,7 @@ Result<Scenario> layer_scenario(const TruthTable& table, TableInputs& inputs) {
 }
 
 Result<TablePoint> point_of(const TruthRow& row, std::size_t i, const Scenario& scenario,
-                            const BlockProgram& layer) {
+                            std::span<const Action> layer) {
   const auto measured = measured_in(row, "s");
   if (!measured.ok()) return measured.error();
   const std::string called = row.text("op");
@@ -75,7 +76,7 @@ Result<TablePoint> point_of(const TruthRow& row, std::size_t i, const Scenario& 
                               scenario.job.precisions);
     TablePoint point{i, "s", 0, 0, 0, *measured, called};
     for (const std::string_view one : named.operators) {
-      for (const Action& action : layer.forward) {
+      for (const Action& action : layer) {
         if (action.name != one) continue;
         const Ranged spread = kernels.spread(action.source);
         point.predicted += action.ns * 1e-9;
@@ -92,14 +93,15 @@ Result<TablePoint> point_of(const TruthRow& row, std::size_t i, const Scenario& 
 Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inputs) {
   const auto scenario = layer_scenario(table, inputs);
   if (!scenario.ok()) return scenario.error();
-  const JobBlocks blocks = build_blocks(scenario->job);
+  const auto program = build_program(scenario->job);
+  if (!program.ok()) return program.error();
   TableResult result;
   result.name = table.id;
   result.unit = "s";
-  for (const RankBlock& block : blocks.blocks) {
+  for (const RankProgram::Block& block : *program->blocks) {
     if (block.role != BlockRole::layer) continue;
     for (std::size_t i = 0; i < table.size(); ++i) {
-      result.add(i, point_of(table.row(i), i, *scenario, block.program));
+      result.add(i, point_of(table.row(i), i, *scenario, program->actions_of(block.forward)));
     }
   }
   result.notes.emplace_back("the products of this part are in the tables that constants are from");

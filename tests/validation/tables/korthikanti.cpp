@@ -1,6 +1,8 @@
 // Korthikanti et al., MLSys 2023: iterations, one layer, and the memory formulas of the paper.
 #include <array>
 #include <cmath>
+#include <memory>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -109,12 +111,17 @@ void layers(const TruthTable& table, std::size_t i, TableInputs& inputs, TableRe
     result.skipped.push_back({i, scenario.error().message});
     return;
   }
-  const JobBlocks blocks = build_blocks(scenario->job);
+  const auto program = build_program(scenario->job);
+  if (!program.ok()) {
+    result.skipped.push_back({i, program.error().message});
+    return;
+  }
   const auto layer_ms = [&](const SourceScale& scale, std::string_view column) {
-    for (const BlockTimes& block : time_blocks(scenario->job, blocks, scale)) {
+    const RankProgram scaled = timed(scenario->job, *program, scale);
+    for (const RankProgram::Block& block : *scaled.blocks) {
       if (block.role != BlockRole::layer) continue;
-      const double forward = column == "bwd" ? 0 : block.forward.total;
-      const double backward = column == "fwd" ? 0 : block.backward.total;
+      const double forward = column == "bwd" ? 0 : block.forward.time.total;
+      const double backward = column == "fwd" ? 0 : block.backward.time.total;
       return (forward + backward) * 1e-6;
     }
     return 0.0;
@@ -148,17 +155,20 @@ struct LayerMemory {
   double states = 0;
   double activations = 0;
 };
-LayerMemory memory_of(const Scenario& scenario) {
+Result<LayerMemory> memory_of(const Scenario& scenario) {
   const Job& job = scenario.job;
-  const JobBlocks blocks = build_blocks(job);
-  std::vector<BlockTimes> times = time_blocks(job, blocks, no_scale());
-  for (BlockTimes& block : times) {
+  RankProgram program = lower_blocks(job);
+  auto blocks = std::make_shared<std::vector<RankProgram::Block>>(*program.blocks);
+  for (RankProgram::Block& block : *blocks) {
     if (block.role == BlockRole::layer) continue;
     block.dense_weights = block.kept_bytes = block.working_bytes = 0;
   }
-  const auto positions = partition(blocks.order, times, layers_by_position(job));
-  const StageMemory first = stage_memory(job, times, positions, 0).front();
-  return {first.weights + first.gradients + first.optimizer, first.activations};
+  program.blocks = std::move(blocks);
+  program.hidden_bytes = program.tied_weights = 0;
+  const auto laid = laid_out(job, std::move(program), no_scale());
+  if (!laid.ok()) return laid.error();
+  const StageMemory first = stage_memory(job, *laid).front();
+  return LayerMemory{first.weights + first.gradients + first.optimizer, first.activations};
 }
 
 void memory(const TruthTable& table, std::size_t i, TableInputs& inputs, TableResult& result) {
@@ -179,10 +189,14 @@ void memory(const TruthTable& table, std::size_t i, TableInputs& inputs, TableRe
         result.skipped.push_back({i, scenario.error().message});
         continue;
       }
-      const LayerMemory held = memory_of(*scenario);
+      const auto held = memory_of(*scenario);
+      if (!held.ok()) {
+        result.skipped.push_back({i, held.error().message});
+        continue;
+      }
       const TruthRow values(table.columns, figure->items[c]);
-      add(name, values, "param_optimizer", held.states / gib);
-      add(name, values, "activation", held.activations / gib);
+      add(name, values, "param_optimizer", held->states / gib);
+      add(name, values, "activation", held->activations / gib);
     }
   }
 }
@@ -193,7 +207,8 @@ void shares(const TruthTable& table, std::size_t i, TableInputs& inputs, TableRe
   if (figure == nullptr) return;
   const auto base = scenario_of(table, row, row, inputs, {});
   if (!base.ok()) return result.skipped.push_back({i, base.error().message});
-  const double whole = memory_of(*base).activations;
+  const auto whole = memory_of(*base);
+  if (!whole.ok()) return result.skipped.push_back({i, whole.error().message});
   for (std::size_t c = 0; c < figure->keys.size(); ++c) {
     const std::string& name = figure->keys[c];
     if (name == "tp_baseline") continue;
@@ -202,7 +217,9 @@ void shares(const TruthTable& table, std::size_t i, TableInputs& inputs, TableRe
       if (!measured.ok()) return measured.error();
       const auto scenario = scenario_of(table, row, row, inputs, run_of_case(name));
       if (!scenario.ok()) return scenario.error();
-      const double share = 100 * memory_of(*scenario).activations / whole;
+      const auto held = memory_of(*scenario);
+      if (!held.ok()) return held.error();
+      const double share = 100 * held->activations / whole->activations;
       return TablePoint{
           i, "fig7_activation_memory_pct_of_tp_baseline." + name, share, share, share, *measured};
     }());

@@ -102,11 +102,10 @@ Result<Scenario> scenario_of_run(const Run& run, Scenario scenario) {
 
 /// Share of a step that the forward pass is.
 Result<double> forward_share(const Job& job) {
-  const JobBlocks blocks = build_blocks(job);
-  const auto parts = step_parts(job, blocks, time_blocks(job, blocks, no_scale()), no_scale());
-  if (!parts.ok()) return parts.error();
-  const double forward = parts->forward.front().total;
-  return forward / (forward + parts->backward.front().total);
+  const auto program = build_program(job);
+  if (!program.ok()) return program.error();
+  const double forward = program->step.forward.front().total;
+  return forward / (forward + program->step.backward.front().total);
 }
 
 Result<TablePoint> single_point(const TruthTable& table, std::size_t i, TableInputs& inputs) {

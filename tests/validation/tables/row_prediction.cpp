@@ -9,10 +9,11 @@
 namespace foretrace {
 
 Result<RowPrediction> predict_row(const Scenario& scenario) {
-  const JobBlocks blocks = build_blocks(scenario.job);
-  const auto answer = estimate(scenario.job, blocks);
+  const auto program = build_program(scenario.job);
+  if (!program.ok()) return program.error();
+  const auto answer = estimate(scenario.job, *program);
   if (!answer.ok()) return answer.error();
-  const auto range = ranged_step(scenario.job, blocks);
+  const auto range = ranged_step(scenario.job, *program);
   if (!range.ok()) return range.error();
   RowPrediction prediction;
   prediction.step_s = static_cast<double>(range->step_ns) * 1e-9;

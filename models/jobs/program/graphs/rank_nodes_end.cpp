@@ -3,33 +3,10 @@
 
 #include "models/hardware/collectives/collective_costs.h"
 #include "models/jobs/program/gradient_sum.h"
-#include "models/jobs/program/rank_builder.h"
+#include "models/jobs/program/graphs/rank_builder.h"
 #include "models/jobs/program/sharded_passes.h"
 
 namespace foretrace {
-
-RankBuilder::StageWeights RankBuilder::weights_of_stage() const {
-  StageWeights sum;
-  bool has_embedding = false;
-  bool has_head = false;
-  for (std::uint32_t chunk = 0; chunk < job_.chunks; ++chunk) {
-    const auto at = position_of(*job_.schedule, parts_.times.shape, stage_, chunk);
-    for (const BlockRun& run : parts_.positions[at]) {
-      const BlockTimes& block = times_[run.block];
-      sum.dense += run.count * block.dense_weights;
-      sum.expert += run.count * block.expert_weights;
-      has_embedding = has_embedding || block.role == BlockRole::embedding;
-      has_head = has_head || block.role == BlockRole::head;
-      for (const double n : pieces_of(block, 0)) {
-        if (n < job_.framework->travel.resident_elements) sum.resident += run.count * n;
-      }
-    }
-  }
-  // A table that both of them use is there once on a stage, and on two stages twice.
-  if (has_embedding && has_head) sum.dense -= blocks_.tied_weights;
-  if (has_embedding != has_head) sum.tied = blocks_.tied_weights;
-  return sum;
-}
 
 // Of what is divided among all copies; the weights of experts among theirs.
 void RankBuilder::exchange(std::string_view name, CollectiveKind kind, const Amounts& bytes,
@@ -54,25 +31,21 @@ void RankBuilder::reduce_gradients(const Amounts& elements, bool is_beside) {
            {elements.dense * bytes, elements.expert * bytes}, is_beside);
 }
 
-bool RankBuilder::states_gradients() const {
-  return std::any_of(times_.begin(), times_.end(),
-                     [](const BlockTimes& block) { return !block.gradients.empty(); });
-}
-
 // Once per step, when the last micro-batch of a block has run backward: a recording's own
 // collectives, or the bucket that the block fills.
-void RankBuilder::gradients_of(const BlockTimes& block) {
+void RankBuilder::gradients_of(const RankProgram::Block& block) {
   for (const GradientExchange& stated : block.gradients) {
     const Exchange& exchange = stated.exchange;
-    const GridAxis axis =
-        stated.among_expert_copies ? expert_copies(plan_) : axis_of(plan_, exchange.axis);
+    const GridAxis axis = gradient_axis(plan_, stated);
     if (axis.size <= 1 || !(exchange.bytes > 0)) continue;
     beside("reduce gradients", exchange.kind, axis, exchange.bytes);
     // Also where gradients are sparse, or switches add them up.
     nodes_.back().ns = exchange.delay_ns +
                        gradient_sum_ns(job_, axis, {exchange.kind, exchange.bytes, {}}, no_scale());
   }
-  if (shards_parameters() || !job_.framework->overlaps_gradients || states_gradients()) return;
+  if (shards_parameters() || !job_.framework->overlaps_gradients || program_.states_gradients()) {
+    return;
+  }
   waiting_.dense += block.dense_weights;
   waiting_.expert += block.expert_weights;
   if (waiting_.dense + waiting_.expert < bucket_elements(plan_)) return;
@@ -85,7 +58,7 @@ void RankBuilder::early_parameters() {
   const bool collects =
       plan_.sharding == Sharding::optimizer || plan_.sharding == Sharding::gradients;
   if (!collects || !job_.framework->overlaps_parameters) return;
-  const StageWeights own = weights_of_stage();
+  const Amounts own = own_weights();
   const double bytes = job_.framework->gather_bytes;
   const auto ns = [&](const GridAxis& axis, double weights) {
     return scaled_collective_ns(*job_.cluster, axis,
@@ -94,43 +67,43 @@ void RankBuilder::early_parameters() {
   const double all =
       ns(axis_of(plan_, Axis::data), own.dense) + ns(expert_copies(plan_), own.expert);
   if (!(all > 0)) return;
-  late_share_ = std::min(1.0, static_cast<double>(parts_.parameters[stage_]) / all);
+  late_share_ = std::min(1.0, static_cast<double>(own_.parameters) / all);
   const double early = bytes * (1 - late_share_);
   exchange("collect parameters", CollectiveKind::all_gather,
            {own.dense * early, own.expert * early}, true);
   traveled_.reset();  // the passes do not wait for it
 }
 
-void RankBuilder::late_parameters(const StageWeights& own) {
+void RankBuilder::late_parameters() {
   const double bytes = job_.framework->gather_bytes;
   if (shards_parameters()) {
-    if (!(own.resident > 0)) return;
+    if (!(own_.resident > 0)) return;
     chain(collective("collect parameters", CollectiveKind::all_gather, shard_axis(plan_),
-                     own.resident * bytes));
+                     own_.resident * bytes));
     return;
   }
   if (plan_.sharding == Sharding::none) return;
   const double begin = end_of(last_);
+  const Amounts own = own_weights();
   const double late = bytes * late_share_;
   exchange("collect parameters", CollectiveKind::all_gather, {own.dense * late, own.expert * late},
            false);
-  fill_up(static_cast<double>(parts_.parameters[stage_]), begin);
+  fill_up(static_cast<double>(own_.parameters), begin);
 }
 
 // The framework's own order; stages meet for the norm of their gradients.
 void RankBuilder::end() {
-  const StageWeights own = weights_of_stage();
-  const double tied_bytes = own.tied * job_.framework->reduce_bytes;
+  const double tied_bytes = own_.tied_away * job_.framework->reduce_bytes;
   const double begin = end_of(last_);
-  if (!shards_parameters() && !states_gradients()) {
+  if (!shards_parameters() && !program_.states_gradients()) {
     const bool overlaps = job_.framework->overlaps_gradients;
-    reduce_gradients(overlaps ? waiting_ : Amounts{own.dense, own.expert}, overlaps);
+    reduce_gradients(overlaps ? waiting_ : own_weights(), overlaps);
   }
   wait_for_traveled();
   const double tied_ns =
       scaled_collective_ns(*job_.cluster, embedding_axis(job_),
                            {CollectiveKind::all_reduce, tied_bytes, {}}, no_scale());
-  fill_up(static_cast<double>(parts_.gradients[stage_]) - tied_ns, begin);
+  fill_up(static_cast<double>(own_.gradients) - tied_ns, begin);
   if (tied_bytes > 0) {
     chain(collective("add up the tied table", CollectiveKind::all_reduce, embedding_axis(job_),
                      tied_bytes));
@@ -139,8 +112,8 @@ void RankBuilder::end() {
     chain(collective("norm of gradients", CollectiveKind::all_reduce,
                      axis_of(plan_, Axis::pipeline), norm_bytes));
   }
-  compute("optimizer", static_cast<double>(parts_.update[stage_]));
-  late_parameters(own);
+  compute("optimizer", static_cast<double>(own_.update));
+  late_parameters();
 }
 
 }  // namespace foretrace
