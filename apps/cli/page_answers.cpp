@@ -121,7 +121,7 @@ Result<PageAnswers> page_answers(const PageOptions& page, const TraceOptions& tr
   if (!options.ok()) return options.error();
   Result<Recording> recording = load_trace(trace, common);
   if (!recording.ok()) return recording.error();
-  Result<Replay> replay = replay(*recording, *options);
+  Result<Replay> replay = foretrace::replay(*recording, *options);
   if (!replay.ok()) return replay.error();
   PageAnswers answers{*std::move(recording), *options, *std::move(replay), {},
                       *std::move(stack),     {}};

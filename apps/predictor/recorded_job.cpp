@@ -247,7 +247,7 @@ class RecordedJob final : public Predictor::Source {
     }
     auto stack = check_stack(specs);
     if (!stack.ok()) return std::move(stack).error();
-    auto prediction = predict(recording_, *stack, options_, &replay_);
+    auto prediction = foretrace::predict(recording_, *stack, options_, &replay_);
     if (!prediction.ok()) return std::move(prediction).error();
     return finished(*prediction);
   }
@@ -316,7 +316,7 @@ Result<std::shared_ptr<const Predictor::Source>> recorded_job(std::span<const st
   run.step = *step;
   auto recording = load_inputs(paths, {.catalogue = options.catalogue});
   if (!recording.ok()) return std::move(recording).error();
-  auto replay = replay(*recording, run);
+  auto replay = foretrace::replay(*recording, run);
   if (!replay.ok()) return std::move(replay).error();
   return std::shared_ptr<const Predictor::Source>(
       std::make_shared<RecordedJob>(std::move(*recording), std::move(*replay), run));

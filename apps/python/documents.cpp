@@ -107,7 +107,7 @@ Result<PricedAnswer> answered(const Recording& recording, const Question& questi
   if (!run.ok()) return run.error();
   const auto stack = check_stack(question.specs);
   if (!stack.ok()) return stack.error();
-  const auto replay = replay(recording, *run);
+  const auto replay = foretrace::replay(recording, *run);
   if (!replay.ok()) return replay.error();
   auto prediction = predict(recording, *stack, *run, &*replay);
   if (!prediction.ok()) return prediction.error();
@@ -172,7 +172,7 @@ Result<RecordedRun> RecordedRun::read(const std::vector<std::string>& paths,
 Result<std::string> RecordedRun::simulate(const ReplayOptions& options) const {
   const auto run = run_options(options);
   if (!run.ok()) return run.error();
-  const auto replay = replay(*recording_, *run);
+  const auto replay = foretrace::replay(*recording_, *run);
   if (!replay.ok()) return replay.error();
   const auto analysis =
       analysed(*recording_, recording_->graph(), replay->run, *run, replay->run.timeline);
@@ -253,7 +253,7 @@ Result<std::string> RecordedRun::search(const std::vector<std::string>& what_ifs
     if (!target.ok()) return target.error();
     question.target = *target;
   }
-  const auto replay = replay(*recording_, *run);
+  const auto replay = foretrace::replay(*recording_, *run);
   if (!replay.ok()) return replay.error();
   const auto before =
       analysed(*recording_, recording_->graph(), replay->run, *run, replay->run.timeline);

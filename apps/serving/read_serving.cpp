@@ -18,7 +18,7 @@ namespace foretrace {
 namespace {
 
 constexpr double most_ranks = 1e5;
-constexpr double most_tokens = 1e8;
+constexpr double most_request_tokens = 1e8;
 constexpr double most_requests = 1e6;
 constexpr double longest_s = 1e9;
 constexpr std::int64_t most_ns = 1'000'000'000'000'000;
@@ -194,15 +194,15 @@ void Reader::read_rows(const ConfigValue& object) {
 void Reader::read_generated(const ConfigValue& object) {
   ConfigFields inner(object, where_, "/requests/generate");
   const std::uint32_t count = read_count(inner, "requests", most_requests);
-  const std::uint32_t input = read_count(inner, "input_tokens", most_tokens);
-  const std::uint32_t output = read_count(inner, "output_tokens", most_tokens);
+  const std::uint32_t input = read_count(inner, "input_tokens", most_request_tokens);
+  const std::uint32_t output = read_count(inner, "output_tokens", most_request_tokens);
   const double spread = optional_within(inner, "spread", ParamType::number, 1, 0);
   double rate = 0;
   inner.optional_quantity("per_second", ParamType::number, rate);
   serving_.options.in_flight = optional_count(inner, "in_flight", most_requests, 0);
   const std::uint32_t groups = optional_count(inner, "prefix_groups", most_requests, 0);
   const std::uint32_t common =
-      groups > 0 ? optional_count(inner, "prefix_tokens", most_tokens, 0) : 0;
+      groups > 0 ? optional_count(inner, "prefix_tokens", most_request_tokens, 0) : 0;
   const double seed = optional_within(inner, "seed", ParamType::integer, largest_seed, 0);
   if ((rate > 0) == (serving_.options.in_flight > 0)) {
     inner.mistake("per_second", "expected either per_second above 0 or in_flight");

@@ -28,7 +28,7 @@ int main(int argc, char** argv) {
   const auto recording = load(argv[1]);
   if (!recording.ok()) return fail(recording.error());
 
-  const auto replay = replay(*recording);
+  const auto replay = foretrace::replay(*recording);
   if (!replay.ok()) return fail(replay.error());
   std::printf("step %.2f ms measured, %.2f ms simulated\n", ms(replay->measured_answer.step_ns),
               ms(replay->run.answer.step_ns));

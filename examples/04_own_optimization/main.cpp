@@ -30,7 +30,7 @@ int main(int argc, char** argv) {
   const WhatIf what_if{&info, *values};
   const auto prediction = predict(*recording, {&what_if, 1});
   if (!prediction.ok()) return fail(prediction.error());
-  const auto replay = replay(*recording);
+  const auto replay = foretrace::replay(*recording);
   if (!replay.ok()) return fail(replay.error());
   std::printf("step %.3f ms now, %.3f ms with byte_upload (%.3f .. %.3f), %zu tasks changed\n",
               static_cast<double>(replay->run.answer.step_ns) * 1e-6,

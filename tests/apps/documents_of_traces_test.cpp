@@ -57,7 +57,7 @@ void check_inspection(const std::string& path, Documents& documents) {
 }
 
 void check_recording(const Recording& recording, Documents& documents) {
-  const auto replay = replay(recording);
+  const auto replay = foretrace::replay(recording);
   if (!replay.ok()) return;
   auto analysis = analyse(recording.graph(), replay->run);
   REQUIRE(analysis.ok());

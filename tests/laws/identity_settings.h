@@ -16,7 +16,7 @@
 namespace foretrace::test {
 
 /// Of the whole job, as far as a recording tells.
-inline std::size_t ranks_of(const TaskGraph& graph) {
+inline std::size_t group_ranks_of(const TaskGraph& graph) {
   std::size_t ranks = 0;
   for (const RankClass& one : graph.context().rank_classes) ranks += one.multiplicity;
   for (const Communicator& group : graph.context().communicators) {
@@ -35,7 +35,7 @@ inline std::optional<WhatIf> identity_of(const WhatIfInfo& info, const TaskGraph
     setting.replace(at, name.size(), value);
     return !value.empty();
   };
-  const std::size_t ranks = ranks_of(graph);
+  const std::size_t ranks = group_ranks_of(graph);
   if (!put("{accelerator}", on == nullptr ? "" : on->name) ||
       !put("{ranks}", ranks < 2 ? "" : std::to_string(ranks)) || setting.empty()) {
     return std::nullopt;

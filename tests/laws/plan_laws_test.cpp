@@ -18,10 +18,6 @@
 namespace foretrace {
 namespace {
 
-using PlanAnswer;
-using PlanChoice;
-using PlanQuestion;
-
 /// What a random job computes, and where, to be planned anew.
 PlanQuestion question_about(const test::RandomJob& drawn) {
   test::Draws draws(drawn.number);

@@ -14,11 +14,6 @@ namespace foretrace::validation {
 namespace {
 
 namespace fs = std::filesystem;
-using read_truth_table;
-using TableInputs;
-using TableResult;
-using TablesReport;
-using TruthTable;
 
 std::vector<std::string> json_files(const std::string& folder) {
   std::vector<std::string> files;

@@ -46,7 +46,7 @@ Result<Side> load_side(const Options& options, std::vector<std::string> paths,
   trace.memory_graph = true;
   Result<Recording> recording = app::load_trace(trace, options.common);
   if (!recording.ok()) return recording.error();
-  Result<Replay> replay = replay(*recording, run_options);
+  Result<Replay> replay = foretrace::replay(*recording, run_options);
   if (!replay.ok()) return replay.error();
   return Side{*std::move(recording), *std::move(replay)};
 }

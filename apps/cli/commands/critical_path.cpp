@@ -31,7 +31,7 @@ int run(const Options& options) {
   if (!recording.ok()) {
     return app::failure(recording.error());
   }
-  const Result<Replay> replay = replay(*recording, *run_options);
+  const Result<Replay> replay = foretrace::replay(*recording, *run_options);
   if (!replay.ok()) {
     return app::failure(replay.error());
   }

@@ -35,7 +35,7 @@ int run_communication(const Options& options) {
   if (!recording.ok()) {
     return app::failure(recording.error());
   }
-  const Result<Replay> replay = replay(*recording);
+  const Result<Replay> replay = foretrace::replay(*recording);
   if (!replay.ok()) {
     return app::failure(replay.error());
   }

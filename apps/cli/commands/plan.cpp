@@ -190,7 +190,7 @@ int plan_trace(const Options& options) {
   if (!run_options.ok()) return app::failure(run_options.error());
   const auto recording = app::load_trace(trace, options.common);
   if (!recording.ok()) return app::failure(recording.error());
-  const auto replay = replay(*recording, *run_options);
+  const auto replay = foretrace::replay(*recording, *run_options);
   if (!replay.ok()) return app::failure(replay.error());
   const auto answer = app::while_busy(options.common, "spreading the run", [&] {
     return plan_recording(*recording, *replay,

@@ -103,7 +103,7 @@ int run_trace_scenario(const Options& options, const Catalogue& catalogue,
   if (!run_options.ok()) return app::failure(run_options.error());
   const auto recording = app::load_trace(trace, options.common);
   if (!recording.ok()) return app::failure(recording.error());
-  const auto replay = replay(*recording, *run_options);
+  const auto replay = foretrace::replay(*recording, *run_options);
   if (!replay.ok()) return app::failure(replay.error());
   auto baseline = analyse(recording->graph(), replay->run, *run_options);
   if (!baseline.ok()) return app::failure(baseline.error());
@@ -241,7 +241,7 @@ int run(const Options& options) {
   if (!recording.ok()) {
     return app::failure(recording.error());
   }
-  const Result<Replay> replay = replay(*recording, *run_options);
+  const Result<Replay> replay = foretrace::replay(*recording, *run_options);
   if (!replay.ok()) {
     return app::failure(replay.error());
   }

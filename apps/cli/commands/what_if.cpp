@@ -120,7 +120,7 @@ Result<Start> start_of(const Options& options) {
   if (!recording.ok()) {
     return recording.error();
   }
-  Result<Replay> replay = replay(*recording, *run_options);
+  Result<Replay> replay = foretrace::replay(*recording, *run_options);
   if (!replay.ok()) {
     return replay.error();
   }
@@ -200,7 +200,7 @@ int check(const Options& options, const Start& start, const Prediction& predicti
   if (!recording.ok()) {
     return app::failure(recording.error());
   }
-  const Result<Replay> replay = replay(*recording, start.base.options);
+  const Result<Replay> replay = foretrace::replay(*recording, start.base.options);
   if (!replay.ok()) {
     return app::failure(replay.error());
   }

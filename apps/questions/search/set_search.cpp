@@ -13,7 +13,7 @@ namespace {
 using Set = std::vector<std::size_t>;
 
 /// What a set is expected to change against nothing.
-struct Estimate {
+struct SetEstimate {
   std::int64_t step_ns = 0;
   std::int64_t need_bytes = 0;
 };
@@ -66,7 +66,7 @@ class Search {
   }
 
  private:
-  [[nodiscard]] Estimate change_of(const SetTrial& trial) const {
+  [[nodiscard]] SetEstimate change_of(const SetTrial& trial) const {
     return {trial.step_ns - problem_.nothing.step_ns,
             trial.need_bytes - problem_.nothing.need_bytes};
   }
@@ -90,8 +90,8 @@ class Search {
     return larger;
   }
 
-  [[nodiscard]] Estimate expected(const Set& set) const {
-    Estimate sum{problem_.nothing.step_ns, problem_.nothing.need_bytes};
+  [[nodiscard]] SetEstimate expected(const Set& set) const {
+    SetEstimate sum{problem_.nothing.step_ns, problem_.nothing.need_bytes};
     for (std::size_t i = 0; i < set.size(); ++i) {
       sum.step_ns += alone_[set[i]].step_ns;
       sum.need_bytes += alone_[set[i]].need_bytes;
@@ -111,7 +111,7 @@ class Search {
     std::vector<Key> keys;
     keys.reserve(sets.size());
     for (Set& set : sets) {
-      const Estimate estimate = expected(set);
+      const SetEstimate estimate = expected(set);
       const bool is_over = estimate.need_bytes > problem_.capacity_bytes;
       keys.emplace_back(is_over, is_over ? estimate.need_bytes : estimate.step_ns, std::move(set));
     }
@@ -139,9 +139,9 @@ class Search {
       }
       if (sets[i].size() == 2) {
         // What both do together, beyond what they do alone.
-        const Estimate both = change_of(trials[i]);
-        const Estimate& a = alone_[sets[i][0]];
-        const Estimate& b = alone_[sets[i][1]];
+        const SetEstimate both = change_of(trials[i]);
+        const SetEstimate& a = alone_[sets[i][0]];
+        const SetEstimate& b = alone_[sets[i][1]];
         pairs_[{sets[i][0], sets[i][1]}] = {both.step_ns - a.step_ns - b.step_ns,
                                             both.need_bytes - a.need_bytes - b.need_bytes};
       }
@@ -189,8 +189,8 @@ class Search {
   const SetProblem& problem_;
   const SetLimits& limits_;
   std::vector<std::size_t> possible_;  // choices, alone
-  std::vector<Estimate> alone_;        // per choice
-  std::map<std::pair<std::size_t, std::size_t>, Estimate> pairs_;
+  std::vector<SetEstimate> alone_;     // per choice
+  std::map<std::pair<std::size_t, std::size_t>, SetEstimate> pairs_;
   SetOutcome outcome_;
 };
 

@@ -25,9 +25,6 @@
 namespace foretrace::sweeping {
 namespace {
 
-using WhatIf;
-using WhatIfStack;
-
 constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
 
 /// A recording with what the points that ask for the same step of it are compared with.
@@ -266,7 +263,7 @@ class TraceEvaluation final : public Evaluation {
       std::move(found->begin(), found->end(), std::back_inserter(files));
       recording = std::make_shared<const Recording>(*std::move(loaded));
     }
-    auto replay = replay(*recording, question.options);
+    auto replay = foretrace::replay(*recording, question.options);
     if (!replay.ok()) return std::move(replay).error();
     Source& source =
         sources_.emplace(std::move(key), Source{recording, *std::move(replay)}).first->second;

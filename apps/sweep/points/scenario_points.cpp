@@ -14,8 +14,6 @@
 namespace foretrace::sweeping {
 namespace {
 
-using Scenario;
-
 /// A part of a scenario that axes may change.
 struct ScenarioPart {
   bool (*differs)(const Scenario& a, const Scenario& b) = nullptr;

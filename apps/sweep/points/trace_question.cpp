@@ -11,9 +11,6 @@
 namespace foretrace::sweeping {
 namespace {
 
-using WhatIf;
-using WhatIfSpec;
-
 constexpr std::array<std::string_view, 2> engines = {"pull", "event"};
 
 Status add_specs(const ConfigValue& value, const std::string& pointer,

@@ -25,7 +25,7 @@ constexpr std::array<std::string_view, 8> stage_names = {
     "zero gradients", "update",  "communication", "no stage"};
 
 /// Modules below this depth count for the one above: names come from a file.
-constexpr std::size_t deepest = 32;
+constexpr std::size_t deepest_module = 32;
 constexpr std::size_t longest_name = 256;
 
 bool contains(std::string_view text, std::string_view part) {
@@ -96,7 +96,7 @@ class Summarizer {
     std::size_t depth = 0;
     for (std::size_t from = 0; from < layer.size(); ++depth) {
       const std::size_t to =
-          depth < deepest ? std::min(layer.find('/', from), layer.size()) : layer.size();
+          depth < deepest_module ? std::min(layer.find('/', from), layer.size()) : layer.size();
       node = &node->children[layer.substr(from, std::min(to - from, longest_name))];
       from = to + 1;
     }

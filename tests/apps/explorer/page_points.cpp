@@ -91,7 +91,7 @@ int fail(const std::string& message) {
 int write_page(const std::string& out, const std::vector<std::string>& traces) {
   const Result<Recording> recording = load_inputs(traces, {.catalogue = test::shipped()});
   if (!recording.ok()) return fail(recording.error().message);
-  const Result<Replay> replay = replay(*recording);
+  const Result<Replay> replay = foretrace::replay(*recording);
   if (!replay.ok()) return fail(replay.error().message);
   const Result<Ranking> ranking = rank_all(*recording, *replay);
   if (!ranking.ok()) return fail(ranking.error().message);

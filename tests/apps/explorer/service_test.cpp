@@ -59,7 +59,7 @@ std::unique_ptr<Opened> open(const std::string& trace) {
   auto recording = load_inputs(paths, {.catalogue = test::shipped()});
   REQUIRE_MESSAGE(recording.ok(), recording.error().message);
   auto opened = std::make_unique<Opened>(Opened{*std::move(recording), {}});
-  opened->replay = replay(opened->recording).value();
+  opened->replay = foretrace::replay(opened->recording).value();
   opened->input = std::make_unique<PageInput>(PageInput{.recording = opened->recording,
                                                         .replay = opened->replay,
                                                         .traces = paths,

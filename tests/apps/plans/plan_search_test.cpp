@@ -12,9 +12,6 @@
 #include "tests/configs.h"
 
 using namespace foretrace;
-using PlanAnswer;
-using PlanQuestion;
-using search_plans;
 
 namespace {
 

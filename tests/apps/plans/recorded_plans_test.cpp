@@ -10,8 +10,6 @@
 #include "tests/configs.h"
 
 using namespace foretrace;
-using plan_recording;
-using RecordedPlan;
 
 namespace {
 
@@ -26,7 +24,7 @@ Recording demo() {
 
 TEST_CASE("plan of a recording: each plan is the what-if that its settings name, the best first") {
   const Recording recording = demo();
-  const auto replay = replay(recording);
+  const auto replay = foretrace::replay(recording);
   REQUIRE(replay.ok());
   const auto answer = plan_recording(recording, *replay, {"dgx_a100", 4, 0, 2}, {});
   REQUIRE_MESSAGE(answer.ok(), answer.error().message);
@@ -60,7 +58,7 @@ TEST_CASE("plan of a recording: each plan is the what-if that its settings name,
 
 TEST_CASE("plan of a recording: refuses one device, and more than a cluster has") {
   const Recording recording = demo();
-  const auto replay = replay(recording);
+  const auto replay = foretrace::replay(recording);
   REQUIRE(replay.ok());
   const auto error_of = [&](const char* cluster, std::uint32_t gpus) {
     const auto answer = plan_recording(recording, *replay, {cluster, gpus, 0, 5}, {});
@@ -75,7 +73,7 @@ TEST_CASE("plan of a recording: refuses one device, and more than a cluster has"
 
 TEST_CASE("plan of a recording: groups of every size that divides the devices are tried") {
   const Recording recording = demo();
-  const auto replay = replay(recording);
+  const auto replay = foretrace::replay(recording);
   REQUIRE(replay.ok());
   const auto answer = plan_recording(recording, *replay, {"dgx_a100", 6, 0, 2}, {});
   REQUIRE(answer.ok());
@@ -95,7 +93,7 @@ TEST_CASE("plan of a recording: a device as fast as the recorded one is no reaso
   Recording twin = demo();
   REQUIRE(twin.accelerator.has_value());
   twin.accelerator->name = "twin_of_the_recorded_device";
-  const auto replay = replay(recording);
+  const auto replay = foretrace::replay(recording);
   REQUIRE(replay.ok());
   const auto own = plan_recording(recording, *replay, {"dgx_a100", 2, 0, 1}, {});
   const auto other = plan_recording(twin, *replay, {"dgx_a100", 2, 0, 1}, {});

@@ -17,8 +17,6 @@
 #include "tests/configs.h"
 
 using namespace foretrace;
-using search_stages;
-using StageAnswer;
 
 namespace {
 

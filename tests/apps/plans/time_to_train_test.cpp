@@ -9,9 +9,6 @@
 #include "tests/configs.h"
 
 using namespace foretrace;
-using composed;
-using target_at;
-using TrainingRun;
 
 namespace {
 

@@ -40,7 +40,7 @@ std::int64_t asked(const Recording& recording, const WhatIfSpec& spec) {
 
 TEST_CASE("predictor: without a change it answers what a replay does") {
   const Predictor job = demo();
-  const auto replay = replay(recorded());
+  const auto replay = foretrace::replay(recorded());
   REQUIRE(replay.ok());
   const auto step = job.predict();
   REQUIRE(step.ok());

@@ -29,7 +29,7 @@ inline Loaded loaded(const std::string& path) {
   options.memory_graph = true;
   auto recording = load(path, options);
   REQUIRE_MESSAGE(recording.ok(), recording.error().message);
-  auto replay = replay(*recording);
+  auto replay = foretrace::replay(*recording);
   REQUIRE_MESSAGE(replay.ok(), replay.error().message);
   return {*std::move(recording), *std::move(replay)};
 }

@@ -10,6 +10,7 @@
 #include "apps/report/builder.h"
 #include "apps/report/pages/scenario.h"
 #include "apps/report/writers.h"
+#include "apps/session/analysis.h"
 #include "apps/session/predicted_energy.h"
 #include "models/jobs/figures/scenario_answer.h"
 #include "models/jobs/scenario/scenario.h"

@@ -9,13 +9,6 @@
 namespace foretrace::validation {
 namespace {
 
-using most_layers;
-using most_ranks;
-using most_sequences;
-using most_tokens;
-using RowNumbers;
-using Scenario;
-
 Result<Scenario> served_scenario(const ConfigValue& served, TableInputs& inputs) {
   const TruthRow words({}, served);
   RowNumbers numbers(words);

@@ -13,8 +13,6 @@
 namespace foretrace::validation {
 namespace {
 
-using TruthRow;
-using TruthTable;
 using Kind = ConfigValue::Kind;
 
 Status read_words(const ColumnMap& column, const TruthRow& row, MapRow& read) {

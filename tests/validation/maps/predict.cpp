@@ -16,11 +16,6 @@
 namespace foretrace::validation {
 namespace {
 
-using TableInputs;
-using TablePoint;
-using TableResult;
-using TruthTable;
-
 constexpr double gib = 1024.0 * 1024 * 1024;
 constexpr std::string_view fitted = "fitted";
 

@@ -16,9 +16,6 @@ namespace foretrace::validation {
 namespace {
 
 namespace fs = std::filesystem;
-using TableInputs;
-using TableResult;
-using TruthTable;
 
 const std::string fixtures = FORETRACE_SOURCE_DIR "/tests/fixtures/tables/";
 

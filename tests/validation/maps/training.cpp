@@ -13,10 +13,6 @@
 namespace foretrace::validation {
 namespace {
 
-using OpenChoices;
-using Scenario;
-using TableInputs;
-
 ConfigValue* member(ConfigValue& object, std::string_view key) {
   const auto at = std::find(object.keys.begin(), object.keys.end(), key);
   return at == object.keys.end()
@@ -126,7 +122,7 @@ Result<Scenario> StepPredictor::scenario_of(const ConfigValue& run) {
   if (Status status = in_words_of_scenarios(document, inputs_); !status.ok()) {
     return status.error();
   }
-  auto scenario = scenario_of(inputs_.catalogue(), document, "scenario", parts_);
+  auto scenario = foretrace::scenario_of(inputs_.catalogue(), document, "scenario", parts_);
   if (!scenario.ok()) return scenario;
   change_parts(run, *scenario);
   return with_choices(*scenario, run.find("open"));

@@ -9,10 +9,6 @@
 namespace foretrace::report::sections {
 namespace {
 
-using ClaimRow;
-using Gain;
-using Verdict;
-
 std::string gain_text(const Gain& gain) {
   return gain.low == gain.high ? factor_text(gain.low)
                                : factor_text(gain.low) + " to " + factor_text(gain.high);

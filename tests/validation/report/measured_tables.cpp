@@ -11,12 +11,6 @@
 namespace foretrace::report::sections {
 namespace {
 
-using errors_of;
-using TableErrors;
-using TablePoint;
-using TableResult;
-using TablesReport;
-
 /// Errors of shares are differences in percentage points, all others are ratios.
 Value error_value(double error, bool is_share) {
   return Value::share(error).as(is_share ? fmt::format("{:.2f} pt", error)

@@ -18,7 +18,7 @@ inline constexpr double most_layers = 1000;  ///< and stages, and pieces of a mo
 inline constexpr double most_width = 1e6;    ///< hidden sizes, heads
 inline constexpr double most_sequences = 1e7;
 inline constexpr double most_tokens = 1e8;  ///< of a sequence, of a vocabulary
-inline constexpr double most_in_flight = 1e5;
+inline constexpr double most_requests = 1e5;
 inline constexpr double most_measured = 1e15;
 
 /// A whole number from `low` to `high` at a column of a row (or at a key of what a table holds

@@ -14,10 +14,6 @@
 
 namespace foretrace::scheduling {
 
-using RowNumbers;
-using TruthRow;
-using TruthTable;
-
 /// One predicted figure.
 struct TruthPoint {
   std::size_t row = 0;

@@ -12,9 +12,6 @@
 #include "tests/validation/validate_tables.h"
 
 using namespace foretrace;
-using PipelineOp;
-using PipelineOperation;
-using recorded_pipeline;
 
 namespace {
 

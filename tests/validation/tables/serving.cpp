@@ -233,7 +233,7 @@ Result<Serving> serving_of_row(const TruthRow& row, TableInputs& inputs) {
   request.input_tokens = to_whole(numbers.count("isl", most_request_tokens));
   request.output_tokens = to_whole(numbers.count("osl", most_request_tokens));
   serving.options.in_flight =
-      static_cast<std::uint32_t>(numbers.count("concurrency", most_in_flight));
+      static_cast<std::uint32_t>(numbers.count("concurrency", most_requests));
   if (!numbers.status().ok()) return numbers.status().error();
   serving.requests.assign(std::size_t{rounds} * serving.options.in_flight, request);
   surround_closed_loop(serving);

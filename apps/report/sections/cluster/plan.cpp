@@ -14,10 +14,6 @@
 namespace foretrace::report::sections {
 namespace {
 
-using LosingGrid;
-using PlanAnswer;
-using PlanChoice;
-
 /// Losing grids that a page shows, and a short one.
 constexpr std::size_t most_losing = 40;
 constexpr std::size_t brief_losing = 8;

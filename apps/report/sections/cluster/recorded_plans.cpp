@@ -15,9 +15,6 @@
 namespace foretrace::report::sections {
 namespace {
 
-using RecordedPlan;
-using RecordedPlans;
-
 std::string recorded_plans_headline(const RecordedPlans& answer) {
   if (answer.plans.empty()) {
     return fmt::format("nothing spreads this run over {} devices of {}", answer.gpus,

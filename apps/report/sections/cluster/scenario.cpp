@@ -20,9 +20,6 @@
 namespace foretrace::report::sections {
 namespace {
 
-using plan_text;
-using ScenarioAnswer;
-
 // The middle stages of a longer pipeline are alike.
 constexpr std::size_t most_stages = 8;
 constexpr std::size_t first_stages = 3;

@@ -12,10 +12,6 @@
 namespace foretrace::report::sections {
 namespace {
 
-using Serving;
-using ServingAnswer;
-using ServingFigures;
-
 Value latency_value(double seconds) {
   const std::string text = seconds >= 600   ? fmt::format("{:.1f} min", seconds / 60)
                            : seconds >= 1   ? fmt::format("{:.2f} s", seconds)

@@ -16,9 +16,6 @@
 namespace foretrace::report::sections {
 namespace {
 
-using StageAnswer;
-using StagedPlan;
-
 constexpr std::array<std::string_view, 4> shardings = {"none", "optimizer", "gradients",
                                                        "parameters"};
 

@@ -11,9 +11,6 @@
 namespace foretrace::report::sections {
 namespace {
 
-using RangedAmount;
-using TrainingTime;
-
 Value ns_value(double ns) { return Value::time(to_whole(ns)); }
 
 /// Minutes or hours, as people speak of such times.

@@ -9,7 +9,6 @@
 namespace foretrace::report::sections {
 namespace {
 
-using MemoryFacts;
 using trace::AllocatorState;
 using trace::FailedRequest;
 

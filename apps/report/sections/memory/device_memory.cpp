@@ -11,11 +11,6 @@
 namespace foretrace::report::sections {
 namespace {
 
-using FitVerdict;
-using Inspection;
-using MemoryReport;
-using MemoryShare;
-
 std::string named(const std::string& name, std::string_view otherwise) {
   return name.empty() ? std::string(otherwise) : name;
 }

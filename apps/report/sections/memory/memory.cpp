@@ -12,8 +12,6 @@
 namespace foretrace::report::sections {
 namespace {
 
-using Analysis;
-
 /// What documents say of one run, by "rank/device".
 Section memory_section(const std::string& run, const Analysis& analysis) {
   Section section{.key = run + "_memory", .path = run, .show = Show::never};

@@ -11,8 +11,6 @@
 namespace foretrace::report::sections {
 namespace {
 
-using Analysis;
-
 /// What documents say of one run.
 Sections analysis_sections(const std::string& run, const Analysis& analysis) {
   Section rest{.key = run + "_rest", .path = run, .show = Show::never};

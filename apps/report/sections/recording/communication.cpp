@@ -13,8 +13,6 @@
 namespace foretrace::report::sections {
 namespace {
 
-using Communication;
-
 // Longer lists are cut; documents have them whole.
 constexpr std::size_t most_communication_rows = 12;
 

@@ -16,11 +16,6 @@
 namespace foretrace::report::sections {
 namespace {
 
-using Compared;
-using ComparedBytes;
-using Comparison;
-using Use;
-
 /// "+3.1 ms"; decimals follow the step.
 std::string signed_time_text(std::int64_t ns, std::int64_t scale_ns) {
   return (ns < 0 ? "-" : "+") + time_text(std::abs(ns), scale_ns);

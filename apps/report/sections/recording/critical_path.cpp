@@ -12,8 +12,6 @@
 namespace foretrace::report::sections {
 namespace {
 
-using PathReport;
-
 /// A share of the path in words.
 struct Held {
   std::string_view by;

@@ -12,10 +12,6 @@
 namespace foretrace::report::sections {
 namespace {
 
-using GraphFacts;
-using Inspection;
-using Share;
-
 std::string streams_text(const Inspection& found, const GraphFacts& facts) {
   std::string text = plural(facts.streams.size(), "stream");
   constexpr std::size_t most_named = 16;

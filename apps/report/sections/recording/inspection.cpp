@@ -11,9 +11,6 @@
 namespace foretrace::report::sections {
 namespace {
 
-using GraphFacts;
-using Inspection;
-
 /// The devices of the machine: equal ones are counted.
 std::string devices_text(const std::vector<trace::DeviceProperties>& devices) {
   std::vector<std::pair<std::string, std::size_t>> kinds;

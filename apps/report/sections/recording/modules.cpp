@@ -12,9 +12,6 @@
 namespace foretrace::report::sections {
 namespace {
 
-using StepSummary;
-using SummaryNode;
-
 // What is smaller or deeper is left out of the page; documents have it all.
 constexpr double least_share = 0.005;
 constexpr std::size_t most_siblings = 8;

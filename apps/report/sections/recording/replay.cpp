@@ -12,8 +12,6 @@
 namespace foretrace::report::sections {
 namespace {
 
-using Replay;
-
 std::string span_text(const Replay& replay) {
   if (replay.measured.span_ns == 0) {
     return fmt::format("{} simulated", time_text(replay.run.steps.span_ns));

@@ -11,8 +11,6 @@
 namespace foretrace::report::sections {
 namespace {
 
-using Inspection;
-
 void add_row(Table& table, const Inspection& found) {
   std::vector<Value> cells = {Value::words(found.path).as(std::string(file_name_of(found.path))),
                               Value::known(found.info.rank), Value::count(found.report.events)};

@@ -12,9 +12,6 @@
 namespace foretrace::report {
 namespace {
 
-using AblatedPair;
-using AblatedPairs;
-
 std::string pairs_headline(const std::vector<AblatedPairs>& rules) {
   const std::size_t pairs = rules.empty() ? 0 : rules.front().pairs.size();
   if (rules.size() == 1) {

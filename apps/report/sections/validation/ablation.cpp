@@ -11,10 +11,6 @@
 namespace foretrace::report::sections {
 namespace {
 
-using AblatedRule;
-using AblatedTrace;
-using GraphErrors;
-
 std::string both(const AblatedRule& rule, double GraphErrors::*error) {
   return fmt::format("{:.2f} -> {:.2f} %", 100 * rule.mean(&AblatedTrace::with, error),
                      100 * rule.mean(&AblatedTrace::without, error));

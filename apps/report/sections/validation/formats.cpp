@@ -10,8 +10,6 @@
 namespace foretrace::report::sections {
 namespace {
 
-using FormatRow;
-
 /// "12 dropped: no time; 3 repaired: ..."
 std::string damage_of(const FormatRow& row) {
   std::string text;

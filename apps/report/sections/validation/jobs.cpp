@@ -10,8 +10,6 @@
 namespace foretrace::report::sections {
 namespace {
 
-using JobRow;
-
 Value precise(double share) { return Value::share(share).as(fmt::format("{:.3f} %", 100 * share)); }
 
 std::string jobs_headline(const std::vector<JobRow>& jobs) {

@@ -14,10 +14,6 @@
 namespace foretrace::report::sections {
 namespace {
 
-using PairRow;
-using ReplayRow;
-using ReplayTable;
-
 /// "-0.012 %": errors of replays are small.
 Value small_error(double error) {
   return Value::change(error).as(fmt::format("{:+.3f} %", 100 * error));

@@ -7,10 +7,6 @@
 namespace foretrace::report::sections {
 namespace {
 
-using ExampleOutcome;
-using ExampleRow;
-using ExampleTable;
-
 std::string percent_of(const ExampleOutcome& outcome) {
   return fmt::format("{:+.1f} %", 100 * outcome.change());
 }

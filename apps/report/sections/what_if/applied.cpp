@@ -10,8 +10,6 @@
 namespace foretrace::report::sections {
 namespace {
 
-using Applied;
-
 std::string parameters_text(const Applied& applied) {
   std::string text;
   for (const auto& [name, value] : applied.parameters) {

@@ -13,12 +13,6 @@
 namespace foretrace::report::sections {
 namespace {
 
-using BestSetAnswer;
-using ChosenSet;
-using RankBy;
-using SetMember;
-using WhatIfChoice;
-
 // On the short page; --details shows all.
 constexpr std::size_t brief_front_rows = 5;
 

@@ -11,11 +11,6 @@
 namespace foretrace::report::sections {
 namespace {
 
-using BudgetAnswer;
-using BudgetDevice;
-using BudgetStop;
-using BudgetTry;
-
 std::string budget_size_text(const BudgetAnswer& answer) {
   const auto [low, high] = std::minmax_element(
       answer.devices.begin(), answer.devices.end(),

@@ -12,9 +12,6 @@
 namespace foretrace::report::sections {
 namespace {
 
-using FitAnswer;
-using FitSet;
-
 // Longer lists are cut; documents have them whole.
 constexpr std::size_t most_fit_rows = 8;
 

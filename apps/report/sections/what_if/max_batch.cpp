@@ -16,10 +16,6 @@
 namespace foretrace::report::sections {
 namespace {
 
-using BatchAnswer;
-using BatchLine;
-using BatchPoint;
-
 /// "scaled 83, measured 17 %": shares of at least 5 %, largest first.
 std::string shares_text(const BatchPoint& point) {
   std::vector<std::pair<double, std::size_t>> shares;

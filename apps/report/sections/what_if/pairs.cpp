@@ -13,11 +13,6 @@
 namespace foretrace::report::sections {
 namespace {
 
-using PairRanking;
-using RankBy;
-using RankedPair;
-using Ranking;
-
 // Longer lists are cut; documents have them whole.
 constexpr std::size_t most_pair_rows = 15;
 constexpr std::size_t brief_pair_rows = 6;

@@ -14,11 +14,6 @@
 namespace foretrace::report::sections {
 namespace {
 
-using RankBy;
-using Ranked;
-using Ranking;
-using Unranked;
-
 // On the short page; --details shows all.
 constexpr std::size_t most_ranking_rows = 12;
 

@@ -9,9 +9,6 @@
 namespace foretrace::report::sections {
 namespace {
 
-using SharedDevice;
-using SharedWay;
-
 // Documents name the ways alike on all devices; on pages MPS is what NVIDIA's have.
 std::string_view way_name(const SharedDevice& answer, Sharing sharing) {
   if (sharing == Sharing::mps && !answer.has_mps) return "side by side";

@@ -32,7 +32,7 @@ Side load_side(const std::vector<std::string>& paths) {
   options.memory_graph = true;
   Result<Recording> recording = load_inputs(paths, options);
   REQUIRE(recording.ok());
-  Result<Replay> replay = replay(*recording);
+  Result<Replay> replay = foretrace::replay(*recording);
   REQUIRE(replay.ok());
   return {*std::move(recording), *std::move(replay)};
 }

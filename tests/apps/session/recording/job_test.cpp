@@ -97,7 +97,7 @@ TEST_CASE("a made-up job is matched, its stalls are found and its bandwidth is r
   const auto recording = load_inputs(std::vector<std::string>{fixture});
   REQUIRE_MESSAGE(recording.ok(), (recording.ok() ? std::string() : recording.error().message));
   REQUIRE(recording->job != nullptr);
-  const auto replay = replay(*recording);
+  const auto replay = foretrace::replay(*recording);
   REQUIRE(replay.ok());
   CHECK(std::abs(replay->worst_step_error) < 1e-4);
   const Communication cost = communication_of(*recording, replay->run.timeline);

@@ -7,7 +7,6 @@
 #include "tests/apps/support/program.h"
 
 using namespace foretrace;
-using parse_trace_scenario;
 
 namespace {
 

@@ -28,7 +28,7 @@ TEST_CASE("breakdown: what was shown as nothing is new, and no percentage of it"
   late.name = "late";
   late.apply = arrive_late;
   const std::array<WhatIf, 1> stack = {{{&late, {}}}};
-  const auto replay = replay(recording);
+  const auto replay = foretrace::replay(recording);
   REQUIRE(replay.ok());
   const auto baseline = analyse(recording.graph(), replay->run, {});
   REQUIRE(baseline.ok());
