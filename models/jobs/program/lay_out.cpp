@@ -1,4 +1,5 @@
-// A program becomes a step: times of positions, of sends and of what it ends with.
+// A program becomes a step: its order is cut at the positions of a pipeline, which get the times of
+// their passes and of what they send.
 #include <algorithm>
 #include <numeric>
 #include <span>
@@ -7,22 +8,14 @@
 #include <fmt/format.h>
 
 #include "models/hardware/collectives/collective_costs.h"
-#include "models/jobs/program/gradient_sum.h"
 #include "models/jobs/program/rank_program.h"
 #include "models/jobs/program/sharded_passes.h"
+#include "models/jobs/program/stage_ends.h"
 #include "models/jobs/program/stages.h"
-#include "models/jobs/times/two_lanes.h"
-#include "models/jobs/workloads/layered.h"
 #include "sim/core/whole.h"
 
 namespace foretrace {
 namespace {
-
-// Of the optimizer, per parameter; 0 where none was recorded.
-double recorded_update_ns(const TransformerSpec& model) {
-  const bool is_known = model.layered != nullptr && model.layered->recorded.has_value();
-  return is_known ? model.layered->recorded->update_ns : 0;
-}
 
 constexpr double ns_of_a_year = 365.0 * 24 * 3600 * 1e9;
 
@@ -47,12 +40,6 @@ Status check_times(const RankProgram::Step& step) {
                            ns / ns_of_a_year, longest_ns / ns_of_a_year)};
 }
 
-// What a window no longer sees is thrown away.
-double kept_positions(const Job& job, const RankProgram::Block& layer) {
-  const double all = job.pass == Pass::decode ? job.keys : job.length;
-  return (layer.window > 0 ? std::min(all, layer.window) : all) / job.plan.context;
-}
-
 class Layout {
  public:
   Layout(const Job& job, RankProgram program, const SourceScale& scale)
@@ -68,12 +55,8 @@ class Layout {
  private:
   using Runs = std::span<const BlockRun>;
   [[nodiscard]] double collective_ns(const GridAxis& axis, CollectiveKind kind, double bytes) const;
-  [[nodiscard]] ShardedPasses sharded() const { return {job_, plan_, blocks_, scale_, kernels_}; }
   [[nodiscard]] std::uint32_t stage_at(std::uint32_t position) const {
     return stage_of(*job_.schedule, step_.times.shape, position);
-  }
-  [[nodiscard]] std::uint32_t position_at(std::uint32_t stage, std::uint32_t chunk) const {
-    return position_of(*job_.schedule, step_.times.shape, stage, chunk);
   }
   void cut_order();
   void turn_to(std::uint32_t stage);
@@ -86,17 +69,6 @@ class Layout {
   [[nodiscard]] double blocked_ns(std::uint32_t position, bool forward) const;
   void add_position(std::uint32_t position);
   void repeat_position();
-  [[nodiscard]] RankProgram::Stage stage_sums(std::uint32_t stage) const;
-  void add_resident(const BlockRun& run, RankProgram::Stage& own) const;
-  void end_stage(std::uint32_t stage, RankProgram::Stage& own);
-  [[nodiscard]] double update_ns(const RankProgram::Stage& own) const;
-  [[nodiscard]] bool is_as_before(std::uint32_t stage) const;
-  [[nodiscard]] double reduction_ns(double dense, double expert);
-  [[nodiscard]] double gradient_ns(const GradientExchange& stated) const;
-  template <typename Start>
-  [[nodiscard]] double beside_backward(std::uint32_t stage, const Start& start) const;
-  [[nodiscard]] double exposed_reduction(std::uint32_t stage, double dense, double expert);
-  [[nodiscard]] double exposed_collection(std::uint32_t stage, double dense, double expert) const;
 
   const Job& job_;
   const SourceScale& scale_;
@@ -105,10 +77,6 @@ class Layout {
   RankProgram program_;
   const std::vector<RankProgram::Block>& blocks_;
   RankProgram::Step& step_ = program_.step;
-  // Buckets of gradients are mostly alike: the last one.
-  double bucket_dense_ = -1;
-  double bucket_expert_ = -1;
-  double bucket_ns_ = 0;
   // What a position sends to the next one, and gets back, in ns; one for all where all are alike.
   std::vector<double> send_forward_;
   std::vector<double> send_backward_;
@@ -157,9 +125,7 @@ double Layout::collective_ns(const GridAxis& axis, CollectiveKind kind, double b
 }
 
 void Layout::turn_to(std::uint32_t stage) {
-  if (!job_.has_own_ranks()) return;
-  plan_ = stage_plan(job_, stage);
-  bucket_dense_ = bucket_expert_ = -1;
+  if (job_.has_own_ranks()) plan_ = stage_plan(job_, stage);
 }
 
 // Layers of a transformer pass on the same numbers.
@@ -243,174 +209,6 @@ double Layout::blocked_ns(std::uint32_t position, bool forward) const {
   return send_backward_[position > 0 ? position - 1 : 0];
 }
 
-double Layout::reduction_ns(double dense, double expert) {
-  if (dense == bucket_dense_ && expert == bucket_expert_) return bucket_ns_;
-  const CollectiveKind kind = plan_.sharding == Sharding::none ? CollectiveKind::all_reduce
-                                                               : CollectiveKind::reduce_scatter;
-  const double bytes = job_.framework->reduce_bytes;
-  bucket_dense_ = dense;
-  bucket_expert_ = expert;
-  bucket_ns_ =
-      gradient_sum_ns(job_, axis_of(plan_, Axis::data), {kind, dense * bytes, {}}, scale_) +
-      gradient_sum_ns(job_, expert_copies(plan_), {kind, expert * bytes, {}}, scale_);
-  return bucket_ns_;
-}
-
-double Layout::gradient_ns(const GradientExchange& stated) const {
-  const Exchange& exchange = stated.exchange;
-  const double ns = gradient_sum_ns(job_, gradient_axis(plan_, stated),
-                                    {exchange.kind, exchange.bytes, {}}, scale_);
-  return ns > 0 ? ns + exchange.delay_ns : 0;
-}
-
-// What is started while the last micro-batch runs backward: as much of it as nothing hides.
-// `start` is called when a block is done, and with none at the end.
-template <typename Start>
-double Layout::beside_backward(std::uint32_t stage, const Start& start) const {
-  TwoLanes lanes(job_.framework->communication_slowdown.typical);
-  double computed = 0;
-  for (std::uint32_t chunk = job_.chunks; chunk-- > 0;) {
-    const std::vector<std::uint32_t> blocks = expanded(step_.position(position_at(stage, chunk)));
-    for (std::size_t i = blocks.size(); i-- > 0;) {
-      const RankProgram::Block& block = blocks_[blocks[i]];
-      lanes.compute(block.backward.time.total, job_.framework->product_slowdown.typical);
-      computed += block.backward.time.total;
-      start(lanes, &block);
-    }
-  }
-  start(lanes, nullptr);
-  static_cast<void>(lanes.wait_all());
-  return lanes.now() - computed;
-}
-
-// Recorded layers have collectives of their own; of others, buckets leave.
-double Layout::exposed_reduction(std::uint32_t stage, double dense, double expert) {
-  if (program_.states_gradients()) {
-    return beside_backward(stage, [this](TwoLanes& lanes, const RankProgram::Block* block) {
-      if (block == nullptr) return;
-      for (const GradientExchange& stated : block->gradients) {
-        if (const double ns = gradient_ns(stated); ns > 0) static_cast<void>(lanes.start(ns));
-      }
-    });
-  }
-  if (!job_.framework->overlaps_gradients) return reduction_ns(dense, expert);
-  const double bucket = bucket_elements(plan_);
-  double waiting_dense = 0;
-  double waiting_expert = 0;
-  return beside_backward(stage, [&](TwoLanes& lanes, const RankProgram::Block* block) {
-    if (block != nullptr) {
-      waiting_dense += block->dense_weights;
-      waiting_expert += block->expert_weights;
-    }
-    const double waiting = waiting_dense + waiting_expert;
-    if (block == nullptr ? !(waiting > 0) : waiting < bucket) return;
-    static_cast<void>(lanes.start(reduction_ns(waiting_dense, waiting_expert)));
-    waiting_dense = waiting_expert = 0;
-  });
-}
-
-double Layout::exposed_collection(std::uint32_t stage, double dense, double expert) const {
-  const double bytes = job_.framework->gather_bytes;
-  const double all =
-      collective_ns(axis_of(plan_, Axis::data), CollectiveKind::all_gather, dense * bytes) +
-      collective_ns(expert_copies(plan_), CollectiveKind::all_gather, expert * bytes);
-  if (!job_.framework->overlaps_parameters || !(all > 0)) return all;
-  // The first bucket has nothing to hide behind, the others have the first forward pass.
-  const double bucket = bucket_elements(plan_);
-  const double first = all * std::min(1.0, bucket / std::max(dense + expert, 1.0));
-  double window = 0;
-  for (std::uint32_t chunk = 0; chunk < job_.chunks; ++chunk) {
-    window += step_.forward[position_at(stage, chunk)].total;
-  }
-  const double hidden =
-      std::min(all - first, window / job_.framework->communication_slowdown.typical);
-  return all - hidden;
-}
-
-// Sharded parameters: what every rank of the stage keeps.
-void Layout::add_resident(const BlockRun& run, RankProgram::Stage& own) const {
-  const std::uint32_t ranks = shard_axis(plan_).size;
-  for (const double n : blocks_[run.block].traveling) {
-    if (n >= job_.framework->travel.resident_elements) continue;
-    own.resident += run.count * n;
-    own.resident_parts += run.count * std::min<double>(n, ranks);
-  }
-}
-
-RankProgram::Stage Layout::stage_sums(std::uint32_t stage) const {
-  RankProgram::Stage own;
-  bool has_embedding = false;
-  bool has_head = false;
-  for (std::uint32_t chunk = 0; chunk < job_.chunks; ++chunk) {
-    for (const BlockRun& run : step_.position(position_at(stage, chunk))) {
-      const RankProgram::Block& block = blocks_[run.block];
-      own.dense += run.count * block.dense_weights;
-      own.expert += run.count * block.expert_weights;
-      own.tensors += run.count * block.tensors;
-      has_embedding = has_embedding || block.role == BlockRole::embedding;
-      has_head = has_head || block.role == BlockRole::head;
-      if (plan_.sharding == Sharding::parameters) add_resident(run, own);
-      if (block.role == BlockRole::layer) own.positions += run.count * kept_positions(job_, block);
-      // Logits and losses of one micro-batch are gone when the next one comes.
-      if (block.role == BlockRole::head) {
-        own.working = std::max(own.working, block.kept_bytes);
-      } else {
-        own.kept += run.count * block.kept_bytes;
-      }
-      own.working = std::max(own.working, block.working_bytes);
-      own.largest = std::max(own.largest, block.dense_weights + block.expert_weights);
-    }
-  }
-  const double tied = program_.tied_weights / (job_.has_own_ranks() ? plan_.tensor : 1);
-  if (has_embedding && has_head) own.tied_here = tied;
-  if (has_embedding != has_head) own.tied_away = tied;
-  return own;
-}
-
-double Layout::update_ns(const RankProgram::Stage& own) const {
-  const bool is_whole = plan_.sharding == Sharding::none;
-  const double share = is_whole ? 1 : 1.0 / plan_.shards();
-  const double expert_share = is_whole ? 1 : 1.0 / std::max(1U, expert_copies(plan_).size);
-  const double updated = (own.dense - own.tied_here) * share + own.expert * expert_share;
-  if (const double recorded = recorded_update_ns(*job_.model); recorded > 0) {
-    return updated * recorded * scale_[static_cast<std::size_t>(CostSource::recorded)];
-  }
-  const double device = kernels_.move(updated * job_.framework->update_bytes, 10).ns *
-                        scale_[static_cast<std::size_t>(CostSource::memory)];
-  const double host = own.tensors * job_.framework->update_kernels *
-                      job_.framework->host_kernel_ns.typical *
-                      scale_[static_cast<std::size_t>(CostSource::host)];
-  return std::max(device, host);
-}
-
-void Layout::end_stage(std::uint32_t stage, RankProgram::Stage& own) {
-  const double dense = own.dense - own.tied_here;
-  const Sharding sharding = plan_.sharding;
-  double reduction =
-      sharding == Sharding::parameters ? 0 : exposed_reduction(stage, dense, own.expert);
-  if (own.tied_away > 0) {
-    reduction += collective_ns(embedding_axis(job_), CollectiveKind::all_reduce,
-                               own.tied_away * job_.framework->reduce_bytes);
-  }
-  own.gradients = to_whole(reduction);
-  const bool collects = sharding == Sharding::optimizer || sharding == Sharding::gradients;
-  const ShardedPasses::ResidentCollection residents = sharded().resident_collection(own);
-  own.parameters =
-      to_whole(collects ? exposed_collection(stage, dense, own.expert) : residents.gather);
-  own.update = to_whole(update_ns(own) + residents.host);
-}
-
-// Stages in the middle are mostly alike.
-bool Layout::is_as_before(std::uint32_t stage) const {
-  if (stage == 0 || stage_plan(job_, stage) != stage_plan(job_, stage - 1)) return false;
-  for (std::uint32_t chunk = 0; chunk < job_.chunks; ++chunk) {
-    const Runs here = step_.position(position_at(stage, chunk));
-    const Runs before = step_.position(position_at(stage - 1, chunk));
-    if (!std::equal(here.begin(), here.end(), before.begin(), before.end())) return false;
-  }
-  return true;
-}
-
 void Layout::repeat_position() {
   PipelineTimes& times = step_.times;
   step_.forward.push_back(step_.forward.back());
@@ -433,8 +231,9 @@ void Layout::add_position(std::uint32_t position) {
   const Runs runs = step_.position(position);
   PipelineTimes& times = step_.times;
   const bool all_sharded = plan_.sharding == Sharding::parameters;
+  const ShardedPasses sharded(job_, plan_, blocks_, scale_, kernels_);
   const auto timed = [&](bool backward) {
-    return all_sharded ? sharded().pass(runs, backward) : plain_pass(blocks_, runs, backward);
+    return all_sharded ? sharded.pass(runs, backward) : plain_pass(blocks_, runs, backward);
   };
   step_.forward.push_back(timed(false));
   if (job_.trains()) {
@@ -472,17 +271,7 @@ Result<RankProgram> Layout::all() {
       add_position(i);
     }
   }
-  step_.stages.reserve(job_.plan.pipeline);
-  for (std::uint32_t stage = 0; stage < job_.plan.pipeline; ++stage) {
-    if (is_as_before(stage)) {
-      step_.stages.push_back(step_.stages.back());
-      continue;
-    }
-    turn_to(stage);
-    RankProgram::Stage own = stage_sums(stage);
-    if (job_.trains()) end_stage(stage, own);
-    step_.stages.push_back(own);
-  }
+  step_.stages = StageEnds(job_, program_, scale_, kernels_).all();
   if (Status status = check_times(step_); !status.ok()) return std::move(status).error();
   return std::move(program_);
 }

@@ -12,7 +12,6 @@ void PassTime::add(const PassTime& other, double count) {
   total += count * other.total;
   overlapped += count * other.overlapped;
   again += count * other.again;
-  host += count * other.host;
   host_bound += count * other.host_bound;
   for (std::size_t i = 0; i < computed.size(); ++i) computed[i] += count * other.computed[i];
   for (std::size_t i = 0; i < exposed.size(); ++i) exposed[i] += count * other.exposed[i];
@@ -54,9 +53,9 @@ PassTime time_of(std::span<const Action> actions, const Framework& framework,
   }
   time.exposed[static_cast<std::size_t>(started)] += lanes.wait_all();
   time.overlapped = lanes.overlapped();
-  time.host = kernels * framework.host_kernel_ns.typical *
-              scale[static_cast<std::size_t>(CostSource::host)];
-  time.host_bound = std::max(0.0, time.host - lanes.now());
+  const double host = kernels * framework.host_kernel_ns.typical *
+                      scale[static_cast<std::size_t>(CostSource::host)];
+  time.host_bound = std::max(0.0, host - lanes.now());
   time.total = lanes.now() + time.host_bound;
   return time;
 }

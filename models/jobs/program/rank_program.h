@@ -54,8 +54,7 @@ struct PassTime {
   std::array<double, provenance_count> by_provenance{};  ///< computed and exposed
   double overlapped = 0;                                 ///< collectives beside kernels
   double again = 0;                                      ///< recomputation, part of the above
-  double host = 0;                                       ///< what the host needs to launch it
-  double host_bound = 0;                                 ///< what it needs beyond the device
+  double host_bound = 0;  ///< what the host needs to launch it, beyond the device's time
   void add(const PassTime& other, double count);
   friend bool operator==(const PassTime&, const PassTime&) = default;
 };

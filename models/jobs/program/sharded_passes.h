@@ -9,6 +9,7 @@
 #include "models/jobs/program/rank_program.h"
 #include "models/jobs/times/kernel_times.h"
 #include "models/jobs/times/tensor_travel.h"
+#include "models/jobs/times/two_lanes.h"
 
 namespace foretrace {
 
@@ -30,7 +31,12 @@ class ShardedPasses {
   ShardedPasses(const Job& job, const ParallelPlan& plan,
                 const std::vector<RankProgram::Block>& blocks, const SourceScale& scale,
                 const KernelTimes& kernels)
-      : job_(job), plan_(plan), blocks_(blocks), scale_(scale), kernels_(kernels) {}
+      : job_(job),
+        blocks_(blocks),
+        scale_(scale),
+        kernels_(kernels),
+        dense_{shard_axis(plan), replica_axis(plan)},
+        expert_{expert_copies(plan), {}} {}
 
   [[nodiscard]] PassTime pass(std::span<const BlockRun> runs, bool backward) const;
   /// Of the tensors that stay on every rank, until they have come together after an update. In ns.
@@ -41,25 +47,29 @@ class ShardedPasses {
   [[nodiscard]] ResidentCollection resident_collection(const RankProgram::Stage& stage) const;
 
  private:
+  /// Ranks that share parameters, and those that hold the same share.
+  struct Group {
+    GridAxis shards;
+    GridAxis copies;
+  };
   [[nodiscard]] double collective_ns(const GridAxis& axis, CollectiveKind kind, double bytes) const;
   [[nodiscard]] double moved_ns(double bytes) const;
-  [[nodiscard]] double gather_ns(const RankProgram::Block& block) const;
-  [[nodiscard]] double scatter_ns(const RankProgram::Block& block) const;
-  [[nodiscard]] double move_ns(const RankProgram::Block& block, double bytes) const;
-  [[nodiscard]] std::vector<double> of_blocks(double (ShardedPasses::*ns)(const RankProgram::Block&)
-                                                  const) const;
+  [[nodiscard]] double gather_ns(double elements, const Group& group) const;
+  [[nodiscard]] double scatter_ns(double elements, const Group& group) const;
+  [[nodiscard]] static PassTime waited_for(TwoLanes& lanes, PassTime sum, double beside);
   [[nodiscard]] PassTime block_by_block(std::span<const BlockRun> runs, bool backward) const;
   [[nodiscard]] double host_of_collective(const GridAxis& axis) const;
-  [[nodiscard]] TensorUse tensor_use(double elements, bool is_there, bool reduces) const;
-  [[nodiscard]] TensorUse expert_use(const RankProgram::Block& block, bool backward) const;
+  [[nodiscard]] TensorUse use_of(double elements, const Group& group, bool is_there,
+                                 bool reduces) const;
   void add_uses(const RankProgram::Block& block, bool backward, std::vector<TensorUse>& uses) const;
   [[nodiscard]] PassTime tensor_by_tensor(std::span<const BlockRun> runs, bool backward) const;
 
   const Job& job_;
-  const ParallelPlan& plan_;
   const std::vector<RankProgram::Block>& blocks_;
   const SourceScale& scale_;
   const KernelTimes& kernels_;
+  Group dense_;
+  Group expert_;
 };
 
 }  // namespace foretrace

@@ -22,34 +22,6 @@ double held_bytes(const ParallelPlan& plan, const RankProgram::Stage& sums, doub
   return bytes * (sums.dense / plan.shards() + sums.expert / expert_shards);
 }
 
-// Weights as they are held; room for what is collected and for what goes from stage to stage.
-StageMemory with_weights(const Job& job, const RankProgram::Stage& sums, std::uint32_t stage,
-                         double hidden_bytes) {
-  const Framework& framework = job.framework[0];
-  const ParallelPlan plan = stage_plan(job, stage);
-  StageMemory memory;
-  memory.weights = held_bytes(plan, sums, framework.weight_bytes, Sharding::parameters);
-  memory.working = sums.working;
-  if (plan.sharding == Sharding::parameters) {
-    // The block that runs and the next one collected, gradients of one block before they leave.
-    const double reduced = job.trains() ? framework.reduce_bytes : 0;
-    memory.buffers = sums.largest * ((1 + framework.prefetch) * framework.gather_bytes + reduced);
-  }
-  if (job.plan.pipeline > 1) memory.buffers += 2 * hidden_bytes / batch_parts(job, stage);
-  return memory;
-}
-
-StageMemory trained(const Job& job, const RankProgram::Stage& sums, std::uint32_t stage,
-                    double hidden_bytes) {
-  const Framework& framework = job.framework[0];
-  const ParallelPlan plan = stage_plan(job, stage);
-  StageMemory memory = with_weights(job, sums, stage, hidden_bytes);
-  memory.gradients = held_bytes(plan, sums, framework.gradient_bytes, Sharding::gradients);
-  memory.optimizer = held_bytes(plan, sums, framework.state_bytes, Sharding::optimizer);
-  memory.activations = sums.kept * in_flight(job, stage);
-  return memory;
-}
-
 // Keys and values of one layer and position on one rank; with low ranks what they are made from.
 double cached_numbers(const Job& job) {
   const TransformerSpec& spec = *job.model;
@@ -63,20 +35,37 @@ double cached_bytes(const Job& job, double positions) {
   return positions * job.global_batch / job.plan.data * cached_numbers(job) * number;
 }
 
+// Weights as they are held; room for what is collected and for what goes from stage to stage.
+StageMemory held_by(const Job& job, const RankProgram& program, std::uint32_t stage) {
+  const Framework& framework = *job.framework;
+  const RankProgram::Stage& sums = program.step.stages[stage];
+  const ParallelPlan plan = stage_plan(job, stage);
+  StageMemory memory;
+  memory.weights = held_bytes(plan, sums, framework.weight_bytes, Sharding::parameters);
+  memory.working = sums.working;
+  if (plan.sharding == Sharding::parameters) {
+    // The block that runs and the next one collected, gradients of one block before they leave.
+    const double reduced = job.trains() ? framework.reduce_bytes : 0;
+    memory.buffers = sums.largest * ((1 + framework.prefetch) * framework.gather_bytes + reduced);
+  }
+  if (job.plan.pipeline > 1) memory.buffers += 2 * program.hidden_bytes / batch_parts(job, stage);
+  if (job.trains()) {
+    memory.gradients = held_bytes(plan, sums, framework.gradient_bytes, Sharding::gradients);
+    memory.optimizer = held_bytes(plan, sums, framework.state_bytes, Sharding::optimizer);
+    memory.activations = sums.kept * in_flight(job, stage);
+  } else if (!job.has_samples()) {
+    memory.activations = cached_bytes(job, sums.positions);
+  }
+  return memory;
+}
+
 }  // namespace
 
 std::vector<StageMemory> stage_memory(const Job& job, const RankProgram& program) {
   std::vector<StageMemory> stages;
-  stages.reserve(program.step.stages.size());
-  for (const RankProgram::Stage& sums : program.step.stages) {
-    const auto stage = static_cast<std::uint32_t>(stages.size());
-    if (job.trains()) {
-      stages.push_back(trained(job, sums, stage, program.hidden_bytes));
-      continue;
-    }
-    StageMemory memory = with_weights(job, sums, stage, program.hidden_bytes);
-    memory.activations = job.has_samples() ? 0 : cached_bytes(job, sums.positions);
-    stages.push_back(memory);
+  stages.reserve(job.plan.pipeline);
+  for (std::uint32_t stage = 0; stage < job.plan.pipeline; ++stage) {
+    stages.push_back(held_by(job, program, stage));
   }
   return stages;
 }
