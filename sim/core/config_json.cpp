@@ -174,23 +174,21 @@ Result<ConfigValue> parse_config_of(std::size_t most_keys, std::string_view text
 
 Result<ConfigValue> parse_config_document(std::string_view text, const std::string& where,
                                           std::string_view schema) {
-  auto root = parse_config(text);
-  if (!root) return std::move(root).error().with_context(where);
-  if (root->kind != ConfigValue::Kind::object) {
+  FORETRACE_TRY(auto root, parse_config(text).with_context(where));
+  if (root.kind != ConfigValue::Kind::object) {
     return Error{ErrorCode::bad_config,
                  fmt::format("{}: {}, expected an object with \"schema\": \"{}\"", where,
-                             root->described(), schema)};
+                             root.described(), schema)};
   }
-  if (auto fits = check_schema(*root, where, schema); !fits) return std::move(fits).error();
+  FORETRACE_TRY(check_schema(root, where, schema));
   return root;
 }
 
 Result<std::string> read_config_text(const std::string& path) { return read_whole_file(path); }
 
 Result<ConfigValue> read_config(const std::string& path, std::string_view schema) {
-  auto text = read_whole_file(path);
-  if (!text) return std::move(text).error();
-  return parse_config_document(*text, path, schema);
+  FORETRACE_TRY(auto text, read_whole_file(path));
+  return parse_config_document(text, path, schema);
 }
 
 }  // namespace foretrace

@@ -139,9 +139,7 @@ Result<ParamValues> ParamValues::parse(std::string_view component, std::span<con
     value.type = info.type;
     value.given = given_at[i].has_value();
     if (value.given) {
-      auto reading = reader.read(info, given[*given_at[i]].second);
-      if (!reading) return std::move(reading).error();
-      value.reading = std::move(*reading);
+      FORETRACE_TRY(value.reading, reader.read(info, given[*given_at[i]].second));
     } else if (info.default_text.empty()) {
       return about(component, info.name,
                    fmt::format("missing, expected {} ({})", expectation(info.type), info.doc));

@@ -44,6 +44,11 @@ class [[nodiscard]] Result {
   [[nodiscard]] T&& value() && { return std::get<0>(std::move(state_)); }
   [[nodiscard]] const Error& error() const& { return std::get<1>(state_); }
   [[nodiscard]] Error&& error() && { return std::get<1>(std::move(state_)); }
+  /// The same value, or the error with "where: " in front.
+  [[nodiscard]] Result with_context(std::string_view where) && {
+    if (ok()) return std::move(*this);
+    return std::move(*this).error().with_context(where);
+  }
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
   T& operator*() & { return value(); }
@@ -72,3 +77,23 @@ namespace invariants {
   (static_cast<bool>(condition)    \
        ? static_cast<void>(0)      \
        : ::foretrace::invariants::check_failed(#condition, __FILE__, __LINE__))
+
+/// Takes the value of a Result, or returns its error from the function around it:
+///   FORETRACE_TRY(const auto root, read(path));
+///   FORETRACE_TRY(cluster_, cluster_of(root).with_context("--cluster"));  // an assignment
+///   FORETRACE_TRY(fields.finish());                                       // no value to take
+/// The value of a temporary is moved, that of a variable is copied.
+#define FORETRACE_TRY(first, ...) \
+  FORETRACE_TRY_##__VA_OPT__(VALUE)(__COUNTER__, first __VA_OPT__(, ) __VA_ARGS__)
+#define FORETRACE_TRY_(count, expression)  \
+  do {                                     \
+    FORETRACE_TRY_ONCE(count, expression); \
+  } while (false)
+#define FORETRACE_TRY_VALUE(count, target, ...) \
+  FORETRACE_TRY_ONCE(count, __VA_ARGS__);       \
+  FORETRACE_TRY_MOVE(count, target)
+#define FORETRACE_TRY_ONCE(count, ...)  \
+  auto&& tried_##count = (__VA_ARGS__); \
+  if (!tried_##count) return std::forward<decltype(tried_##count)>(tried_##count).error()
+#define FORETRACE_TRY_MOVE(count, target) \
+  target = std::forward<decltype(tried_##count)>(tried_##count).value()

@@ -28,16 +28,13 @@ class SettingsParser {
     }
     do {
       ++at_;
-      Result<std::pair<std::string, std::string>> parameter = key_and_value();
-      if (!parameter.ok()) {
-        return parameter.error();
-      }
+      FORETRACE_TRY(auto parameter, key_and_value());
       if (std::any_of(spec.parameters.begin(), spec.parameters.end(),
-                      [&](const auto& other) { return other.first == parameter->first; })) {
+                      [&](const auto& other) { return other.first == parameter.first; })) {
         return Error{ErrorCode::bad_usage, fmt::format("{} '{}': parameter '{}' is given twice",
-                                                       kind_, text_, parameter->first)};
+                                                       kind_, text_, parameter.first)};
       }
-      spec.parameters.push_back(*std::move(parameter));
+      spec.parameters.push_back(std::move(parameter));
     } while (!at_end() && peek() == ',');
     if (!at_end()) {
       return wrong("','", "is expected");
@@ -71,11 +68,8 @@ class SettingsParser {
       return wrong(fmt::format("'=' and a value for '{}'", key), "is expected");
     }
     ++at_;
-    Result<std::string> value = !at_end() && peek() == '\'' ? quoted() : bare(key);
-    if (!value.ok()) {
-      return value.error();
-    }
-    return std::pair(std::move(key), *std::move(value));
+    FORETRACE_TRY(std::string value, !at_end() && peek() == '\'' ? quoted() : bare(key));
+    return std::pair(std::move(key), std::move(value));
   }
 
   Result<std::string> quoted() {

@@ -9,9 +9,9 @@ namespace foretrace {
 Result<TaskId> Editor::merge(std::span<const TaskId> group, const MergeOptions& options) {
   const bool host =
       !group.empty() && index(group.front()) < graph_.size() && is_host(graph_.kind(group.front()));
-  auto found = find_place(*this, group, host ? GroupPlace::Of::host : GroupPlace::Of::device);
-  if (!found) return std::move(found).error();
-  const std::size_t slot = found->slot(Stands::last);
+  FORETRACE_TRY(auto found,
+                find_place(*this, group, host ? GroupPlace::Of::host : GroupPlace::Of::device));
+  const std::size_t slot = found.slot(Stands::last);
   const TaskId stays = group[slot];
   if (group.size() == 1 && options.duration_ns < 0) return stays;
   Trust trust = options.trust;
@@ -37,8 +37,8 @@ Result<TaskId> Editor::merge(std::span<const TaskId> group, const MergeOptions& 
     }
     stand_in({tasks, one, one, between});
   };
-  leave(found->members(), found->between());
-  leave(found->calls(), {});
+  leave(found.members(), found.between());
+  leave(found.calls(), {});
   return stays;
 }
 

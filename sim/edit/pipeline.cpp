@@ -109,22 +109,18 @@ Result<Stacked> stack(const TaskGraph& graph, std::span<const EditStage> stages,
   for (std::size_t i = 0; i < stages.size(); ++i) {
     const std::string where =
         fmt::format("stage '{}' ({} of {})", stages[i].name, i + 1, stages.size());
-    auto change = stages[i].apply(stacked.graph);
-    if (!change) return std::move(change).error().with_context(where);
-    auto committed = commit(stacked.graph, *change, checks);
-    if (!committed) return std::move(committed).error().with_context(where);
-    if (auto status = validate(committed->graph); !status) {
-      return std::move(status).error().with_context(where);
-    }
+    FORETRACE_TRY(auto change, stages[i].apply(stacked.graph).with_context(where));
+    FORETRACE_TRY(auto committed, commit(stacked.graph, change, checks).with_context(where));
+    FORETRACE_TRY(validate(committed.graph).with_context(where));
     StageReport report;
     report.name = stages[i].name;
-    report.tasks_changed = change->tasks_changed(stacked.graph);
-    report.tasks_after = committed->graph.size();
-    report.topology_changed = change->changes_topology();
-    report.overlaps = tracker.touch(*change, static_cast<std::uint32_t>(i));
-    report.notes = change->notes;
-    tracker.follow(*change, *committed, stacked);
-    stacked.graph = std::move(committed->graph);
+    report.tasks_changed = change.tasks_changed(stacked.graph);
+    report.tasks_after = committed.graph.size();
+    report.topology_changed = change.changes_topology();
+    report.overlaps = tracker.touch(change, static_cast<std::uint32_t>(i));
+    report.notes = change.notes;
+    tracker.follow(change, committed, stacked);
+    stacked.graph = std::move(committed.graph);
     stacked.stages.push_back(std::move(report));
   }
   return stacked;

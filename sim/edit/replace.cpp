@@ -45,12 +45,11 @@ TaskSpec Editor::spec_of_call(TaskId like, const NewCall& call) const {
 
 Result<std::vector<Launched>> Editor::replace(std::span<const TaskId> group,
                                               std::span<const NewWork> with, Stands stands) {
-  auto found = find_place(*this, group, GroupPlace::Of::device);
-  if (!found) return std::move(found).error();
+  FORETRACE_TRY(auto found, find_place(*this, group, GroupPlace::Of::device));
   if (with.empty()) {
     return Error{ErrorCode::bad_usage, "edit: nothing to put in the place of a group (use remove)"};
   }
-  const GroupPlace& place = *found;
+  const GroupPlace& place = found;
   const std::size_t slot = place.slot(stands);
   const bool has_calls = !place.calls().empty();
   std::vector<Launched> put;
@@ -101,12 +100,11 @@ void Editor::launch(const Launched& put, const NewCall& call, std::span<const Ta
 }
 
 Result<TaskId> Editor::replace_calls(std::span<const TaskId> calls, const NewCall& with) {
-  auto found = find_place(*this, calls, GroupPlace::Of::host);
-  if (!found) return std::move(found).error();
-  const TaskId anchor = found->calls()[found->slot(Stands::first)];
+  FORETRACE_TRY(auto found, find_place(*this, calls, GroupPlace::Of::host));
+  const TaskId anchor = found.calls()[found.slot(Stands::first)];
   const TaskId call = insert(spec_of_call(calls.front(), with), anchor);
   remove_calls(calls);
-  stand_in({found->calls(), call, call});
+  stand_in({found.calls(), call, call});
   return call;
 }
 

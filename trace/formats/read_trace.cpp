@@ -90,20 +90,17 @@ Result<LoadedTrace> read_source(std::unique_ptr<ByteSource> source, const ReadOp
 Result<LoadedTrace> read_probed(Probe file, const ReadOptions& options) {
   const std::string path(file.path());
   return or_out_of_memory(path, [&]() -> Result<LoadedTrace> {
-    auto prefix = file.start(prefix_bytes);
-    if (!prefix) {
-      return std::move(prefix).error();
-    }
-    if (const std::string_view own = formats::own_schema(*prefix); !own.empty()) {
+    FORETRACE_TRY(auto prefix, file.start(prefix_bytes));
+    if (const std::string_view own = formats::own_schema(prefix); !own.empty()) {
       const std::string taker = formats::taker_of(own, path);
       return Error{ErrorCode::bad_format,
                    fmt::format("{}: holds {}, expected a trace{}", path, own,
                                taker.empty() ? taker : fmt::format(" ({})", taker))};
     }
-    const Choice choice = choose(*prefix);
+    const Choice choice = choose(prefix);
     const bool unsure = choice.confidence == Confidence::maybe;
-    if (choice.reader == nullptr || (unsure && !formats::describe_format(*prefix).empty())) {
-      return unknown_format(path, *prefix, file.trouble());
+    if (choice.reader == nullptr || (unsure && !formats::describe_format(prefix).empty())) {
+      return unknown_format(path, prefix, file.trouble());
     }
     const std::unique_ptr<ByteSource> whole = within(options.budget, std::move(file).take());
     Result<LoadedTrace> trace = choice.reader->read(*whole, options);

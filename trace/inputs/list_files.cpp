@@ -114,11 +114,8 @@ Result<std::vector<std::string>> list(std::span<const std::string> inputs, const
       files.push_back(input);
       continue;
     }
-    Result<std::vector<std::string>> found = files_in(input, wanted);
-    if (!found) {
-      return std::move(found).error();
-    }
-    std::move(found->begin(), found->end(), std::back_inserter(files));
+    FORETRACE_TRY(std::vector<std::string> found, files_in(input, wanted));
+    std::move(found.begin(), found.end(), std::back_inserter(files));
   }
   if (std::count(files.begin(), files.end(), "-") > 1) {
     return Error{ErrorCode::bad_usage, "standard input ('-') is given more than once"};

@@ -29,11 +29,8 @@ constexpr std::uint64_t longest_list = std::uint64_t{64} << 20U;
 /// The member's bytes, unpacked if they are gzip.
 Result<LoadedTrace> read_member(TarMember member, const ReadOptions& options) {
   Probe packed(std::move(member.bytes));
-  auto start = packed.start(2);
-  if (!start) {
-    return std::move(start).error();
-  }
-  const bool is_gzip = looks_like_gzip(*start);
+  FORETRACE_TRY(auto start, packed.start(2));
+  const bool is_gzip = looks_like_gzip(start);
   std::unique_ptr<ByteSource> whole = std::move(packed).take();
   return read_source(is_gzip ? inflate(std::move(whole)) : std::move(whole), options);
 }
@@ -44,15 +41,12 @@ Result<std::vector<FoundTrace>> read_archive(ByteSource& archive, const ReadOpti
   std::optional<Error> refusal;  // of the first member that is no trace
   std::size_t refused = 0;
   while (true) {
-    auto member = tar.next();
+    FORETRACE_TRY(auto member, tar.next());
     if (!member) {
-      return std::move(member).error();
-    }
-    if (!*member) {
       break;
     }
-    const std::string name((*member)->bytes->path());
-    auto trace = read_member(std::move(**member), options);
+    const std::string name(member->bytes->path());
+    auto trace = read_member(std::move(*member), options);
     if (trace) {
       found.push_back({name, std::move(trace).value()});
       continue;
@@ -85,17 +79,14 @@ Result<std::vector<FoundTrace>> read_archive(ByteSource& archive, const ReadOpti
 /// One trace, or one for each process of the recording.
 Result<std::vector<FoundTrace>> read_one(Probe file, const ReadOptions& options) {
   const std::string path(file.path());
-  auto trace = read_probed(std::move(file), options);
-  if (!trace) {
-    return std::move(trace).error();
-  }
+  FORETRACE_TRY(auto trace, read_probed(std::move(file), options));
   std::vector<FoundTrace> found;
-  if (rank_count(trace->events) < 2) {
-    found.push_back({path, std::move(trace).value()});
+  if (rank_count(trace.events) < 2) {
+    found.push_back({path, std::move(trace)});
     return found;
   }
   // Warnings, damage and bytes are those of the file; each process counts its own events.
-  std::vector<EventTable> parts = split_ranks(std::move(trace->events));
+  std::vector<EventTable> parts = split_ranks(std::move(trace.events));
   for (EventTable& part : parts) {
     const std::string name = fmt::format("{} (rank {})", path, part.info.rank);
     found.push_back({name, {.events = std::move(part), .report = {}}});
@@ -104,10 +95,10 @@ Result<std::vector<FoundTrace>> read_one(Probe file, const ReadOptions& options)
     const std::uint64_t rows = found[i].trace.events.size();
     found[i].trace.report.events = rows;
     found[i].trace.report.kept = rows;
-    trace->report.events -= std::min(trace->report.events, rows);
-    trace->report.kept -= std::min(trace->report.kept, rows);
+    trace.report.events -= std::min(trace.report.events, rows);
+    trace.report.kept -= std::min(trace.report.kept, rows);
   }
-  found.front().trace.report = std::move(trace->report);
+  found.front().trace.report = std::move(trace.report);
   return found;
 }
 
@@ -115,16 +106,10 @@ Result<std::vector<FoundTrace>> read_one(Probe file, const ReadOptions& options)
 Result<Listing> read_list(Probe file) {
   const std::string path(file.path());
   const std::unique_ptr<ByteSource> source = std::move(file).take();
-  auto text = formats::read_all(*source, {}, longest_list);
-  if (!text) {
-    return std::move(text).error();
-  }
-  auto listed = parse_manifest(*text, path);
-  if (!listed) {
-    return std::move(listed).error();
-  }
+  FORETRACE_TRY(auto text, formats::read_all(*source, {}, longest_list));
+  FORETRACE_TRY(auto listed, parse_manifest(text, path));
   Listing listing{.path = path, .files = {}, .warnings = {}};
-  for (const ManifestFile& recording : *listed) {
+  for (const ManifestFile& recording : listed) {
     const std::string place = (fs::path(path).parent_path() / recording.path).generic_string();
     std::error_code failed;
     if (fs::is_regular_file(place, failed)) {
@@ -139,9 +124,9 @@ Result<Listing> read_list(Probe file) {
   if (listing.files.empty()) {
     return Error{ErrorCode::io,
                  fmt::format("{}: lists {} of which none is there, the first is {}", path,
-                             listed->size() == 1 ? std::string("1 recording")
-                                                 : fmt::format("{} recordings", listed->size()),
-                             listed->front().path)};
+                             listed.size() == 1 ? std::string("1 recording")
+                                                : fmt::format("{} recordings", listed.size()),
+                             listed.front().path)};
   }
   return listing;
 }
@@ -157,20 +142,14 @@ Result<Content> as_content(Result<Part> part) {
 }  // namespace
 
 Result<Content> open_input(const std::string& path, const ReadOptions& options) {
-  auto file = Probe::open(path);
-  if (!file) {
-    return std::move(file).error();
-  }
+  FORETRACE_TRY(auto file, Probe::open(path));
   return or_out_of_memory(path, [&]() -> Result<Content> {
-    auto start = file->start(enough_for_a_key);
-    if (!start) {
-      return std::move(start).error();
+    FORETRACE_TRY(auto start, file.start(enough_for_a_key));
+    if (is_tar(start.substr(0, tar_header))) {
+      return as_content(read_archive(*std::move(file).take(), options));
     }
-    if (is_tar(start->substr(0, tar_header))) {
-      return as_content(read_archive(*std::move(*file).take(), options));
-    }
-    return is_manifest(*start) ? as_content(read_list(std::move(*file)))
-                               : as_content(read_one(std::move(*file), options));
+    return is_manifest(start) ? as_content(read_list(std::move(file)))
+                              : as_content(read_one(std::move(file), options));
   });
 }
 
@@ -201,16 +180,13 @@ std::optional<Listing> listing_of(const std::string& path) {
 
 Result<std::vector<FoundTrace>> read_listed(const Listing& listing, const ListedFile& file,
                                             const ReadOptions& options) {
-  auto content = open_input(file.path, options);
-  if (!content) {
-    return std::move(content).error();
-  }
-  if (std::holds_alternative<Listing>(*content)) {
+  FORETRACE_TRY(auto content, open_input(file.path, options));
+  if (std::holds_alternative<Listing>(content)) {
     return Error{ErrorCode::bad_format,
                  fmt::format("{}: lists {}, which is a list itself; expected recordings",
                              listing.path, file.path)};
   }
-  std::vector<FoundTrace> found = std::get<0>(std::move(*content));
+  std::vector<FoundTrace> found = std::get<0>(std::move(content));
   for (FoundTrace& trace : found) {
     trace.is_named_by_rank = false;  // a number in its name is that of a process
   }
@@ -221,21 +197,15 @@ Result<std::vector<FoundTrace>> read_listed(const Listing& listing, const Listed
 }
 
 Result<std::vector<FoundTrace>> read_input(const std::string& path, const ReadOptions& options) {
-  auto content = open_input(path, options);
-  if (!content) {
-    return std::move(content).error();
-  }
-  if (auto* const traces = std::get_if<std::vector<FoundTrace>>(&*content)) {
+  FORETRACE_TRY(auto content, open_input(path, options));
+  if (auto* const traces = std::get_if<std::vector<FoundTrace>>(&content)) {
     return std::move(*traces);
   }
-  const Listing& listing = std::get<Listing>(*content);
+  const Listing& listing = std::get<Listing>(content);
   std::vector<FoundTrace> found;
   for (const ListedFile& file : listing.files) {
-    auto more = read_listed(listing, file, options);
-    if (!more) {
-      return std::move(more).error();
-    }
-    std::move(more->begin(), more->end(), std::back_inserter(found));
+    FORETRACE_TRY(auto more, read_listed(listing, file, options));
+    std::move(more.begin(), more.end(), std::back_inserter(found));
   }
   std::vector<std::string>& warnings = found.front().trace.report.warnings;
   warnings.insert(warnings.begin(), listing.warnings.begin(), listing.warnings.end());

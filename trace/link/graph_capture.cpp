@@ -119,14 +119,11 @@ class Join {
     std::vector<std::pair<EventId, EventId>> pairs;  // kernel, launch
     std::size_t next = 0;
     for (const std::vector<EventId>& graph : graphs) {
-      auto at = position_of(graph, next);
-      if (!at) {
-        return std::move(at).error();
-      }
+      FORETRACE_TRY(auto at, position_of(graph, next));
       for (std::size_t i = 0; i < graph.size(); ++i) {
-        pairs.emplace_back(graph[i], launches_[*at + i]);
+        pairs.emplace_back(graph[i], launches_[at + i]);
       }
-      next = *at + graph.size();
+      next = at + graph.size();
     }
     link_.graphs = graphs.size();
     link_.kernels = pairs.size();

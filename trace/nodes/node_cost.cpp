@@ -44,10 +44,7 @@ class Costs {
       if (graph_.duration_ns[i] >= 0) {
         continue;
       }
-      auto status = cost(make_id<NodeId>(i), has ? &all[next] : nullptr);
-      if (!status) {
-        return std::move(status).error();
-      }
+      FORETRACE_TRY(cost(make_id<NodeId>(i), has ? &all[next] : nullptr));
     }
     return std::move(times_);
   }

@@ -174,10 +174,9 @@ Result<std::uint32_t> NodeGroups::list_of(const RankNodes& rank,
 
 Result<NodeGroups::Members> NodeGroups::members(const RankNodes& rank,
                                                 const NodeCommunication& row) const {
-  const auto id = list_of(rank, row);
-  if (!id.ok()) return id.error();
-  const List& list = lists_[*id];
-  if (*id == all_) return Members{*id, list.ranks};
+  FORETRACE_TRY(const auto id, list_of(rank, row));
+  const List& list = lists_[id];
+  if (id == all_) return Members{id, list.ranks};
   if (list.without_trace >= 0) {
     return mistake(rank, row,
                    fmt::format("has rank {}, which has no trace, expected one of every rank of the "
@@ -189,7 +188,7 @@ Result<NodeGroups::Members> NodeGroups::members(const RankNodes& rank,
                    fmt::format("has ranks {}, expected rank {} among them",
                                fmt::join(list.ranks, ", "), rank.rank));
   }
-  return Members{*id, list.ranks};
+  return Members{id, list.ranks};
 }
 
 }  // namespace foretrace::trace

@@ -50,18 +50,17 @@ class JobOfNodes {
 
   Result<NodeJob> run() {
     for (std::size_t r = 0; r < ranks_.size(); ++r) {
-      if (auto status = collect(r); !status) return std::move(status).error();
+      FORETRACE_TRY(collect(r));
     }
-    if (auto status = check_ends(); !status) return std::move(status).error();
-    if (auto status = set_prices(); !status) return std::move(status).error();
+    FORETRACE_TRY(check_ends());
+    FORETRACE_TRY(set_prices());
     std::uint64_t below = 0;
     std::uint64_t nodes = 0;
     for (std::size_t r = 0; r < ranks_.size(); ++r) {
-      auto times = node_times(*ranks_[r].events, *ranks_[r].nodes, costs_);
-      if (!times) return std::move(times).error();
-      below += times->below_resolution;
+      FORETRACE_TRY(auto times, node_times(*ranks_[r].events, *ranks_[r].nodes, costs_));
+      below += times.below_resolution;
       nodes += ranks_[r].nodes->size();
-      NodeEmitter emitter(*ranks_[r].events, *ranks_[r].nodes, std::move(times).value(), builder_,
+      NodeEmitter emitter(*ranks_[r].events, *ranks_[r].nodes, std::move(times), builder_,
                           ranks_[r].rank);
       emitter.emit(orders_[r], rows_[r]);
       tasks_.push_back(emitter.tasks());
@@ -72,9 +71,7 @@ class JobOfNodes {
       const auto at = all.find(task);
       return at == all.end() ? std::string() : where(ranks_[at->second.first], at->second.second);
     });
-    auto graph = std::move(builder_).build();
-    if (!graph) return std::move(graph).error();
-    job_.graph = std::move(graph).value();
+    FORETRACE_TRY(job_.graph, std::move(builder_).build());
     job_.exchanges = meetings_.size();
     warn_below_resolution(below, nodes, job_.warnings);
     if (on_host_ > 0) {
@@ -114,9 +111,8 @@ class JobOfNodes {
   /// What a rank does with others, in the order in which it comes to it.
   Status collect(std::size_t r) {
     const RankNodes& rank = ranks_[r];
-    auto order = node_order(*rank.events, *rank.nodes);
-    if (!order) return std::move(order).error();
-    orders_.push_back(std::move(order).value());
+    FORETRACE_TRY(auto order, node_order(*rank.events, *rank.nodes));
+    orders_.push_back(std::move(order));
     std::map<GroupKey, std::size_t> seen;
     std::map<MessageKey, std::size_t> sent;
     std::map<std::tuple<bool, std::int32_t, std::uint32_t>, std::uint32_t> lanes;
@@ -131,10 +127,9 @@ class JobOfNodes {
       const NodeCommunication* const at = communication_of(*rank.nodes, node);
       const NodeCommunication row = at != nullptr ? *at : NodeCommunication{.node = node};
       NodeMeeting meeting{.node = node};
-      Status status = kind == NodeKind::collective
-                          ? collective(r, row, seen, meeting)
-                          : message(r, row, kind == NodeKind::send, sent, meeting);
-      if (!status) return status;
+      FORETRACE_TRY(kind == NodeKind::collective
+                        ? collective(r, row, seen, meeting)
+                        : message(r, row, kind == NodeKind::send, sent, meeting));
       const std::tuple lane{kind == NodeKind::send,
                             kind == NodeKind::send      ? row.destination
                             : kind == NodeKind::receive ? row.source
@@ -191,8 +186,7 @@ class JobOfNodes {
   Status collective(std::size_t r, const NodeCommunication& row,
                     std::map<GroupKey, std::size_t>& seen, NodeMeeting& out) {
     const RankNodes& rank = ranks_[r];
-    auto members = groups_.members(rank, row);
-    if (!members) return std::move(members).error();
+    FORETRACE_TRY(auto members, groups_.members(rank, row));
     const CollectiveKind kind = collective_kind(rank.events->names[row.kind]);
     if (kind == CollectiveKind::none) {
       return Error{ErrorCode::bad_format,
@@ -201,7 +195,7 @@ class JobOfNodes {
                                "scatter or barrier",
                                where(rank, row.node), rank.events->names[row.kind])};
     }
-    const auto size = static_cast<std::int64_t>(members->ranks.size());
+    const auto size = static_cast<std::int64_t>(members.ranks.size());
     std::int64_t bytes = row.bytes;
     if (bytes < 0 && kind != CollectiveKind::barrier) return without_size(rank, row.node);
     // A node tells what one rank gives.
@@ -214,9 +208,9 @@ class JobOfNodes {
                                "than 2^63 in all",
                                where(rank, row.node), row.bytes, size)};
     }
-    const GroupKey key{rank.events->names[row.group], members->id};
+    const GroupKey key{rank.events->names[row.group], members.id};
     const auto copied = [&members] {  // once per group or exchange, not per node
-      return std::vector<std::int32_t>(members->ranks.begin(), members->ranks.end());
+      return std::vector<std::int32_t>(members.ranks.begin(), members.ranks.end());
     };
     const auto [group, is_new] = communicators_.try_emplace(key, no_communicator);
     if (is_new) {
@@ -339,7 +333,7 @@ class JobOfNodes {
         NodeMeeting& row = rows_[part.rank][part.meeting];
         row.duration_ns = row.kind == CollectiveKind::receive ? 0 : time.ns;
         row.provenance = time.provenance;
-        if (auto status = add_times(part, row); !status) return status;
+        FORETRACE_TRY(add_times(part, row));
       }
     }
     const bool says_times = std::all_of(ranks_.begin(), ranks_.end(), [](const RankNodes& rank) {

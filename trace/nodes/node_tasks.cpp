@@ -45,27 +45,17 @@ Honesty honesty_of(const NodeGraph& nodes, const NodeEmitter& emitter) {
 
 Result<BuiltGraph> build_node_graph(const EventTable& events, const NodeGraph& nodes,
                                     const BuildOptions& options) {
-  Result<std::vector<NodeId>> order = node_order(events, nodes);
-  if (!order) {
-    return std::move(order).error();
-  }
-  Result<NodeTimes> times = node_times(events, nodes, options.node_costs);
-  if (!times) {
-    return std::move(times).error();
-  }
+  FORETRACE_TRY(std::vector<NodeId> order, node_order(events, nodes));
+  FORETRACE_TRY(NodeTimes times, node_times(events, nodes, options.node_costs));
   GraphBuilder builder;
-  NodeEmitter emitter(events, nodes, std::move(times).value(), builder,
-                      std::max(0, events.info.rank));
+  NodeEmitter emitter(events, nodes, std::move(times), builder, std::max(0, events.info.rank));
   std::vector<NodeMeeting> no_meetings;
-  emitter.emit(*order, no_meetings);
+  emitter.emit(order, no_meetings);
   // Without numbers of their own all lanes are on device 0.
   AddedNodeTensors tensors = add_node_tensors({events, nodes, builder, emitter.tasks(), 0});
   std::vector<TaskId> new_id;
-  Result<TaskGraph> graph = std::move(builder).build(new_id);
-  if (!graph) {
-    return std::move(graph).error();
-  }
-  BuiltGraph built{.graph = std::move(graph).value(),
+  FORETRACE_TRY(TaskGraph graph, std::move(builder).build(new_id));
+  BuiltGraph built{.graph = std::move(graph),
                    .honesty = honesty_of(nodes, emitter),
                    .steps = emitter.measured(),
                    .memory = std::move(tensors.devices),

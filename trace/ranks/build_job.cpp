@@ -26,14 +26,11 @@ class JobBuilder {
       : ranks_(ranks), options_(options) {}
 
   Result<BuiltJob> run() {
-    Result<PreparedJob> prepared = prepare_ranks(ranks_, options_);
-    if (!prepared) {
-      return std::move(prepared).error();
-    }
-    prepared_ = std::move(prepared->ranks);
-    conflicts_ = prepared->conflicts;
-    job_.collectives = std::move(prepared->collectives);
-    job_.matching = std::move(prepared->matching);
+    FORETRACE_TRY(PreparedJob prepared, prepare_ranks(ranks_, options_));
+    prepared_ = std::move(prepared.ranks);
+    conflicts_ = prepared.conflicts;
+    job_.collectives = std::move(prepared.collectives);
+    job_.matching = std::move(prepared.matching);
     emit();
     return finish();
   }
@@ -185,12 +182,8 @@ class JobBuilder {
     std::string steps_note = prepared_.front()->annotation.steps_note;
     emitters_.clear();
     prepared_.clear();
-    Result<BuiltGraph> built = rules::finish_graph(std::move(builder_), std::move(recorded_),
-                                                   std::move(steps_), std::move(honesty));
-    if (!built) {
-      return std::move(built).error();
-    }
-    job_.built = std::move(built).value();
+    FORETRACE_TRY(job_.built, rules::finish_graph(std::move(builder_), std::move(recorded_),
+                                                  std::move(steps_), std::move(honesty)));
     job_.built.steps_note = std::move(steps_note);
     job_.built.memory = std::move(memory);
     job_.built.memory_note = rules::memory_note(job_.built.memory);
@@ -305,9 +298,7 @@ Result<BuiltJob> build_job(std::span<RankTrace> ranks, const BuildOptions& optio
                           "simulate one at a time, unpacked ('inspect' takes them all)",
                           first->path, format, count)};
   }
-  if (Status status = rules::check_left_out(options.without_rules); !status) {
-    return std::move(status).error();
-  }
+  FORETRACE_TRY(rules::check_left_out(options.without_rules));
   return or_out_of_memory(ranks.front().path, [&] { return JobBuilder(ranks, options).run(); });
 }
 

@@ -26,23 +26,15 @@ class Preparation {
       : ranks_(ranks), options_(options) {}
 
   Result<PreparedJob> run() {
-    if (Status collected = collect(); !collected) {
-      return std::move(collected).error();
-    }
+    FORETRACE_TRY(collect());
     for (const Status& status : {check_work(), check_one_job()}) {
-      if (!status) {
-        return status.error();
-      }
+      FORETRACE_TRY(status);
     }
     set_origins();
     for (std::size_t i = 0; i < ranks_.size(); ++i) {
       describe(i);
     }
-    Status connected =
-        for_each_rank([&](std::size_t i) { rules::connect(job_.ranks[i]->assembly); });
-    if (!connected) {
-      return std::move(connected).error();
-    }
+    FORETRACE_TRY(for_each_rank([&](std::size_t i) { rules::connect(job_.ranks[i]->assembly); }));
     number_rendezvous();
     return std::move(job_);
   }
@@ -93,9 +85,7 @@ class Preparation {
 
   [[nodiscard]] Status check_work() const {
     for (const auto& rank : job_.ranks) {
-      if (Status status = rules::check_work(rank->assembly); !status) {
-        return status;
-      }
+      FORETRACE_TRY(rules::check_work(rank->assembly));
     }
     return ok_status();
   }

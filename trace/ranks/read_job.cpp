@@ -140,24 +140,16 @@ Ranks ranks_of(const std::vector<FoundTrace>& found) {
 
 Result<std::vector<FoundTrace>> read_inputs(std::span<const std::string> inputs,
                                             const JobReadOptions& options) {
-  const auto files = list_files(inputs);
-  if (!files) {
-    return files.error();
-  }
+  FORETRACE_TRY(const auto files, list_files(inputs));
   auto contents =
-      read_all<Content>(files->size(), options, [&](std::size_t i, const ReadOptions& reading) {
-        return or_out_of_memory((*files)[i], [&] { return open_input((*files)[i], reading); });
+      read_all<Content>(files.size(), options, [&](std::size_t i, const ReadOptions& reading) {
+        return or_out_of_memory(files[i], [&] { return open_input(files[i], reading); });
       });
-  if (!contents) {
-    return std::move(contents).error();
-  }
-  auto listed = read_lists(*contents, options);
-  if (!listed) {
-    return std::move(listed).error();
-  }
+  FORETRACE_TRY(contents);
+  FORETRACE_TRY(auto listed, read_lists(*contents, options));
   Traces found;
   std::vector<std::string> warnings;
-  auto next = listed->begin();
+  auto next = listed.begin();
   const auto add = [&](Traces& traces) {
     std::move(traces.begin(), traces.end(), std::back_inserter(found));
   };

@@ -11,15 +11,11 @@
 namespace foretrace::trace {
 
 Result<BuiltGraph> build_graph(const EventTable& events, const BuildOptions& options) {
-  if (Status status = rules::check_left_out(options.without_rules); !status) {
-    return std::move(status).error();
-  }
+  FORETRACE_TRY(rules::check_left_out(options.without_rules));
   const Annotation annotation = annotate(events);
   rules::Assembly assembly{.events = events, .annotation = annotation, .options = options};
   rules::collect(assembly);
-  if (Status status = rules::check_work(assembly); !status) {
-    return std::move(status).error();
-  }
+  FORETRACE_TRY(rules::check_work(assembly));
   rules::describe_collectives(assembly);
   rules::connect(assembly);
   Result<BuiltGraph> built = rules::emit(assembly);

@@ -193,9 +193,7 @@ Status Contention::settle(std::int64_t now_ns, std::vector<TaskId>& moved) {
     }
     gather_component(capacity);
     touched.insert(touched.end(), capacities_.begin(), capacities_.end());
-    if (Status shared = share_component(now_ns, moved); !shared) {
-      return shared;
-    }
+    FORETRACE_TRY(share_component(now_ns, moved));
     note_fullness(now_ns);
   }
   for (const std::uint32_t capacity : touched) {

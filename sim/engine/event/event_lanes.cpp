@@ -81,9 +81,7 @@ Result<bool> EventRun::settle() {
     return false;
   }
   moved_.clear();
-  if (Status shared = contention_.settle(now_ns_, moved_); !shared) {
-    return std::move(shared).error();
-  }
+  FORETRACE_TRY(contention_.settle(now_ns_, moved_));
   for (const TaskId task : moved_) {
     push(contention_.end_ns(task), task, Happens::end);
   }
@@ -126,9 +124,7 @@ Status EventRun::check(const Dependency& dependency, bool task_too) const {
 }
 
 Status EventRun::add_dependency(const Dependency& dependency) {
-  if (Status checked = check(dependency, true); !checked) {
-    return checked;
-  }
+  FORETRACE_TRY(check(dependency, true));
   if (stage_[index(dependency.task)] >= Stage::offered) {
     return Error{ErrorCode::bad_config,
                  fmt::format("policy: task {} is past waiting, no dependency can hold it back",
@@ -222,9 +218,7 @@ Result<TaskId> EventRun::append(const AppendedTask& appended) {
                              spec.duration_ns, spec.segment_ns)};
   }
   for (const Dependency& dependency : appended.dependencies) {
-    if (Status checked = check(dependency, false); !checked) {
-      return std::move(checked).error();
-    }
+    FORETRACE_TRY(check(dependency, false));
   }
   for (const Demand& demand : appended.demands) {
     if (demand.capacity < context.capacities.size()) {
@@ -233,9 +227,7 @@ Result<TaskId> EventRun::append(const AppendedTask& appended) {
     return Error{ErrorCode::bad_config, fmt::format("policy: no capacity {}, there are {}",
                                                     demand.capacity, context.capacities.size())};
   }
-  if (Status placed = check_place(appended); !placed) {
-    return std::move(placed).error();
-  }
+  FORETRACE_TRY(check_place(appended));
   FORETRACE_CHECK(stage_.size() < max_tasks);
   LaneState& lane = lanes_[index(spec.lane)];
   const bool enqueues = call_time_ && is_stream(spec.lane);

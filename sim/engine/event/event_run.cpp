@@ -170,11 +170,8 @@ Status EventRun::loop() {
   while (true) {
     // What happens at one instant is decided together: choices and shares come after it.
     if (empty() || next_ns() > now_ns_) {
-      Result<bool> settled = settle();
-      if (!settled) {
-        return std::move(settled).error();
-      }
-      if (*settled) {
+      FORETRACE_TRY(bool settled, settle());
+      if (settled) {
         continue;
       }
       if (empty()) {
@@ -221,9 +218,7 @@ Result<Execution> EventRun::run() {
   if (call_time_) {
     enqueue_backlog();
   }
-  if (Status done = loop(); !done) {
-    return std::move(done).error();
-  }
+  FORETRACE_TRY(loop());
   if (started_ != stage_.size()) {
     if (!held_.empty()) {
       return Error{ErrorCode::unsupported, memory_.describe(held_.front().task)};

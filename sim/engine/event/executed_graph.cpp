@@ -162,25 +162,23 @@ Result<ExecutedGraph> executed_graph(const TaskGraph& graph, const Execution& ex
   FORETRACE_CHECK(execution.timeline.size() == draft.size());
   name_repetitions(graph, again, draft);
   move_segments(graph.size(), execution, draft);
-  const Result<std::vector<TaskId>> new_id = connect(graph, execution, draft);
-  if (!new_id.ok()) return new_id.error();
+  FORETRACE_TRY(const std::vector<TaskId> new_id, connect(graph, execution, draft));
 
   ExecutedGraph executed;
   executed.timeline = execution.timeline;
   executed.is_appended.assign(draft.size(), false);
   for (std::size_t i = 0; i < draft.size(); ++i) {
     const auto task = make_id<TaskId>(i);
-    const TaskId to = (*new_id)[i];
+    const TaskId to = new_id[i];
     executed.timeline.points[index(start_of(to))] = execution.timeline.start_ns(task);
     executed.timeline.points[index(end_of(to))] = execution.timeline.end_ns(task);
     executed.is_appended[index(to)] = i >= graph.size();
   }
-  committing::renumber(draft, *new_id);
+  committing::renumber(draft, new_id);
   std::vector<TaskId> unchanged;
-  Result<TaskGraph> assembled = committing::order_and_assemble(std::move(draft), unchanged);
-  if (!assembled.ok()) return assembled.error();
+  FORETRACE_TRY(TaskGraph assembled, committing::order_and_assemble(std::move(draft), unchanged));
   FORETRACE_CHECK(unchanged.empty());
-  executed.graph = *std::move(assembled);
+  executed.graph = std::move(assembled);
   return executed;
 }
 

@@ -74,17 +74,13 @@ Checks default_checks() {
 namespace {
 
 Result<Committed> commit_unchecked(const TaskGraph& graph, const Change& change) {
-  auto fate = committing::check_change(graph, change);
-  if (!fate) return std::move(fate).error();
-  if (auto status = committing::check_tensors(graph, change); !status) {
-    return std::move(status).error();
-  }
+  FORETRACE_TRY(auto fate, committing::check_change(graph, change));
+  FORETRACE_TRY(committing::check_tensors(graph, change));
   if (!change.changes_topology()) {
-    auto committed = committing::commit_weights(graph, change);
-    if (!committed) return std::move(committed).error();
-    if (committed->has_value()) return std::move(committed).value().value();
+    FORETRACE_TRY(auto committed, committing::commit_weights(graph, change));
+    if (committed.has_value()) return std::move(committed).value();
   }
-  return committing::commit_structure(graph, change, std::move(fate).value());
+  return committing::commit_structure(graph, change, std::move(fate));
 }
 
 }  // namespace
@@ -92,10 +88,8 @@ Result<Committed> commit_unchecked(const TaskGraph& graph, const Change& change)
 Result<Committed> commit(const TaskGraph& graph, const Change& change, Checks checks) {
   auto committed = commit_unchecked(graph, change);
   if (!committed || checks == Checks::none) return committed;
-  if (auto status = validate(committed->graph); !status) return std::move(status).error();
-  if (auto status = check_laws(graph, change, *committed); !status) {
-    return std::move(status).error();
-  }
+  FORETRACE_TRY(validate(committed->graph));
+  FORETRACE_TRY(check_laws(graph, change, *committed));
   return committed;
 }
 

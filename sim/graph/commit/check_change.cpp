@@ -47,9 +47,9 @@ class Checker : private KnownTasks {
          {&Checker::removals, &Checker::works, &Checker::insertions, &Checker::durations,
           &Checker::segments, &Checker::lags, &Checker::moves, &Checker::reorderings,
           &Checker::lane_edits, &Checker::priorities}) {
-      if (auto status = (this->*check)(); !status) return std::move(status).error();
+      FORETRACE_TRY((this->*check)());
     }
-    if (auto status = check_links(*this); !status) return std::move(status).error();
+    FORETRACE_TRY(check_links(*this));
     return std::move(fate_);
   }
 
@@ -69,7 +69,7 @@ class Checker : private KnownTasks {
       if (index(r.task) >= graph_.size() && index(r.task) < known_) {
         return bad(fmt::format("removal: {} is inserted by the same change", name(r.task)));
       }
-      if (auto status = exists(r.task, "removal"); !status) return status;
+      FORETRACE_TRY(exists(r.task, "removal"));
       fate_[index(r.task)] =
           r.segment == SegmentOf::take ? Fate::removed_with_segment : Fate::removed;
     }
@@ -100,7 +100,7 @@ class Checker : private KnownTasks {
         return bad(fmt::format("insertion {}: anchor {} is not an earlier task", i,
                                index(insertion.anchor)));
       }
-      if (auto status = lane_exists(spec.lane, "insertion"); !status) return status;
+      FORETRACE_TRY(lane_exists(spec.lane, "insertion"));
       if (index(spec.work) >= works || index(spec.layer) >= context.layers.size()) {
         return bad(fmt::format("insertion {}: work {} or layer {} does not exist", i,
                                index(spec.work), index(spec.layer)));
@@ -114,7 +114,7 @@ class Checker : private KnownTasks {
 
   Status durations() {
     for (const DurationEdit& edit : change_.durations) {
-      if (auto status = stays(edit.task, "duration edit"); !status) return status;
+      FORETRACE_TRY(stays(edit.task, "duration edit"));
       if (edit.duration_ns < 0) {
         return bad(fmt::format("duration edit: {} gets {} ns, expected at least 0", name(edit.task),
                                edit.duration_ns));
@@ -133,7 +133,7 @@ class Checker : private KnownTasks {
 
   Status segments() {
     for (const SegmentEdit& edit : change_.segments) {
-      if (auto status = stays(edit.task, "segment edit"); !status) return status;
+      FORETRACE_TRY(stays(edit.task, "segment edit"));
       const TaskKind kind = index(edit.task) < graph_.size()
                                 ? graph_.kind(edit.task)
                                 : change_.inserted[index(edit.task) - graph_.size()].task.kind;
@@ -149,7 +149,7 @@ class Checker : private KnownTasks {
 
   Status lags() {
     for (const LagEdit& edit : change_.lags) {
-      if (auto status = stays(edit.task, "lag edit"); !status) return status;
+      FORETRACE_TRY(stays(edit.task, "lag edit"));
       if (edit.kind == DependencyKind::queue) {
         return bad(fmt::format("lag edit: {}: a full queue has no lag", name(edit.task)));
       }
@@ -167,8 +167,8 @@ class Checker : private KnownTasks {
 
   Status moves() {
     for (const Move& move : change_.moved) {
-      if (auto status = stays(move.task, "move"); !status) return status;
-      if (auto status = lane_exists(move.lane, "move"); !status) return status;
+      FORETRACE_TRY(stays(move.task, "move"));
+      FORETRACE_TRY(lane_exists(move.lane, "move"));
     }
     return agree(change_.moved, "move",
                  [](const Move& a, const Move& b) { return a.lane == b.lane; });
@@ -176,8 +176,8 @@ class Checker : private KnownTasks {
 
   Status reorderings() {
     for (const Reordering& r : change_.reordered) {
-      if (auto status = stays(r.task, "reordering"); !status) return status;
-      if (auto status = exists(r.anchor, "anchor of a reordering"); !status) return status;
+      FORETRACE_TRY(stays(r.task, "reordering"));
+      FORETRACE_TRY(exists(r.anchor, "anchor of a reordering"));
       if (index(r.task) >= graph_.size()) {
         return bad(fmt::format("reordering: {} has its place already", name(r.task)));
       }
@@ -190,10 +190,10 @@ class Checker : private KnownTasks {
   Status lane_edits() {
     const auto by_lane = [](const auto& edit) { return index(edit.lane); };
     for (const QueueEdit& edit : change_.queues) {
-      if (auto status = lane_exists(edit.lane, "queue edit"); !status) return status;
+      FORETRACE_TRY(lane_exists(edit.lane, "queue edit"));
     }
     for (const PolicyEdit& edit : change_.policies) {
-      if (auto status = lane_exists(edit.lane, "policy edit"); !status) return status;
+      FORETRACE_TRY(lane_exists(edit.lane, "policy edit"));
     }
     const auto* queue =
         contradiction(change_.queues, by_lane,
@@ -209,7 +209,7 @@ class Checker : private KnownTasks {
 
   Status priorities() {
     for (const PriorityEdit& edit : change_.priorities) {
-      if (auto status = stays(edit.task, "priority edit"); !status) return status;
+      FORETRACE_TRY(stays(edit.task, "priority edit"));
     }
     return agree(
         change_.priorities, "priority edit",

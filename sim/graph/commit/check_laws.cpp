@@ -66,12 +66,12 @@ class LawChecker {
 
   Status run() {
     for (const StandIn& group : change_.stand_ins) {
-      if (auto status = check_group(group); !status) return status;
+      FORETRACE_TRY(check_group(group));
     }
     for (std::size_t t = 0; t < before_.size(); ++t) {
       const auto task = make_id<TaskId>(t);
       if (goes_[t] || stand_ins_.of(task) != nullptr) continue;
-      if (auto status = check_task(task, {start_of(task), nullptr}); !status) return status;
+      FORETRACE_TRY(check_task(task, {start_of(task), nullptr}));
     }
     return ok_status();
   }
@@ -107,7 +107,7 @@ class LawChecker {
   Status check_group(const StandIn& group) {
     for (const std::vector<TaskId>* tasks : {&group.members, &group.between}) {
       for (const TaskId task : *tasks) {
-        if (auto status = check_task(task, {start_of(group.entry), &group}); !status) return status;
+        FORETRACE_TRY(check_task(task, {start_of(group.entry), &group}));
       }
     }
     return ok_status();
@@ -120,9 +120,9 @@ class LawChecker {
       if (!counts(link)) continue;
       const TaskId source = task_of(link.source);
       if (lost(source)) {
-        if (auto status = check_lost(source, task, place); !status) return status;
+        FORETRACE_TRY(check_lost(source, task, place));
       } else if (place.group != nullptr || stand_ins_.of(source) != nullptr) {
-        if (auto status = check_path(link.source, task, place); !status) return status;
+        FORETRACE_TRY(check_path(link.source, task, place));
       }
     }
     const TaskId previous = previous_on_lane(before_, task);
@@ -145,8 +145,8 @@ class LawChecker {
         if (!counts(link)) continue;
         if (lost(task_of(link.source))) {
           open.push_back(task_of(link.source));
-        } else if (auto status = check_path(link.source, task, place); !status) {
-          return status;
+        } else {
+          FORETRACE_TRY(check_path(link.source, task, place));
         }
       }
     }

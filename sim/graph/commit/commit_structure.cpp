@@ -110,15 +110,15 @@ class Rebuild {
     // Ids are right by now; what is left to check is what the edits add up to.
     const Parts parts{context_, tasks_.columns, tasks_.duration_ns, tasks_.segment_ns,
                       links_.dependencies};
-    if (auto status = check_weights(parts); !status) return std::move(status).error();
+    FORETRACE_TRY(check_weights(parts));
     std::vector<TaskId> sorted_id;
-    auto graph = order_and_assemble(
-        {std::move(context_), std::move(tasks_.columns), std::move(tasks_.duration_ns),
-         std::move(tasks_.segment_ns), std::move(links_.slots), std::move(links_.dependencies)},
-        sorted_id);
-    if (!graph) return std::move(graph).error();
+    FORETRACE_TRY(auto graph,
+                  order_and_assemble({std::move(context_), std::move(tasks_.columns),
+                                      std::move(tasks_.duration_ns), std::move(tasks_.segment_ns),
+                                      std::move(links_.slots), std::move(links_.dependencies)},
+                                     sorted_id));
     Committed committed;
-    committed.graph = std::move(graph).value();
+    committed.graph = std::move(graph);
     committed.new_id = std::move(placement_.new_id);
     if (!sorted_id.empty()) {
       for (TaskId& id : committed.new_id) {
@@ -147,9 +147,8 @@ class Rebuild {
 
 Result<Committed> commit_structure(const TaskGraph& graph, const Change& change,
                                    std::vector<Fate> fate) {
-  auto placement = place(graph, change, std::move(fate));
-  if (!placement) return std::move(placement).error();
-  return Rebuild(graph, change, std::move(placement).value()).run();
+  FORETRACE_TRY(auto placement, place(graph, change, std::move(fate)));
+  return Rebuild(graph, change, std::move(placement)).run();
 }
 
 }  // namespace foretrace::committing

@@ -136,7 +136,7 @@ Result<std::optional<Committed>> commit_weights(const TaskGraph& graph, const Ch
   weights.segment_ns = edited(weights.segment_ns, change.segments,
                               [](const SegmentEdit& edit) { return edit.segment_ns; });
   if (edited_total(change) > harmless_total_ns) {
-    if (auto status = check_total(weights); !status) return std::move(status).error();
+    FORETRACE_TRY(check_total(weights));
   }
   const bool new_tensors = touches_tensors(graph, change);
   if (edits_waits(change, context->waits) || new_tensors || !change.policies.empty() ||

@@ -43,15 +43,9 @@ Status check_columns(const Parts& parts) {
                   columns.phase.size() == tasks && columns.layer.size() == tasks &&
                   columns.step.size() == tasks && columns.provenance.size() == tasks &&
                   parts.duration_ns.size() == tasks && parts.segment_ns.size() == tasks);
-  if (auto status = check_ids(columns.lane, parts.context.lanes.size(), "lane"); !status) {
-    return status;
-  }
-  if (auto status = check_ids(columns.work, parts.context.works.size(), "work"); !status) {
-    return status;
-  }
-  if (auto status = check_ids(columns.layer, parts.context.layers.size(), "layer"); !status) {
-    return status;
-  }
+  FORETRACE_TRY(check_ids(columns.lane, parts.context.lanes.size(), "lane"));
+  FORETRACE_TRY(check_ids(columns.work, parts.context.works.size(), "work"));
+  FORETRACE_TRY(check_ids(columns.layer, parts.context.layers.size(), "layer"));
   const auto steps = static_cast<std::int64_t>(parts.context.steps.size());
   for (std::size_t t = 0; t < tasks; ++t) {
     if (columns.step[t] < -1 || columns.step[t] >= steps) {
@@ -223,9 +217,9 @@ Status check_weights(const Parts& parts) {
 }
 
 Status check(const Parts& parts) {
-  if (auto status = check_columns(parts); !status) return status;
-  if (auto status = check_dependencies(parts); !status) return status;
-  if (auto status = check_context(parts); !status) return status;
+  FORETRACE_TRY(check_columns(parts));
+  FORETRACE_TRY(check_dependencies(parts));
+  FORETRACE_TRY(check_context(parts));
   return check_weights(parts);
 }
 

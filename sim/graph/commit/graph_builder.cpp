@@ -154,7 +154,7 @@ Result<TaskGraph> GraphBuilder::build(std::vector<TaskId>& new_id) && {
   *this = GraphBuilder();
   const committing::Parts parts{draft.context, draft.columns, draft.duration_ns, draft.segment_ns,
                                 draft.dependencies};
-  if (auto status = committing::check(parts); !status) return std::move(status).error();
+  FORETRACE_TRY(committing::check(parts));
   const auto name = [&draft](TaskId task) {
     return committing::describe(draft.context, draft.columns, task);
   };
@@ -176,9 +176,7 @@ Result<TaskGraph> GraphBuilder::build(std::vector<TaskId>& new_id) && {
 namespace committing {
 
 Result<TaskGraph> order_and_assemble(Draft draft, std::vector<TaskId>& new_id) {
-  auto order = topological_ids(draft);
-  if (!order) return std::move(order).error();
-  new_id = std::move(order).value();
+  FORETRACE_TRY(new_id, topological_ids(draft));
   if (!new_id.empty()) renumber(draft, new_id);
   if (draft.context.rank_classes.empty()) {
     std::set<std::int32_t> ranks;

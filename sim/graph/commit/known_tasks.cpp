@@ -17,7 +17,7 @@ class LinkChecker {
   Status run() {
     for (const auto check : {&LinkChecker::stand_ins, &LinkChecker::dependencies,
                              &LinkChecker::waits, &LinkChecker::removed_dependencies}) {
-      if (auto status = (this->*check)(); !status) return status;
+      FORETRACE_TRY((this->*check)());
     }
     return ok_status();
   }
@@ -28,7 +28,7 @@ class LinkChecker {
     member_.assign(graph_.size(), false);
     for (const StandIn& group : change_.stand_ins) {
       for (const TaskId task : {group.entry, group.exit}) {
-        if (auto status = tasks_.stays(task, "stand-in"); !status) return status;
+        FORETRACE_TRY(tasks_.stays(task, "stand-in"));
       }
       for (const TaskId task : group.between) {
         if (index(task) >= graph_.size()) return exists_in_graph(task);
@@ -62,38 +62,37 @@ class LinkChecker {
       if (d.source == no_point) {
         return bad(fmt::format("new dependency of {}: it has no source", tasks_.name(d.task)));
       }
-      if (auto status = has_place(d.task, "new dependency"); !status) return status;
+      FORETRACE_TRY(has_place(d.task, "new dependency"));
       if (d.kind == DependencyKind::queue) return stated_queue(tasks_.name(d.task));
-      if (auto status = tasks_.exists(task_of(d.source), "new dependency"); !status) return status;
+      FORETRACE_TRY(tasks_.exists(task_of(d.source), "new dependency"));
       if (d.late_after == no_point) continue;
-      if (auto status = tasks_.exists(task_of(d.late_after), "new dependency"); !status)
-        return status;
+      FORETRACE_TRY(tasks_.exists(task_of(d.late_after), "new dependency"));
     }
     return ok_status();
   }
 
   Status waits() {
     for (const Wait& w : change_.new_waits) {
-      if (auto status = has_place(w.task, "new wait"); !status) return status;
+      FORETRACE_TRY(has_place(w.task, "new wait"));
       if (w.kind == DependencyKind::queue) return stated_queue(tasks_.name(w.task));
       if (index(w.at) > tasks_.known()) {
         return bad(fmt::format("new wait of {}: position {} does not exist", tasks_.name(w.task),
                                index(w.at)));
       }
       if (w.lane != none<LaneId>) {
-        if (auto status = tasks_.lane_exists(w.lane, "new wait"); !status) return status;
+        FORETRACE_TRY(tasks_.lane_exists(w.lane, "new wait"));
       }
       if (w.late_after == no_point) continue;
-      if (auto status = tasks_.exists(task_of(w.late_after), "new wait"); !status) return status;
+      FORETRACE_TRY(tasks_.exists(task_of(w.late_after), "new wait"));
     }
     return ok_status();
   }
 
   Status removed_dependencies() {
     for (const DependencyRemoval& r : change_.removed_dependencies) {
-      if (auto status = tasks_.exists(r.task, "dependency removal"); !status) return status;
+      FORETRACE_TRY(tasks_.exists(r.task, "dependency removal"));
       if (r.source == none<TaskId>) continue;
-      if (auto status = tasks_.exists(r.source, "dependency removal"); !status) return status;
+      FORETRACE_TRY(tasks_.exists(r.source, "dependency removal"));
     }
     return ok_status();
   }
@@ -124,7 +123,7 @@ Status KnownTasks::stays(TaskId task, const char* what) const {
   if (index(task) < known_ && (fate_.empty() || fate_[index(task)] == Fate::kept)) {
     return ok_status();
   }
-  if (auto status = exists(task, what); !status) return status;
+  FORETRACE_TRY(exists(task, what));
   return bad(fmt::format("{}: {} is removed by the same change", what, name(task)));
 }
 

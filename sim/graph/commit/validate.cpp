@@ -140,10 +140,10 @@ Status validate(const TaskGraph& graph) {
   const std::vector<Dependency> dependencies = all_dependencies(graph);
   const committing::Parts parts{graph.context(), graph.columns(), *graph.weights().duration_ns,
                                 *graph.weights().segment_ns, dependencies};
-  if (auto status = committing::check(parts); !status) return status;
-  if (auto status = check_order(graph, dependencies); !status) return status;
-  if (auto status = check_overflow(graph); !status) return status;
-  if (auto status = check_forward(graph); !status) return status;
+  FORETRACE_TRY(committing::check(parts));
+  FORETRACE_TRY(check_order(graph, dependencies));
+  FORETRACE_TRY(check_overflow(graph));
+  FORETRACE_TRY(check_forward(graph));
   return check_tables(graph.context());
 }
 

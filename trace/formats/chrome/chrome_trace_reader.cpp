@@ -118,10 +118,7 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   table.info.path = std::string(source.path());
   formats::TableBuilder builder(table, trace.report);
   formats::DocumentWalker document(source, options, trace.report, builder);
-  auto status = document.walk();
-  if (!status) {
-    return std::move(status).error();
-  }
+  FORETRACE_TRY(document.walk());
   formats::fill_trace_info(document.values(), table.info, trace.report);
   builder.finish();
   name_by_process(table, builder.process_names());

@@ -57,10 +57,7 @@ Status DocumentWalker::walk() {
     walk_events();
   } else if (first == '{') {
     reader_.skip_byte();
-    auto status = walk_object();
-    if (!status) {
-      return status;
-    }
+    FORETRACE_TRY(walk_object());
   } else if (!reader_.buffer().error()) {
     return refusal("is no JSON object or array");
   }

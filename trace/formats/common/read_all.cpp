@@ -22,15 +22,10 @@ Result<std::string> read_all(ByteSource& source, std::string start, std::uint64_
     }
     bytes.resize(std::max(used + first_piece, used * 2));
     const std::span<char> free(bytes.data() + used, bytes.size() - used);
-    auto got = source.read(free);
-    if (!got) {
-      return std::move(got).error();
-    }
-    used += *got;
-    if (Status status = check_unpacked(source, used); !status.ok()) {
-      return std::move(status).error();
-    }
-    if (*got < free.size()) {
+    FORETRACE_TRY(auto got, source.read(free));
+    used += got;
+    FORETRACE_TRY(check_unpacked(source, used));
+    if (got < free.size()) {
       bytes.resize(used);
       return bytes;
     }

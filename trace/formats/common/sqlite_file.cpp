@@ -76,11 +76,8 @@ Error bad_database(std::string_view path, std::string_view what) {
 
 Result<std::unique_ptr<SqliteFile>> SqliteFile::open(ByteSource& source) {
   std::string start(header_bytes, '\0');
-  auto got = source.read(start);
-  if (!got) {
-    return std::move(got).error();
-  }
-  start.resize(*got);
+  FORETRACE_TRY(auto got, source.read(start));
+  start.resize(got);
   if (start.size() < header_bytes) {
     return bad_database(source.path(), fmt::format("it has {} bytes, expected {} and more",
                                                    start.size(), header_bytes));
@@ -92,18 +89,13 @@ Result<std::unique_ptr<SqliteFile>> SqliteFile::open(ByteSource& source) {
   if (!source.plain_file().empty() && is_whole) {  // then it needs no copy
     opened = file->open_path(std::string(source.plain_file()), source.file_size());
   } else {
-    auto bytes = read_all(source, std::move(start), most_bytes_in_memory);
-    if (!bytes) {
-      return std::move(bytes).error();
-    }
-    opened = file->open_bytes(std::move(bytes).value(), path);
+    FORETRACE_TRY(auto bytes, read_all(source, std::move(start), most_bytes_in_memory));
+    opened = file->open_bytes(std::move(bytes), path);
   }
   if (opened) {
     opened = file->read_schema(path);
   }
-  if (!opened) {
-    return std::move(opened).error();
-  }
+  FORETRACE_TRY(opened);
   return file;
 }
 

@@ -37,15 +37,10 @@ Result<std::string> whole(ByteSource& source, const ReadOptions& options) {
                                  ? static_cast<std::size_t>(source.file_size()) - filled + 1
                                  : piece_bytes;
     bytes.resize(filled + std::min(rest, piece_bytes));
-    auto got = source.read(std::span<char>(bytes).subspan(filled));
-    if (!got) {
-      return std::move(got).error();
-    }
-    const bool ended = *got < bytes.size() - filled;
-    filled += *got;
-    if (Status status = check_unpacked(source, filled); !status) {
-      return std::move(status).error();
-    }
+    FORETRACE_TRY(auto got, source.read(std::span<char>(bytes).subspan(filled)));
+    const bool ended = got < bytes.size() - filled;
+    filled += got;
+    FORETRACE_TRY(check_unpacked(source, filled));
     if (options.progress) {
       options.progress(source.consumed(), source.file_size());
     }
@@ -111,14 +106,9 @@ ftr::Pairs info_of(std::span<const ftr::Chunk> chunks) {
 }
 
 Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
-  Result<std::string> bytes = whole(source, options);
-  if (!bytes) {
-    return std::move(bytes).error();
-  }
-  const std::string_view file(bytes->data(), bytes->size() - ftr::read_slack);
-  if (Status status = check_head(file, source.path()); !status) {
-    return std::move(status).error();
-  }
+  FORETRACE_TRY(std::string bytes, whole(source, options));
+  const std::string_view file(bytes.data(), bytes.size() - ftr::read_slack);
+  FORETRACE_TRY(check_head(file, source.path()));
   LoadedTrace trace;
   trace.report.bytes = file.size();
   std::vector<ftr::Chunk> chunks = ftr::find_chunks(file, trace.report);

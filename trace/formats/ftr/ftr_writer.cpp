@@ -27,9 +27,7 @@ class TableWriter {
       : trace_(trace), table_(trace.events), import_(trace.report), sink_(sink) {}
 
   Result<WriteReport> write() {
-    if (Status status = check_holds_events(trace_, report_); !status.ok()) {
-      return std::move(status).error();
-    }
+    FORETRACE_TRY(check_holds_events(trace_, report_));
     usable_ = sink_(head());
     info();
     // Names of devices are texts of the table's own kind, numbered behind the names.

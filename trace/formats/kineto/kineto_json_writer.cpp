@@ -51,9 +51,7 @@ class KinetoWriter {
         tracks_(formats::track_texts(table_)) {}
 
   Result<WriteReport> write() {
-    if (Status status = check_holds_events(trace_, report_); !status.ok()) {
-      return std::move(status).error();
-    }
+    FORETRACE_TRY(check_holds_events(trace_, report_));
     remember_launches();
     head();
     metadata();

@@ -183,11 +183,8 @@ class FrontedSource final : public ByteSource {
     }
     buffer[0] = front_[0];
     front_.clear();
-    auto more = rest_.read(buffer.subspan(1));
-    if (!more) {
-      return std::move(more).error();
-    }
-    return 1 + *more;
+    FORETRACE_TRY(auto more, rest_.read(buffer.subspan(1)));
+    return 1 + more;
   }
   [[nodiscard]] std::uint64_t consumed() const override { return rest_.consumed(); }
   [[nodiscard]] std::uint64_t file_size() const override { return rest_.file_size(); }
@@ -200,21 +197,18 @@ class FrontedSource final : public ByteSource {
 };
 
 Status read_pickle(ByteSource& source, AllocatorHistory& history, ImportReport& report) {
-  Result<std::string> bytes = formats::read_all(source, {}, Pickle::most_bytes);
-  if (!bytes) {
-    return std::move(bytes).error();
-  }
-  report.bytes = bytes->size();
-  Result<Pickle> pickle = Pickle::read(*bytes);
+  FORETRACE_TRY(std::string bytes, formats::read_all(source, {}, Pickle::most_bytes));
+  report.bytes = bytes.size();
+  Result<Pickle> pickle = Pickle::read(bytes);
   if (!pickle) {
     const std::string reason =
         source.trouble().empty() ? pickle.error().message : std::string(source.trouble());
     return Error{pickle.error().code, fmt::format("{}: {}", source.path(), reason)};
   }
-  if (!PickledSnapshot(*pickle, bytes->size(), history, report).read()) {
+  if (!PickledSnapshot(*pickle, bytes.size(), history, report).read()) {
     return Error{ErrorCode::bad_format,
                  fmt::format("{}: the pickle repeats its parts: more items than its {} bytes",
-                             source.path(), bytes->size())};
+                             source.path(), bytes.size())};
   }
   return ok_status();
 }
@@ -338,18 +332,12 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   trace.events.info.path = std::string(source.path());
   AllocatorHistory history;
   std::string first(1, '\0');
-  auto got = source.read(first);
-  if (!got) {
-    return std::move(got).error();
-  }
-  const bool pickled = *got == 1 && first[0] == pickle_protocol;
-  first.resize(*got);
+  FORETRACE_TRY(auto got, source.read(first));
+  const bool pickled = got == 1 && first[0] == pickle_protocol;
+  first.resize(got);
   FrontedSource whole(std::move(first), source);
-  auto status = pickled ? read_pickle(whole, history, trace.report)
-                        : JsonSnapshot(whole, options, history, trace.report).read();
-  if (!status) {
-    return std::move(status).error();
-  }
+  FORETRACE_TRY(pickled ? read_pickle(whole, history, trace.report)
+                        : JsonSnapshot(whole, options, history, trace.report).read());
   if (history.empty()) {
     return Error{
         ErrorCode::bad_format,

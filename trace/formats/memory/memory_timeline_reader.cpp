@@ -83,10 +83,7 @@ class Document {
         read_raw(first, more);
       }
     }
-    auto status = cursor_.source_status();
-    if (!status) {
-      return status;
-    }
+    FORETRACE_TRY(cursor_.source_status());
     cursor_.report_end(trace_.report, fmt::format("{} samples", memory_.size()));
     if (memory_.size() == 0) {
       return Error{ErrorCode::bad_format,
@@ -239,10 +236,7 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   LoadedTrace trace;
   trace.events.info.format = "memory_timeline";
   trace.events.info.path = std::string(source.path());
-  auto status = Document(source, options, trace).read();
-  if (!status) {
-    return std::move(status).error();
-  }
+  FORETRACE_TRY(Document(source, options, trace).read());
   return formats::checked(std::move(trace), source, options);
 }
 

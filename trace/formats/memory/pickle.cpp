@@ -324,10 +324,7 @@ Result<Pickle> Pickle::read(std::string_view bytes) {
                                                      bytes.size(), most_bytes)};
   }
   Pickle pickle;
-  auto status = Machine(bytes, pickle).run();
-  if (!status) {
-    return std::move(status).error();
-  }
+  FORETRACE_TRY(Machine(bytes, pickle).run());
   return pickle;
 }
 

@@ -61,11 +61,8 @@ bool is_nsys(const formats::SqliteFile& file) {
 }
 
 Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
-  auto opened = formats::SqliteFile::open(source);
-  if (!opened) {
-    return std::move(opened).error();
-  }
-  formats::SqliteFile& file = **opened;
+  FORETRACE_TRY(auto opened, formats::SqliteFile::open(source));
+  formats::SqliteFile& file = *opened;
   if (!is_nsys(file)) {
     return not_nsys(source, file);
   }

@@ -44,10 +44,7 @@ class Document {
         take(key);
       }
     }
-    auto status = cursor_.source_status();
-    if (!status) {
-      return status;
-    }
+    FORETRACE_TRY(cursor_.source_status());
     if (!found_nodes_) {
       return Error{ErrorCode::bad_format,
                    fmt::format("{}: {}", trace_.events.info.path,
@@ -101,10 +98,7 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   LoadedTrace trace;
   trace.events.info.format = "pytorch_et";
   trace.events.info.path = std::string(source.path());
-  auto status = Document(source, options, trace).read();
-  if (!status) {
-    return std::move(status).error();
-  }
+  FORETRACE_TRY(Document(source, options, trace).read());
   return formats::checked(std::move(trace), source, options);
 }
 

@@ -42,10 +42,7 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
                                       std::uint64_t offset) { import.take(path, value, offset); },
                           .damage = [&](std::string_view reason,
                                         std::uint64_t offset) { import.damage(reason, offset); }});
-  const Status walked = walk.walk();
-  if (!walked) {
-    return walked.error();
-  }
+  FORETRACE_TRY(walk.walk());
   trace.report.bytes = walk.bytes();
   if (!source.trouble().empty()) {
     trace.report.warnings.emplace_back(source.trouble());

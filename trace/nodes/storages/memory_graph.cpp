@@ -149,9 +149,8 @@ Result<BuiltGraph> build_memory_graph(const MemoryTimeline& timeline) {
     for (std::size_t c = 0; c < width; ++c) before[c] = timeline.bytes[sample * width + c];
   }
   for (const Column& column : columns) column.emit(builder);
-  Result<TaskGraph> graph = std::move(builder).build();
-  if (!graph) return std::move(graph).error();
-  BuiltGraph built{.graph = std::move(graph).value(), .honesty = {}, .steps = {}};
+  FORETRACE_TRY(TaskGraph graph, std::move(builder).build());
+  BuiltGraph built{.graph = std::move(graph), .honesty = {}, .steps = {}};
   built.honesty.span_ns = time;
   if (!timeline.reserved.empty()) {
     DeviceMemory memory;

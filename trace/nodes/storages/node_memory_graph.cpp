@@ -33,11 +33,8 @@ Result<BuiltGraph> build_memory_graph(const EventTable& events, const NodeGraph&
   tasks.push_back(builder.add_task(
       {.lane = lane, .work = end, .kind = TaskKind::mark, .segment_ns = apart_ns}));
   AddedNodeTensors tensors = add_node_tensors({events, nodes, builder, tasks});
-  Result<TaskGraph> graph = std::move(builder).build();
-  if (!graph) {
-    return std::move(graph).error();
-  }
-  BuiltGraph built{.graph = std::move(graph).value(),
+  FORETRACE_TRY(TaskGraph graph, std::move(builder).build());
+  BuiltGraph built{.graph = std::move(graph),
                    .honesty = {},
                    .steps = {},
                    .memory = std::move(tensors.devices),

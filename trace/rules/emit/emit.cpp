@@ -35,12 +35,9 @@ Result<BuiltGraph> emit(Assembly& assembly) {
 Result<BuiltGraph> finish_graph(GraphBuilder builder, std::vector<std::int64_t> recorded,
                                 std::vector<MeasuredStep> steps, Honesty honesty) {
   std::vector<TaskId> new_id;
-  Result<TaskGraph> graph = std::move(builder).build(new_id);
-  if (!graph) {
-    return std::move(graph).error();
-  }
+  FORETRACE_TRY(TaskGraph graph, std::move(builder).build(new_id));
   BuiltGraph built{
-      .graph = std::move(graph).value(), .honesty = std::move(honesty), .steps = std::move(steps)};
+      .graph = std::move(graph), .honesty = std::move(honesty), .steps = std::move(steps)};
   built.recorded_start_ns.resize(recorded.size());
   for (std::size_t i = 0; i < recorded.size(); ++i) {
     const std::size_t at = new_id.empty() ? i : index(new_id[i]);
