@@ -70,9 +70,8 @@ std::string search_path() {
 }
 
 Result<DaskEnd> read_answer(const std::string& path) {
-  const auto document = read_config(path, "foretrace.sweep_run/1");
-  if (!document.ok()) return document.error();
-  ConfigFields fields(*document, path);
+  FORETRACE_TRY(const auto document, read_config(path, "foretrace.sweep_run/1"));
+  ConfigFields fields(document, path);
   std::string problem;
   fields.optional_text("error", problem);
   if (!problem.empty()) return Error{ErrorCode::bad_config, problem};
@@ -90,7 +89,7 @@ Result<DaskEnd> read_answer(const std::string& path) {
   count("unwanted", end.run.unwanted);
   fields.quantity("seconds", ParamType::number, end.run.seconds);
   fields.texts("doubts", end.run.doubts);
-  if (Status status = fields.finish(); !status.ok()) return std::move(status).error();
+  FORETRACE_TRY(fields.finish());
   return end;
 }
 
@@ -107,13 +106,13 @@ Result<DaskEnd> run_dask_sweep(const DaskSweep& sweep) {
       sweep.folder, "--address", sweep.address, "--answer", answer.path()};
   if (sweep.fresh) command.emplace_back("--fresh");
   if (sweep.shows_progress) command.emplace_back("--progress");
-  const auto end = run_program(
-      command, {{"PYTHONPATH", search_path()}, {"FORETRACE_CONFIGS", config_directory()}});
-  if (!end.ok()) return Error(end.error()).with_context("sweep");
+  FORETRACE_TRY(const auto end, run_program(command, {{"PYTHONPATH", search_path()},
+                                                      {"FORETRACE_CONFIGS", config_directory()}})
+                                    .with_context("sweep"));
   if (!answer.is_empty()) return read_answer(answer.path());
   constexpr int interrupted = 130;
-  if (end->signal != 0 || end->code == interrupted) {
-    return DaskEnd{.was_interrupted = true, .code = end_like(*end), .run = {}};
+  if (end.signal != 0 || end.code == interrupted) {
+    return DaskEnd{.was_interrupted = true, .code = end_like(end), .run = {}};
   }
   return Error{ErrorCode::unsupported,
                fmt::format("sweep: --dask: {} cannot run the package foretrace, expected it on "

@@ -104,25 +104,16 @@ Result<std::optional<BudgetQuestion>> budget_question(const BudgetOptions& optio
     return Error{ErrorCode::bad_usage,
                  "--when-full: what it says needs a limit, give --memory-budget SIZE"};
   }
-  const Result<BudgetSize> size = parse_budget_size(options.size);
-  if (!size.ok()) {
-    return size.error();
-  }
-  Result<WhenFullChoice> choice =
-      parse_when_full(options.when_full.empty() ? "fail" : options.when_full);
-  if (!choice.ok()) {
-    return choice.error();
-  }
-  return std::optional(BudgetQuestion{*size, *std::move(choice)});
+  FORETRACE_TRY(const BudgetSize size, parse_budget_size(options.size));
+  FORETRACE_TRY(WhenFullChoice choice,
+                parse_when_full(options.when_full.empty() ? "fail" : options.when_full));
+  return std::optional(BudgetQuestion{size, std::move(choice)});
 }
 
 Result<RunOptions> run_options(const TraceOptions& options) {
-  const Result<StepChoice> step = parse_step_choice(options.step);
-  if (!step.ok()) {
-    return step.error();
-  }
+  FORETRACE_TRY(const StepChoice step, parse_step_choice(options.step));
   return RunOptions{.engine = options.engine == "event" ? Engine::event : Engine::pull,
-                    .step = *step};
+                    .step = step};
 }
 
 std::function<void(std::uint64_t, std::uint64_t)> reading_progress(const std::string& path,
@@ -132,21 +123,14 @@ std::function<void(std::uint64_t, std::uint64_t)> reading_progress(const std::st
 
 Result<LoadOptions> load_options(const std::string& path, const TraceOptions& trace,
                                  const CommonOptions& common) {
-  Result<CataloguePtr> known = catalogue();
-  if (!known.ok()) {
-    return known.error();
-  }
+  FORETRACE_TRY(CataloguePtr known, catalogue());
   LoadOptions options;
-  options.catalogue = *std::move(known);
+  options.catalogue = std::move(known);
   options.bounded_memory = true;
   options.strict = trace.strict;
   options.build.constant_latency = trace.no_recorded_latency;
   options.without_one_off = trace.without_one_off;
-  const Result<std::int64_t> unprofiled = parse_unprofiled_step(trace.unprofiled_step);
-  if (!unprofiled.ok()) {
-    return unprofiled.error();
-  }
-  options.unprofiled_step_ns = *unprofiled;
+  FORETRACE_TRY(options.unprofiled_step_ns, parse_unprofiled_step(trace.unprofiled_step));
   options.progress = reading_progress(path, common);
   return options;
 }
@@ -168,29 +152,19 @@ Result<trace::NodeCosts> node_costs(const TraceOptions& options) {
     if (rate.text.empty()) {
       continue;
     }
-    Result<double> value = parse_quantity(rate.text, rate.type);
-    if (!value) {
-      return std::move(value).error().with_context(rate.name);
-    }
-    rate.value = *value;
+    FORETRACE_TRY(rate.value, parse_quantity(rate.text, rate.type).with_context(rate.name));
   }
   return costs;
 }
 
 Result<Recording> load_trace(const TraceOptions& trace, const CommonOptions& common) {
-  const Result<trace::NodeCosts> costs = node_costs(trace);
-  if (!costs.ok()) {
-    return costs.error();
-  }
+  FORETRACE_TRY(const trace::NodeCosts costs, node_costs(trace));
   const std::string title =
       trace.paths.size() == 1 ? trace.paths.front() : report::plural(trace.paths.size(), "trace");
-  Result<LoadOptions> options = load_options(title, trace, common);
-  if (!options.ok()) {
-    return options.error();
-  }
-  options->build.node_costs = *costs;
-  options->memory_graph = trace.memory_graph;
-  Result<Recording> recording = load_inputs(trace.paths, *options);
+  FORETRACE_TRY(LoadOptions options, load_options(title, trace, common));
+  options.build.node_costs = costs;
+  options.memory_graph = trace.memory_graph;
+  Result<Recording> recording = load_inputs(trace.paths, options);
   clear_progress();
   if (recording.ok()) {
     log_warnings(recording->report, recording->built.warnings);
@@ -200,12 +174,9 @@ Result<Recording> load_trace(const TraceOptions& trace, const CommonOptions& com
 
 Result<Recording> load_ranks(std::span<const std::string> paths, const TraceOptions& trace,
                              const CommonOptions& common) {
-  const Result<LoadOptions> options =
-      load_options(report::plural(paths.size(), "trace"), trace, common);
-  if (!options.ok()) {
-    return options.error();
-  }
-  Result<Recording> recording = load_job(paths, *options);
+  FORETRACE_TRY(const LoadOptions options,
+                load_options(report::plural(paths.size(), "trace"), trace, common));
+  Result<Recording> recording = load_job(paths, options);
   clear_progress();
   if (recording.ok()) {
     log_warnings(recording->report, recording->built.warnings);

@@ -20,36 +20,31 @@ namespace foretrace::app {
 
 Result<explorer::Page> scenario_page(const std::string& path, const std::string& version,
                                      const CommonOptions& common) {
-  const Result<CataloguePtr> known = catalogue();
-  if (!known.ok()) return known.error();
-  const Result<Scenario> scenario = read_scenario_of_alike_ranks(**known, path);
-  if (!scenario.ok()) return scenario.error();
-  const Result<ScenarioAnswer> answer =
-      while_busy(common, "simulating the step", [&] { return answer_scenario(*scenario); });
-  if (!answer.ok()) return answer.error();
-  const report::Page page = report::scenario_page({*scenario, *answer});
+  FORETRACE_TRY(const CataloguePtr known, catalogue());
+  FORETRACE_TRY(const Scenario scenario, read_scenario_of_alike_ranks(*known, path));
+  FORETRACE_TRY(const ScenarioAnswer answer, while_busy(common, "simulating the step",
+                                                        [&] { return answer_scenario(scenario); }));
+  const report::Page page = report::scenario_page({scenario, answer});
   return explorer::make_scenario_page(
-      {*scenario, *answer, report::html_of(page), report::json_of(page), version});
+      {scenario, answer, report::html_of(page), report::json_of(page), version});
 }
 
 Result<explorer::Page> sweep_page(const std::string& folder, const std::string& version) {
-  const Result<sweeping::StoredSweep> stored = sweeping::open_stored(folder);
-  if (!stored.ok()) return stored.error();
+  FORETRACE_TRY(const sweeping::StoredSweep stored, sweeping::open_stored(folder));
   constexpr std::size_t rows = 20;
   constexpr std::size_t most_reasons = 3;
   std::vector<sweeping::SelectedPoint> points;
   const auto counts =
-      sweeping::select_points(*stored, {.top = rows}, [&](const sweeping::SelectedPoint& point) {
+      sweeping::select_points(stored, {.top = rows}, [&](const sweeping::SelectedPoint& point) {
         points.push_back(point);
         return ok_status();
       });
-  if (!counts.ok()) return counts.error();
-  auto failures = stored->store.reasons(most_reasons);
-  if (!failures.ok()) return failures.error();
-  const report::SweepAnswer answer{stored->sweep, *counts, std::move(points), std::move(*failures),
+  FORETRACE_TRY(counts);
+  FORETRACE_TRY(auto failures, stored.store.reasons(most_reasons));
+  const report::SweepAnswer answer{stored.sweep, *counts, std::move(points), std::move(failures),
                                    nullptr};
   return explorer::make_sweep_page(
-      {*stored, folder, report::html_of(report::sweep_page(answer)), version});
+      {stored, folder, report::html_of(report::sweep_page(answer)), version});
 }
 
 Status write_page(const std::string& path, const explorer::Page& page) {

@@ -29,15 +29,13 @@ std::string ranked_name(const PageAnswers& answers) {
 
 /// The stack that was asked for, then the best of the ranking.
 Status add_variants(const PageOptions& page, Predictions& ranked, PageAnswers& answers) {
-  const Result<HowTos>& known = how_tos();
-  if (!known.ok()) return known.error();
+  FORETRACE_TRY(const HowTos& known, how_tos());
   const std::string asked = ranked_name(answers);
   if (!answers.stack.empty() && asked.empty()) {
-    Result<Prediction> prediction =
-        predict(answers.recording, answers.stack, answers.options, &answers.replay);
-    if (!prediction.ok()) return prediction.error();
+    FORETRACE_TRY(Prediction prediction,
+                  predict(answers.recording, answers.stack, answers.options, &answers.replay));
     answers.variants.push_back(
-        explorer::variant_of("applied", page.apply, *std::move(prediction), *known));
+        explorer::variant_of("applied", page.apply, std::move(prediction), known));
   }
   std::size_t left = page.top;
   for (const Ranked& row : answers.ranking.rows) {
@@ -45,7 +43,7 @@ Status add_variants(const PageOptions& page, Predictions& ranked, PageAnswers& a
     if (left == 0 && name != asked) continue;
     left -= left == 0 ? 0 : 1;
     answers.variants.push_back(
-        explorer::variant_of(name, {name}, std::move(ranked.at(row.info)), *known));
+        explorer::variant_of(name, {name}, std::move(ranked.at(row.info)), known));
   }
   return ok_status();
 }
@@ -62,10 +60,9 @@ std::string shown_of(const PageAnswers& answers) {
 }
 
 Result<std::vector<WhatIf>> stack_of(const PageOptions& page) {
-  Result<std::vector<WhatIfSpec>> specs = parse_stack(page.apply);
-  if (!specs.ok()) return specs.error();
-  if (const Status known = resolve_names(*specs); !known.ok()) return known.error();
-  return check_stack(*specs);
+  FORETRACE_TRY(std::vector<WhatIfSpec> specs, parse_stack(page.apply));
+  FORETRACE_TRY(resolve_names(specs));
+  return check_stack(specs);
 }
 
 /// How the trace is read and answered, as the command line takes it: the commands that a page shows
@@ -115,16 +112,11 @@ void add_page_options(Arguments& arguments, PageOptions& options) {
 
 Result<PageAnswers> page_answers(const PageOptions& page, const TraceOptions& trace,
                                  const CommonOptions& common) {
-  Result<std::vector<WhatIf>> stack = stack_of(page);
-  if (!stack.ok()) return stack.error();
-  const Result<RunOptions> options = run_options(trace);
-  if (!options.ok()) return options.error();
-  Result<Recording> recording = load_trace(trace, common);
-  if (!recording.ok()) return recording.error();
-  Result<Replay> replay = foretrace::replay(*recording, *options);
-  if (!replay.ok()) return replay.error();
-  PageAnswers answers{*std::move(recording), *options, *std::move(replay), {},
-                      *std::move(stack),     {}};
+  FORETRACE_TRY(std::vector<WhatIf> stack, stack_of(page));
+  FORETRACE_TRY(const RunOptions options, run_options(trace));
+  FORETRACE_TRY(Recording recording, load_trace(trace, common));
+  FORETRACE_TRY(Replay replay, foretrace::replay(recording, options));
+  PageAnswers answers{std::move(recording), options, std::move(replay), {}, std::move(stack), {}};
   Predictions ranked;
   Result<Ranking> ranking = while_busy(common, "trying every what-if", [&] {
     const auto keep = [&ranked](const WhatIfInfo& info, Prediction prediction) {
@@ -132,9 +124,9 @@ Result<PageAnswers> page_answers(const PageOptions& page, const TraceOptions& tr
     };
     return rank_all(answers.recording, answers.replay, answers.options, RankHow{.keep = keep});
   });
-  if (!ranking.ok()) return ranking.error();
+  FORETRACE_TRY(ranking);
   answers.ranking = *std::move(ranking);
-  if (const Status added = add_variants(page, ranked, answers); !added.ok()) return added.error();
+  FORETRACE_TRY(add_variants(page, ranked, answers));
   return answers;
 }
 
@@ -155,9 +147,7 @@ Result<explorer::PageInput> page_input(const PageOptions& page, const TraceOptio
   }
   for (std::string& path : input.traces) path = std::string(file_name_of(path));
   std::ranges::move(words_of(trace), std::back_inserter(input.traces));
-  if (const Status answered = explorer::answer_all(input, answers.options); !answered.ok()) {
-    return answered.error();
-  }
+  FORETRACE_TRY(explorer::answer_all(input, answers.options));
   return input;
 }
 

@@ -119,14 +119,12 @@ std::size_t leave_out_idle(std::vector<std::string>& files) {
 }
 
 Status write_manifest(const std::string& path, const nlohmann::ordered_json& document) {
-  Result<trace::OutputFile> file = trace::OutputFile::create(path, trace::OutputAccess::owner_only);
-  if (!file.ok()) {
-    return std::move(file).error();
-  }
+  FORETRACE_TRY(trace::OutputFile file,
+                trace::OutputFile::create(path, trace::OutputAccess::owner_only));
   // Names and arguments need not be UTF-8.
-  static_cast<void>(file->write(
+  static_cast<void>(file.write(
       document.dump(2, ' ', false, nlohmann::ordered_json::error_handler_t::replace) + "\n"));
-  return file->commit();
+  return file.commit();
 }
 
 nlohmann::ordered_json document_of(const Gathered& gathered, const ProgramEnd& end,
@@ -190,17 +188,11 @@ Result<RecordingNames> name_recordings(const std::string& out,
   names.manifest = out + ".json";
   for (const std::string& output : {names.out, names.manifest}) {
     for (const std::string& word : command) {
-      if (Status status = check_not_read(output, word); !status.ok()) {
-        return std::move(status).error();
-      }
+      FORETRACE_TRY(check_not_read(output, word));
     }
     const bool is_ours = output == out ? is_recording(output) : trace::is_list(output);
-    if (Status status = check_replaced(output, is_ours); !status.ok()) {
-      return std::move(status).error();
-    }
-    if (Status status = trace::check_writable(output); !status.ok()) {
-      return std::move(status).error();
-    }
+    FORETRACE_TRY(check_replaced(output, is_ours));
+    FORETRACE_TRY(trace::check_writable(output));
   }
   // Room for host, process and suffix in a name of 255 bytes.
   constexpr std::size_t longest_stem = 120;

@@ -67,12 +67,8 @@ int answer_ranking(const Questions& questions, const CommonOptions& common,
 class FullAnswer {
  public:
   Status show(const WhatIfBase& base, std::span<const WhatIf> stack, report::ResultAnswer& result) {
-    auto run = predict(base.recording, stack, base.options, &base.replay);
-    if (!run.ok()) return std::move(run).error();
-    prediction_ = *std::move(run);
-    auto analysis = analyse(prediction_->graph, prediction_->run, base.options);
-    if (!analysis.ok()) return std::move(analysis).error();
-    predicted_ = *std::move(analysis);
+    FORETRACE_TRY(prediction_, predict(base.recording, stack, base.options, &base.replay));
+    FORETRACE_TRY(predicted_, analyse(prediction_->graph, prediction_->run, base.options));
     add_reserved(base.recording, base.replay.run.timeline, prediction_->graph, *predicted_);
     result.prediction = &*prediction_;
     result.predicted = &*predicted_;
@@ -147,19 +143,16 @@ int answer_search(const Questions& questions, const CommonOptions& common, const
 
 Result<MemoryTarget> batch_target(const Questions& questions, const WhatIfBase& base,
                                   std::span<const WhatIf> stack) {
-  const auto accelerator = accelerator_after(base.recording, stack);
-  if (!accelerator.ok()) {
-    return accelerator.error();
-  }
+  FORETRACE_TRY(const auto accelerator, accelerator_after(base.recording, stack));
   if (!questions.fit.empty()) {
-    return parse_target(base.recording.catalogue(), questions.fit, *accelerator);
+    return parse_target(base.recording.catalogue(), questions.fit, accelerator);
   }
-  if (!*accelerator) {
+  if (!accelerator) {
     return Error{ErrorCode::bad_usage,
                  "--max-batch: the accelerator of the recording is not known, expected --fit SIZE "
                  "with the size of its memory or the name of an accelerator"};
   }
-  return target_of(**accelerator);
+  return target_of(*accelerator);
 }
 
 int answer_max_batch(const Questions& questions, const CommonOptions& common,

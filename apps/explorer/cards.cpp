@@ -18,9 +18,8 @@ namespace {
 
 Result<Analysis> analysis_of(const PageInput& input, const TaskGraph& graph, const Run& run,
                              const RunOptions& options) {
-  Result<Analysis> analysis = analyse(graph, run, options);
-  if (!analysis.ok()) return analysis;
-  add_reserved(input.recording, input.replay.run.timeline, graph, *analysis);
+  FORETRACE_TRY(Analysis analysis, analyse(graph, run, options));
+  add_reserved(input.recording, input.replay.run.timeline, graph, analysis);
   return analysis;
 }
 
@@ -41,30 +40,28 @@ Variant variant_of(std::string name, std::vector<std::string> apply, Prediction 
 }
 
 Result<Answers> Answers::of(const PageInput& input, const RunOptions& options) {
-  Result<Analysis> baseline =
-      analysis_of(input, input.recording.graph(), input.replay.run, options);
-  if (!baseline.ok()) return baseline.error();
-  return Answers(input, options, *std::move(baseline));
+  FORETRACE_TRY(Analysis baseline,
+                analysis_of(input, input.recording.graph(), input.replay.run, options));
+  return Answers(input, options, std::move(baseline));
 }
 
 Status Answers::answer(Variant& variant) const {
   const PageInput& input = *input_;
   const Prediction& prediction = variant.prediction;
-  const Result<Analysis> predicted = analysis_of(input, prediction.graph, prediction.run, options_);
-  if (!predicted.ok()) return predicted.error();
+  FORETRACE_TRY(const Analysis predicted,
+                analysis_of(input, prediction.graph, prediction.run, options_));
   const report::Page page = report::result_page({.recording = input.recording,
                                                  .replay = input.replay,
                                                  .baseline = baseline_,
                                                  .prediction = &prediction,
-                                                 .predicted = &*predicted});
+                                                 .predicted = &predicted});
   ComparedRun before = compared_run(input.recording, input.replay);
   before.measured_ns.reset();  // a prediction is beside the simulated step, here as everywhere
   const ComparedRun after = compared_run(variant.title, prediction);
-  const Result<Comparison> comparison = compare_runs(before, after);
-  if (!comparison.ok()) return comparison.error();
+  FORETRACE_TRY(const Comparison comparison, compare_runs(before, after));
   variant.document = report::json_of(page);
   variant.cards = {{"Why " + variant.title + " changes the time",
-                    report::html_of(report::compare_page({before, after, *comparison})), "why"},
+                    report::html_of(report::compare_page({before, after, comparison})), "why"},
                    {"What this prediction rests on", report::html_of(page), "whatif"}};
   return ok_status();
 }
@@ -85,19 +82,18 @@ Status Answers::answer(PageInput& recorded) const {
 }
 
 Status answer_all(PageInput& input, const RunOptions& options) {
-  const Result<Answers> answers = Answers::of(input, options);
-  if (!answers.ok()) return answers.error();
-  if (Status answered = answers->answer(input); !answered.ok()) return answered;
-  if (Status chosen = choose_variants(input); !chosen.ok()) return chosen;
+  FORETRACE_TRY(const Answers answers, Answers::of(input, options));
+  FORETRACE_TRY(answers.answer(input));
+  FORETRACE_TRY(choose_variants(input));
   std::vector<Status> done(input.variants.size(), ok_status());
   for_each_index(input.variants.size(), [&](std::size_t i) {
     Variant& variant = input.variants[i];
     if (!variant.left_out.empty() && variant.name != input.shown) return;
     add_facts(input.recording, input.replay.run, variant.prediction);
-    done[i] = answers->answer(variant);
+    done[i] = answers.answer(variant);
   });
   for (Status& status : done) {
-    if (!status.ok()) return std::move(status);
+    FORETRACE_TRY(status);
   }
   return ok_status();
 }

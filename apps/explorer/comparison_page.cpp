@@ -161,19 +161,18 @@ Result<Page> make_comparison(const ComparisonInput& input) {
                      "compare: a recording spans more than a page can count in ns exactly"};
       }
       const PackedGraph packed = pack_graph(run->graph);
-      Result<std::string> block = block_of(packed.bytes);
-      if (!block.ok()) return block.error();
+      FORETRACE_TRY(std::string block, block_of(packed.bytes));
       facts[id] = base_facts(run->graph, packed, strings);
       facts[id]["block"] = id;
       facts[id]["title"] = run->name;
-      blocks.emplace(id, *std::move(block));
+      blocks.emplace(id, std::move(block));
     }
     facts["strings"] = strings.list();
   }
-  Result<std::string> block =
-      block_of(with_hidden_escaped(facts.dump(-1, ' ', false, json::error_handler_t::replace)));
-  if (!block.ok()) return block.error();
-  blocks.emplace("facts", *std::move(block));
+  FORETRACE_TRY(
+      std::string block,
+      block_of(with_hidden_escaped(facts.dump(-1, ' ', false, json::error_handler_t::replace))));
+  blocks.emplace("facts", std::move(block));
   return Page{one_file(pieces_of(input), blocks, input.version)};
 }
 

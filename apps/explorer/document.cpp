@@ -61,9 +61,8 @@ void add_sources(std::string_view version, std::string policy, std::string_view 
 }  // namespace
 
 Result<std::string> block_of(std::string_view bytes) {
-  const Result<std::string> packed = deflated(bytes);
-  if (!packed.ok()) return packed.error();
-  return base64(*packed);
+  FORETRACE_TRY(const std::string packed, deflated(bytes));
+  return base64(packed);
 }
 
 std::string one_file(Pieces pieces, const BlockMap& blocks, std::string_view version) {

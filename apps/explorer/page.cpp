@@ -23,10 +23,9 @@ using nlohmann::json;
 constexpr std::string_view has_no_room = "the page would grow beyond --max-size";
 
 Result<HeldGraph> held(PackedGraph packed) {
-  Result<std::string> block = block_of(packed.bytes);
-  if (!block.ok()) return block.error();
+  FORETRACE_TRY(std::string block, block_of(packed.bytes));
   packed.bytes.clear();
-  return HeldGraph{std::move(packed), *std::move(block)};
+  return HeldGraph{std::move(packed), std::move(block)};
 }
 
 Result<HeldGraph> held_variant(const Variant& variant, const TaskGraph& base) {
@@ -69,25 +68,24 @@ class Blocks {
 
   Status collect() {
     const TaskGraph& base = input_.recording.graph();
-    if (Status fine = check_base(base); !fine.ok()) return fine;
-    const Result<HeldGraph> graph =
-        input_.held ? Result<HeldGraph>(*input_.held) : held(pack_graph(base));
-    if (!graph.ok()) return graph.error();
+    FORETRACE_TRY(check_base(base));
+    FORETRACE_TRY(const HeldGraph graph,
+                  input_.held ? Result<HeldGraph>(*input_.held) : held(pack_graph(base)));
     facts_ = {{"schema", "foretrace.page/1"},
               {"traces", input_.traces},
               {"shown", input_.shown},
               {"devices", base.context().devices.size()},
               {"step_number", input_.step_number ? json(*input_.step_number) : json(nullptr)},
               {"answer", answer_facts(input_.document)},
-              {"base", base_facts(base, graph->packed, strings_)},
+              {"base", base_facts(base, graph.packed, strings_)},
               {"variants", json::array()}};
-    blocks_.emplace("graph", graph->block);
-    if (Status counted = count_what_all_have(graph->block.size()); !counted.ok()) return counted;
+    blocks_.emplace("graph", graph.block);
+    FORETRACE_TRY(count_what_all_have(graph.block.size()));
     for (const Variant& variant : input_.variants) {
-      if (Status added = add(variant, base); !added.ok()) return added;
+      FORETRACE_TRY(add(variant, base));
     }
     facts_["strings"] = strings_.list();
-    if (Status added = add("cards", dumped_json(cards_)); !added.ok()) return added;
+    FORETRACE_TRY(add("cards", dumped_json(cards_)));
     return add("facts", with_hidden_escaped(dumped_json(facts_)));
   }
 
@@ -97,17 +95,15 @@ class Blocks {
 
  private:
   Status add(std::string_view id, std::string_view bytes) {
-    Result<std::string> block = block_of(bytes);
-    if (!block.ok()) return block.error();
-    blocks_.emplace(id, *std::move(block));
+    FORETRACE_TRY(std::string block, block_of(bytes));
+    blocks_.emplace(id, std::move(block));
     return ok_status();
   }
 
   /// What the value adds to a block, alone: together values are deflated a little better.
   static Status count(const json& value, std::size_t& bytes) {
-    const Result<std::string> block = block_of(with_hidden_escaped(dumped_json(value)));
-    if (!block.ok()) return block.error();
-    bytes += block->size();
+    FORETRACE_TRY(const std::string block, block_of(with_hidden_escaped(dumped_json(value))));
+    bytes += block.size();
     return ok_status();
   }
 
@@ -123,7 +119,7 @@ class Blocks {
   Status count_together() {
     size_ = graphs_;
     for (const json& block : {facts_, strings_.list(), cards_}) {
-      if (Status counted = count(block, size_); !counted.ok()) return counted;
+      FORETRACE_TRY(count(block, size_));
     }
     return ok_status();
   }
@@ -136,32 +132,31 @@ class Blocks {
       leave_out(variant, why);
       return ok_status();
     }
-    Result<HeldGraph> graph =
-        variant.held ? Result<HeldGraph>(*variant.held) : held_variant(variant, base);
-    if (!graph.ok()) return graph.error();
+    FORETRACE_TRY(HeldGraph graph,
+                  variant.held ? Result<HeldGraph>(*variant.held) : held_variant(variant, base));
     const std::size_t known = strings_.size();
-    json facts = variant_facts(variant, base, graph->packed, strings_);
+    json facts = variant_facts(variant, base, graph.packed, strings_);
     json cards = cards_html(variant.cards);
-    if (Status counted = count(strings_.list(known), size_); !counted.ok()) return counted;
-    std::size_t bytes = graph->block.size() + bytes_of_tag + variant.name.size();
+    FORETRACE_TRY(count(strings_.list(known), size_));
+    std::size_t bytes = graph.block.size() + bytes_of_tag + variant.name.size();
     for (const json* const part : {&facts, &cards}) {
-      if (Status counted = count(*part, bytes); !counted.ok()) return counted;
+      FORETRACE_TRY(count(*part, bytes));
     }
     facts_["variants"].push_back(std::move(facts));
     cards_[variant.name] = std::move(cards);
-    graphs_ += graph->block.size() + bytes_of_tag + variant.name.size();
+    graphs_ += graph.block.size() + bytes_of_tag + variant.name.size();
     size_ += bytes;
     if (size_ > input_.most_bytes) {
-      if (Status counted = count_together(); !counted.ok()) return counted;
+      FORETRACE_TRY(count_together());
     }
     if (size_ > input_.most_bytes) {
       facts_["variants"].erase(facts_["variants"].size() - 1);
       cards_.erase(variant.name);
-      graphs_ -= graph->block.size() + bytes_of_tag + variant.name.size();
+      graphs_ -= graph.block.size() + bytes_of_tag + variant.name.size();
       leave_out(variant, has_no_room);
       return count_together();
     }
-    blocks_.emplace("variant-" + variant.name, std::move(graph->block));
+    blocks_.emplace("variant-" + variant.name, std::move(graph.block));
     carried_.insert(variant.name);
     return ok_status();
   }
@@ -195,10 +190,10 @@ bool is_pulled(const Prediction& prediction) {
 
 Status choose_variants(PageInput& input) {
   const TaskGraph& base = input.recording.graph();
-  if (Status fine = check_base(base); !fine.ok()) return fine;
+  FORETRACE_TRY(check_base(base));
   std::vector<Status> done(input.variants.size() + 1, ok_status());
   const auto keep = [](Result<HeldGraph> graph, std::optional<HeldGraph>& place) -> Status {
-    if (!graph.ok()) return graph.error();
+    FORETRACE_TRY(graph);
     place = *std::move(graph);
     return ok_status();
   };
@@ -212,7 +207,7 @@ Status choose_variants(PageInput& input) {
     if (variant.left_out.empty()) done[i] = keep(held_variant(variant, base), variant.held);
   });
   for (Status& status : done) {
-    if (!status.ok()) return std::move(status);
+    FORETRACE_TRY(status);
   }
   std::size_t size = bytes_of_sources() + input.held->block.size();
   for (Variant& variant : input.variants) {
@@ -230,7 +225,7 @@ Status choose_variants(PageInput& input) {
 
 Result<PageParts> page_parts(const PageInput& input) {
   Blocks blocks(input);
-  if (const Status collected = blocks.collect(); !collected.ok()) return collected.error();
+  FORETRACE_TRY(blocks.collect());
   PageParts parts;
   parts.pieces = pieces_of(input, blocks.carried());
   parts.carried = blocks.carried().size();
@@ -240,10 +235,9 @@ Result<PageParts> page_parts(const PageInput& input) {
 }
 
 Result<Page> make_page(const PageInput& input) {
-  Result<PageParts> parts = page_parts(input);
-  if (!parts.ok()) return parts.error();
-  return Page{one_file(std::move(parts->pieces), parts->blocks, input.version), parts->carried,
-              std::move(parts->left_out)};
+  FORETRACE_TRY(PageParts parts, page_parts(input));
+  return Page{one_file(std::move(parts.pieces), parts.blocks, input.version), parts.carried,
+              std::move(parts.left_out)};
 }
 
 }  // namespace foretrace::explorer

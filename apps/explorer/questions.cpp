@@ -85,17 +85,15 @@ Result<Question> parse_question(std::string_view body) {
   }
   Question question{client.get<std::string>(), id.get<std::uint64_t>(), {}};
   for (std::size_t i = 0; i < stack.size(); ++i) {
-    Result<WhatIfSpec> spec = parse_spec(stack[i], fmt::format("stack/{}", i));
-    if (!spec.ok()) return spec.error();
-    question.specs.push_back(*std::move(spec));
+    FORETRACE_TRY(WhatIfSpec spec, parse_spec(stack[i], fmt::format("stack/{}", i)));
+    question.specs.push_back(std::move(spec));
   }
   return question;
 }
 
 Result<std::vector<WhatIf>> checked(const Question& question) {
-  const Result<std::vector<WhatIf>> stack = check_stack(question.specs);
-  if (!stack.ok()) return stack.error();
-  for (const WhatIf& what_if : *stack) {
+  FORETRACE_TRY(const std::vector<WhatIf> stack, check_stack(question.specs));
+  for (const WhatIf& what_if : stack) {
     const std::vector<NamedFile> files = files_named_by(what_if);
     if (files.empty()) continue;
     return Error{ErrorCode::bad_usage,
@@ -103,7 +101,7 @@ Result<std::vector<WhatIf>> checked(const Question& question) {
                              "that foretrace list prints",
                              what_if.info->name, files.front().parameter)};
   }
-  return in_order(*stack);
+  return in_order(stack);
 }
 
 json what_there_is(const Catalogue& catalogue) {

@@ -113,9 +113,8 @@ Result<Page> make_scenario_page(const ScenarioInput& input) {
        {std::pair{"graph", packed.bytes},
         {"facts",
          with_hidden_escaped(facts.dump(-1, ' ', false, json::error_handler_t::replace))}}) {
-    Result<std::string> block = block_of(bytes);
-    if (!block.ok()) return block.error();
-    blocks.emplace(id, *std::move(block));
+    FORETRACE_TRY(std::string block, block_of(bytes));
+    blocks.emplace(id, std::move(block));
   }
   const Scenario& scenario = input.scenario;
   Pieces pieces = {

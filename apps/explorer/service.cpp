@@ -81,12 +81,11 @@ bool Newest::is_superseded(const Question& question) const {
 }
 
 Status Service::prepare(std::span<const std::string> runs) {
-  Result<PageParts> parts = page_parts(input_);
-  if (!parts.ok()) return parts.error();
+  FORETRACE_TRY(PageParts parts, page_parts(input_));
   json opening = what_there_is(input_.recording.catalogue());
   opening["runs"] = runs;
-  opening["pieces"] = std::move(parts->pieces);
-  opening["blocks"] = std::move(parts->blocks);
+  opening["pieces"] = std::move(parts.pieces);
+  opening["blocks"] = std::move(parts.blocks);
   opening_ = dumped(opening);
   return ok_status();
 }
@@ -113,9 +112,7 @@ Result<std::optional<WhatIfStack>> Service::applied(const Question& question, co
       layers_.empty() ? WhatIfStack(input_.recording, options_.checks) : layers_.back().stack;
   for (std::size_t i = same; i < stack.size(); ++i) {
     if (newest_.is_superseded(question)) return std::optional<WhatIfStack>();
-    if (Status pushed = made.push(stack[i], Neutral::keep); !pushed.ok()) {
-      return pushed.error();
-    }
+    FORETRACE_TRY(made.push(stack[i], Neutral::keep));
     layers_.push_back({texts[i], made});
   }
   return std::optional(std::move(made));

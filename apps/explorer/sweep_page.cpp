@@ -77,7 +77,7 @@ class Points {
       best_ = point;
       return ok_status();
     });
-    if (!best.ok()) return best;
+    FORETRACE_TRY(best);
     if (best->feasible == 0) {
       return Error{ErrorCode::no_match, "report: no point of the sweep is feasible"};
     }
@@ -188,15 +188,14 @@ std::string sentence_html(const Sweep& sweep, const SelectedPoint& best) {
 
 Result<Page> make_sweep_page(const SweepInput& input) {
   Points points(input);
-  const Result<sweeping::SweepCounts> counts = points.read();
-  if (!counts.ok()) return counts.error();
+  FORETRACE_TRY(const sweeping::SweepCounts counts, points.read());
   const json facts = facts_of(input, points);
-  Result<std::string> block =
-      block_of(with_hidden_escaped(facts.dump(-1, ' ', false, json::error_handler_t::replace)));
-  if (!block.ok()) return block.error();
+  FORETRACE_TRY(
+      std::string block,
+      block_of(with_hidden_escaped(facts.dump(-1, ' ', false, json::error_handler_t::replace))));
   const std::string file = html_text(file_name_of(input.folder), 120);
   const std::string left =
-      points.all().size() < counts->feasible
+      points.all().size() < counts.feasible
           ? fmt::format("<li>{} of them in this page</li>", report::count_text(points.all().size()))
           : std::string();
   Pieces pieces = {
@@ -204,12 +203,12 @@ Result<Page> make_sweep_page(const SweepInput& input) {
       {"TITLE", file + " - Foretrace"},
       {"FILE", file},
       {"CHIPS",
-       figure_html("/rows", report::plural(counts->rows, "point"), "li") +
-           figure_html("/feasible", report::count_text(counts->feasible) + " feasible", "li") +
+       figure_html("/rows", report::plural(counts.rows, "point"), "li") +
+           figure_html("/feasible", report::count_text(counts.feasible) + " feasible", "li") +
            left},
       {"SENTENCE", sentence_html(input.stored.sweep, points.best())},
       {"STATIC", cards_html(std::array{Card{"The best points", input.details, "sweep"}})}};
-  return Page{one_file(std::move(pieces), {{"facts", *std::move(block)}}, input.version)};
+  return Page{one_file(std::move(pieces), {{"facts", std::move(block)}}, input.version)};
 }
 
 }  // namespace foretrace::explorer

@@ -28,40 +28,32 @@ namespace foretrace::report {
 namespace {
 
 Result<Page> served(const Catalogue& catalogue, const std::string& path) {
-  const auto serving = read_serving(catalogue, path);
-  if (!serving.ok()) return serving.error();
-  const ServingAnswer answer = run_serving(*serving);
-  return serving_page({*serving, answer});
+  FORETRACE_TRY(const auto serving, read_serving(catalogue, path));
+  const ServingAnswer answer = run_serving(serving);
+  return serving_page({serving, answer});
 }
 
 Result<Page> streamed(const Catalogue& catalogue, const std::string& path) {
-  const auto streams = read_streams(catalogue, path);
-  if (!streams.ok()) return streams.error();
-  const auto answer = run_streams(*streams);
-  if (!answer.ok()) return answer.error();
-  return streams_page({*streams, *answer});
+  FORETRACE_TRY(const auto streams, read_streams(catalogue, path));
+  FORETRACE_TRY(const auto answer, run_streams(streams));
+  return streams_page({streams, answer});
 }
 
 Result<Page> mapped(const Catalogue& catalogue, const std::string& path) {
-  const auto mapping = read_mapping(catalogue, path);
-  if (!mapping.ok()) return mapping.error();
-  const auto answer = run_mapping(*mapping);
-  if (!answer.ok()) return answer.error();
-  return mapping_page({*mapping, *answer});
+  FORETRACE_TRY(const auto mapping, read_mapping(catalogue, path));
+  FORETRACE_TRY(const auto answer, run_mapping(mapping));
+  return mapping_page({mapping, answer});
 }
 
 Result<Page> stored(const Catalogue& /*catalogue*/, const std::string& path) {
-  const auto input = read_stored_input(path);
-  if (!input.ok()) return input.error();
-  return storage_page({*input, run_stored_input(*input)});
+  FORETRACE_TRY(const auto input, read_stored_input(path));
+  return storage_page({input, run_stored_input(input)});
 }
 
 Result<Page> federated_rounds(const Catalogue& /*catalogue*/, const std::string& path) {
-  const auto run = read_federated(path);
-  if (!run.ok()) return run.error();
-  const auto figures = run_federated(*run);
-  if (!figures.ok()) return figures.error();
-  return federated_page({*run, *figures});
+  FORETRACE_TRY(const auto run, read_federated(path));
+  FORETRACE_TRY(const auto figures, run_federated(run));
+  return federated_page({run, figures});
 }
 
 // What reads, runs and shows a file of this kind; null: jobs.
@@ -108,7 +100,7 @@ Status check_schema(const std::string& path) {
 Result<bool> holds_jobs(const std::string& path) {
   const FileKind* kind = kind_of(path);
   if (kind != nullptr) return kind->answer == nullptr;
-  if (Status known = check_schema(path); !known.ok()) return std::move(known).error();
+  FORETRACE_TRY(check_schema(path));
   return true;
 }
 

@@ -96,19 +96,15 @@ class Export {
   Export(const Job& job, const WriteExport& write) : job_(job), write_(write) {}
 
   Result<ChakraExport> run() {
-    const auto program = build_program(job_);
-    if (!program.ok()) return program.error();
+    FORETRACE_TRY(const auto program, build_program(job_));
     const std::uint32_t of_stage = job_.plan.ranks() / job_.plan.pipeline;
     for (std::uint32_t stage = 0; stage < job_.plan.pipeline; ++stage) {
-      const auto nodes = rank_nodes(job_, *program, stage);
-      if (!nodes.ok()) return nodes.error();
+      FORETRACE_TRY(const auto nodes, rank_nodes(job_, program, stage));
       for (std::uint32_t i = 0; i < of_stage; ++i) {
-        if (Status status = write_rank(*nodes, stage * of_stage + i); !status.ok()) {
-          return std::move(status).error();
-        }
+        FORETRACE_TRY(write_rank(nodes, stage * of_stage + i));
       }
     }
-    if (Status status = write_groups(); !status.ok()) return std::move(status).error();
+    FORETRACE_TRY(write_groups());
     result_.ranks = job_.plan.ranks();
     result_.differences = differences_of(job_);
     result_.groups = static_cast<std::uint32_t>(groups_.size());
@@ -199,9 +195,7 @@ class Export {
 }  // namespace
 
 Result<ChakraExport> export_chakra(const Scenario& scenario, const WriteExport& write) {
-  if (const Status alike = check_stages_alike(scenario.job); !alike) {
-    return Error(alike.error()).with_context(scenario.path);
-  }
+  FORETRACE_TRY(check_stages_alike(scenario.job).with_context(scenario.path));
   if (const std::uint32_t ranks = scenario.job.plan.ranks(); ranks > most_ranks) {
     return Error{ErrorCode::unsupported,
                  fmt::format("{}: /parallelism: got {} ranks, expected at most {}: every one is a "

@@ -48,9 +48,8 @@ const RankProgram& PlanEstimates::blocks_of(const Job& job) {
 }
 
 Result<Estimate> PlanEstimates::of(const Job& job, Passes passes) {
-  const auto program = laid_out(job, blocks_of(job), no_scale());
-  if (!program.ok()) return program.error();
-  return estimate(job, *program, passes);
+  FORETRACE_TRY(const auto program, laid_out(job, blocks_of(job), no_scale()));
+  return estimate(job, program, passes);
 }
 
 }  // namespace foretrace

@@ -10,19 +10,15 @@
 namespace foretrace {
 
 Result<Scenario> scenario_of(const Catalogue& known, const PlanRequest& request) {
-  auto model = find_model(known, request.model);
-  if (!model.ok()) return std::move(model).error();
-  auto cluster = find_cluster(known, request.cluster);
-  if (!cluster.ok()) return std::move(cluster).error();
-  auto framework = find_framework(known, request.framework);
-  if (!framework.ok()) return std::move(framework).error();
-  auto precisions = precisions_of(request.precision);
-  if (!precisions.ok()) return std::move(precisions).error();
+  FORETRACE_TRY(auto model, find_model(known, request.model));
+  FORETRACE_TRY(auto cluster, find_cluster(known, request.cluster));
+  FORETRACE_TRY(auto framework, find_framework(known, request.framework));
+  FORETRACE_TRY(auto precisions, precisions_of(request.precision));
   Scenario scenario;
-  scenario.model = std::make_shared<const ModelSpec>(*std::move(model));
-  scenario.cluster = std::make_shared<const Cluster>(*std::move(cluster));
-  scenario.framework = std::make_shared<const Framework>(*std::move(framework));
-  scenario.job.precisions = *precisions;
+  scenario.model = std::make_shared<const ModelSpec>(std::move(model));
+  scenario.cluster = std::make_shared<const Cluster>(std::move(cluster));
+  scenario.framework = std::make_shared<const Framework>(std::move(framework));
+  scenario.job.precisions = precisions;
   scenario.job.length = request.sequence > 0 ? static_cast<double>(request.sequence)
                                              : usual_length(scenario.model->transformer);
   if (scenario.model->transformer.layered != nullptr && scenario.job.length != 1) {

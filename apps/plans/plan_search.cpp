@@ -44,13 +44,13 @@ class Search {
   }
 
   Result<PlanAnswer> run() {
-    if (auto status = look_up(); !status) return std::move(status).error();
+    FORETRACE_TRY(look_up());
     const std::uint32_t node = question_.scenario.cluster->node_accelerators;
     for (const std::uint32_t tensor : powers_of_two(std::min(node, question_.gpus))) {
       if (question_.gpus % tensor == 0) try_tensor(tensor);
     }
     if (answer_.tried == 0) return no_plan();
-    if (Status status = rank(); !status.ok()) return std::move(status).error();
+    FORETRACE_TRY(rank());
     return std::move(answer_);
   }
 
@@ -59,14 +59,12 @@ class Search {
     const Scenario& scenario = question_.scenario;
     // A recording has its times whatever it was computed in.
     if (!scenario.model->transformer.is_recorded()) {
-      Status units = check_precision(scenario.job.precisions, scenario.cluster->accelerator);
-      if (!units.ok()) return units;
+      FORETRACE_TRY(check_precision(scenario.job.precisions, scenario.cluster->accelerator));
     }
     for (const auto& [name, slot] :
          {std::pair{"1f1b", &one_piece_}, std::pair{"interleaved", &pieces_}}) {
-      auto found = find_schedule(name);
-      if (!found.ok()) return std::move(found).error();
-      *slot = *found;
+      FORETRACE_TRY(auto found, find_schedule(name));
+      *slot = found;
     }
     return ok_status();
   }
@@ -246,7 +244,7 @@ class Search {
         [](const PlanChoice& a, const PlanChoice& b) { return a.step_ns < b.step_ns; });
     for (std::size_t i = 0; i < fitting_.size(); ++i) {
       if (i < question_.keep) {
-        if (Status status = add_range(fitting_[i]); !status.ok()) return status;
+        FORETRACE_TRY(add_range(fitting_[i]));
         answer_.best.push_back(fitting_[i]);
       } else {
         answer_.losing.push_back({fitting_[i], true, why_slower(fitting_.front(), fitting_[i])});
@@ -262,9 +260,8 @@ class Search {
   }
 
   static Status add_range(PlanChoice& choice) {
-    const auto found = ranged_step(choice.job);
-    if (!found.ok()) return found.error();
-    const RangedStep range = around(*found, choice.step_ns);
+    FORETRACE_TRY(const auto found, ranged_step(choice.job));
+    const RangedStep range = around(found, choice.step_ns);
     choice.low_ns = range.low_ns;
     choice.high_ns = range.high_ns;
     return ok_status();

@@ -80,9 +80,9 @@ class Planner {
   }
 
   [[nodiscard]] Result<Prediction> predicted(const std::string& settings) const {
-    const auto stack = spread_stack(recording_, settings, answer_.cluster, question_.cluster);
-    if (!stack.ok()) return stack.error();
-    return predict(recording_, *stack, options_, &replay_);
+    FORETRACE_TRY(const auto stack,
+                  spread_stack(recording_, settings, answer_.cluster, question_.cluster));
+    return predict(recording_, stack, options_, &replay_);
   }
 
   void try_plan(RecordedPlan plan) {
@@ -129,19 +129,18 @@ class Planner {
 
 Result<RecordedPlans> plan_recording(const Recording& recording, const Replay& replay,
                                      const RecordedQuestion& question, const RunOptions& options) {
-  auto cluster = find_cluster(recording.catalogue(), question.cluster);
-  if (!cluster.ok()) return std::move(cluster).error();
-  if (question.gpus > cluster->accelerators()) {
+  FORETRACE_TRY(auto cluster, find_cluster(recording.catalogue(), question.cluster));
+  if (question.gpus > cluster.accelerators()) {
     return Error{ErrorCode::bad_usage,
                  fmt::format("--gpus: got {}, expected at most the {} accelerators of the cluster",
-                             question.gpus, cluster->accelerators())};
+                             question.gpus, cluster.accelerators())};
   }
   if (question.gpus < 2) {
     return Error{ErrorCode::bad_usage,
                  fmt::format("--gpus: got {}, expected at least 2 to spread a recorded run over",
                              question.gpus)};
   }
-  return Planner(recording, replay, question, options).run(*std::move(cluster));
+  return Planner(recording, replay, question, options).run(std::move(cluster));
 }
 
 }  // namespace foretrace

@@ -185,13 +185,12 @@ void StageWalk::list_groups() {
 
 Status StageWalk::prepare() {
   const Scenario& scenario = question_.scenario;
-  const auto schedule = find_schedule("1f1b");
-  if (!schedule.ok()) return schedule.error();
+  FORETRACE_TRY(const auto schedule, find_schedule("1f1b"));
   base_ = scenario.job;
   base_.plan = {};
   base_.stages.clear();
   base_.chunks = 1;
-  base_.schedule = *schedule;
+  base_.schedule = schedule;
   base_.model = &scenario.model->transformer;
   base_.cluster = scenario.cluster.get();
   base_.framework = scenario.framework.get();
@@ -199,15 +198,14 @@ Status StageWalk::prepare() {
   base_.global_batch = question_.global_batch;
   answer_.units = std::min(base_.model->layers, most_units);
   if (!base_.model->is_recorded()) {
-    Status units = check_precision(base_.precisions, base_.cluster->accelerator);
-    if (!units.ok()) return units;
+    FORETRACE_TRY(check_precision(base_.precisions, base_.cluster->accelerator));
   }
   if (question_.gpus > base_.cluster->accelerators()) {
     return Error{ErrorCode::bad_usage,
                  fmt::format("got {} devices, expected at most the {} of {}", question_.gpus,
                              base_.cluster->accelerators(), base_.cluster->name)};
   }
-  if (Status fits = check_amounts(base_, amounts_of(base_)); !fits.ok()) return fits;
+  FORETRACE_TRY(check_amounts(base_, amounts_of(base_)));
   list_groups();
   return ok_status();
 }
@@ -313,16 +311,15 @@ void StageWalk::try_micro_batch(double micro) {
 }
 
 Result<StagedPlan> StageWalk::simulated(Scenario scenario, double bound) {
-  const auto answer = answer_scenario(scenario);
-  if (!answer.ok()) return answer.error();
+  FORETRACE_TRY(const auto answer, answer_scenario(scenario));
   StagedPlan plan;
   plan.bound_ns = to_whole(bound);
-  plan.step_ns = answer->step_ns;
-  plan.breakdown = answer->analytic.breakdown;
-  plan.memory = answer->analytic.memory;
-  plan.fullest = answer->fullest_stage;
-  plan.figures = answer->figures;
-  const PipelineTimes& times = answer->analytic.times;
+  plan.step_ns = answer.step_ns;
+  plan.breakdown = answer.analytic.breakdown;
+  plan.memory = answer.analytic.memory;
+  plan.fullest = answer.fullest_stage;
+  plan.figures = answer.figures;
+  const PipelineTimes& times = answer.analytic.times;
   for (std::uint32_t stage = 0; stage < times.shape.stages; ++stage) {
     std::int64_t& ns = plan.stage_ns.emplace_back(0);
     for (std::uint32_t chunk = 0; chunk < times.shape.chunks; ++chunk) {
@@ -355,10 +352,9 @@ Status StageWalk::simulate_best() {
     std::size_t& count = simulated_of[is_even ? 1 : 0];
     if (count == std::max(most_simulated, question_.keep)) continue;
     ++count;
-    auto plan = simulated(std::move(candidate.scenario), candidate.bound);
-    if (!plan.ok()) return plan.error();
-    plan->is_even = is_even;
-    plans.push_back(*std::move(plan));
+    FORETRACE_TRY(auto plan, simulated(std::move(candidate.scenario), candidate.bound));
+    plan.is_even = is_even;
+    plans.push_back(std::move(plan));
   }
   std::stable_sort(plans.begin(), plans.end(),
                    [](const auto& a, const auto& b) { return a.step_ns < b.step_ns; });
@@ -378,15 +374,14 @@ Status StageWalk::add_even() {
   for (const auto& model : even->models) {
     if (&model->transformer == scenario.job.model) scenario.model = model;
   }
-  auto plan = simulated(std::move(scenario), 0);
-  if (!plan.ok()) return plan.error();
-  plan->is_even = true;
-  if (!answer_.even || plan->step_ns < answer_.even->step_ns) answer_.even = *std::move(plan);
+  FORETRACE_TRY(auto plan, simulated(std::move(scenario), 0));
+  plan.is_even = true;
+  if (!answer_.even || plan.step_ns < answer_.even->step_ns) answer_.even = std::move(plan);
   return ok_status();
 }
 
 Result<StageAnswer> StageWalk::run() {
-  if (Status status = prepare(); !status.ok()) return std::move(status).error();
+  FORETRACE_TRY(prepare());
   const double most =
       base_.has_samples() ? question_.global_batch : most_rank_sequences * question_.gpus;
   // NOLINTNEXTLINE(clang-analyzer-security.FloatLoopCounter): powers of two are exact
@@ -395,8 +390,8 @@ Result<StageAnswer> StageWalk::run() {
     if (question_.global_batch / micro > most_passes_of_step) continue;
     try_micro_batch(micro);
   }
-  if (Status status = simulate_best(); !status.ok()) return std::move(status).error();
-  if (Status status = add_even(); !status.ok()) return std::move(status).error();
+  FORETRACE_TRY(simulate_best());
+  FORETRACE_TRY(add_even());
   return std::move(answer_);
 }
 

@@ -51,15 +51,14 @@ Status TrainingReader::read_run(TrainingRun& run) {
   if (fields_.has("scenario")) {
     run.of = file_of("scenario");
     if (run.of.empty()) return ok_status();
-    auto scenario = read_scenario_of_alike_ranks(*catalogue_, run.of);
-    if (!scenario.ok()) return std::move(scenario).error();
-    if (!scenario->job.trains()) {
+    FORETRACE_TRY(auto scenario, read_scenario_of_alike_ranks(*catalogue_, run.of));
+    if (!scenario.job.trains()) {
       return Error{ErrorCode::bad_config,
                    fmt::format("{}: /scenario: got a job that does not train, expected one of the "
                                "pass training",
                                where_)};
     }
-    run.run = *std::move(scenario);
+    run.run = std::move(scenario);
     return ok_status();
   }
   run.of = file_of("trace");
@@ -70,9 +69,8 @@ Status TrainingReader::read_run(TrainingRun& run) {
   if (!fields_.has("accelerators")) placement.accelerators = 0;
   const double batch = read_count(fields_, "batch", most_batch);
   if (run.of.empty()) return ok_status();
-  auto predictor = Predictor::load(run.of, {.catalogue = catalogue_});
-  if (!predictor.ok()) return std::move(predictor).error();
-  run.run = RecordedRun{*std::move(predictor), std::move(placement), batch};
+  FORETRACE_TRY(auto predictor, Predictor::load(run.of, {.catalogue = catalogue_}));
+  run.run = RecordedRun{std::move(predictor), std::move(placement), batch};
   return ok_status();
 }
 
@@ -165,7 +163,7 @@ void TrainingReader::read_evaluation(TrainingRun& run) {
 Result<TrainingRun> TrainingReader::read() {
   TrainingRun run;
   run.path = where_;
-  if (Status status = read_run(run); !status.ok()) return std::move(status).error();
+  FORETRACE_TRY(read_run(run));
   if (fields_.has("batches")) fields_.numbers("batches", run.batches);
   for (const double batch : run.batches) {
     if (!(batch >= 1) || batch > most_batch || batch != std::floor(batch)) {
@@ -179,7 +177,7 @@ Result<TrainingRun> TrainingReader::read() {
   read_target(run);
   read_evaluation(run);
   run.start_ns = optional_within(fields_, "start", ParamType::time, most_wait_ns, 0);
-  if (const Status fine = fields_.finish(); !fine) return fine.error();
+  FORETRACE_TRY(fields_.finish());
   return run;
 }
 
@@ -194,16 +192,12 @@ struct FittedStep {
 };
 
 Result<FittedStep> step_of(Scenario scenario) {
-  auto complete = complete_scenario(std::move(scenario));
-  if (!complete.ok()) return std::move(complete).error();
-  const Job& job = complete->job;
-  const auto program = build_program(job);
-  if (!program.ok()) return program.error();
-  const auto range = ranged_step(job, *program);
-  if (!range.ok()) return range.error();
-  const auto step = estimate(job, *program);
-  if (!step.ok()) return step.error();
-  return FittedStep{ranged(*range), fits_device(job, step->memory)};
+  FORETRACE_TRY(auto complete, complete_scenario(std::move(scenario)));
+  const Job& job = complete.job;
+  FORETRACE_TRY(const auto program, build_program(job));
+  FORETRACE_TRY(const auto range, ranged_step(job, program));
+  FORETRACE_TRY(const auto step, estimate(job, program));
+  return FittedStep{ranged(range), fits_device(job, step.memory)};
 }
 
 /// One evaluation: forward passes of its samples, in the batches of training.
@@ -223,34 +217,31 @@ Result<RangedAmount> evaluation_of(const TrainingRun& run, Scenario scenario) {
 
 Result<TrainingTime> time_of_scenario(const TrainingRun& run, const Scenario& scenario,
                                       double batch) {
-  const auto target = target_at(run, batch);
-  if (!target.ok()) return target.error();
+  FORETRACE_TRY(const auto target, target_at(run, batch));
   Scenario one = scenario;
   one.job.global_batch = batch;
   const auto step = step_of(one);
   if (!step.ok()) {
     return Error(step.error()).with_context(fmt::format("{}: batch {:.0f}", run.path, batch));
   }
-  const auto evaluation = evaluation_of(run, std::move(one));
-  if (!evaluation.ok()) return evaluation.error();
-  TrainingTime time = composed(run, *target, step->ns, *evaluation);
+  FORETRACE_TRY(const auto evaluation, evaluation_of(run, std::move(one)));
+  TrainingTime time = composed(run, target, step->ns, evaluation);
   time.fits = step->fits;
   return time;
 }
 
 Result<TrainingTime> time_of_recording(const TrainingRun& run, const RecordedRun& recorded) {
-  const auto step = recorded.predictor.predict(recorded.placement);
-  if (!step.ok()) return Error(step.error()).with_context(run.path);
-  const auto target = target_at(run, recorded.batch * step->samples);
-  if (!target.ok()) return target.error();
+  FORETRACE_TRY(const auto step,
+                recorded.predictor.predict(recorded.placement).with_context(run.path));
+  FORETRACE_TRY(const auto target, target_at(run, recorded.batch * step.samples));
   const RangedAmount evaluation{run.evaluation_ns, run.evaluation_ns, run.evaluation_ns};
-  const auto ns = static_cast<double>(step->step_ns);
-  const bool has_range = step->low_ns > 0 && step->high_ns > 0;
-  TrainingTime time = composed(run, *target,
-                               {ns, has_range ? static_cast<double>(step->low_ns) : ns,
-                                has_range ? static_cast<double>(step->high_ns) : ns},
+  const auto ns = static_cast<double>(step.step_ns);
+  const bool has_range = step.low_ns > 0 && step.high_ns > 0;
+  TrainingTime time = composed(run, target,
+                               {ns, has_range ? static_cast<double>(step.low_ns) : ns,
+                                has_range ? static_cast<double>(step.high_ns) : ns},
                                evaluation);
-  time.fits = step->fits;
+  time.fits = step.fits;
   return time;
 }
 
@@ -260,15 +251,13 @@ bool is_training_file(const std::string& path) { return names_schema(path, "fore
 
 Result<TrainingRun> parse_training(const CataloguePtr& catalogue, std::string_view text,
                                    const std::string& where) {
-  auto root = parse_config_document(text, where, training_schema);
-  if (!root) return std::move(root).error();
-  return TrainingReader(catalogue, *root, where).read();
+  FORETRACE_TRY(auto root, parse_config_document(text, where, training_schema));
+  return TrainingReader(catalogue, root, where).read();
 }
 
 Result<TrainingRun> read_training(const CataloguePtr& catalogue, const std::string& path) {
-  auto root = read_config(path, training_schema);
-  if (!root) return std::move(root).error();
-  return TrainingReader(catalogue, *root, path).read();
+  FORETRACE_TRY(auto root, read_config(path, training_schema));
+  return TrainingReader(catalogue, root, path).read();
 }
 
 Result<TargetAtBatch> target_at(const TrainingRun& run, double batch) {
@@ -319,17 +308,15 @@ Result<std::vector<TrainingTime>> training_times(const TrainingRun& run) {
   std::vector<TrainingTime> times;
   const auto* const scenario = std::get_if<Scenario>(&run.run);
   if (scenario == nullptr) {
-    auto time = time_of_recording(run, std::get<RecordedRun>(run.run));
-    if (!time.ok()) return std::move(time).error();
-    times.push_back(*std::move(time));
+    FORETRACE_TRY(auto time, time_of_recording(run, std::get<RecordedRun>(run.run)));
+    times.push_back(std::move(time));
     return times;
   }
   std::vector<double> batches = run.batches;
   if (batches.empty()) batches.push_back(scenario->job.global_batch);
   for (const double batch : batches) {
-    auto time = time_of_scenario(run, *scenario, batch);
-    if (!time.ok()) return std::move(time).error();
-    times.push_back(*std::move(time));
+    FORETRACE_TRY(auto time, time_of_scenario(run, *scenario, batch));
+    times.push_back(std::move(time));
   }
   return times;
 }

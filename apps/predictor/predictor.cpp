@@ -58,9 +58,7 @@ Result<Corun> in_halves(const std::array<std::shared_ptr<const Predictor::Source
                         const std::array<StepPrediction, 2>& own, const JobPlacement& placement) {
   std::array<StepPrediction, 2> step;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    auto half = jobs[i]->predict_half(placement);
-    if (!half.ok()) return std::move(half).error();
-    step[i] = *half;
+    FORETRACE_TRY(step[i], jobs[i]->predict_half(placement));
   }
   Corun answer = corun_of(own, step);
   answer.knows_memory = own[0].memory_bytes >= 0 && own[1].memory_bytes >= 0;
@@ -86,15 +84,14 @@ Result<Predictor> Predictor::load(const std::string& path, const PredictorOption
 
 Result<Predictor> Predictor::load(std::span<const std::string> paths,
                                   const PredictorOptions& options) {
-  auto job = paths.size() == 1 && is_scenario_file(paths.front())
-                 ? scenario_job(paths.front(), options)
-                 : recorded_job(paths, options);
-  if (!job.ok()) return std::move(job).error();
-  return Predictor(std::move(*job));
+  FORETRACE_TRY(auto job, paths.size() == 1 && is_scenario_file(paths.front())
+                              ? scenario_job(paths.front(), options)
+                              : recorded_job(paths, options));
+  return Predictor(std::move(job));
 }
 
 Result<StepPrediction> Predictor::predict(const JobPlacement& placement) const {
-  if (Status fine = check_factors(placement); !fine.ok()) return std::move(fine).error();
+  FORETRACE_TRY(check_factors(placement));
   return source_->predict(placement);
 }
 
@@ -119,24 +116,19 @@ Result<Corun> Predictor::corun(const Predictor& first, const Predictor& second, 
   std::array<StepPrediction, 2> step;
   std::int64_t room = 0;
   for (std::size_t i = 0; i < jobs.size(); ++i) {
-    auto use = jobs[i]->source_->use(placement);
-    if (!use.ok()) return std::move(use).error();
-    auto by_itself = jobs[i]->predict(placement);
-    if (!by_itself.ok()) return std::move(by_itself).error();
-    auto bytes = jobs[i]->source_->device_bytes(placement);
-    if (!bytes.ok()) return std::move(bytes).error();
-    alone[i] = *use;
-    own[i] = *by_itself;
-    room = std::max(room, *bytes);
+    FORETRACE_TRY(auto use, jobs[i]->source_->use(placement));
+    FORETRACE_TRY(auto by_itself, jobs[i]->predict(placement));
+    FORETRACE_TRY(auto bytes, jobs[i]->source_->device_bytes(placement));
+    alone[i] = use;
+    own[i] = by_itself;
+    room = std::max(room, bytes);
   }
   if (sharing == Sharing::mig) return in_halves({first.source_, second.source_}, own, placement);
   const auto steps = settle(sharing, alone, [&](std::size_t i, double stretch) -> Result<double> {
-    auto longer = jobs[i]->predict(stretched(placement, stretch));
-    if (!longer.ok()) return std::move(longer).error();
-    step[i] = *longer;
+    FORETRACE_TRY(step[i], jobs[i]->predict(stretched(placement, stretch)));
     return 1 / ratio(own[i].step_ns, step[i].step_ns);
   });
-  if (!steps.ok()) return steps.error();
+  FORETRACE_TRY(steps);
   Corun answer = corun_of(own, step);
   const std::int64_t wanted = std::max<std::int64_t>(0, own[0].memory_bytes) +
                               std::max<std::int64_t>(0, own[1].memory_bytes);
@@ -153,10 +145,9 @@ Result<RestartCost> Predictor::restart_cost(const CheckpointStore& store) const 
                              "ns, expected rates above 0 and a start from 0 on",
                              store.write_bytes_per_s, store.read_bytes_per_s, store.start_ns)};
   }
-  const auto bytes = source_->state_bytes();
-  if (!bytes.ok()) return bytes.error();
-  const auto size = static_cast<double>(*bytes);
-  return RestartCost{.state_bytes = *bytes,
+  FORETRACE_TRY(const auto bytes, source_->state_bytes());
+  const auto size = static_cast<double>(bytes);
+  return RestartCost{.state_bytes = bytes,
                      .save_ns = to_whole(size / store.write_bytes_per_s * 1e9),
                      .load_ns = store.start_ns + to_whole(size / store.read_bytes_per_s * 1e9)};
 }

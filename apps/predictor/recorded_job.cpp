@@ -65,16 +65,14 @@ class RecordedJob final : public Predictor::Source {
   }
 
   Result<StepPrediction> predict(const JobPlacement& placement) const override {
-    auto found = place(placement);
-    if (!found.ok()) return std::move(found).error();
-    return answer_at(**found, placement);
+    FORETRACE_TRY(auto found, place(placement));
+    return answer_at(*found, placement);
   }
 
   Result<StepPrediction> predict_half(const JobPlacement& placement) const override {
-    const auto whole = place(placement);
-    if (!whole.ok()) return whole.error();
-    const Place& device = **whole;
-    if (Status fine = check_half(device); !fine.ok()) return std::move(fine).error();
+    FORETRACE_TRY(const auto whole, place(placement));
+    const Place& device = *whole;
+    FORETRACE_TRY(check_half(device));
     const auto half = place(placement, device.half);
     if (half.ok()) return answer_at(**half, placement);
     // It has room: no kernel needs more than the half.
@@ -83,18 +81,14 @@ class RecordedJob final : public Predictor::Source {
   }
 
   Result<DeviceUse> use(const JobPlacement& placement) const override {
-    if (Status fine = check_one_device(recording_.graph()); !fine.ok()) {
-      return std::move(fine).error().with_context(recording_.path);
-    }
-    auto found = place(placement);
-    if (!found.ok()) return std::move(found).error();
-    return (*found)->use;
+    FORETRACE_TRY(check_one_device(recording_.graph()).with_context(recording_.path));
+    FORETRACE_TRY(auto found, place(placement));
+    return found->use;
   }
 
   Result<std::int64_t> device_bytes(const JobPlacement& placement) const override {
-    auto found = place(placement);
-    if (!found.ok()) return std::move(found).error();
-    return (*found)->device_bytes;
+    FORETRACE_TRY(auto found, place(placement));
+    return found->device_bytes;
   }
 
   Result<std::int64_t> state_bytes() const override {
@@ -139,12 +133,11 @@ class RecordedJob final : public Predictor::Source {
     const bool is_plain = placement.compute == 1 && placement.copies == 1 &&
                           placement.communication == 1 && placement.host == 1;
     if (is_plain) return there.answer;
-    auto step = simulated_step(there, placement);
-    if (!step.ok()) return std::move(step).error();
+    FORETRACE_TRY(auto step, simulated_step(there, placement));
     StepPrediction answer = there.answer;
-    answer.step_ns = *step;
-    answer.low_ns = scaled(*step, there.low);
-    answer.high_ns = scaled(*step, there.high);
+    answer.step_ns = step;
+    answer.low_ns = scaled(step, there.low);
+    answer.high_ns = scaled(step, there.high);
     return answer;
   }
 
@@ -172,9 +165,8 @@ class RecordedJob final : public Predictor::Source {
       thread_local StepProgram::State state;
       thread_local StepTimes steps;
       there.program->run(factors, state, steps);
-      const auto answer = answer_of(steps, options_.step);
-      if (!answer.ok()) return answer.error();
-      return answer->step_ns;
+      FORETRACE_TRY(const auto answer, answer_of(steps, options_.step));
+      return answer.step_ns;
     }
     Weights weights = there.graph.weights();
     std::vector<std::int64_t> durations = *weights.duration_ns;
@@ -187,13 +179,12 @@ class RecordedJob final : public Predictor::Source {
     weights.segment_ns = std::make_shared<const std::vector<std::int64_t>>(std::move(segments));
     const TaskGraph graph = there.graph.with_weights(std::move(weights));
     if (!there.is_pull) {
-      auto run = simulate_run(graph, options_);
-      if (!run.ok()) return std::move(run).error();
-      return run->answer.step_ns;
+      FORETRACE_TRY(auto run, simulate_run(graph, options_));
+      return run.answer.step_ns;
     }
-    const auto answer = answer_of(simulated_steps(graph, simulate(graph)), options_.step);
-    if (!answer.ok()) return answer.error();
-    return answer->step_ns;
+    FORETRACE_TRY(const auto answer,
+                  answer_of(simulated_steps(graph, simulate(graph)), options_.step));
+    return answer.step_ns;
   }
 
   Result<std::shared_ptr<const Place>> place(const JobPlacement& placement,
@@ -236,20 +227,18 @@ class RecordedJob final : public Predictor::Source {
                                own, placement.accelerators)};
     }
     if (placement.accelerators > own) {
-      auto spread = spread_over(fmt::format("data={}", placement.accelerators), placement.cluster);
-      if (!spread.ok()) return std::move(spread).error();
-      specs.push_back(std::move(*spread));
+      FORETRACE_TRY(auto spread,
+                    spread_over(fmt::format("data={}", placement.accelerators), placement.cluster));
+      specs.push_back(std::move(spread));
     }
     if (half) {
       specs.push_back({"mig_slice",
                        {{"compute", fmt::format("{}", half->compute)},
                         {"memory", fmt::format("{}", half->memory)}}});
     }
-    auto stack = check_stack(specs);
-    if (!stack.ok()) return std::move(stack).error();
-    auto prediction = foretrace::predict(recording_, *stack, options_, &replay_);
-    if (!prediction.ok()) return std::move(prediction).error();
-    return finished(*prediction);
+    FORETRACE_TRY(auto stack, check_stack(specs));
+    FORETRACE_TRY(auto prediction, foretrace::predict(recording_, stack, options_, &replay_));
+    return finished(prediction);
   }
 
   std::shared_ptr<const Place> finished(const Prediction& prediction) const {
@@ -308,18 +297,15 @@ class RecordedJob final : public Predictor::Source {
 Result<std::shared_ptr<const Predictor::Source>> recorded_job(std::span<const std::string> paths,
                                                               const PredictorOptions& options) {
   RunOptions run;
-  auto step = parse_step_choice(options.step);
-  if (!step.ok()) return std::move(step).error();
-  if (step->kind == StepChoice::Kind::all) {
+  FORETRACE_TRY(auto step, parse_step_choice(options.step));
+  if (step.kind == StepChoice::Kind::all) {
     return Error{ErrorCode::bad_usage, "--step: got 'all', expected median or a step number"};
   }
-  run.step = *step;
-  auto recording = load_inputs(paths, {.catalogue = options.catalogue});
-  if (!recording.ok()) return std::move(recording).error();
-  auto replay = foretrace::replay(*recording, run);
-  if (!replay.ok()) return std::move(replay).error();
+  run.step = step;
+  FORETRACE_TRY(auto recording, load_inputs(paths, {.catalogue = options.catalogue}));
+  FORETRACE_TRY(auto replay, foretrace::replay(recording, run));
   return std::shared_ptr<const Predictor::Source>(
-      std::make_shared<RecordedJob>(std::move(*recording), std::move(*replay), run));
+      std::make_shared<RecordedJob>(std::move(recording), std::move(replay), run));
 }
 
 }  // namespace foretrace

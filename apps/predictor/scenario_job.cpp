@@ -26,28 +26,23 @@ class ScenarioJob final : public Predictor::Source {
       : scenario_(std::move(scenario)), catalogue_(std::move(catalogue)) {}
 
   Status start() {
-    auto own = predict({});
-    if (!own.ok()) return std::move(own).error();
-    step_ns_ = own->step_ns;
+    FORETRACE_TRY(auto own, predict({}));
+    step_ns_ = own.step_ns;
     return ok_status();
   }
 
   Result<StepPrediction> predict(const JobPlacement& placement) const override {
-    auto there = at(placement);
-    if (!there.ok()) return std::move(there).error();
-    const Job& job = there->job;
-    const auto program = build_program(job);
-    if (!program.ok()) return program.error();
-    const auto estimated = estimate(job, *program);
-    if (!estimated.ok()) return estimated.error();
-    const auto range = ranged_step(job, *program);
-    if (!range.ok()) return range.error();
+    FORETRACE_TRY(auto there, at(placement));
+    const Job& job = there.job;
+    FORETRACE_TRY(const auto program, build_program(job));
+    FORETRACE_TRY(const auto estimated, estimate(job, program));
+    FORETRACE_TRY(const auto range, ranged_step(job, program));
     StepPrediction answer;
-    answer.step_ns = range->step_ns;
-    answer.low_ns = range->low_ns;
-    answer.high_ns = range->high_ns;
-    answer.memory_bytes = to_whole(fullest_bytes(estimated->memory));
-    answer.fits = fits_device(job, estimated->memory);
+    answer.step_ns = range.step_ns;
+    answer.low_ns = range.low_ns;
+    answer.high_ns = range.high_ns;
+    answer.memory_bytes = to_whole(fullest_bytes(estimated.memory));
+    answer.fits = fits_device(job, estimated.memory);
     return answer;
   }
 
@@ -58,9 +53,8 @@ class ScenarioJob final : public Predictor::Source {
     return not_recorded("corun");
   }
   Result<std::int64_t> device_bytes(const JobPlacement& placement) const override {
-    auto there = at(placement);
-    if (!there.ok()) return std::move(there).error();
-    return there->job.cluster->accelerator.memory_bytes;
+    FORETRACE_TRY(auto there, at(placement));
+    return there.job.cluster->accelerator.memory_bytes;
   }
   Result<std::int64_t> state_bytes() const override {
     const Framework& framework = *scenario_.framework;
@@ -83,9 +77,8 @@ class ScenarioJob final : public Predictor::Source {
     }
     Scenario scenario = scenario_;
     if (!placement.cluster.empty()) {
-      auto cluster = find_cluster(*catalogue_, placement.cluster);
-      if (!cluster.ok()) return std::move(cluster).error();
-      scenario.cluster = std::make_shared<const Cluster>(std::move(*cluster));
+      FORETRACE_TRY(auto cluster, find_cluster(*catalogue_, placement.cluster));
+      scenario.cluster = std::make_shared<const Cluster>(std::move(cluster));
     }
     ParallelPlan& plan = scenario.job.plan;
     if (placement.accelerators > 0) {
@@ -116,10 +109,9 @@ Result<std::shared_ptr<const Predictor::Source>> scenario_job(const std::string&
                                                               const PredictorOptions& options) {
   const CataloguePtr known =
       options.catalogue ? options.catalogue : std::make_shared<const Catalogue>();
-  auto scenario = read_scenario_of_alike_ranks(*known, path);
-  if (!scenario.ok()) return std::move(scenario).error();
-  auto job = std::make_shared<ScenarioJob>(std::move(*scenario), known);
-  if (Status started = job->start(); !started.ok()) return std::move(started).error();
+  FORETRACE_TRY(auto scenario, read_scenario_of_alike_ranks(*known, path));
+  auto job = std::make_shared<ScenarioJob>(std::move(scenario), known);
+  FORETRACE_TRY(job->start());
   return std::shared_ptr<const Predictor::Source>(std::move(job));
 }
 

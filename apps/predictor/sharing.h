@@ -37,9 +37,7 @@ template <typename LongerStep>
       const double taken = stretch[i] + (next - stretch[i]) / 2;
       moved = std::max(moved, std::abs(taken - stretch[i]));
       stretch[i] = taken;
-      Result<double> longer = longer_step(i, taken);
-      if (!longer.ok()) return std::move(longer).error();
-      step[i] = *longer;
+      FORETRACE_TRY(step[i], longer_step(i, taken));
       // The device does the same work for it, in a longer step.
       use[i].busy = alone[i].busy / std::max(step[i], 1e-9);
     }

@@ -35,9 +35,7 @@ namespace {
 
 Result<RunOptions> run_options(const ReplayOptions& options) {
   RunOptions run;
-  auto step = parse_step_choice(options.step);
-  if (!step.ok()) return std::move(step).error();
-  run.step = *step;
+  FORETRACE_TRY(run.step, parse_step_choice(options.step));
   if (options.engine != "pull" && options.engine != "event") {
     return Error{ErrorCode::bad_usage,
                  fmt::format("engine: got {}, expected pull or event", in_quotes(options.engine))};
@@ -89,9 +87,8 @@ double path_share(const Prediction& prediction, const std::vector<bool>& counted
 /// What changes the work of a step does so before kernels take times of a table, which would undo
 /// it.
 Status check_priced_alone(const std::vector<WhatIfSpec>& specs) {
-  const auto stack = check_stack(specs);
-  if (!stack.ok()) return stack.error();
-  for (const WhatIf& one : *stack) {
+  FORETRACE_TRY(const auto stack, check_stack(specs));
+  for (const WhatIf& one : stack) {
     if (one.info->stage != ApplyStage::workload) continue;
     return Error{
         ErrorCode::bad_usage,
@@ -103,43 +100,36 @@ Status check_priced_alone(const std::vector<WhatIfSpec>& specs) {
 }
 
 Result<PricedAnswer> answered(const Recording& recording, const Question& question) {
-  const auto run = run_options(question.options);
-  if (!run.ok()) return run.error();
-  const auto stack = check_stack(question.specs);
-  if (!stack.ok()) return stack.error();
-  const auto replay = foretrace::replay(recording, *run);
-  if (!replay.ok()) return replay.error();
-  auto prediction = predict(recording, *stack, *run, &*replay);
-  if (!prediction.ok()) return prediction.error();
-  add_facts(recording, replay->run, *prediction);
-  for (Applied& applied : prediction->applied) {
+  FORETRACE_TRY(const auto run, run_options(question.options));
+  FORETRACE_TRY(const auto stack, check_stack(question.specs));
+  FORETRACE_TRY(const auto replay, foretrace::replay(recording, run));
+  FORETRACE_TRY(auto prediction, predict(recording, stack, run, &replay));
+  add_facts(recording, replay.run, prediction);
+  for (Applied& applied : prediction.applied) {
     for (auto& [key, value] : applied.parameters) {
       const bool is_price = !question.price_label.empty() && costing::CostTable::is_document(value);
       if (is_price) value = question.price_label;
     }
   }
-  const auto before =
-      analysed(recording, recording.graph(), replay->run, *run, replay->run.timeline);
-  if (!before.ok()) return before.error();
-  const auto after =
-      analysed(recording, prediction->graph, prediction->run, *run, replay->run.timeline);
-  if (!after.ok()) return after.error();
+  FORETRACE_TRY(const auto before,
+                analysed(recording, recording.graph(), replay.run, run, replay.run.timeline));
+  FORETRACE_TRY(const auto after,
+                analysed(recording, prediction.graph, prediction.run, run, replay.run.timeline));
   PricedAnswer answer;
   answer.document = report::json_of(report::result_page({.recording = recording,
-                                                         .replay = *replay,
-                                                         .baseline = *before,
-                                                         .prediction = &*prediction,
-                                                         .predicted = &*after,
+                                                         .replay = replay,
+                                                         .baseline = before,
+                                                         .prediction = &prediction,
+                                                         .predicted = &after,
                                                          .what_ifs = question.what_ifs}));
-  if (!question.is_priced.empty()) answer.path_share = path_share(*prediction, question.is_priced);
+  if (!question.is_priced.empty()) answer.path_share = path_share(prediction, question.is_priced);
   return answer;
 }
 
 Result<std::string> simulated(const Result<Scenario>& scenario) {
-  if (!scenario.ok()) return scenario.error();
-  const auto answer = answer_scenario(*scenario);
-  if (!answer.ok()) return answer.error();
-  return report::json_of(report::scenario_page({*scenario, *answer, {}}));
+  FORETRACE_TRY(scenario);
+  FORETRACE_TRY(const auto answer, answer_scenario(*scenario));
+  return report::json_of(report::scenario_page({*scenario, answer, {}}));
 }
 
 }  // namespace
@@ -149,50 +139,40 @@ Result<CataloguePtr> catalogue_of(const std::string& directory) {
   static std::map<std::string, CataloguePtr> known;
   const std::lock_guard<std::mutex> lock(mutex);
   if (const auto found = known.find(directory); found != known.end()) return found->second;
-  auto read = Catalogue::read(directory);
-  if (!read.ok()) return std::move(read).error();
-  return known.emplace(directory, std::make_shared<const Catalogue>(*std::move(read)))
-      .first->second;
+  FORETRACE_TRY(auto read, Catalogue::read(directory));
+  return known.emplace(directory, std::make_shared<const Catalogue>(std::move(read))).first->second;
 }
 
 Result<RecordedRun> RecordedRun::read(const std::vector<std::string>& paths,
                                       const CataloguePtr& catalogue, bool strict,
                                       const std::string& unprofiled_step) {
   LoadOptions options{.catalogue = catalogue, .strict = strict};
-  auto step = parse_unprofiled_step(unprofiled_step);
-  if (!step.ok()) return std::move(step).error();
-  options.unprofiled_step_ns = *step;
-  auto recording = load_inputs(paths, options);
-  if (!recording.ok()) return std::move(recording).error();
+  FORETRACE_TRY(options.unprofiled_step_ns, parse_unprofiled_step(unprofiled_step));
+  FORETRACE_TRY(auto recording, load_inputs(paths, options));
   RecordedRun run;
-  run.recording_ = std::make_shared<const Recording>(std::move(*recording));
+  run.recording_ = std::make_shared<const Recording>(std::move(recording));
   return run;
 }
 
 Result<std::string> RecordedRun::simulate(const ReplayOptions& options) const {
-  const auto run = run_options(options);
-  if (!run.ok()) return run.error();
-  const auto replay = foretrace::replay(*recording_, *run);
-  if (!replay.ok()) return replay.error();
-  const auto analysis =
-      analysed(*recording_, recording_->graph(), replay->run, *run, replay->run.timeline);
-  if (!analysis.ok()) return analysis.error();
+  FORETRACE_TRY(const auto run, run_options(options));
+  FORETRACE_TRY(const auto replay, foretrace::replay(*recording_, run));
+  FORETRACE_TRY(const auto analysis,
+                analysed(*recording_, recording_->graph(), replay.run, run, replay.run.timeline));
   return report::json_of(
-      report::result_page({.recording = *recording_, .replay = *replay, .baseline = *analysis}));
+      report::result_page({.recording = *recording_, .replay = replay, .baseline = analysis}));
 }
 
 Result<std::string> RecordedRun::what_if(const std::vector<std::string>& what_ifs,
                                          const std::string& accelerator,
                                          const ReplayOptions& options) const {
-  auto specs = specs_of(what_ifs, accelerator);
-  if (!specs.ok()) return std::move(specs).error();
-  if (specs->empty()) {
+  FORETRACE_TRY(auto specs, specs_of(what_ifs, accelerator));
+  if (specs.empty()) {
     return Error{ErrorCode::bad_usage,
                  "whatif: no what-if, expected one such as 'mixed_precision'"};
   }
-  auto answer = answered(*recording_, {*specs, what_ifs, options});
-  if (!answer.ok()) return std::move(answer).error();
-  return std::move(answer->document);
+  FORETRACE_TRY(auto answer, answered(*recording_, {specs, what_ifs, options}));
+  return std::move(answer.document);
 }
 
 Result<std::vector<costing::KernelKind>> RecordedRun::kernels(const std::string& where) const {
@@ -203,21 +183,18 @@ Result<PricedAnswer> RecordedRun::price(const Prices& prices,
                                         const std::vector<std::string>& what_ifs,
                                         const std::string& accelerator,
                                         const ReplayOptions& options) const {
-  auto specs = specs_of(what_ifs, accelerator);
-  if (!specs.ok()) return std::move(specs).error();
-  if (Status alone = check_priced_alone(*specs); !alone.ok()) return std::move(alone).error();
-  const auto table = costing::CostTable::parse(prices.table, prices.label);
-  if (!table.ok()) return table.error();
-  const auto kernels = costing::selected_kernels(recording_->graph(), prices.where);
-  if (!kernels.ok()) return kernels.error();
-  Question question{*specs, what_ifs, options, prices.label,
+  FORETRACE_TRY(auto specs, specs_of(what_ifs, accelerator));
+  FORETRACE_TRY(check_priced_alone(specs));
+  FORETRACE_TRY(const auto table, costing::CostTable::parse(prices.table, prices.label));
+  FORETRACE_TRY(const auto kernels, costing::selected_kernels(recording_->graph(), prices.where));
+  Question question{specs, what_ifs, options, prices.label,
                     std::vector<bool>(recording_->graph().size(), false)};
   const TaskGraph& graph = recording_->graph();
   std::vector<std::optional<bool>> known(graph.context().works.size());
-  for (const TaskId kernel : *kernels) {
+  for (const TaskId kernel : kernels) {
     std::optional<bool>& is_priced = known[index(graph.work_id(kernel))];
     if (!is_priced) {
-      const auto entry = table->look_up(costing::table_kernel(graph, kernel));
+      const auto entry = table.look_up(costing::table_kernel(graph, kernel));
       is_priced = entry.found == costing::CostTable::Found::exact;
     }
     question.is_priced[index(kernel)] = *is_priced;
@@ -230,13 +207,10 @@ Result<PricedAnswer> RecordedRun::price(const Prices& prices,
 Result<std::string> RecordedRun::search(const std::vector<std::string>& what_ifs,
                                         const std::string& accelerator, const SearchOptions& search,
                                         const ReplayOptions& options) const {
-  const auto run = run_options(options);
-  if (!run.ok()) return run.error();
-  auto specs = parse_stack(what_ifs);
-  if (!specs.ok()) return std::move(specs).error();
-  if (!accelerator.empty()) specs->push_back(swap_to(accelerator));
-  const auto stack = check_stack(*specs);
-  if (!stack.ok()) return stack.error();
+  FORETRACE_TRY(const auto run, run_options(options));
+  FORETRACE_TRY(auto specs, parse_stack(what_ifs));
+  if (!accelerator.empty()) specs.push_back(swap_to(accelerator));
+  FORETRACE_TRY(const auto stack, check_stack(specs));
   if (search.by != "time" && search.by != "memory") {
     return Error{ErrorCode::bad_usage,
                  fmt::format("by: got {}, expected time or memory", in_quotes(search.by))};
@@ -247,23 +221,17 @@ Result<std::string> RecordedRun::search(const std::vector<std::string>& what_ifs
                            .without = search.without,
                            .target = {}};
   if (!search.fit.empty()) {
-    const auto device = accelerator_after(*recording_, *stack);
-    if (!device.ok()) return device.error();
-    const auto target = parse_target(recording_->catalogue(), search.fit, *device);
-    if (!target.ok()) return target.error();
-    question.target = *target;
+    FORETRACE_TRY(const auto device, accelerator_after(*recording_, stack));
+    FORETRACE_TRY(question.target, parse_target(recording_->catalogue(), search.fit, device));
   }
-  const auto replay = foretrace::replay(*recording_, *run);
-  if (!replay.ok()) return replay.error();
-  const auto before =
-      analysed(*recording_, recording_->graph(), replay->run, *run, replay->run.timeline);
-  if (!before.ok()) return before.error();
-  const auto found = find_best_set(*recording_, *replay, *stack, *run, question);
-  if (!found.ok()) return found.error();
+  FORETRACE_TRY(const auto replay, foretrace::replay(*recording_, run));
+  FORETRACE_TRY(const auto before,
+                analysed(*recording_, recording_->graph(), replay.run, run, replay.run.timeline));
+  FORETRACE_TRY(const auto found, find_best_set(*recording_, replay, stack, run, question));
   return report::json_of(report::result_page({.recording = *recording_,
-                                              .replay = *replay,
-                                              .baseline = *before,
-                                              .best_set = &*found,
+                                              .replay = replay,
+                                              .baseline = before,
+                                              .best_set = &found,
                                               .what_ifs = what_ifs}));
 }
 
@@ -280,92 +248,78 @@ Result<std::string> simulate_scenario_text(const std::string& text, const Catalo
 Result<std::string> inspect(const std::vector<std::string>& paths, const CataloguePtr& catalogue) {
   std::vector<Inspection> found;
   for (const std::string& path : paths) {
-    auto some = inspect(path, {.catalogue = catalogue});
-    if (!some.ok()) return std::move(some).error();
-    std::move(some->begin(), some->end(), std::back_inserter(found));
+    FORETRACE_TRY(auto some, inspect(path, {.catalogue = catalogue}));
+    std::move(some.begin(), some.end(), std::back_inserter(found));
   }
   return report::json_of(report::inspect_page(found, {}));
 }
 
 Result<std::string> plan(const PlanRequest& request, std::uint32_t gpus, double batch,
                          std::size_t top, const CataloguePtr& catalogue) {
-  const auto scenario = scenario_of(*catalogue, request);
-  if (!scenario.ok()) return scenario.error();
-  const std::uint32_t all = scenario->cluster->accelerators();
+  FORETRACE_TRY(const auto scenario, scenario_of(*catalogue, request));
+  const std::uint32_t all = scenario.cluster->accelerators();
   if (gpus > all) {
     return Error{ErrorCode::bad_usage,
                  fmt::format("gpus: got {}, expected at most the {} accelerators of {}", gpus, all,
-                             scenario->cluster->name)};
+                             scenario.cluster->name)};
   }
   const std::uint32_t devices = gpus > 0 ? gpus : power_of_two_within(all);
   const double sequences =
-      batch > 0 ? batch : usual_batch(scenario->model->transformer, scenario->job.length, devices);
+      batch > 0 ? batch : usual_batch(scenario.model->transformer, scenario.job.length, devices);
   std::vector<PlanAnswer> answers;
-  auto found = search_plans({*scenario, devices, sequences, top});
-  if (!found.ok()) return std::move(found).error();
-  answers.push_back(*std::move(found));
-  return report::json_of(report::plans_page({*scenario, answers, {}}));
+  FORETRACE_TRY(auto found, search_plans({scenario, devices, sequences, top}));
+  answers.push_back(std::move(found));
+  return report::json_of(report::plans_page({scenario, answers, {}}));
 }
 
 Result<std::string> schedule(const std::string& path, const CataloguePtr& catalogue) {
-  const auto jobs = report::holds_jobs(path);
-  if (!jobs.ok()) return jobs.error();
-  if (!*jobs) {
-    const auto page = report::page_without_jobs(*catalogue, path);
-    if (!page.ok()) return page.error();
-    return report::json_of(*page);
+  FORETRACE_TRY(const auto jobs, report::holds_jobs(path));
+  if (!jobs) {
+    FORETRACE_TRY(const auto page, report::page_without_jobs(*catalogue, path));
+    return report::json_of(page);
   }
-  const auto read = scheduling::read_schedule(path);
-  if (!read.ok()) return read.error();
-  const auto runs = scheduling::run_schedule(*read);
-  if (!runs.ok()) return runs.error();
-  return report::json_of(report::schedule_page({*read, *runs}));
+  FORETRACE_TRY(const auto read, scheduling::read_schedule(path));
+  FORETRACE_TRY(const auto runs, scheduling::run_schedule(read));
+  return report::json_of(report::schedule_page({read, runs}));
 }
 
 Result<std::string> sweep(const SweepQuestion& question, const CataloguePtr& catalogue) {
-  const auto read = question.text.empty() ? sweeping::read_sweep(question.path)
-                                          : sweeping::parse_sweep(question.text, question.path, "");
-  if (!read.ok()) return read.error();
-  const auto run = sweeping::run_sweep(*read, question.folder,
-                                       {.catalogue = catalogue,
-                                        .threads = question.threads,
-                                        .fresh = question.fresh,
-                                        .version = FORETRACE_VERSION});
-  if (!run.ok()) return run.error();
-  const auto stored = sweeping::open_stored(question.folder);
-  if (!stored.ok()) return stored.error();
+  FORETRACE_TRY(const auto read, question.text.empty()
+                                     ? sweeping::read_sweep(question.path)
+                                     : sweeping::parse_sweep(question.text, question.path, ""));
+  FORETRACE_TRY(const auto run, sweeping::run_sweep(read, question.folder,
+                                                    {.catalogue = catalogue,
+                                                     .threads = question.threads,
+                                                     .fresh = question.fresh,
+                                                     .version = FORETRACE_VERSION}));
+  FORETRACE_TRY(const auto stored, sweeping::open_stored(question.folder));
   std::vector<sweeping::SelectedPoint> points;
-  const auto counts = sweeping::select_points(*stored, {.top = question.top},
+  const auto counts = sweeping::select_points(stored, {.top = question.top},
                                               [&](const sweeping::SelectedPoint& point) {
                                                 points.push_back(point);
                                                 return ok_status();
                                               });
-  if (!counts.ok()) return counts.error();
-  auto failures = stored->store.reasons(3);
-  if (!failures.ok()) return std::move(failures).error();
-  const report::SweepAnswer answer{stored->sweep, *counts, std::move(points), std::move(*failures),
-                                   &*run};
+  FORETRACE_TRY(counts);
+  FORETRACE_TRY(auto failures, stored.store.reasons(3));
+  const report::SweepAnswer answer{stored.sweep, *counts, std::move(points), std::move(failures),
+                                   &run};
   return report::json_of(report::sweep_page(answer));
 }
 
 Result<std::string> sweep_points(const std::string& folder, const std::string& where,
                                  std::size_t top, bool pareto) {
-  const auto stored = sweeping::open_stored(folder);
-  if (!stored.ok()) return stored.error();
+  FORETRACE_TRY(const auto stored, sweeping::open_stored(folder));
   sweeping::PointQuestion question{.top = top, .pareto = pareto};
   if (!where.empty()) {
-    auto expression = sweeping::Expression::parse(where, stored->sweep.names);
-    if (!expression.ok()) return std::move(expression).error().with_context("where");
-    question.where = std::move(*expression);
+    FORETRACE_TRY(question.where,
+                  sweeping::Expression::parse(where, stored.sweep.names).with_context("where"));
   }
   std::string text;
   const auto keep = [&](std::string_view lines) {
     text += lines;
     return true;
   };
-  const Status written =
-      report::write_points(*stored, question, keep, report::CsvReaders::programs);
-  if (!written.ok()) return written.error();
+  FORETRACE_TRY(report::write_points(stored, question, keep, report::CsvReaders::programs));
   return text;
 }
 

@@ -61,7 +61,7 @@ Status write_points(const sweeping::StoredSweep& stored, const sweeping::PointQu
         if (!is_written) return not_written;
         return ok_status();
       });
-  if (!counts.ok()) return counts.error();
+  FORETRACE_TRY(counts);
   if (!sink(lines)) return not_written;
   return ok_status();
 }

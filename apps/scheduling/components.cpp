@@ -25,9 +25,8 @@ Result<const Info*> find_in(std::span<const Info* const> all, std::string_view k
 Result<Settings> settings_of(std::string_view kind, std::string_view name,
                              std::string_view parameters) {
   if (parameters.empty()) return Settings{};
-  auto spec = parse_named_settings(kind, fmt::format("{}:{}", name, parameters));
-  if (!spec) return std::move(spec).error();
-  return std::move(spec->parameters);
+  FORETRACE_TRY(auto spec, parse_named_settings(kind, fmt::format("{}:{}", name, parameters)));
+  return std::move(spec.parameters);
 }
 
 }  // namespace
@@ -41,35 +40,31 @@ Result<const PlacementInfo*> find_placement(std::string_view name) {
 }
 
 Result<std::unique_ptr<Policy>> make_policy(const SchedulerInfo& info, const Settings& settings) {
-  auto values = ParamValues::parse(fmt::format("scheduler {}", info.name), info.params, settings);
-  if (!values) return std::move(values).error();
-  return info.make(*values);
+  FORETRACE_TRY(auto values,
+                ParamValues::parse(fmt::format("scheduler {}", info.name), info.params, settings));
+  return info.make(values);
 }
 
 Result<std::unique_ptr<Placement>> make_placement(const PlacementInfo& info,
                                                   const Settings& settings,
                                                   const PlacementSetup& setup) {
-  auto values = ParamValues::parse(fmt::format("placement {}", info.name), info.params, settings);
-  if (!values) return std::move(values).error();
-  return info.make(setup, *values);
+  FORETRACE_TRY(auto values,
+                ParamValues::parse(fmt::format("placement {}", info.name), info.params, settings));
+  return info.make(setup, values);
 }
 
 Result<std::unique_ptr<Policy>> make_policy(std::string_view name, std::string_view parameters) {
-  auto info = find_scheduler(name);
-  if (!info) return std::move(info).error();
-  auto settings = settings_of("scheduler", name, parameters);
-  if (!settings) return std::move(settings).error();
-  return make_policy(**info, *settings);
+  FORETRACE_TRY(auto info, find_scheduler(name));
+  FORETRACE_TRY(auto settings, settings_of("scheduler", name, parameters));
+  return make_policy(*info, settings);
 }
 
 Result<std::unique_ptr<Placement>> make_placement(std::string_view name,
                                                   std::string_view parameters,
                                                   const PlacementSetup& setup) {
-  auto info = find_placement(name);
-  if (!info) return std::move(info).error();
-  auto settings = settings_of("placement", name, parameters);
-  if (!settings) return std::move(settings).error();
-  return make_placement(**info, *settings, setup);
+  FORETRACE_TRY(auto info, find_placement(name));
+  FORETRACE_TRY(auto settings, settings_of("placement", name, parameters));
+  return make_placement(*info, settings, setup);
 }
 
 }  // namespace foretrace::scheduling

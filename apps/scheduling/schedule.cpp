@@ -133,48 +133,38 @@ PlacementSetup setup_of(const Schedule& schedule) {
 
 Status check_choices(const Schedule& schedule) {
   for (const Choice& choice : schedule.policies) {
-    const auto info = find_scheduler(choice.name);
-    if (!info) return info.error();
-    const auto policy = make_policy(**info, choice.settings);
-    if (!policy) return policy.error();
+    FORETRACE_TRY(const auto info, find_scheduler(choice.name));
+    FORETRACE_TRY(make_policy(*info, choice.settings));
   }
   for (const Choice& choice : schedule.placements) {
-    const auto info = find_placement(choice.name);
-    if (!info) return info.error();
-    const auto placement = make_placement(**info, choice.settings, setup_of(schedule));
-    if (!placement) return placement.error();
+    FORETRACE_TRY(const auto info, find_placement(choice.name));
+    FORETRACE_TRY(make_placement(*info, choice.settings, setup_of(schedule)));
   }
   return ok_status();
 }
 
 Result<Schedule> read(const Result<ConfigValue>& root, const std::string& where) {
-  if (!root) return root.error();
+  FORETRACE_TRY(root);
   Schedule schedule;
-  if (const Status done = Reader(*root, where).read(schedule); !done) return done.error();
-  if (const Status fine = check_choices(schedule); !fine) {
-    return Error(fine.error()).with_context(where);
-  }
+  FORETRACE_TRY(Reader(*root, where).read(schedule));
+  FORETRACE_TRY(check_choices(schedule).with_context(where));
   return schedule;
 }
 
 Result<ScheduleRun> run_one(const Schedule& schedule, const Choice& choice, const Choice& place) {
-  auto scheduler = find_scheduler(choice.name);
-  if (!scheduler) return std::move(scheduler).error();
-  auto policy = make_policy(**scheduler, choice.settings);
-  if (!policy) return std::move(policy).error();
-  auto info = find_placement(place.name);
-  if (!info) return std::move(info).error();
-  auto placement = make_placement(**info, place.settings, setup_of(schedule));
-  if (!placement) return std::move(placement).error();
-  auto outcome = run({&schedule.cluster, &schedule.workload, schedule.throughput.get(),
-                      policy->get(), placement->get()},
-                     schedule.options);
-  if (!outcome) return std::move(outcome).error().with_context(choice.name);
-  Metrics metrics = metrics_of(*outcome, schedule.cluster, schedule.workload, *schedule.throughput,
+  FORETRACE_TRY(auto scheduler, find_scheduler(choice.name));
+  FORETRACE_TRY(auto policy, make_policy(*scheduler, choice.settings));
+  FORETRACE_TRY(auto info, find_placement(place.name));
+  FORETRACE_TRY(auto placement, make_placement(*info, place.settings, setup_of(schedule)));
+  FORETRACE_TRY(auto outcome, run({&schedule.cluster, &schedule.workload, schedule.throughput.get(),
+                                   policy.get(), placement.get()},
+                                  schedule.options)
+                                  .with_context(choice.name));
+  Metrics metrics = metrics_of(outcome, schedule.cluster, schedule.workload, *schedule.throughput,
                                schedule.measured);
   return ScheduleRun{.policy = choice,
                      .placement = place,
-                     .outcome = std::move(*outcome),
+                     .outcome = std::move(outcome),
                      .metrics = std::move(metrics)};
 }
 

@@ -150,7 +150,7 @@ Status read_generator(const Section& section, Schedule& schedule) {
   read_durations(fields, section, options);
   read_sizes(fields, section, options);
   read_types(fields, schedule, options);
-  if (const Status fine = fields.finish(); !fine) return fine.error();
+  FORETRACE_TRY(fields.finish());
   if (options.durations.empty()) {
     return Error{ErrorCode::bad_config, fmt::format("{}: {}/durations: expected at least one",
                                                     section.file, section.pointer)};

@@ -73,7 +73,7 @@ struct TableKind {
 Status read_table(const TableKind& kind, const Section& at, std::vector<std::string>& files) {
   ConfigFields fields(*at.value, at.file, at.pointer);
   const auto cells = table_of(fields, kind.columns, files);
-  if (Status fine = fields.finish(); !fine) return fine;
+  FORETRACE_TRY(fields.finish());
   return cells ? kind.use(*cells) : Status(cells.error());
 }
 
@@ -83,7 +83,7 @@ Status each_table(const TableKind& kind, const Section& section, std::vector<std
   for (std::size_t i = 0; i < section.value->items.size(); ++i) {
     const Section at{&section.value->items[i], section.file,
                      fmt::format("{}/{}", section.pointer, i)};
-    if (Status done = read_table(kind, at, files); !done) return done;
+    FORETRACE_TRY(read_table(kind, at, files));
   }
   return ok_status();
 }
@@ -143,7 +143,7 @@ Status read_jobs(const Section& section, Schedule& schedule) {
     if (section.value->find(key) == nullptr) continue;
     ConfigFields fields(*section.value, section.file, section.pointer);
     const ConfigValue* value = fields.object(key);
-    if (const Status fine = fields.finish(); !fine) return fine.error();
+    FORETRACE_TRY(fields.finish());
     return read({.value = value, .file = section.file, .pointer = fields.pointer_of(key)},
                 schedule);
   }

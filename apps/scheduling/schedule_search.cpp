@@ -90,7 +90,7 @@ Status read_search(const Section& section, Schedule& schedule) {
                                         "1e9 times the steps of the first",
                                         most_trials));
   }
-  if (const Status fine = fields.finish(); !fine) return fine.error();
+  FORETRACE_TRY(fields.finish());
   add_trials(options, schedule.workload);
   return ok_status();
 }

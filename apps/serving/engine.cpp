@@ -66,7 +66,7 @@ Result<ServingEngine> engine_from(const ConfigValue& root, const std::string& pa
   constexpr std::array<std::string_view, 4> no_figures = {"schema", "product", "framework",
                                                           "sources"};
   engine.sources = read_sources(fields, root, no_figures);
-  if (auto status = fields.finish(); !status) return std::move(status).error();
+  FORETRACE_TRY(fields.finish());
   return engine;
 }
 
@@ -104,17 +104,14 @@ Status read_step_rules(ConfigFields& fields, StepRules& rules) {
 }
 
 Result<ServingEngine> parse_serving_engine(std::string_view text, const std::string& where) {
-  auto root = parse_config_document(text, where, schema);
-  if (!root) return std::move(root).error();
-  return engine_from(*root, where);
+  FORETRACE_TRY(auto root, parse_config_document(text, where, schema));
+  return engine_from(root, where);
 }
 
 Result<ServingEngine> find_serving_engine(const Catalogue& catalogue, std::string_view name) {
-  auto path = config_path(catalogue.directory(), {"serving engine", "serving"}, name);
-  if (!path) return std::move(path).error();
-  auto root = read_config(*path, schema);
-  if (!root) return std::move(root).error();
-  return engine_from(*root, *path);
+  FORETRACE_TRY(auto path, config_path(catalogue.directory(), {"serving engine", "serving"}, name));
+  FORETRACE_TRY(auto root, read_config(path, schema));
+  return engine_from(root, path);
 }
 
 std::vector<std::string> serving_engine_names(const Catalogue& catalogue) {

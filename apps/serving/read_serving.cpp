@@ -255,19 +255,17 @@ Result<Serving> Reader::read() {
   serving_.model = named<ModelSpec>("model", find_model);
   read_machine();
   if (const auto engine = named<ServingEngine>("engine", find_serving_engine); engine != nullptr) {
-    auto framework = find_framework(catalogue_, engine->framework);
-    if (!framework.ok()) return std::move(framework).error().with_context(where_);
-    adopt_engine(serving_, *engine, std::make_shared<const Framework>(*std::move(framework)));
+    FORETRACE_TRY(auto framework,
+                  find_framework(catalogue_, engine->framework).with_context(where_));
+    adopt_engine(serving_, *engine, std::make_shared<const Framework>(std::move(framework)));
   }
   read_arithmetic();
   read_copies();
   read_steps();
   read_limits();
   read_requests();
-  if (const Status fine = fields_.finish(); !fine) return fine.error();
-  auto complete = complete_serving(std::move(serving_));
-  if (!complete.ok()) return std::move(complete).error().with_context(where_);
-  return complete;
+  FORETRACE_TRY(fields_.finish());
+  return complete_serving(std::move(serving_)).with_context(where_);
 }
 
 }  // namespace
@@ -288,7 +286,7 @@ Result<Serving> complete_serving(Serving serving) {
   served.framework = serving.framework.get();
   served.one_shot_ns = serving.engine.one_shot_ns.typical;
   served.query_tile = serving.engine.query_tile_on(serving.cluster->accelerator);
-  if (const Status fine = check_served(served); !fine) return fine.error();
+  FORETRACE_TRY(check_served(served));
   serving.options.host_step_ns = serving.engine.host_step_ns.typical;
   if (serving.accelerators() > serving.cluster->accelerators()) {
     return Error{ErrorCode::bad_config,
@@ -334,15 +332,13 @@ Result<Serving> complete_serving(Serving serving) {
 
 Result<Serving> parse_serving(const Catalogue& catalogue, std::string_view text,
                               const std::string& where) {
-  auto root = parse_config_document(text, where, serving_schema);
-  if (!root) return std::move(root).error();
-  return Reader(catalogue, *root, where).read();
+  FORETRACE_TRY(auto root, parse_config_document(text, where, serving_schema));
+  return Reader(catalogue, root, where).read();
 }
 
 Result<Serving> read_serving(const Catalogue& catalogue, const std::string& path) {
-  auto root = read_config(path, serving_schema);
-  if (!root) return std::move(root).error();
-  return Reader(catalogue, *root, path).read();
+  FORETRACE_TRY(auto root, read_config(path, serving_schema));
+  return Reader(catalogue, root, path).read();
 }
 
 }  // namespace foretrace

@@ -151,18 +151,12 @@ Result<Analysis> analyse(const TaskGraph& graph, const Run& run, const RunOption
   const StepScope scope = scope_of(graph, run.steps, run.answer, run.answer.middle[0]);
   analysis.provenance = provenance_of(path_of(graph, run, scope));
   if (const std::optional<TaskGraph> silent = without_collectives(graph)) {
-    const Result<Run> other = simulate_run(*silent, options);
-    if (!other.ok()) {
-      return other.error();
-    }
-    analysis.free_transfers_ns = run.answer.step_ns - other->answer.step_ns;
+    FORETRACE_TRY(const Run other, simulate_run(*silent, options));
+    analysis.free_transfers_ns = run.answer.step_ns - other.answer.step_ns;
   }
   if (const std::optional<TaskGraph> alone = without_rendezvous(graph)) {
-    const Result<Run> other = simulate_run(*alone, options);
-    if (!other.ok()) {
-      return other.error();
-    }
-    analysis.free_waiting_ns = run.answer.step_ns - other->answer.step_ns;
+    FORETRACE_TRY(const Run other, simulate_run(*alone, options));
+    analysis.free_waiting_ns = run.answer.step_ns - other.answer.step_ns;
   }
   if (!graph.context().tensors.empty()) {
     analysis.memory = track_memory(graph, run.timeline);

@@ -14,9 +14,8 @@ Result<LighterHost> lighter_host(const Recording& recording, const RunOptions& o
   if (events.per_step == 0) return lighter;
   lighter.events_per_step = events.per_step;
   lighter.graph = without_events(recording.graph(), events, likely_event_ns);
-  const Result<Run> run = simulate_run(lighter.graph, options);
-  if (!run.ok()) return run.error();
-  lighter.step_ns = run->answer.step_ns;
+  FORETRACE_TRY(const Run run, simulate_run(lighter.graph, options));
+  lighter.step_ns = run.answer.step_ns;
   return lighter;
 }
 

@@ -64,18 +64,11 @@ Result<Run> simulate_run(const TaskGraph& graph, const RunOptions& options) {
     run.timeline = simulate(graph);
     run.is_pulled = true;
   } else {
-    Result<Execution> execution = simulate_event_driven(graph);
-    if (!execution.ok()) {
-      return execution.error();
-    }
-    run.timeline = std::move(execution->timeline);
+    FORETRACE_TRY(Execution execution, simulate_event_driven(graph));
+    run.timeline = std::move(execution.timeline);
   }
   run.steps = simulated_steps(graph, run.timeline);
-  Result<StepAnswer> answer = answer_of(run.steps, options.step);
-  if (!answer.ok()) {
-    return answer.error();
-  }
-  run.answer = *answer;
+  FORETRACE_TRY(run.answer, answer_of(run.steps, options.step));
   return run;
 }
 
@@ -88,17 +81,11 @@ Result<Replay> replay(const Recording& recording, const RunOptions& options) {
   }
   Replay replay;
   replay.measured = measured_steps(recording.built);
-  Result<StepAnswer> measured = answer_of(replay.measured, options.step);
-  if (!measured.ok()) {
-    return measured.error();
-  }
-  Result<Run> run = simulate_run(recording.graph(), options);
-  if (!run.ok()) {
-    return run.error();
-  }
-  replay.measured_answer = *measured;
-  replay.run = *std::move(run);
-  replay.error = ratio_less_one(replay.run.answer.step_ns, measured->step_ns);
+  FORETRACE_TRY(StepAnswer measured, answer_of(replay.measured, options.step));
+  FORETRACE_TRY(Run run, simulate_run(recording.graph(), options));
+  replay.measured_answer = measured;
+  replay.run = std::move(run);
+  replay.error = ratio_less_one(replay.run.answer.step_ns, measured.step_ns);
   replay.span_error = ratio_less_one(replay.run.steps.span_ns, replay.measured.span_ns);
   replay.worst_step_error = worst_of(replay.measured, replay.run.steps);
   replay.scatter = scatter_of(replay.measured);

@@ -88,17 +88,15 @@ bool is_another_machine(const Recording& recording, const Prediction& prediction
 Result<double> profiler_part(const Recording& recording, const Replay& baseline,
                              const RunOptions& options, const Prediction& prediction) {
   if (recording.unprofiled || baseline.lighter_host == nullptr) return 0.0;
-  const Result<LighterHost>& lighter = baseline.lighter_host->of(recording, options);
-  if (!lighter.ok()) return lighter.error();
-  if (lighter->events_per_step == 0) return 0.0;
-  const Result<Run> run = simulate_run(
-      without_events(prediction.graph, prediction.origin, recording.graph(), lighter->graph),
-      options);
-  if (!run.ok()) return run.error();
+  FORETRACE_TRY(const LighterHost& lighter, baseline.lighter_host->of(recording, options));
+  if (lighter.events_per_step == 0) return 0.0;
+  FORETRACE_TRY(const Run run, simulate_run(without_events(prediction.graph, prediction.origin,
+                                                           recording.graph(), lighter.graph),
+                                            options));
   const std::int64_t before = baseline.run.answer.step_ns;
   const std::int64_t step = prediction.run.answer.step_ns;
-  return std::max(0.0, log_ratio(step, std::min(step, run->answer.step_ns)) -
-                           log_ratio(before, std::min(before, lighter->step_ns)));
+  return std::max(0.0, log_ratio(step, std::min(step, run.answer.step_ns)) -
+                           log_ratio(before, std::min(before, lighter.step_ns)));
 }
 
 std::int64_t times(std::int64_t value, double log_factor) {
@@ -143,10 +141,9 @@ Status set_range(const Recording& recording, const Replay& baseline, const RunOp
   prediction.faster.recipe = log_ratio(step, prediction.declared_low_ns);
   prediction.faster.change = size * change_faster.value;
   if (shares.host > host_limits_share) {
-    const Result<double> part = profiler_part(recording, baseline, options, prediction);
-    if (!part.ok()) return part.error();
-    if (*part >= least_profiler_part) {
-      prediction.faster.profiler = *part;
+    FORETRACE_TRY(const double part, profiler_part(recording, baseline, options, prediction));
+    if (part >= least_profiler_part) {
+      prediction.faster.profiler = part;
       prediction.profiler_event_ns = likely_event_ns;
     }
   }

@@ -49,13 +49,10 @@ std::vector<WhatIf> at_bound(std::span<const WhatIf> stack, Bound bound) {
 Status widen(const Recording& recording, std::span<const WhatIf> stack, const RunOptions& options,
              Prediction& prediction) {
   for (const Bound bound : {Bound::optimistic, Bound::pessimistic}) {
-    const Result<Prediction> end =
-        apply_stack(recording, at_bound(stack, bound), options, Idle::skip);
-    if (!end.ok()) {
-      return end.error();
-    }
-    prediction.declared_low_ns = std::min(prediction.declared_low_ns, end->declared_low_ns);
-    prediction.declared_high_ns = std::max(prediction.declared_high_ns, end->declared_high_ns);
+    FORETRACE_TRY(const Prediction end,
+                  apply_stack(recording, at_bound(stack, bound), options, Idle::skip));
+    prediction.declared_low_ns = std::min(prediction.declared_low_ns, end.declared_low_ns);
+    prediction.declared_high_ns = std::max(prediction.declared_high_ns, end.declared_high_ns);
   }
   return ok_status();
 }
@@ -63,14 +60,11 @@ Status widen(const Recording& recording, std::span<const WhatIf> stack, const Ru
 /// The range of a prediction whose declared bounds are known.
 Result<Prediction> with_range(const Recording& recording, Result<Prediction> prediction,
                               const RunOptions& options, const Replay* baseline) {
-  if (!prediction.ok()) {
-    return prediction;
-  }
+  FORETRACE_TRY(prediction);
   std::optional<Replay> own;
   if (baseline == nullptr) {
-    Result<Replay> replayed = replay(recording, options);
-    if (!replayed.ok()) return std::move(replayed).error();
-    baseline = &own.emplace(*std::move(replayed));
+    FORETRACE_TRY(Replay replayed, replay(recording, options));
+    baseline = &own.emplace(std::move(replayed));
   }
   const Status ranged = set_range(recording, *baseline, options, *prediction);
   return ranged.ok() ? std::move(prediction) : Result<Prediction>(ranged.error());
@@ -91,9 +85,7 @@ Result<Prediction> predict(const Recording& recording, std::span<const WhatIf> s
     return what_if.parameters.has_range();
   });
   if (prediction.ok() && has_range) {
-    if (const Status widened = widen(recording, stack, options, *prediction); !widened.ok()) {
-      return widened.error();
-    }
+    FORETRACE_TRY(widen(recording, stack, options, *prediction));
   }
   return with_range(recording, std::move(prediction), options, baseline);
 }

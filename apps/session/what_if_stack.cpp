@@ -127,12 +127,9 @@ Status add_range(const DurationBounds& bounds, const RunOptions& options, Predic
     return ok_status();
   }
   for (const TaskGraph& graph : {bounds.low(prediction.graph), bounds.high(prediction.graph)}) {
-    const Result<Run> run = simulate_run(graph, options);
-    if (!run.ok()) {
-      return run.error();
-    }
-    prediction.declared_low_ns = std::min(prediction.declared_low_ns, run->answer.step_ns);
-    prediction.declared_high_ns = std::max(prediction.declared_high_ns, run->answer.step_ns);
+    FORETRACE_TRY(const Run run, simulate_run(graph, options));
+    prediction.declared_low_ns = std::min(prediction.declared_low_ns, run.answer.step_ns);
+    prediction.declared_high_ns = std::max(prediction.declared_high_ns, run.answer.step_ns);
   }
   return ok_status();
 }
@@ -169,9 +166,7 @@ std::string reason_of(const Error& error, std::string_view name) {
 
 Status WhatIfStack::push(const WhatIf& what_if, Neutral neutral) {
   const WhatIfInfo& info = *what_if.info;
-  if (const Status read = read_files_of(what_if, known_); !read.ok()) {
-    return Error(read.error()).with_context(info.name);
-  }
+  FORETRACE_TRY(read_files_of(what_if, known_).with_context(info.name));
   const Catalogue& known = known_ ? *known_ : no_catalogue();
   const foretrace::WhatIfInput scenario{graph_, accelerator_ ? &*accelerator_ : nullptr, known};
   Result<Change> change = info.apply(scenario, what_if.parameters);
@@ -179,26 +174,23 @@ Status WhatIfStack::push(const WhatIf& what_if, Neutral neutral) {
     return Error{change.error().code,
                  fmt::format("{}: {}", info.name, reason_of(change.error(), info.name))};
   }
-  Result<Committed> committed = commit(graph_, *change, checks_);
-  if (!committed.ok()) {
-    return Error(committed.error()).with_context(info.name);
-  }
+  FORETRACE_TRY(Committed committed, commit(graph_, *change, checks_).with_context(info.name));
   std::optional<Accelerator> on = device_after(what_if, known, accelerator_);
-  if (is_one_device(on, accelerator_) && changes_nothing(graph_, *change, *committed)) {
+  if (is_one_device(on, accelerator_) && changes_nothing(graph_, *change, committed)) {
     say_nothing_changes(*change);
     if (neutral == Neutral::refuse) {
       return Error{ErrorCode::no_match,
                    fmt::format("{}: {}", info.name, fmt::join(change->notes, "; "))};
     }
   }
-  bounds_.follow(*committed);
-  follow_origin(*committed, graph_.size(), origin_);
+  bounds_.follow(committed);
+  follow_origin(committed, graph_.size(), origin_);
   if (change->samples) {
     samples_ = samples_.value_or(1) * *change->samples;
   }
   accelerator_ = std::move(on);
   const std::size_t changed = change->tasks_changed(graph_);
-  graph_ = std::move(committed->graph);
+  graph_ = std::move(committed.graph);
   std::vector<Doubt> doubts;
   for (const ChangeDoubt& doubt : change->doubts) {
     doubts.push_back({doubt.text, fmt::format("{}: {}", info.name, doubt.text), doubt.is_bounded});
@@ -216,14 +208,8 @@ Result<Prediction> WhatIfStack::finish(const RunOptions& options) const {
   prediction.applied = applied_;
   prediction.samples = samples_;
   prediction.accelerator = accelerator_;
-  Result<Run> run = simulate_run(graph_, options);
-  if (!run.ok()) {
-    return run.error();
-  }
-  prediction.run = *std::move(run);
-  if (const Status range = add_range(bounds_, options, prediction); !range.ok()) {
-    return range.error();
-  }
+  FORETRACE_TRY(prediction.run, simulate_run(graph_, options));
+  FORETRACE_TRY(add_range(bounds_, options, prediction));
   return prediction;
 }
 

@@ -35,19 +35,17 @@ SweepFeed::SweepFeed(Sweep sweep, SweepSettings settings, Store store)
 
 Result<std::unique_ptr<SweepFeed>> SweepFeed::open(Sweep sweep, const std::string& folder,
                                                    SweepSettings settings) {
-  auto store = open_store(sweep, folder, settings);
-  if (!store.ok()) return std::move(store).error();
+  FORETRACE_TRY(auto store, open_store(sweep, folder, settings));
   std::unique_ptr<SweepFeed> feed(
-      new SweepFeed(std::move(sweep), std::move(settings), std::move(*store)));
-  const auto evaluation = prepare(feed->sweep_, feed->settings_.catalogue);
-  if (!evaluation.ok()) return evaluation.error();
-  feed->inputs_ = (*evaluation)->inputs();
-  feed->summary_.doubts = (*evaluation)->doubts();
-  const auto reuse = ready_store(feed->sweep_, feed->settings_, feed->inputs_, feed->store_);
-  if (!reuse.ok()) return reuse.error();
-  feed->summary_.old_rows = reuse->old_rows;
-  feed->summary_.reused = reuse->reused;
-  if (Status status = feed->see_store(); !status.ok()) return std::move(status).error();
+      new SweepFeed(std::move(sweep), std::move(settings), std::move(store)));
+  FORETRACE_TRY(const auto evaluation, prepare(feed->sweep_, feed->settings_.catalogue));
+  feed->inputs_ = evaluation->inputs();
+  feed->summary_.doubts = evaluation->doubts();
+  FORETRACE_TRY(const auto reuse,
+                ready_store(feed->sweep_, feed->settings_, feed->inputs_, feed->store_));
+  feed->summary_.old_rows = reuse.old_rows;
+  feed->summary_.reused = reuse.reused;
+  FORETRACE_TRY(feed->see_store());
   feed->start_ = feed->last_commit_ = FeedClock::now();
   return feed;
 }
@@ -137,7 +135,7 @@ Status SweepFeed::add(std::vector<PointResult> rows) {
 }
 
 Status SweepFeed::write() {
-  if (Status status = store_.add(pending_); !status.ok()) return status;
+  FORETRACE_TRY(store_.add(pending_));
   summary_.computed += pending_.size();
   pending_.clear();
   last_commit_ = FeedClock::now();
@@ -145,9 +143,9 @@ Status SweepFeed::write() {
 }
 
 Result<SweepRun> SweepFeed::finish() {
-  if (Status status = write(); !status.ok()) return std::move(status).error();
+  FORETRACE_TRY(write());
   summary_.seconds = seconds();
-  if (Status status = store_.finish(); !status.ok()) return std::move(status).error();
+  FORETRACE_TRY(store_.finish());
   return summary_;
 }
 
@@ -167,12 +165,9 @@ SweepProgress SweepFeed::progress() const {
 Result<std::unique_ptr<SweepWorker>> SweepWorker::open(const std::string& text,
                                                        const std::string& folder,
                                                        CataloguePtr catalogue) {
-  auto sweep = parse_sweep(text, "sweep", folder);
-  if (!sweep.ok()) return std::move(sweep).error();
-  std::unique_ptr<SweepWorker> worker(new SweepWorker(std::move(*sweep)));
-  auto evaluation = prepare(worker->sweep_, std::move(catalogue));
-  if (!evaluation.ok()) return std::move(evaluation).error();
-  worker->evaluation_ = std::move(*evaluation);
+  FORETRACE_TRY(auto sweep, parse_sweep(text, "sweep", folder));
+  std::unique_ptr<SweepWorker> worker(new SweepWorker(std::move(sweep)));
+  FORETRACE_TRY(worker->evaluation_, prepare(worker->sweep_, std::move(catalogue)));
   return worker;
 }
 

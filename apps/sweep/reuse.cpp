@@ -112,8 +112,7 @@ std::vector<PointResult> applying_rows(const Sweep& sweep, const OldRows& rows) 
 }  // namespace
 
 Result<Reuse> reuse_store(const Sweep& sweep, const StoreFacts& facts, Store& store) {
-  auto before = store.facts();
-  if (!before.ok()) return std::move(before).error();
+  FORETRACE_TRY(auto before, store.facts());
   const auto refuse = [&](const std::string& why) {
     return Error{ErrorCode::bad_usage,
                  fmt::format("the folder holds results {}: take another one, or --fresh to "
@@ -121,38 +120,34 @@ Result<Reuse> reuse_store(const Sweep& sweep, const StoreFacts& facts, Store& st
                              why)};
   };
   Reuse reuse;
-  if (before->version != facts.version) {
-    return refuse(fmt::format("of version {} of the program", in_quotes(before->version)));
+  if (before.version != facts.version) {
+    return refuse(fmt::format("of version {} of the program", in_quotes(before.version)));
   }
-  const bool is_same_sweep = before->sweep == facts.sweep;
-  if (before->inputs != facts.inputs) {
+  const bool is_same_sweep = before.sweep == facts.sweep;
+  if (before.inputs != facts.inputs) {
     return refuse(is_same_sweep ? "of other files (a trace or a config has changed since)"
                                 : "of another sweep");
   }
-  const auto columns = store.metrics();
-  if (!columns.ok()) return columns.error();
+  FORETRACE_TRY(const auto columns, store.metrics());
   // Another version may have computed others.
   const bool has_same_metrics =
-      std::equal(columns->begin(), columns->end(), sweep.metrics.begin(), sweep.metrics.end(),
+      std::equal(columns.begin(), columns.end(), sweep.metrics.begin(), sweep.metrics.end(),
                  [](const auto& name, const auto& metric) { return name == metric.name; });
   if (is_same_sweep && has_same_metrics) {
-    const bool was_moved = before->path != facts.path || before->folder != facts.folder;
-    if (Status noted = was_moved ? store.update(facts) : ok_status(); !noted.ok()) {
-      return std::move(noted).error();
-    }
+    const bool was_moved = before.path != facts.path || before.folder != facts.folder;
+    FORETRACE_TRY(was_moved ? store.update(facts) : ok_status());
     return reuse;
   }
 
-  const auto old = stored_sweep(store);
-  if (!old.ok()) return old.error();
+  FORETRACE_TRY(const auto old, stored_sweep(store));
   std::string_view missing;
-  const auto places = places_of(sweep, *old, missing);
+  const auto places = places_of(sweep, old, missing);
   OldRows rows;
   std::vector<PointResult> applying;
-  const bool keeps_numbers = has_same_numbers(sweep, *old);
+  const bool keeps_numbers = has_same_numbers(sweep, old);
   Judge judge(sweep);
-  Judge before_judge(*old);
-  const Status read = store.for_each(*old, [&](const PointResult& row) {
+  Judge before_judge(old);
+  const Status read = store.for_each(old, [&](const PointResult& row) {
     ++reuse.old_rows;
     std::string undefined;  // by a constraint, which may be another one now
     if (!places || !before_judge.is_wanted(row.where, undefined) || !undefined.empty()) {
@@ -163,13 +158,13 @@ Result<Reuse> reuse_store(const Sweep& sweep, const StoreFacts& facts, Store& st
       for (const std::size_t place : *places) kept.metrics.push_back(row.metrics[place]);
     }
     if (!keeps_numbers) {
-      rows.emplace(identity(*old, row.where), std::move(kept));
+      rows.emplace(identity(old, row.where), std::move(kept));
     } else if (judge.is_wanted(row.where, undefined) && undefined.empty()) {
       applying.push_back({row.point, row.where, std::move(kept.metrics), std::move(kept.reason)});
     }
     return ok_status();
   });
-  if (!read.ok()) return read.error();
+  FORETRACE_TRY(read);
 
   // A space that is too large to be walked has no rows of another one.
   if (!keeps_numbers && sweep.space.size() <= most_walked) applying = applying_rows(sweep, rows);
@@ -178,9 +173,7 @@ Result<Reuse> reuse_store(const Sweep& sweep, const StoreFacts& facts, Store& st
                          : fmt::format("without the metric '{}' of this sweep", missing));
   }
   reuse.reused = applying.size();
-  if (Status status = store.reset(sweep, facts, applying); !status.ok()) {
-    return std::move(status).error();
-  }
+  FORETRACE_TRY(store.reset(sweep, facts, applying));
   return reuse;
 }
 
@@ -206,9 +199,7 @@ Result<Reuse> ready_store(const Sweep& sweep, const SweepSettings& settings,
                          .inputs = inputs,
                          .version = settings.version};
   if (!store.is_empty() && !settings.fresh) return reuse_store(sweep, facts, store);
-  if (Status status = store.reset(sweep, facts, {}); !status.ok()) {
-    return std::move(status).error();
-  }
+  FORETRACE_TRY(store.reset(sweep, facts, {}));
   return Reuse{};
 }
 

@@ -69,7 +69,7 @@ class SweepRunner {
     if (problem_) return *problem_;
     summary_.seconds = seconds_since(start_);
     summary_.unwanted = unwanted_;
-    if (Status status = store_.finish(); !status.ok()) return std::move(status).error();
+    FORETRACE_TRY(store_.finish());
     return summary_;
   }
 
@@ -204,7 +204,7 @@ class SweepRunner {
 Result<SweepRun> run_all(const Sweep& sweep, const Evaluation& evaluation,
                          const SweepSettings& settings, Store& store) {
   SweepRunner runner(sweep, evaluation, settings, store);
-  if (Status status = runner.see_store(); !status.ok()) return std::move(status).error();
+  FORETRACE_TRY(runner.see_store());
   return runner.run();
 }
 
@@ -212,18 +212,14 @@ Result<SweepRun> run_all(const Sweep& sweep, const Evaluation& evaluation,
 
 Result<SweepRun> run_sweep(const Sweep& sweep, const std::string& folder,
                            const SweepSettings& settings) {
-  auto store = open_store(sweep, folder, settings);
-  if (!store.ok()) return std::move(store).error();
-  auto evaluation = prepare(sweep, settings.catalogue);
-  if (!evaluation.ok()) return std::move(evaluation).error();
-  const auto reuse = ready_store(sweep, settings, (*evaluation)->inputs(), *store);
-  if (!reuse.ok()) return reuse.error();
-  auto run = is_search(sweep.method) ? run_search(sweep, **evaluation, settings, *store)
-                                     : run_all(sweep, **evaluation, settings, *store);
-  if (!run.ok()) return run;
-  run->old_rows = reuse->old_rows;
-  run->reused = reuse->reused;
-  run->doubts = (*evaluation)->doubts();
+  FORETRACE_TRY(auto store, open_store(sweep, folder, settings));
+  FORETRACE_TRY(auto evaluation, prepare(sweep, settings.catalogue));
+  FORETRACE_TRY(const auto reuse, ready_store(sweep, settings, evaluation->inputs(), store));
+  FORETRACE_TRY(auto run, is_search(sweep.method) ? run_search(sweep, *evaluation, settings, store)
+                                                  : run_all(sweep, *evaluation, settings, store));
+  run.old_rows = reuse.old_rows;
+  run.reused = reuse.reused;
+  run.doubts = evaluation->doubts();
   return run;
 }
 

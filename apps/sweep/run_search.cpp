@@ -44,15 +44,15 @@ class SearchRunner {
       walk_.know(row);
       return ok_status();
     });
-    if (!seen.ok()) return seen.error();
+    FORETRACE_TRY(seen);
     summary_.found = walk_.known();
     start_ = SearchClock::now();
     for (auto missing = walk_.next(); !missing.empty(); missing = walk_.next()) {
-      if (Status computed = compute(missing); !computed.ok()) return std::move(computed).error();
+      FORETRACE_TRY(compute(missing));
       tell();
     }
     summary_.seconds = seconds();
-    if (Status status = store_.finish(); !status.ok()) return std::move(status).error();
+    FORETRACE_TRY(store_.finish());
     return summary_;
   }
 

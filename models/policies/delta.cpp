@@ -85,7 +85,7 @@ Result<std::unique_ptr<MemoryPolicy>> make(const TaskGraph& graph, const ParamVa
                                         director == "swap"        ? Director::swap
                                         : director == "recompute" ? Director::recompute
                                                                   : Director::cheaper);
-  if (const Status known = policy->check("delta"); !known.ok()) return known.error();
+  FORETRACE_TRY(policy->check("delta"));
   return std::unique_ptr<MemoryPolicy>(std::move(policy));
 }
 

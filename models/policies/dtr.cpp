@@ -106,7 +106,7 @@ Result<std::unique_ptr<MemoryPolicy>> make(const TaskGraph& graph, const ParamVa
   const editing::EvictorOptions options{.least_bytes = params.integer(editing::least_evicted_param),
                                         .remakes_backward = params.boolean(backward_param)};
   auto policy = std::make_unique<Dtr>(graph, options, heuristic_of(params.text(heuristic_param)));
-  if (const Status known = policy->check("dtr"); !known.ok()) return known.error();
+  FORETRACE_TRY(policy->check("dtr"));
   return std::unique_ptr<MemoryPolicy>(std::move(policy));
 }
 

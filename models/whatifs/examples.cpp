@@ -18,9 +18,8 @@ Result<WhatIfSpec> shipped_spec(const Catalogue& catalogue, const WhatIfInfo& in
   for (fs::recursive_directory_iterator at(folder, failed), end; !failed && at != end;
        at.increment(failed)) {
     if (at->path().stem() != info.name) continue;
-    Result<std::vector<WhatIfSpec>> specs = read_what_ifs(at->path().string());
-    if (!specs.ok()) return specs.error();
-    if (specs->size() == 1) return std::move(specs->front());
+    FORETRACE_TRY(std::vector<WhatIfSpec> specs, read_what_ifs(at->path().string()));
+    if (specs.size() == 1) return std::move(specs.front());
   }
   return WhatIfSpec{std::string(info.name), {}};
 }
@@ -28,12 +27,10 @@ Result<WhatIfSpec> shipped_spec(const Catalogue& catalogue, const WhatIfInfo& in
 }  // namespace
 
 Result<Example> example_of(const Catalogue& catalogue, const WhatIfInfo& info) {
-  const Result<WhatIfSpec> spec = shipped_spec(catalogue, info);
-  if (!spec.ok()) return spec.error();
-  Result<WhatIf> what_if = check_what_if(*spec);
-  if (!what_if.ok()) return what_if.error();
-  Example example{*std::move(what_if), {}};
-  for (const auto& [key, value] : spec->parameters) {
+  FORETRACE_TRY(const WhatIfSpec spec, shipped_spec(catalogue, info));
+  FORETRACE_TRY(WhatIf what_if, check_what_if(spec));
+  Example example{std::move(what_if), {}};
+  for (const auto& [key, value] : spec.parameters) {
     example.settings += fmt::format("{}{}={}", example.settings.empty() ? "" : ",", key, value);
   }
   return example;

@@ -34,14 +34,13 @@ Result<std::vector<std::string>> files_below(const std::string& folder) {
 }
 
 Status add_file(const std::string& path, HowTos& all) {
-  const Result<ConfigValue> document = read_config(path, "foretrace.what_if/1");
-  if (!document.ok()) return document.error();
-  ConfigFields fields(*document, path);
+  FORETRACE_TRY(const ConfigValue document, read_config(path, "foretrace.what_if/1"));
+  ConfigFields fields(document, path);
   std::string name;
   fields.text("optimization", name);
   (void)fields.optional_value("parameters");  // the example's, which those who apply it read
   const ConfigValue* const lines_by_framework = fields.optional_object("how_to");
-  if (const Status read = fields.finish(); !read.ok()) return read.error();
+  FORETRACE_TRY(fields.finish());
   if (lines_by_framework == nullptr) return ok_status();
   ConfigFields entry(*lines_by_framework, path, "/how_to");
   for (const WrittenFor& framework : frameworks) {
@@ -55,11 +54,11 @@ Status add_file(const std::string& path, HowTos& all) {
 }  // namespace
 
 Result<HowTos> read_how_tos(const std::string& config_directory) {
-  const Result<std::vector<std::string>> files = files_below(config_directory + "/optimizations");
-  if (!files.ok()) return files.error();
+  FORETRACE_TRY(const std::vector<std::string> files,
+                files_below(config_directory + "/optimizations"));
   HowTos all;
-  for (const std::string& file : *files) {
-    if (const Status read = add_file(file, all); !read.ok()) return read.error();
+  for (const std::string& file : files) {
+    FORETRACE_TRY(add_file(file, all));
   }
   return all;
 }

@@ -59,11 +59,8 @@ Result<WhatIfSpec> one_what_if(const json& object, const std::string& where,
         return wrong(where, here, fmt::format("got {}, expected an object", value.type_name()));
       }
       for (const auto& [name, given] : value.items()) {
-        Result<std::string> text = text_of(given, where, fmt::format("{}/{}", here, name));
-        if (!text.ok()) {
-          return text.error();
-        }
-        spec.parameters.emplace_back(name, *std::move(text));
+        FORETRACE_TRY(std::string text, text_of(given, where, fmt::format("{}/{}", here, name)));
+        spec.parameters.emplace_back(name, std::move(text));
       }
     } else if (key == "schema") {
       if (value != what_if_schema) {
@@ -99,11 +96,8 @@ Result<std::vector<WhatIfSpec>> parse_what_ifs_json(std::string_view text,
   }
   const bool is_list = document.is_array() || (document.is_object() && document.contains("apply"));
   if (!is_list) {
-    Result<WhatIfSpec> spec = one_what_if(document, where, "");
-    if (!spec.ok()) {
-      return spec.error();
-    }
-    return std::vector<WhatIfSpec>{*std::move(spec)};
+    FORETRACE_TRY(WhatIfSpec spec, one_what_if(document, where, ""));
+    return std::vector<WhatIfSpec>{std::move(spec)};
   }
   const std::string pointer = document.is_array() ? "" : "/apply";
   const json& list = document.is_array() ? document : document["apply"];
@@ -112,11 +106,8 @@ Result<std::vector<WhatIfSpec>> parse_what_ifs_json(std::string_view text,
   }
   std::vector<WhatIfSpec> stack;
   for (std::size_t i = 0; i < list.size(); ++i) {
-    Result<WhatIfSpec> spec = one_what_if(list[i], where, fmt::format("{}/{}", pointer, i));
-    if (!spec.ok()) {
-      return spec.error();
-    }
-    stack.push_back(*std::move(spec));
+    FORETRACE_TRY(WhatIfSpec spec, one_what_if(list[i], where, fmt::format("{}/{}", pointer, i)));
+    stack.push_back(std::move(spec));
   }
   return stack;
 }

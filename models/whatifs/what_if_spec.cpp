@@ -28,18 +28,12 @@ Result<std::vector<WhatIfSpec>> parse_stack(const std::vector<std::string>& argu
   std::vector<WhatIfSpec> stack;
   for (const std::string& argument : arguments) {
     if (!argument.empty() && argument[0] == '@') {
-      Result<std::vector<WhatIfSpec>> read = read_what_ifs(argument.substr(1));
-      if (!read.ok()) {
-        return read.error();
-      }
-      std::move(read->begin(), read->end(), std::back_inserter(stack));
+      FORETRACE_TRY(std::vector<WhatIfSpec> read, read_what_ifs(argument.substr(1)));
+      std::move(read.begin(), read.end(), std::back_inserter(stack));
       continue;
     }
-    Result<WhatIfSpec> spec = parse_what_if(argument);
-    if (!spec.ok()) {
-      return spec.error();
-    }
-    stack.push_back(*std::move(spec));
+    FORETRACE_TRY(WhatIfSpec spec, parse_what_if(argument));
+    stack.push_back(std::move(spec));
   }
   return stack;
 }
@@ -55,12 +49,9 @@ Result<WhatIfSpec> spread_over(const std::string& parallel, const std::string& c
   if (settings == recorded || settings.starts_with(std::string(recorded) + ",")) {
     settings.insert(recorded.size(), "=true");
   }
-  Result<WhatIfSpec> spec = parse_what_if("parallel:" + settings);
-  if (!spec.ok()) {
-    return spec.error();
-  }
+  FORETRACE_TRY(WhatIfSpec spec, parse_what_if("parallel:" + settings));
   if (!cluster.empty()) {
-    spec->parameters.emplace_back("cluster", cluster);
+    spec.parameters.emplace_back("cluster", cluster);
   }
   return spec;
 }
@@ -85,15 +76,9 @@ Result<const WhatIfInfo*> find_what_if(std::string_view name) {
 }
 
 Result<WhatIf> check_what_if(const WhatIfSpec& spec) {
-  const Result<const WhatIfInfo*> found = find_what_if(spec.name);
-  if (!found.ok()) {
-    return found.error();
-  }
-  Result<ParamValues> values = ParamValues::parse(spec.name, (*found)->params, spec.parameters);
-  if (!values.ok()) {
-    return values.error();
-  }
-  return WhatIf{*found, *std::move(values)};
+  FORETRACE_TRY(auto* const found, find_what_if(spec.name));
+  FORETRACE_TRY(ParamValues values, ParamValues::parse(spec.name, found->params, spec.parameters));
+  return WhatIf{found, std::move(values)};
 }
 
 namespace {
@@ -126,17 +111,14 @@ Result<std::vector<WhatIf>> check_stack(std::span<const WhatIfSpec> specs) {
   std::vector<WhatIf> stack;
   stack.reserve(specs.size());
   for (const WhatIfSpec& spec : specs) {
-    Result<WhatIf> what_if = check_what_if(spec);
-    if (!what_if.ok()) {
-      return what_if.error();
-    }
-    const auto same = [&](const WhatIf& earlier) { return acts_on_the_same(earlier, *what_if); };
+    FORETRACE_TRY(WhatIf what_if, check_what_if(spec));
+    const auto same = [&](const WhatIf& earlier) { return acts_on_the_same(earlier, what_if); };
     if (std::any_of(stack.begin(), stack.end(), same)) {
       return Error{ErrorCode::bad_usage,
                    fmt::format("{}: is applied twice to the same, expected it once", spec.name)};
     }
     const auto other = std::find_if(stack.begin(), stack.end(), [&](const WhatIf& earlier) {
-      return in_conflict(*earlier.info, *what_if->info);
+      return in_conflict(*earlier.info, *what_if.info);
     });
     if (other != stack.end()) {
       return Error{ErrorCode::bad_usage,
@@ -144,7 +126,7 @@ Result<std::vector<WhatIf>> check_stack(std::span<const WhatIfSpec> specs) {
                                "them; foretrace explain {} names what does not go together",
                                other->info->name, spec.name, spec.name)};
     }
-    stack.push_back(*std::move(what_if));
+    stack.push_back(std::move(what_if));
   }
   return stack;
 }
@@ -161,11 +143,8 @@ std::vector<WhatIf> in_order(std::span<const WhatIf> stack) {
 }
 
 Result<std::vector<WhatIf>> stack_of(const std::vector<std::string>& arguments) {
-  const Result<std::vector<WhatIfSpec>> specs = parse_stack(arguments);
-  if (!specs.ok()) {
-    return specs.error();
-  }
-  return check_stack(*specs);
+  FORETRACE_TRY(const std::vector<WhatIfSpec> specs, parse_stack(arguments));
+  return check_stack(specs);
 }
 
 }  // namespace foretrace

@@ -37,9 +37,8 @@ class Parser {
   Result<std::vector<Selection::Predicate>> run() {
     std::vector<Selection::Predicate> predicates;
     while (true) {
-      auto predicate = one();
-      if (!predicate) return std::move(predicate).error();
-      predicates.push_back(std::move(predicate).value());
+      FORETRACE_TRY(auto predicate, one());
+      predicates.push_back(std::move(predicate));
       if (at_ == text_.size()) return predicates;
       if (text_[at_] != '&') return expected("'&' or the end");
       ++at_;
@@ -85,10 +84,8 @@ class Parser {
     if (!predicate.expression && !accept('=')) return expected("'=', '~', '!=' or '!~'");
     skip_blanks();
     const std::size_t value_at = at_;
-    auto value = this->value();
-    if (!value) return std::move(value).error();
-    predicate.value = std::move(value).value();
-    if (auto status = check(predicate, value_at); !status) return std::move(status).error();
+    FORETRACE_TRY(predicate.value, this->value());
+    FORETRACE_TRY(check(predicate, value_at));
     return predicate;
   }
 
@@ -158,17 +155,15 @@ class Parser {
 }  // namespace
 
 Result<Selection> Selection::parse(std::string_view text) {
-  auto predicates = Parser(text).run();
-  if (!predicates) return std::move(predicates).error();
+  FORETRACE_TRY(auto predicates, Parser(text).run());
   Selection selection;
-  selection.predicates_ = std::move(predicates).value();
+  selection.predicates_ = std::move(predicates);
   return selection;
 }
 
 Result<std::vector<TaskId>> select(const TaskGraph& graph, std::string_view selection) {
-  auto parsed = Selection::parse(selection);
-  if (!parsed) return std::move(parsed).error();
-  return parsed->of(graph);
+  FORETRACE_TRY(auto parsed, Selection::parse(selection));
+  return parsed.of(graph);
 }
 
 }  // namespace foretrace

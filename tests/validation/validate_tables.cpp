@@ -51,10 +51,9 @@ Status check_names(const std::vector<std::string>& only, const std::vector<Truth
 }  // namespace
 
 Result<TablePredictors> TablePredictors::read() {
-  auto maps = read_table_maps(FORETRACE_TABLE_MAPS);
-  if (!maps.ok()) return maps.error();
+  FORETRACE_TRY(auto maps, read_table_maps(FORETRACE_TABLE_MAPS));
   TablePredictors predictors;
-  predictors.maps_ = *std::move(maps);
+  predictors.maps_ = std::move(maps);
   return predictors;
 }
 
@@ -85,8 +84,7 @@ Result<std::vector<TableResult>> TablePredictors::predict(const TruthTable& tabl
 }
 
 Result<TablesReport> validate_tables(const Catalogue& catalogue, const TablesOptions& options) {
-  const auto predictors = TablePredictors::read();
-  if (!predictors.ok()) return predictors.error();
+  FORETRACE_TRY(const auto predictors, TablePredictors::read());
   if (std::error_code ignored; !fs::is_directory(options.folder, ignored)) {
     return Error{ErrorCode::not_found, fmt::format("{}: no such folder", options.folder)};
   }
@@ -105,19 +103,15 @@ Result<TablesReport> validate_tables(const Catalogue& catalogue, const TablesOpt
     return Error{ErrorCode::not_found,
                  fmt::format("{}: no tables (*.json) in this folder", options.folder)};
   }
-  if (Status status = check_names(options.only, tables); !status.ok()) {
-    return std::move(status).error();
-  }
-  if (Status status = add_companions(options.inputs, inputs); !status.ok()) {
-    return std::move(status).error();
-  }
+  FORETRACE_TRY(check_names(options.only, tables));
+  FORETRACE_TRY(add_companions(options.inputs, inputs));
   for (const TruthTable& table : tables) inputs.add(table);
   for (const TruthTable& table : tables) {
     if (!options.only.empty() &&
         std::find(options.only.begin(), options.only.end(), table.id) == options.only.end()) {
       continue;
     }
-    if (!predictors->knows(table.id)) {
+    if (!predictors.knows(table.id)) {
       report.unknown.push_back(table.id);
       continue;
     }
@@ -125,7 +119,7 @@ Result<TablesReport> validate_tables(const Catalogue& catalogue, const TablesOpt
       report.left_out.push_back(table.id);
       continue;
     }
-    auto results = predictors->predict(table, inputs);
+    auto results = predictors.predict(table, inputs);
     if (!results.ok()) {
       report.broken.push_back(fmt::format("{}: {}", table.path, results.error().message));
       continue;

@@ -109,11 +109,8 @@ class PrefixedSource final : public ByteSource {
     if (count == buffer.size()) {
       return count;
     }
-    auto more = rest_->read(buffer.subspan(count));
-    if (!more) {
-      return std::move(more).error();
-    }
-    return count + *more;
+    FORETRACE_TRY(auto more, rest_->read(buffer.subspan(count)));
+    return count + more;
   }
   [[nodiscard]] std::uint64_t consumed() const override { return rest_->consumed(); }
   [[nodiscard]] std::uint64_t file_size() const override { return rest_->file_size(); }
@@ -174,11 +171,8 @@ Result<std::unique_ptr<ByteSource>> open_file(const std::string& given) {
   }
   std::unique_ptr<ByteSource> raw = std::make_unique<FileSource>(file.release(), status, path);
   std::string first(2, '\0');
-  auto got = raw->read(first);
-  if (!got) {
-    return std::move(got).error();
-  }
-  first.resize(*got);
+  FORETRACE_TRY(auto got, raw->read(first));
+  first.resize(got);
   const bool gzip = looks_like_gzip(first);
   std::unique_ptr<ByteSource> whole = with_prefix(std::move(first), std::move(raw));
   return gzip ? inflate(std::move(whole)) : std::move(whole);

@@ -20,12 +20,9 @@ class GzipSource final : public ByteSource {
     std::size_t made = 0;
     while (made < buffer.size() && !ended_) {
       if (next_ == filled_) {
-        auto got = compressed_->read(input_);
-        if (!got) {
-          return std::move(got).error();
-        }
+        FORETRACE_TRY(auto got, compressed_->read(input_));
         next_ = 0;
-        filled_ = *got;
+        filled_ = got;
         input_ended_ = filled_ == 0;
       }
       if (between_members_) {

@@ -234,9 +234,7 @@ Status check_writable(const std::string& path) {
   if (place.error == 0 && place.exists && (place.is_open || !place.is_regular)) {
     return ok_status();  // opening a pipe may wait for its reader
   }
-  if (Result<OutputFile> file = OutputFile::create(path); !file.ok()) {
-    return std::move(file).error();
-  }
+  FORETRACE_TRY(OutputFile::create(path));
   return ok_status();
 }
 

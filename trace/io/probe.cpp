@@ -6,23 +6,17 @@
 namespace foretrace::trace {
 
 Result<Probe> Probe::open(const std::string& path) {
-  auto source = open_file(path);
-  if (!source) {
-    return std::move(source).error();
-  }
-  return Probe(std::move(source).value());
+  FORETRACE_TRY(auto source, open_file(path));
+  return Probe(std::move(source));
 }
 
 Result<std::string_view> Probe::start(std::size_t count) {
   const std::size_t had = start_.size();
   if (had < count && !ended_) {
     start_.resize(count);
-    auto got = source_->read(std::span<char>(start_).subspan(had));
-    if (!got) {
-      return std::move(got).error();
-    }
-    ended_ = *got < count - had;
-    start_.resize(had + *got);
+    FORETRACE_TRY(auto got, source_->read(std::span<char>(start_).subspan(had)));
+    ended_ = got < count - had;
+    start_.resize(had + got);
   }
   return std::string_view(start_).substr(0, count);
 }

@@ -31,14 +31,12 @@ class Within final : public ByteSource {
   }
 
   Result<std::size_t> read(std::span<char> buffer) override {
-    auto bytes = source_->read(buffer);
-    if (!bytes) return bytes;
-    if (source_->plain_file().empty()) budget_->add(*bytes);
-    since_look_ += *bytes;
+    FORETRACE_TRY(auto bytes, source_->read(buffer));
+    if (source_->plain_file().empty()) budget_->add(bytes);
+    since_look_ += bytes;
     if (since_look_ >= piece_bytes) {
       since_look_ = 0;
-      if (Status status = budget_->check(source_->path()); !status)
-        return std::move(status).error();
+      FORETRACE_TRY(budget_->check(source_->path()));
     }
     return bytes;
   }

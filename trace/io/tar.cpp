@@ -126,14 +126,11 @@ Error TarReader::damaged(std::string_view what) const {
 /// False at the end of the archive.
 Result<bool> TarReader::read_block(std::string& block) {
   block.assign(block_size, '\0');
-  auto got = archive_.read(block);
-  if (!got) {
-    return std::move(got).error();
-  }
-  if (*got == 0) {
+  FORETRACE_TRY(auto got, archive_.read(block));
+  if (got == 0) {
     return false;
   }
-  if (*got < block_size) {
+  if (got < block_size) {
     return damaged("ends inside a header");
   }
   position_ += block_size;
@@ -144,13 +141,10 @@ Status TarReader::skip(std::uint64_t bytes) {
   std::array<char, std::size_t{1} << 16U> buffer{};
   while (bytes > 0) {
     const auto most = static_cast<std::size_t>(std::min<std::uint64_t>(bytes, buffer.size()));
-    auto got = archive_.read(std::span(buffer).first(most));
-    if (!got) {
-      return std::move(got).error();
-    }
-    position_ += *got;
-    bytes -= *got;
-    if (*got < most) {
+    FORETRACE_TRY(auto got, archive_.read(std::span(buffer).first(most)));
+    position_ += got;
+    bytes -= got;
+    if (got < most) {
       return damaged("ends inside a file");
     }
   }
@@ -163,35 +157,25 @@ Result<std::string> TarReader::read_text(std::uint64_t bytes) {
         fmt::format("a name is {} bytes long, expected at most {}", bytes, longest_text));
   }
   std::string text(static_cast<std::size_t>(bytes), '\0');
-  auto got = archive_.read(text);
-  if (!got) {
-    return std::move(got).error();
-  }
-  position_ += *got;
-  if (*got < text.size()) {
+  FORETRACE_TRY(auto got, archive_.read(text));
+  position_ += got;
+  if (got < text.size()) {
     return damaged("ends inside a name");
   }
   const std::uint64_t rest = (block_size - bytes % block_size) % block_size;
-  if (Status skipped = skip(rest); !skipped) {
-    return std::move(skipped).error();
-  }
+  FORETRACE_TRY(skip(rest));
   return text;
 }
 
 Result<std::optional<TarMember>> TarReader::next() {
   if (member_end_ > position_) {
-    if (Status skipped = skip(member_end_ - position_); !skipped) {
-      return std::move(skipped).error();
-    }
+    FORETRACE_TRY(skip(member_end_ - position_));
   }
   std::string block;
   std::string long_name;
   while (true) {
-    auto more = read_block(block);
-    if (!more) {
-      return std::move(more).error();
-    }
-    if (!*more || block.find_first_not_of('\0') == std::string::npos) {
+    FORETRACE_TRY(auto more, read_block(block));
+    if (!more || block.find_first_not_of('\0') == std::string::npos) {
       return std::optional<TarMember>{};
     }
     const std::optional<std::uint64_t> size = number_at(block, size_at, size_length);
@@ -200,11 +184,8 @@ Result<std::optional<TarMember>> TarReader::next() {
     }
     const char type = block[type_at];
     if (type == 'L' || type == 'x') {
-      auto text = read_text(*size);
-      if (!text) {
-        return std::move(text).error();
-      }
-      long_name = type == 'L' ? std::string(text_at(*text, 0, text->size())) : pax_path(*text);
+      FORETRACE_TRY(auto text, read_text(*size));
+      long_name = type == 'L' ? std::string(text_at(text, 0, text.size())) : pax_path(text);
       continue;
     }
     std::string name(text_at(block, 0, name_length));
@@ -217,9 +198,7 @@ Result<std::optional<TarMember>> TarReader::next() {
     const bool regular = type == '0' || type == '\0';
     if (!regular || *size == 0 || file_name_of(name).substr(0, 2) == "._") {
       const bool has_no_bytes = type >= '1' && type <= '6';  // links, devices, folders
-      if (Status skipped = skip(has_no_bytes ? 0 : padded); !skipped) {
-        return std::move(skipped).error();
-      }
+      FORETRACE_TRY(skip(has_no_bytes ? 0 : padded));
       long_name.clear();
       continue;
     }

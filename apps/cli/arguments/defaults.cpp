@@ -38,15 +38,14 @@ class DefaultsFile {
   [[nodiscard]] Result<Json> read() const {
     std::error_code missing;
     if (!std::filesystem::exists(path_, missing)) return Json(nullptr);
-    const Result<std::string> text = read_config_text(path_);
-    if (!text.ok()) return text.error();
+    FORETRACE_TRY(const std::string text, read_config_text(path_));
     // Bounds the nesting, which the other parser does not.
-    if (const auto bounded = parse_config(*text); !bounded.ok()) {
+    if (const auto bounded = parse_config(text); !bounded.ok()) {
       return Error{ErrorCode::bad_config,
                    fmt::format("{}: not JSON: {}", path_, bounded.error().message)};
     }
     try {
-      Json document = Json::parse(*text, nullptr, true, true);
+      Json document = Json::parse(text, nullptr, true, true);
       if (!document.is_object()) return wrong("/", "expected an object");
       return document;
     } catch (const Json::exception& error) {
@@ -160,14 +159,13 @@ bool take_no_config(std::vector<std::string>& arguments) {
 Status apply_defaults(const CLI::App& root, CLI::App& command, const std::string& path) {
   if (path.empty()) return ok_status();
   const DefaultsFile file(path);
-  const Result<Json> document = file.read();
-  if (!document.ok()) return document.error();
-  if (document->is_null()) return ok_status();
-  if (Status status = file.check_keys(*document); !status.ok()) return status;
+  FORETRACE_TRY(const Json document, file.read());
+  if (document.is_null()) return ok_status();
+  FORETRACE_TRY(file.check_keys(document));
   const auto commands = root.get_subcommands({});
   const Json none = Json::object();
-  const Json& own = document->contains("commands") ? (*document)["commands"] : none;
-  const Json& shared = document->contains("defaults") ? (*document)["defaults"] : none;
+  const Json& own = document.contains("commands") ? document["commands"] : none;
+  const Json& shared = document.contains("defaults") ? document["defaults"] : none;
   std::vector<std::string_view> names;
   names.reserve(commands.size());
   for (const CLI::App* const known : commands) names.push_back(known->get_name());
@@ -181,14 +179,11 @@ Status apply_defaults(const CLI::App& root, CLI::App& command, const std::string
       return file.wrong(pointer, fmt::format("got {}, expected an object", options.type_name()));
     }
     const auto* const its = commands[static_cast<std::size_t>(known - names.begin())];
-    if (Status status = file.check_options(options, pointer, {its}); !status.ok()) return status;
+    FORETRACE_TRY(file.check_options(options, pointer, {its}));
     if (name != command.get_name()) continue;
-    if (Status status = give(command, options, file, pointer); !status.ok()) return status;
+    FORETRACE_TRY(give(command, options, file, pointer));
   }
-  if (Status status = file.check_options(shared, "/defaults", {commands.begin(), commands.end()});
-      !status.ok()) {
-    return status;
-  }
+  FORETRACE_TRY(file.check_options(shared, "/defaults", {commands.begin(), commands.end()}));
   return give(command, shared, file, "/defaults");
 }
 

@@ -110,11 +110,7 @@ Result<Variables> variables_for(const Options& options, const app::RecordingName
   settings.ranges = options.ranges || settings.steps;
   settings.command = options.with_command;
   settings.stderr_file = collector::file_identity(STDERR_FILENO);
-  const Result<std::uint64_t> limit = most_bytes(options);
-  if (!limit.ok()) {
-    return limit.error();
-  }
-  settings.most_bytes = *limit;
+  FORETRACE_TRY(settings.most_bytes, most_bytes(options));
   if (library.empty()) {
     return Variables{};
   }

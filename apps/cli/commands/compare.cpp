@@ -44,11 +44,9 @@ Result<Side> load_side(const Options& options, std::vector<std::string> paths,
   app::TraceOptions trace = options.trace;
   trace.paths = std::move(paths);
   trace.memory_graph = true;
-  Result<Recording> recording = app::load_trace(trace, options.common);
-  if (!recording.ok()) return recording.error();
-  Result<Replay> replay = foretrace::replay(*recording, run_options);
-  if (!replay.ok()) return replay.error();
-  return Side{*std::move(recording), *std::move(replay)};
+  FORETRACE_TRY(Recording recording, app::load_trace(trace, options.common));
+  FORETRACE_TRY(Replay replay, foretrace::replay(recording, run_options));
+  return Side{std::move(recording), std::move(replay)};
 }
 
 /// The two inputs, or with --with the ranks of either.

@@ -39,41 +39,29 @@ struct Converted {
 };
 
 Result<Converted> convert(const Options& options) {
-  Result<const trace::WriterInfo*> writer = trace::choose_writer(options.out, options.format);
-  if (!writer.ok()) {
-    return std::move(writer).error().with_context("convert");
-  }
-  if (Status status = app::check_output(options.out, {&options.in, 1}); !status.ok()) {
-    return std::move(status).error();
-  }
+  FORETRACE_TRY(auto* writer,
+                trace::choose_writer(options.out, options.format).with_context("convert"));
+  FORETRACE_TRY(app::check_output(options.out, {&options.in, 1}));
   Result<trace::LoadedTrace> loaded =
       trace::read_trace(options.in, {.strict = options.trace.strict,
                                      .progress = app::reading_progress(options.in, options.common),
                                      .budget = std::make_shared<trace::ReadBudget>()});
   app::clear_progress();
-  if (!loaded.ok()) {
-    return std::move(loaded).error();
-  }
+  FORETRACE_TRY(loaded);
   app::log_warnings(loaded->report, {});
   Converted result;
   if (options.scrub) {
     result.scrubbed = trace::scrub(loaded->events);
   }
   const Status written = app::write_file(options.out, [&](const trace::ByteSink& sink) -> Status {
-    auto report = trace::write_trace(*loaded, **writer, options.out, sink);
-    if (!report.ok()) {
-      return std::move(report).error();
-    }
-    result.written = *std::move(report);
+    FORETRACE_TRY(result.written, trace::write_trace(*loaded, *writer, options.out, sink));
     return ok_status();
   });
-  if (!written.ok()) {
-    return written.error();
-  }
+  FORETRACE_TRY(written);
   std::error_code error;
   const std::uintmax_t size = std::filesystem::file_size(options.out, error);
   result.bytes = error ? 0 : size;
-  result.to = (*writer)->name;
+  result.to = writer->name;
   return result;
 }
 

@@ -29,16 +29,13 @@ struct Options {
 };
 
 Result<Component> find(const std::string& name) {
-  const Result<std::vector<Component>> all = app::components("");
-  if (!all.ok()) {
-    return all.error();
-  }
+  FORETRACE_TRY(const std::vector<Component> all, app::components(""));
   std::vector<std::string_view> names;
   std::vector<std::string> meant = {name};
   for (const Result<std::string>& word : {app::what_if_named(name), app::accelerator_named(name)}) {
     if (word.ok()) meant.push_back(*word);
   }
-  for (const Component& component : *all) {
+  for (const Component& component : all) {
     if (std::find(meant.begin(), meant.end(), component.name) != meant.end()) {
       return component;
     }

@@ -71,7 +71,7 @@ class ExportFolder {
 
   /// Before the work.
   [[nodiscard]] Status open() {
-    if (Status free = check_folder(path_); !free.ok()) return free;
+    FORETRACE_TRY(check_folder(path_));
     std::error_code failed;
     is_new_ = std::filesystem::create_directories(path_, failed);
     if (!failed && ::access(path_.c_str(), W_OK | X_OK) != 0) {
@@ -101,23 +101,21 @@ class ExportFolder {
 };
 
 Result<ChakraExport> export_to(const Options& options) {
-  const Result<CataloguePtr> known = app::catalogue();
-  if (!known.ok()) return known.error();
+  FORETRACE_TRY(const CataloguePtr known, app::catalogue());
   if (!is_scenario_file(options.scenario)) {
     return Error{ErrorCode::bad_config,
                  fmt::format("export: '{}' is no scenario (see configs/scenarios); a recording is "
                              "written by foretrace convert",
                              options.scenario)};
   }
-  const auto scenario = read_scenario_of_alike_ranks(**known, options.scenario);
-  if (!scenario.ok()) return scenario.error();
+  FORETRACE_TRY(const auto scenario, read_scenario_of_alike_ranks(*known, options.scenario));
   ExportFolder folder(options.chakra);
-  if (Status open = folder.open(); !open.ok()) return std::move(open).error();
+  FORETRACE_TRY(folder.open());
   const auto write = [&folder](const std::string& name, const std::string& text) {
     return folder.write(name, text);
   };
   auto exported = app::while_busy(options.common, "writing ranks",
-                                  [&] { return export_chakra(*scenario, write); });
+                                  [&] { return export_chakra(scenario, write); });
   if (exported.ok()) folder.keep();
   return exported;
 }

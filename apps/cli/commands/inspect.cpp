@@ -45,33 +45,21 @@ int run_communication(const Options& options) {
 }
 
 Result<std::vector<Inspection>> inspect_all(const Options& options) {
-  const Result<std::vector<std::string>> listed = trace::list_files(options.paths);
-  if (!listed.ok()) {
-    return listed.error();
-  }
-  const std::vector<std::string>& files = *listed;
-  const Result<AllocatorSettings> settings = parse_allocator_settings(options.allocator);
-  if (!settings.ok()) {
-    return settings.error();
-  }
-  const MemoryQuestion memory{options.memory, *settings};
-  Result<LoadOptions> load = app::load_options(files.front(), options.trace, options.common);
-  if (!load.ok()) {
-    return load.error();
-  }
+  FORETRACE_TRY(const std::vector<std::string>& files, trace::list_files(options.paths));
+  FORETRACE_TRY(const AllocatorSettings settings, parse_allocator_settings(options.allocator));
+  const MemoryQuestion memory{options.memory, settings};
+  FORETRACE_TRY(LoadOptions load, app::load_options(files.front(), options.trace, options.common));
   if (files.size() == 2) {  // they may complete each other
-    auto pair = inspect_two(files[0], files[1], *load, memory);
+    auto pair = inspect_two(files[0], files[1], load, memory);
     app::clear_progress();
     return pair;
   }
   std::vector<Inspection> traces;
   for (const std::string& file : files) {
-    load->progress = app::reading_progress(file, options.common);
-    Result<std::vector<Inspection>> found = inspect(file, *load, memory);
+    load.progress = app::reading_progress(file, options.common);
+    Result<std::vector<Inspection>> found = inspect(file, load, memory);
     app::clear_progress();
-    if (!found.ok()) {
-      return std::move(found).error();
-    }
+    FORETRACE_TRY(found);
     std::move(found->begin(), found->end(), std::back_inserter(traces));
   }
   return traces;

@@ -87,30 +87,28 @@ Result<DeviceRange> device_range(const std::string& text, std::uint32_t all) {
   const std::string_view view = text;
   const auto dots = view.find("..");
   const auto first = device_count(view.substr(0, dots), text);
-  if (!first.ok()) return first.error();
-  const auto last =
-      dots == std::string_view::npos ? first : device_count(view.substr(dots + 2), text);
-  if (!last.ok()) return last.error();
-  if (*last < *first) {
+  FORETRACE_TRY(first);
+  FORETRACE_TRY(const auto last,
+                dots == std::string_view::npos ? first : device_count(view.substr(dots + 2), text));
+  if (last < *first) {
     return Error{ErrorCode::bad_usage,
                  fmt::format("--gpus: got {}, expected the smaller number first: {}..{}",
-                             in_quotes(text), *last, *first)};
+                             in_quotes(text), last, *first)};
   }
-  if (*last > all) {
+  if (last > all) {
     return Error{ErrorCode::bad_usage,
                  fmt::format("--gpus: got {}, expected at most the {} accelerators of the cluster",
-                             *last, all)};
+                             last, all)};
   }
-  return DeviceRange{*first, *last};
+  return DeviceRange{*first, last};
 }
 
 Result<Scenario> scenario_of(const Options& options) {
-  const Result<CataloguePtr> known = app::catalogue();
-  if (!known.ok()) return known.error();
+  FORETRACE_TRY(const CataloguePtr known, app::catalogue());
   const auto or_usual = [](const std::string& given, std::string_view usual) {
     return given.empty() ? std::string(usual) : given;
   };
-  return scenario_of(**known,
+  return scenario_of(*known,
                      {options.model, options.cluster, or_usual(options.framework, usual_framework),
                       or_usual(options.precision, usual_precision), options.sequence});
 }
@@ -128,15 +126,13 @@ Result<Answers> search(const Options& options, const Scenario& scenario, const D
                         : usual_batch(scenario.model->transformer, scenario.job.length, range.most);
   for (std::uint64_t devices = range.least; devices <= range.most; devices *= 2) {
     const auto gpus = static_cast<std::uint32_t>(devices);
-    auto strong = search_plans({scenario, gpus, batch, options.top});
-    if (!strong.ok()) return std::move(strong).error();
-    answers.strong.push_back(*std::move(strong));
+    FORETRACE_TRY(auto strong, search_plans({scenario, gpus, batch, options.top}));
+    answers.strong.push_back(std::move(strong));
     if (range.least == range.most) break;
     // The largest number of devices has the whole batch.
     const double share = std::max(1.0, batch / range.most);
-    auto weak = search_plans({scenario, gpus, share * gpus, options.top});
-    if (!weak.ok()) return std::move(weak).error();
-    answers.weak.push_back(*std::move(weak));
+    FORETRACE_TRY(auto weak, search_plans({scenario, gpus, share * gpus, options.top}));
+    answers.weak.push_back(std::move(weak));
   }
   return answers;
 }

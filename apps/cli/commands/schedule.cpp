@@ -41,13 +41,10 @@ Status replace_policies(const Options& options, scheduling::Schedule& schedule) 
   if (options.policies.empty()) return ok_status();
   schedule.policies.clear();
   for (const std::string& text : options.policies) {
-    auto spec = parse_what_if(text);
-    if (!spec) return std::move(spec).error().with_context("--policy");
-    auto known = scheduling::find_scheduler(spec->name);
-    if (!known) return std::move(known).error().with_context("--policy");
-    auto policy = scheduling::make_policy(**known, spec->parameters);
-    if (!policy) return std::move(policy).error().with_context("--policy");
-    schedule.policies.push_back({.name = spec->name, .settings = spec->parameters});
+    FORETRACE_TRY(auto spec, parse_what_if(text).with_context("--policy"));
+    FORETRACE_TRY(auto known, scheduling::find_scheduler(spec.name).with_context("--policy"));
+    FORETRACE_TRY(scheduling::make_policy(*known, spec.parameters).with_context("--policy"));
+    schedule.policies.push_back({.name = spec.name, .settings = spec.parameters});
   }
   return ok_status();
 }
@@ -63,9 +60,8 @@ Status write_files(const Options& options, const scheduling::Schedule& schedule,
                         {options.timeline, app::write_schedule_timeline}};
   for (const File& file : files) {
     if (file.path.empty()) continue;
-    const Status written = app::write_file(
-        file.path, [&](const auto& sink) { return file.fill(schedule, run, sink); });
-    if (!written) return written.error();
+    FORETRACE_TRY(app::write_file(
+        file.path, [&](const auto& sink) { return file.fill(schedule, run, sink); }));
   }
   if (options.picture.empty()) return ok_status();
   return app::write_file(options.picture, [&](const auto& sink) -> Status {

@@ -115,13 +115,11 @@ std::vector<std::string> names_of(const std::vector<std::vector<std::string>>& r
 Result<std::unique_ptr<Shown>> shown_run(const Options& options, std::vector<std::string> paths) {
   app::TraceOptions trace = options.trace;
   trace.paths = std::move(paths);
-  Result<app::PageAnswers> answers = app::page_answers(options.page, trace, options.common);
-  if (!answers.ok()) return answers.error();
-  auto shown = std::make_unique<Shown>(Shown{*std::move(answers)});
-  Result<explorer::PageInput> input = app::page_input(options.page, trace, shown->answers);
-  if (!input.ok()) return input.error();
-  input->version = FORETRACE_VERSION;
-  shown->input.emplace(*std::move(input));
+  FORETRACE_TRY(app::PageAnswers answers, app::page_answers(options.page, trace, options.common));
+  auto shown = std::make_unique<Shown>(Shown{std::move(answers)});
+  FORETRACE_TRY(explorer::PageInput input, app::page_input(options.page, trace, shown->answers));
+  input.version = FORETRACE_VERSION;
+  shown->input.emplace(std::move(input));
   return shown;
 }
 

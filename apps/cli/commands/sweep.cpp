@@ -96,9 +96,8 @@ Result<sweeping::PointQuestion> question_of(const Options& options, const sweepi
   question.top = options.top;
   if (!is_whole && question.top == 0) question.top = usual_rows;
   if (!options.where.empty()) {
-    auto where = sweeping::Expression::parse(options.where, sweep.names);
-    if (!where.ok()) return std::move(where).error().with_context("--where");
-    question.where = std::move(*where);
+    FORETRACE_TRY(question.where,
+                  sweeping::Expression::parse(options.where, sweep.names).with_context("--where"));
   }
   return question;
 }
@@ -116,13 +115,11 @@ int show_lines(const Options& options, const sweeping::StoredSweep& stored) {
 }
 
 Status draw(const Options& options, const sweeping::StoredSweep& stored) {
-  const auto question = question_of(options, stored.sweep, true);
-  if (!question.ok()) return question.error();
-  const auto picture = report::sweep_picture(stored, *question);
-  if (!picture.ok()) return picture.error();
+  FORETRACE_TRY(const auto question, question_of(options, stored.sweep, true));
+  FORETRACE_TRY(const auto picture, report::sweep_picture(stored, question));
   return app::write_file(options.svg, [&](const std::function<bool(std::string_view)>& sink) {
-    return sink(*picture) ? ok_status()
-                          : Status(Error{ErrorCode::io, "the picture could not be written"});
+    return sink(picture) ? ok_status()
+                         : Status(Error{ErrorCode::io, "the picture could not be written"});
   });
 }
 

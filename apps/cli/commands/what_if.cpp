@@ -65,37 +65,23 @@ Status add_spread(const Options& options, std::vector<WhatIfSpec>& specs) {
                  "whatif: --cluster says where --parallel spreads the run, expected both, such as "
                  "--parallel data=64, or --parallel recorded"};
   }
-  Result<WhatIfSpec> spread = spread_over(options.parallel, options.cluster);
-  if (!spread.ok()) {
-    return std::move(spread).error().with_context("--parallel");
-  }
-  specs.push_back(*std::move(spread));
+  FORETRACE_TRY(WhatIfSpec spread,
+                spread_over(options.parallel, options.cluster).with_context("--parallel"));
+  specs.push_back(std::move(spread));
   return ok_status();
 }
 
 /// What the options ask for, checked before the trace is read.
 Result<std::vector<WhatIf>> stack_of(const Options& options) {
-  Result<std::vector<WhatIfSpec>> specs = parse_stack(options.apply);
-  if (!specs.ok()) {
-    return specs.error();
+  FORETRACE_TRY(std::vector<WhatIfSpec> specs, parse_stack(options.apply));
+  FORETRACE_TRY(app::resolve_names(specs));
+  FORETRACE_TRY(const std::string accelerator, app::accelerator_option(options.accelerator));
+  if (!accelerator.empty()) {
+    specs.push_back(swap_to(accelerator));
   }
-  if (const Status known = app::resolve_names(*specs); !known.ok()) {
-    return known.error();
-  }
-  const Result<std::string> accelerator = app::accelerator_option(options.accelerator);
-  if (!accelerator.ok()) {
-    return accelerator.error();
-  }
-  if (!accelerator->empty()) {
-    specs->push_back(swap_to(*accelerator));
-  }
-  if (const Status spread = add_spread(options, *specs); !spread.ok()) {
-    return spread.error();
-  }
-  if (const Status asked = app::check_questions(options.questions, !specs->empty()); !asked.ok()) {
-    return asked.error();
-  }
-  return check_stack(*specs);
+  FORETRACE_TRY(add_spread(options, specs));
+  FORETRACE_TRY(app::check_questions(options.questions, !specs.empty()));
+  return check_stack(specs);
 }
 
 /// What every answer starts from, and the budget that is asked for.
@@ -105,38 +91,20 @@ struct Start {
 };
 
 Result<Start> start_of(const Options& options) {
-  Result<RunOptions> run_options = app::run_options(options.trace);
-  if (!run_options.ok()) {
-    return run_options.error();
-  }
+  FORETRACE_TRY(RunOptions run_options, app::run_options(options.trace));
   if (options.check_graph) {
-    run_options->checks = Checks::all;
+    run_options.checks = Checks::all;
   }
-  Result<std::optional<BudgetQuestion>> question = app::budget_question(options.budget);
-  if (!question.ok()) {
-    return question.error();
+  FORETRACE_TRY(std::optional<BudgetQuestion> question, app::budget_question(options.budget));
+  FORETRACE_TRY(Recording recording, app::load_trace(options.trace, options.common));
+  FORETRACE_TRY(Replay replay, foretrace::replay(recording, run_options));
+  FORETRACE_TRY(Analysis analysis, analyse(recording.graph(), replay.run, run_options));
+  add_reserved(recording, replay.run.timeline, recording.graph(), analysis);
+  if (question.has_value()) {
+    FORETRACE_TRY(count_overhead(recording, replay.run.timeline, question.value()));
   }
-  Result<Recording> recording = app::load_trace(options.trace, options.common);
-  if (!recording.ok()) {
-    return recording.error();
-  }
-  Result<Replay> replay = foretrace::replay(*recording, *run_options);
-  if (!replay.ok()) {
-    return replay.error();
-  }
-  Result<Analysis> analysis = analyse(recording->graph(), replay->run, *run_options);
-  if (!analysis.ok()) {
-    return analysis.error();
-  }
-  add_reserved(*recording, replay->run.timeline, recording->graph(), *analysis);
-  if (question->has_value()) {
-    const Status counted = count_overhead(*recording, replay->run.timeline, question->value());
-    if (!counted.ok()) {
-      return counted.error();
-    }
-  }
-  return Start{{*std::move(recording), *run_options, *std::move(replay), *std::move(analysis)},
-               *std::move(question)};
+  return Start{{std::move(recording), run_options, std::move(replay), std::move(analysis)},
+               std::move(question)};
 }
 
 /// Nothing without a budget.
@@ -144,17 +112,11 @@ Result<std::optional<Budgets>> budgets_of(const Start& start, const Prediction& 
   if (!start.question) {
     return std::optional<Budgets>{};
   }
-  Result<BudgetAnswer> baseline =
-      run_in_budget(start.base.recording.graph(), *start.question, start.base.options);
-  if (!baseline.ok()) {
-    return baseline.error();
-  }
-  Result<BudgetAnswer> predicted =
-      run_in_budget(prediction.graph, *start.question, start.base.options);
-  if (!predicted.ok()) {
-    return predicted.error();
-  }
-  return std::optional(Budgets{*std::move(baseline), *std::move(predicted)});
+  FORETRACE_TRY(BudgetAnswer baseline,
+                run_in_budget(start.base.recording.graph(), *start.question, start.base.options));
+  FORETRACE_TRY(BudgetAnswer predicted,
+                run_in_budget(prediction.graph, *start.question, start.base.options));
+  return std::optional(Budgets{std::move(baseline), std::move(predicted)});
 }
 
 /// "mixed_precision + fused_optimizer".
@@ -178,16 +140,12 @@ Result<bool> draw(const Options& options, const app::WhatIfBase& base, const Pre
       {{"baseline", base.recording.graph(), base.replay.run.timeline,
         memory_counters(base.analysis)},
        {"predicted", prediction.graph, prediction.run.timeline, memory_counters(predicted)}}};
-  if (const Status written = app::write_timeline(options.timeline, views); !written.ok()) {
-    return written.error();
-  }
+  FORETRACE_TRY(app::write_timeline(options.timeline, views));
   const std::array<app::PicturedRun, 2> runs = {
       {{"as recorded", base.recording.graph(), base.replay.run, base.analysis},
        {"with " + names_of(prediction), prediction.graph, prediction.run, predicted}}};
   const std::string_view title = file_name_of(base.recording.path);
-  if (const Status drawn = app::draw_pictures(options.pictures, title, runs); !drawn.ok()) {
-    return drawn.error();
-  }
+  FORETRACE_TRY(app::draw_pictures(options.pictures, title, runs));
   return !options.timeline.empty();
 }
 

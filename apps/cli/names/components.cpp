@@ -330,14 +330,12 @@ Family files(Kind kind, std::vector<std::string> (*names)(const Catalogue&),
             }
           },
           [=](const std::string& name) -> Result<Json> {
-            const Result<Value> value = find(name);
-            if (!value.ok()) return value.error();
-            return Json{{"name", name}, {"summary", *value.*for_people}, {"file", path_of(name)}};
+            FORETRACE_TRY(const Value value, find(name));
+            return Json{{"name", name}, {"summary", value.*for_people}, {"file", path_of(name)}};
           },
           [=](const std::string& name, const report::TextStyle& style) -> Result<std::string> {
-            const Result<Value> value = find(name);
-            if (!value.ok()) return value.error();
-            return report::paragraph(name + ": ", *value.*for_people, style.width) +
+            FORETRACE_TRY(const Value value, find(name));
+            return report::paragraph(name + ": ", value.*for_people, style.width) +
                    fmt::format(
                        "\nits figures and their sources: {}\n"
                        "in a scenario: \"{}\": \"{}\"\n",
@@ -438,8 +436,8 @@ std::vector<Kind> kinds() {
 }
 
 Result<std::vector<Component>> components(std::string_view kind) {
-  if (const Result<CataloguePtr> known = catalogue(); !known.ok()) return known.error();
-  if (!how_tos().ok()) return how_tos().error();
+  FORETRACE_TRY(catalogue());
+  FORETRACE_TRY(how_tos());
   std::vector<std::string_view> names;
   std::vector<Component> found;
   bool known = kind.empty();

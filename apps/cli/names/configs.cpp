@@ -25,9 +25,8 @@ Result<CataloguePtr> read_catalogue() {
                  fmt::format("FORETRACE_CONFIGS: {} is no folder, expected that of the configs",
                              config_directory())};
   }
-  Result<Catalogue> read = Catalogue::read(config_directory());
-  if (!read.ok()) return std::move(read).error();
-  return CataloguePtr(std::make_shared<const Catalogue>(*std::move(read)));
+  FORETRACE_TRY(Catalogue read, Catalogue::read(config_directory()));
+  return CataloguePtr(std::make_shared<const Catalogue>(std::move(read)));
 }
 
 }  // namespace

@@ -95,30 +95,28 @@ Result<std::string> what_if_named(std::string_view word) {
   const std::string wanted = normal(word);
   if (is_what_if(word)) return std::string(word);
   if (is_what_if(wanted)) return wanted;
-  const Result<std::vector<Alias>> aliases = what_if_aliases();
-  if (!aliases.ok()) return aliases.error();
-  for (const Alias& alias : *aliases) {
+  FORETRACE_TRY(const std::vector<Alias> aliases, what_if_aliases());
+  for (const Alias& alias : aliases) {
     if (normal(alias.word) != wanted) continue;
     if (alias.difference.empty()) return alias.name;
     return Error{ErrorCode::not_found,
                  fmt::format("unknown optimization '{}'; the nearest is {}: {}", word, alias.name,
                              alias.difference)};
   }
-  return unknown_what_if(word, *aliases);
+  return unknown_what_if(word, aliases);
 }
 
 Result<std::string> accelerator_named(std::string_view word) {
   const std::string wanted = normal(word);
-  const Result<CataloguePtr> known = catalogue();
-  if (!known.ok()) return known.error();
-  const std::vector<std::string> names = (*known)->accelerator_names();
+  FORETRACE_TRY(const CataloguePtr known, catalogue());
+  const std::vector<std::string> names = known->accelerator_names();
   std::vector<std::string> beginnings;
   for (const std::string& name : names) {
     if (name == word || name == wanted) return name;
     if (name.starts_with(wanted + "_")) beginnings.push_back(name);
   }
   std::vector<std::string> called;
-  for (const Accelerator& accelerator : (*known)->accelerators()) {
+  for (const Accelerator& accelerator : known->accelerators()) {
     const auto is_wanted = [&](const std::string& text) { return normal(text) == wanted; };
     if (is_wanted(accelerator.product) ||
         std::any_of(accelerator.trace_names.begin(), accelerator.trace_names.end(), is_wanted)) {
@@ -136,20 +134,16 @@ Result<std::string> accelerator_named(std::string_view word) {
 
 Result<std::string> accelerator_option(const std::string& word) {
   if (word.empty()) return word;
-  auto name = accelerator_named(word);
-  if (!name.ok()) return std::move(name).error().with_context("--accelerator");
-  const Result<CataloguePtr> known = catalogue();
-  if (!known.ok()) return known.error();
-  const auto found = (*known)->accelerator(*name);
-  if (!found.ok() && !names_file(*name)) return Error(found.error()).with_context("--accelerator");
+  FORETRACE_TRY(auto name, accelerator_named(word).with_context("--accelerator"));
+  FORETRACE_TRY(const CataloguePtr known, catalogue());
+  const auto found = known->accelerator(name);
+  if (!found.ok() && !names_file(name)) return Error(found.error()).with_context("--accelerator");
   return name;
 }
 
 Status resolve_names(std::vector<WhatIfSpec>& what_ifs) {
   for (WhatIfSpec& what_if : what_ifs) {
-    Result<std::string> name = what_if_named(what_if.name);
-    if (!name.ok()) return name.error();
-    what_if.name = *std::move(name);
+    FORETRACE_TRY(what_if.name, what_if_named(what_if.name));
   }
   return ok_status();
 }

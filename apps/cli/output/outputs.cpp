@@ -74,19 +74,16 @@ std::vector<std::string> files_behind(const std::string& input) {
 }  // namespace
 
 Status write_file(const std::string& path, const FillFile& fill) {
-  Result<trace::OutputFile> file = trace::OutputFile::create(path);
-  if (!file.ok()) {
-    return std::move(file).error();
-  }
+  FORETRACE_TRY(trace::OutputFile file, trace::OutputFile::create(path));
   bool kept = true;
   Status filled = fill([&](std::string_view text) {
-    kept = file->write(text);
+    kept = file.write(text);
     return kept;
   });
   if (!filled.ok() && kept) {
     return filled;
   }
-  return file->commit();  // says why, where a piece could not be kept
+  return file.commit();  // says why, where a piece could not be kept
 }
 
 Status check_not_read(const std::string& output, const std::string& input) {
@@ -111,23 +108,17 @@ Status check_output(const std::string& output, std::span<const std::string> inpu
   const bool is_there = identity_of(output).has_value();
   for (std::size_t i = 0; is_there && i < inputs.size(); ++i) {
     for (const std::string& file : files_behind(inputs[i])) {
-      if (Status status = check_not_read(output, file); !status.ok()) {
-        return status;
-      }
+      FORETRACE_TRY(check_not_read(output, file));
     }
   }
-  if (Status status = check_not_read(output, defaults_path()); !status.ok()) {
-    return status;
-  }
+  FORETRACE_TRY(check_not_read(output, defaults_path()));
   return trace::check_writable(output);
 }
 
 Status check_outputs(std::span<const std::string> outputs, std::span<const std::string> inputs) {
   std::error_code failed;
   for (std::size_t i = 0; i < outputs.size(); ++i) {
-    if (Status status = check_output(outputs[i], inputs); !status.ok()) {
-      return status;
-    }
+    FORETRACE_TRY(check_output(outputs[i], inputs));
     for (std::size_t other = 0; other < i && !outputs[i].empty(); ++other) {
       // Devices and pipes take what several write.
       const bool is_one =

@@ -62,9 +62,7 @@ Status draw_pictures(const PictureOptions& options, std::string_view title,
     }
     svg::TimelinePicture picture;
     picture.title = std::string(title);
-    if (Status drawn = write(options.timeline, svg::timeline_picture(picture, views)); !drawn) {
-      return drawn;
-    }
+    FORETRACE_TRY(write(options.timeline, svg::timeline_picture(picture, views)));
   }
   return options.memory.empty() ? ok_status() : draw_memory(options.memory, title, runs);
 }

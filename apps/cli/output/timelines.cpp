@@ -36,20 +36,15 @@ Result<bool> write_budget_timeline(const std::string& path, std::span<const Budg
                    view.label.empty() ? "" : std::string(view.label) + " ");
       continue;
     }
-    Result<BudgetTimeline> run = budget_timeline(*view.answer.run);
-    if (!run.ok()) {
-      return run.error();
-    }
-    const BudgetTimeline& kept = runs.emplace_back(*std::move(run));
+    FORETRACE_TRY(BudgetTimeline run, budget_timeline(*view.answer.run));
+    const BudgetTimeline& kept = runs.emplace_back(std::move(run));
     drawn.push_back(
         {view.label, kept.executed.graph, kept.executed.timeline, kept.counters, kept.instants});
   }
   if (drawn.empty()) {
     return false;
   }
-  if (const Status written = write_timeline(path, drawn); !written.ok()) {
-    return written.error();
-  }
+  FORETRACE_TRY(write_timeline(path, drawn));
   return true;
 }
 

@@ -37,7 +37,7 @@ class FederatedReader {
     federation.seed = static_cast<std::uint64_t>(
         optional_within(fields_, "seed", ParamType::integer, largest_seed, 0));
     read_policies();
-    if (const Status fine = fields_.finish(); !fine) return fine.error();
+    FORETRACE_TRY(fields_.finish());
     return std::move(run_);
   }
 
@@ -174,15 +174,13 @@ class FederatedReader {
 }  // namespace
 
 Result<FederatedRun> parse_federated(std::string_view text, const std::string& where) {
-  auto root = parse_config_document(text, where, federated_schema);
-  if (!root) return std::move(root).error();
-  return FederatedReader(*root, where).read();
+  FORETRACE_TRY(auto root, parse_config_document(text, where, federated_schema));
+  return FederatedReader(root, where).read();
 }
 
 Result<FederatedRun> read_federated(const std::string& path) {
-  auto root = read_config(path, federated_schema);
-  if (!root) return std::move(root).error();
-  return FederatedReader(*root, path).read();
+  FORETRACE_TRY(auto root, read_config(path, federated_schema));
+  return FederatedReader(root, path).read();
 }
 
 Result<std::vector<federated::RoundFigures>> run_federated(const FederatedRun& run) {

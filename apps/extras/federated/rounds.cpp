@@ -163,7 +163,7 @@ class Server {
     std::vector<std::size_t> there;
     for (std::int64_t round = 0; round < federation_.rounds; ++round) {
       const std::int64_t begin_ns = now_ns_;
-      if (Status status = check_effort(round); !status.ok()) return std::move(status).error();
+      FORETRACE_TRY(check_effort(round));
       if (!find(asked, there)) return too_few(asked);
       std::vector<Attempt> attempts;
       for (std::int64_t i = 0; i < asked; ++i) {
@@ -257,7 +257,7 @@ class Server {
     std::queue<std::int64_t> merging;
     std::int64_t in_vain = 0;  // ends since the last update that was merged
     while (round < federation_.rounds) {
-      if (Status status = check_effort(round); !status.ok()) return std::move(status).error();
+      FORETRACE_TRY(check_effort(round));
       if (in_vain > most_tries) {
         return Error{ErrorCode::bad_config,
                      fmt::format("round {}: no update comes, after {} devices", round, in_vain)};

@@ -250,7 +250,7 @@ void FrameRun::score() {
 }
 
 Result<ScenarioScore> FrameRun::run() {
-  if (const Status fine = check(); !fine) return fine.error();
+  FORETRACE_TRY(check());
   result_.name = scenario_.name;
   add_arrivals();
   double now_ms = 0;
@@ -319,7 +319,7 @@ Result<std::vector<FrameScenario>> scenarios_from(const ConfigValue& root,
     fields.take(one.finish());
     scenarios.push_back(std::move(scenario));
   }
-  if (const Status fine = fields.finish(); !fine) return fine.error();
+  FORETRACE_TRY(fields.finish());
   return scenarios;
 }
 
@@ -337,18 +337,16 @@ Result<ScenarioScore> run_frames(const FrameScenario& scenario,
 
 Result<std::vector<FrameScenario>> parse_frame_scenarios(std::string_view text,
                                                          const std::string& where) {
-  auto root = parse_config_document(text, where, schema);
-  if (!root) return std::move(root).error();
-  return scenarios_from(*root, where);
+  FORETRACE_TRY(auto root, parse_config_document(text, where, schema));
+  return scenarios_from(root, where);
 }
 
 Result<std::vector<FrameScenario>> find_frame_scenarios(const Catalogue& catalogue,
                                                         std::string_view name) {
-  auto path = config_path(catalogue.directory(), {"stream scenarios", "streams"}, name);
-  if (!path) return std::move(path).error();
-  auto root = read_config(*path, schema);
-  if (!root) return std::move(root).error();
-  return scenarios_from(*root, *path);
+  FORETRACE_TRY(auto path,
+                config_path(catalogue.directory(), {"stream scenarios", "streams"}, name));
+  FORETRACE_TRY(auto root, read_config(path, schema));
+  return scenarios_from(root, path);
 }
 
 }  // namespace foretrace::streams

@@ -184,7 +184,7 @@ Result<Streams> StreamsReader::read() {
                     "missing key, expected the time of some batches, such as "
                     "{\"1\": \"2 ms\", \"8\": \"6 ms\"}");
   }
-  if (const Status fine = fields_.finish(); !fine) return fine.error();
+  FORETRACE_TRY(fields_.finish());
   return std::move(streams_);
 }
 
@@ -238,23 +238,22 @@ std::int64_t BatchTimes::at(std::int64_t samples) const {
 
 Result<Streams> parse_streams(const Catalogue& catalogue, std::string_view text,
                               const std::string& where) {
-  auto root = parse_config_document(text, where, streams_schema);
-  if (!root) return std::move(root).error();
-  return StreamsReader(catalogue, *root, where).read();
+  FORETRACE_TRY(auto root, parse_config_document(text, where, streams_schema));
+  return StreamsReader(catalogue, root, where).read();
 }
 
 Result<Streams> read_streams(const Catalogue& catalogue, const std::string& path) {
-  auto root = read_config(path, streams_schema);
-  if (!root) return std::move(root).error();
-  return StreamsReader(catalogue, *root, path).read();
+  FORETRACE_TRY(auto root, read_config(path, streams_schema));
+  return StreamsReader(catalogue, root, path).read();
 }
 
 Result<StreamsAnswer> run_streams(const Streams& streams) {
   StreamsAnswer answer;
   for (const streams::FrameScenario& scenario : streams.scenarios) {
-    auto score = streams::run_frames(scenario, streams.engines, streams.frames);
-    if (!score.ok()) return std::move(score).error().with_context(streams.path);
-    answer.scores.push_back(*std::move(score));
+    FORETRACE_TRY(
+        auto score,
+        streams::run_frames(scenario, streams.engines, streams.frames).with_context(streams.path));
+    answer.scores.push_back(std::move(score));
   }
   for (const LoadRequest& load : streams.loads) {
     answer.loads.push_back(run_load(load, streams.batches));

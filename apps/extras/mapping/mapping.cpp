@@ -198,7 +198,7 @@ Result<Mapping> MappingReader::read() {
   } else {
     read_tables();
   }
-  if (const Status fine = fields_.finish(); !fine) return fine.error();
+  FORETRACE_TRY(fields_.finish());
   if (!has_tasks) return std::move(mapping_);
   if (const Status fine = mapping::check_problem(mapping_.problem); !fine) {
     return Error{fine.error().code, fmt::format("{}: /{}", where_, fine.error().message)};
@@ -210,15 +210,13 @@ Result<Mapping> MappingReader::read() {
 
 Result<Mapping> parse_mapping(const Catalogue& catalogue, std::string_view text,
                               const std::string& where) {
-  auto root = parse_config_document(text, where, mapping_schema);
-  if (!root) return std::move(root).error();
-  return MappingReader(catalogue, *root, where).read();
+  FORETRACE_TRY(auto root, parse_config_document(text, where, mapping_schema));
+  return MappingReader(catalogue, root, where).read();
 }
 
 Result<Mapping> read_mapping(const Catalogue& catalogue, const std::string& path) {
-  auto root = read_config(path, mapping_schema);
-  if (!root) return std::move(root).error();
-  return MappingReader(catalogue, *root, path).read();
+  FORETRACE_TRY(auto root, read_config(path, mapping_schema));
+  return MappingReader(catalogue, root, path).read();
 }
 
 Result<MappingAnswer> run_mapping(const Mapping& mapping) {

@@ -46,7 +46,7 @@ class StorageReader {
     read_loader();
     input_.pipeline.step_ns =
         to_whole(read_within(fields_, "step", ParamType::time, longest_read_ns));
-    if (const Status fine = fields_.finish(); !fine) return fine.error();
+    FORETRACE_TRY(fields_.finish());
     return std::move(input_);
   }
 
@@ -205,15 +205,13 @@ class StorageReader {
 }  // namespace
 
 Result<StoredInput> parse_stored_input(std::string_view text, const std::string& where) {
-  auto root = parse_config_document(text, where, storage_schema);
-  if (!root) return std::move(root).error();
-  return StorageReader(*root, where).read();
+  FORETRACE_TRY(auto root, parse_config_document(text, where, storage_schema));
+  return StorageReader(root, where).read();
 }
 
 Result<StoredInput> read_stored_input(const std::string& path) {
-  auto root = read_config(path, storage_schema);
-  if (!root) return std::move(root).error();
-  return StorageReader(*root, path).read();
+  FORETRACE_TRY(auto root, read_config(path, storage_schema));
+  return StorageReader(root, path).read();
 }
 
 std::vector<std::vector<storage::EpochFigures>> run_stored_input(const StoredInput& input) {

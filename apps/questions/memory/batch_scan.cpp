@@ -24,15 +24,13 @@ class Scanner {
   Result<BatchScan> run() {
     const auto fits = [](const BatchTrial& trial) { return trial.fits; };
     const auto may_fit = [](const BatchTrial& trial) { return trial.may_fit; };
-    const Result<std::int64_t> found = largest_by(fits, problem_.guess, problem_.least - 1);
-    if (!found.ok()) return found.error();
-    const Result<std::int64_t> possible =
-        largest_by(may_fit, std::max(*found, problem_.may_guess), *found);
-    if (!possible.ok()) return possible.error();
-    scan_.largest = *found;
-    scan_.possible = *possible;
-    if (const Status above = scan_above(); !above.ok()) return above.error();
-    if (const Status below = scan_below(); !below.ok()) return below.error();
+    FORETRACE_TRY(const std::int64_t found, largest_by(fits, problem_.guess, problem_.least - 1));
+    FORETRACE_TRY(const std::int64_t possible,
+                  largest_by(may_fit, std::max(found, problem_.may_guess), found));
+    scan_.largest = found;
+    scan_.possible = possible;
+    FORETRACE_TRY(scan_above());
+    FORETRACE_TRY(scan_below());
     find_gaps();
     if (scan_.largest < problem_.least) scan_.largest = 0;
     if (scan_.possible < problem_.least) scan_.possible = 0;
@@ -48,15 +46,14 @@ class Scanner {
       if (tried_.find(batch) == tried_.end()) fresh.push_back(batch);
     }
     if (fresh.empty()) return ok_status();
-    const Result<std::vector<BatchTrial>> trials = problem_.try_batches(fresh);
-    if (!trials.ok()) return trials.error();
-    FORETRACE_CHECK(trials->size() == fresh.size());
-    for (std::size_t i = 0; i < fresh.size(); ++i) tried_[fresh[i]] = (*trials)[i];
+    FORETRACE_TRY(const std::vector<BatchTrial> trials, problem_.try_batches(fresh));
+    FORETRACE_CHECK(trials.size() == fresh.size());
+    for (std::size_t i = 0; i < fresh.size(); ++i) tried_[fresh[i]] = trials[i];
     return ok_status();
   }
 
   Result<BatchTrial> try_one(std::int64_t batch) {
-    if (const Status tried = try_all({&batch, 1}); !tried.ok()) return tried.error();
+    FORETRACE_TRY(try_all({&batch, 1}));
     return tried_.at(batch);
   }
 
@@ -68,9 +65,8 @@ class Scanner {
     std::int64_t at = std::clamp(guess, problem_.least, problem_.most);
     for (std::int64_t stride = std::max<std::int64_t>(1, at / 64); high - low > 1; stride *= 2) {
       if (at > low) {
-        const Result<BatchTrial> trial = try_one(at);
-        if (!trial.ok()) return trial.error();
-        (passes(*trial) ? low : high) = at;
+        FORETRACE_TRY(const BatchTrial trial, try_one(at));
+        (passes(trial) ? low : high) = at;
       }
       if (low >= problem_.least && high <= problem_.most) break;
       at = at <= low ? std::min(problem_.most, at + stride) : std::max(problem_.least, at - stride);
@@ -83,9 +79,8 @@ class Scanner {
   Result<std::int64_t> between(const Passes& passes, std::int64_t low, std::int64_t high) {
     while (high - low > 1) {
       const std::int64_t middle = low + (high - low) / 2;
-      const Result<BatchTrial> trial = try_one(middle);
-      if (!trial.ok()) return trial.error();
-      (passes(*trial) ? low : high) = middle;
+      FORETRACE_TRY(const BatchTrial trial, try_one(middle));
+      (passes(trial) ? low : high) = middle;
     }
     return low;
   }
@@ -102,15 +97,13 @@ class Scanner {
     for (std::size_t from = 0; from < batches.size(); from += chunk) {
       const auto part = std::span<const std::int64_t>(batches).subspan(
           from, std::min(chunk, batches.size() - from));
-      if (Status tried = try_all(part); !tried.ok()) return tried;
+      FORETRACE_TRY(try_all(part));
       const auto fitting = std::find_if(part.begin(), part.end(),
                                         [&](std::int64_t batch) { return tried_.at(batch).fits; });
       if (fitting == part.end()) continue;
-      const Result<std::int64_t> largest =
-          between([](const BatchTrial& trial) { return trial.fits; }, *fitting,
-                  std::min(*fitting + granule, scan_.possible + 1));
-      if (!largest.ok()) return largest.error();
-      scan_.largest = *largest;
+      FORETRACE_TRY(scan_.largest,
+                    between([](const BatchTrial& trial) { return trial.fits; }, *fitting,
+                            std::min(*fitting + granule, scan_.possible + 1)));
       break;
     }
     return ok_status();

@@ -28,30 +28,25 @@ Result<BudgetSize> parse_budget_size(std::string_view text) {
     size.share = *percent / 100;
     return size;
   }
-  Result<double> bytes = parse_quantity(text, ParamType::bytes);
-  if (!bytes.ok()) {
-    return std::move(bytes).error().with_context("--memory-budget");
-  }
-  if (!(*bytes >= 1 && *bytes <= 1e17)) {
+  FORETRACE_TRY(double bytes,
+                parse_quantity(text, ParamType::bytes).with_context("--memory-budget"));
+  if (!(bytes >= 1 && bytes <= 1e17)) {
     return Error{
         ErrorCode::bad_usage,
         fmt::format("--memory-budget: got {}, expected from 1 B to 100 PB", in_quotes(text))};
   }
-  size.bytes = to_whole(*bytes);
+  size.bytes = to_whole(bytes);
   return size;
 }
 
 Result<WhenFullChoice> parse_when_full(std::string_view text) {
   WhenFullChoice choice;
-  Result<WhatIfSpec> spec = parse_what_if(text);
-  if (!spec.ok()) {
-    return std::move(spec).error().with_context("--when-full");
-  }
-  choice.name = spec->name;
+  FORETRACE_TRY(WhatIfSpec spec, parse_what_if(text).with_context("--when-full"));
+  choice.name = spec.name;
   if (choice.name == "block" || choice.name == "fail") {
-    if (spec->parameters.empty()) return choice;
+    if (spec.parameters.empty()) return choice;
     return Error{ErrorCode::bad_usage, fmt::format("--when-full: '{}' has no parameters, got '{}'",
-                                                   choice.name, spec->parameters.front().first)};
+                                                   choice.name, spec.parameters.front().first)};
   }
   std::vector<std::string_view> names = {"block", "fail"};
   for (const PolicyInfo* const policy : policies::all()) {
@@ -64,19 +59,16 @@ Result<WhenFullChoice> parse_when_full(std::string_view text) {
                              "foretrace list policies{}",
                              choice.name, did_you_mean(choice.name, names))};
   }
-  Result<ParamValues> values =
-      ParamValues::parse(choice.name, choice.policy->params, spec->parameters);
-  if (!values.ok()) return values.error();
-  choice.parameters = values->texts();
-  choice.values = *std::move(values);
+  FORETRACE_TRY(ParamValues values,
+                ParamValues::parse(choice.name, choice.policy->params, spec.parameters));
+  choice.parameters = values.texts();
+  choice.values = std::move(values);
   return choice;
 }
 
 Status count_overhead(const Recording& recording, const Timeline& timeline,
                       BudgetQuestion& question) {
-  if (Status known = check_tensors(recording, "--memory-budget"); !known.ok()) {
-    return known;
-  }
+  FORETRACE_TRY(check_tensors(recording, "--memory-budget"));
   const std::optional<MemoryNeed> need =
       MemoryModel(recording, timeline).need(recording.graph(), timeline);
   if (need && question.size.share == 0) {

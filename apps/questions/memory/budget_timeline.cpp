@@ -41,11 +41,8 @@ ChromeInstants moves(const TaskGraph& graph, const MemoryUse& use) {
 }  // namespace
 
 Result<BudgetTimeline> budget_timeline(const BudgetRun& run) {
-  Result<ExecutedGraph> executed = executed_graph(run.graph, run.execution, "recompute: ");
-  if (!executed.ok()) {
-    return executed.error();
-  }
-  BudgetTimeline timeline{*std::move(executed), {}, {}};
+  FORETRACE_TRY(ExecutedGraph executed, executed_graph(run.graph, run.execution, "recompute: "));
+  BudgetTimeline timeline{std::move(executed), {}, {}};
   for (const MemoryUse& use : run.execution.memory) {
     timeline.counters.push_back(live_bytes(use));
     timeline.instants.push_back(moves(run.graph, use));

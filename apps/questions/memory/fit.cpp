@@ -55,22 +55,13 @@ class Fitter {
     answer_.target = target;
     answer_.tolerance = limits.tolerance;
     answer_.most_members = limits.most_members;
-    Result<FitSet> now = simulated({});
-    if (!now.ok()) {
-      return now.error();
-    }
-    answer_.now = *std::move(now);
+    FORETRACE_TRY(answer_.now, simulated({}));
     if (answer_.fits_now()) {
       return std::move(answer_);
     }
-    Result<std::vector<WhatIfChoice>> choices = all_choices(TriedSettings::also_for_memory);
-    if (!choices.ok()) {
-      return choices.error();
-    }
-    keep_those_that_edit_tensors(*std::move(choices));
-    if (const Status searched = search(limits); !searched.ok()) {
-      return searched.error();
-    }
+    FORETRACE_TRY(std::vector<WhatIfChoice> choices, all_choices(TriedSettings::also_for_memory));
+    keep_those_that_edit_tensors(std::move(choices));
+    FORETRACE_TRY(search(limits));
     const Status tried = try_all_policies();
     return tried.ok() ? Result<FitAnswer>(std::move(answer_)) : tried.error();
   }
@@ -81,14 +72,11 @@ class Fitter {
     FitSet set;
     set.choices = std::move(choices);
     const std::vector<WhatIf> stack = with_set(stack_, answer_, set);
-    const Result<Prediction> prediction = predict(recording_, stack, options_, &baseline_);
-    if (!prediction.ok()) {
-      return prediction.error();
-    }
-    set.step_ns = prediction->run.answer.step_ns;
-    set.low_ns = prediction->low_ns;
-    set.high_ns = prediction->high_ns;
-    set.need = memory_.need(prediction->graph, prediction->run.timeline).value_or(MemoryNeed{});
+    FORETRACE_TRY(const Prediction prediction, predict(recording_, stack, options_, &baseline_));
+    set.step_ns = prediction.run.answer.step_ns;
+    set.low_ns = prediction.low_ns;
+    set.high_ns = prediction.high_ns;
+    set.need = memory_.need(prediction.graph, prediction.run.timeline).value_or(MemoryNeed{});
     set.fits = answer_.target.fits(set.need);
     return set;
   }
@@ -178,9 +166,7 @@ class Fitter {
     for_each_index(wanted.size(),
                    [&](std::size_t i) { sets[i] = simulated(outcome.tried[wanted[i]].choices); });
     for (std::size_t i = 0; i < sets.size(); ++i) {
-      if (!sets[i].ok()) {
-        return sets[i].error();
-      }
+      FORETRACE_TRY(sets[i]);
       if (i < singles) {
         answer_.singles.push_back(*std::move(sets[i]));
       } else if (i < next_end) {
@@ -199,19 +185,13 @@ class Fitter {
   Status try_all_policies() {
     WhatIfStack changed(recording_);
     for (const WhatIf& what_if : in_order(stack_)) {
-      if (Status pushed = changed.push(what_if, Neutral::keep); !pushed.ok()) {
-        return pushed;
-      }
+      FORETRACE_TRY(changed.push(what_if, Neutral::keep));
     }
     const MemoryNeed& need = answer_.now.need;
     BudgetQuestion question{.size = {.bytes = answer_.target.capacity_bytes},
                             .choice = {.name = "fail"},
                             .overhead_bytes = answer_.target.needed_bytes(need) - need.live_bytes};
-    Result<std::vector<BudgetTry>> tries = try_policies(changed.graph(), question, options_);
-    if (!tries.ok()) {
-      return tries.error();
-    }
-    answer_.policies = *std::move(tries);
+    FORETRACE_TRY(answer_.policies, try_policies(changed.graph(), question, options_));
     return ok_status();
   }
 
@@ -270,9 +250,7 @@ Result<FitAnswer> fit_memory(const Recording& recording, const Replay& baseline,
                              std::span<const WhatIf> stack, const MemoryTarget& target,
                              const RunOptions& options, SetLimits limits,
                              const Progress& progress) {
-  if (const Status has_tensors = check_tensors(recording, "--fit"); !has_tensors.ok()) {
-    return has_tensors.error();
-  }
+  FORETRACE_TRY(check_tensors(recording, "--fit"));
   limits.tolerance = std::max({limits.tolerance, least_tolerance, baseline.scatter});
   return Fitter(recording, baseline, stack, options, progress).run(target, limits);
 }

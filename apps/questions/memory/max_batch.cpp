@@ -47,23 +47,15 @@ class BatchSearch {
                                "kernels of operators with shapes (record_shapes=True)",
                                recording_.path)};
     }
-    if (const Status counted = count_passes(); !counted.ok()) {
-      return counted.error();
-    }
+    FORETRACE_TRY(count_passes());
     const std::int64_t middle = std::max<std::int64_t>(2, answer_.recorded_batch);
     answer_.sampled = {middle / 2, middle, 2 * middle};
-    if (const Status sampled = try_all(answer_.sampled); !sampled.ok()) {
-      return sampled.error();
-    }
+    FORETRACE_TRY(try_all(answer_.sampled));
     answer_.step_line = line_of([](const Tried& tried) { return tried.step_ns; });
     answer_.live_line = line_of([](const Tried& tried) { return tried.live_bytes; });
     needed_line_ = line_of([](const Tried& tried) { return tried.needed_bytes; });
-    if (const Status found = find(); !found.ok()) {
-      return found.error();
-    }
-    if (const Status added = add_points(); !added.ok()) {
-      return added.error();
-    }
+    FORETRACE_TRY(find());
+    FORETRACE_TRY(add_points());
     return std::move(answer_);
   }
 
@@ -79,9 +71,7 @@ class BatchSearch {
   Status count_passes() {
     WhatIfStack changed(recording_);
     for (const WhatIf& what_if : in_order(stack_)) {
-      if (const Status pushed = changed.push(what_if, Neutral::keep); !pushed.ok()) {
-        return pushed.error();
-      }
+      FORETRACE_TRY(changed.push(what_if, Neutral::keep));
     }
     answer_.passes = std::max<std::int64_t>(1, to_whole(changed.samples().value_or(1)));
     return ok_status();
@@ -89,34 +79,23 @@ class BatchSearch {
 
   [[nodiscard]] Result<std::vector<WhatIf>> stack_at(std::int64_t batch) const {
     const double factor = static_cast<double>(batch) / static_cast<double>(answer_.recorded_batch);
-    Result<WhatIf> resized = check_what_if(resize_batch(factor));
-    if (!resized.ok()) {
-      return resized.error();
-    }
+    FORETRACE_TRY(WhatIf resized, check_what_if(resize_batch(factor)));
     std::vector<WhatIf> all(stack_.begin(), stack_.end());
     if (factor != 1) {
-      all.push_back(*std::move(resized));
+      all.push_back(std::move(resized));
     }
     return in_order(all);
   }
 
   [[nodiscard]] Result<Tried> tried_at(std::int64_t batch) const {
-    const Result<std::vector<WhatIf>> stack = stack_at(batch);
-    if (!stack.ok()) {
-      return stack.error();
-    }
+    FORETRACE_TRY(const std::vector<WhatIf> stack, stack_at(batch));
     WhatIfStack changed(recording_);
-    for (const WhatIf& what_if : *stack) {
-      if (const Status pushed = changed.push(what_if, Neutral::keep); !pushed.ok()) {
-        return pushed.error();
-      }
+    for (const WhatIf& what_if : stack) {
+      FORETRACE_TRY(changed.push(what_if, Neutral::keep));
     }
-    const Result<Run> run = simulate_run(changed.graph(), options_);
-    if (!run.ok()) {
-      return run.error();
-    }
-    const MemoryNeed need = memory_.need(changed.graph(), run->timeline).value_or(MemoryNeed{});
-    return Tried{run->answer.step_ns, need.live_bytes, answer_.target.needed_bytes(need),
+    FORETRACE_TRY(const Run run, simulate_run(changed.graph(), options_));
+    const MemoryNeed need = memory_.need(changed.graph(), run.timeline).value_or(MemoryNeed{});
+    return Tried{run.answer.step_ns, need.live_bytes, answer_.target.needed_bytes(need),
                  answer_.target.fits(need)};
   }
 
@@ -132,9 +111,7 @@ class BatchSearch {
       progress_.one_more();
     });
     for (std::size_t i = 0; i < fresh.size(); ++i) {
-      if (!results[i].ok()) {
-        return results[i].error();
-      }
+      FORETRACE_TRY(results[i]);
       tried_[fresh[i]] = *results[i];
     }
     return ok_status();
@@ -181,9 +158,7 @@ class BatchSearch {
                             : answer_.recorded_batch;
     problem.try_batches =
         [this](std::span<const std::int64_t> batches) -> Result<std::vector<BatchTrial>> {
-      if (const Status tried = try_all(batches); !tried.ok()) {
-        return tried.error();
-      }
+      FORETRACE_TRY(try_all(batches));
       std::vector<BatchTrial> trials;
       for (const std::int64_t batch : batches) {
         const Tried& tried = tried_.at(batch);
@@ -191,38 +166,26 @@ class BatchSearch {
       }
       return trials;
     };
-    const Result<BatchScan> scan = scan_batches(problem);
-    if (!scan.ok()) {
-      return scan.error();
-    }
-    answer_.scan = *scan;
-    answer_.max_batch = scan->largest;
-    answer_.is_limit_of_model = scan->largest == most();
+    FORETRACE_TRY(const BatchScan scan, scan_batches(problem));
+    answer_.scan = scan;
+    answer_.max_batch = scan.largest;
+    answer_.is_limit_of_model = scan.largest == most();
     return ok_status();
   }
 
   [[nodiscard]] Result<BatchPoint> point_at(std::int64_t batch) const {
-    const Result<std::vector<WhatIf>> stack = stack_at(batch);
-    if (!stack.ok()) {
-      return stack.error();
-    }
-    const Result<Prediction> prediction = predict(recording_, *stack, options_, &baseline_);
-    if (!prediction.ok()) {
-      return prediction.error();
-    }
-    const Result<Analysis> analysis = analyse(prediction->graph, prediction->run, options_);
-    if (!analysis.ok()) {
-      return analysis.error();
-    }
+    FORETRACE_TRY(const std::vector<WhatIf> stack, stack_at(batch));
+    FORETRACE_TRY(const Prediction prediction, predict(recording_, stack, options_, &baseline_));
+    FORETRACE_TRY(const Analysis analysis, analyse(prediction.graph, prediction.run, options_));
     BatchPoint point{
         .batch = batch,
-        .step_ns = prediction->run.answer.step_ns,
-        .low_ns = prediction->low_ns,
-        .high_ns = prediction->high_ns,
+        .step_ns = prediction.run.answer.step_ns,
+        .low_ns = prediction.low_ns,
+        .high_ns = prediction.high_ns,
         .samples_per_second = 0,
-        .need = memory_.need(prediction->graph, prediction->run.timeline).value_or(MemoryNeed{}),
+        .need = memory_.need(prediction.graph, prediction.run.timeline).value_or(MemoryNeed{}),
         .fits = false,
-        .provenance = analysis->provenance};
+        .provenance = analysis.provenance};
     point.fits = answer_.target.fits(point.need);
     point.samples_per_second = static_cast<double>(answer_.passes * batch) * 1e9 /
                                static_cast<double>(std::max<std::int64_t>(1, point.step_ns));
@@ -242,9 +205,7 @@ class BatchSearch {
     std::vector<Result<BatchPoint>> points(list.size(), BatchPoint{});
     for_each_index(list.size(), [&](std::size_t i) { points[i] = point_at(list[i]); });
     for (const Result<BatchPoint>& point : points) {
-      if (!point.ok()) {
-        return point.error();
-      }
+      FORETRACE_TRY(point);
       answer_.points.push_back(*point);
       const auto batch = static_cast<double>(point->batch);
       note_error(answer_.step_line, batch, static_cast<double>(point->step_ns));
@@ -302,9 +263,7 @@ Result<std::optional<Accelerator>> accelerator_after(const Recording& recording,
                                                      std::span<const WhatIf> stack) {
   WhatIfStack changed(recording);
   for (const WhatIf& what_if : in_order(stack)) {
-    if (const Status pushed = changed.push(what_if, Neutral::keep); !pushed.ok()) {
-      return pushed.error();
-    }
+    FORETRACE_TRY(changed.push(what_if, Neutral::keep));
   }
   return changed.accelerator();
 }
@@ -312,9 +271,7 @@ Result<std::optional<Accelerator>> accelerator_after(const Recording& recording,
 Result<BatchAnswer> find_max_batch(const Recording& recording, const Replay& baseline,
                                    std::span<const WhatIf> stack, const MemoryTarget& target,
                                    const RunOptions& options, const Progress& progress) {
-  if (const Status has_tensors = check_tensors(recording, "--max-batch"); !has_tensors.ok()) {
-    return has_tensors.error();
-  }
+  FORETRACE_TRY(check_tensors(recording, "--max-batch"));
   const bool resizes = std::any_of(stack.begin(), stack.end(), [](const WhatIf& what_if) {
     return what_if.info->batch_param != nullptr;
   });
@@ -322,10 +279,9 @@ Result<BatchAnswer> find_max_batch(const Recording& recording, const Replay& bas
     return Error{ErrorCode::bad_usage,
                  "--max-batch: it changes the batch itself, leave out batch_size"};
   }
-  const auto batch = find_what_if("batch_size");
-  if (!batch.ok()) return batch.error();
+  FORETRACE_TRY(const auto batch, find_what_if("batch_size"));
   for (const WhatIf& what_if : stack) {
-    if (in_conflict(*what_if.info, **batch)) {
+    if (in_conflict(*what_if.info, *batch)) {
       return Error{ErrorCode::bad_usage,
                    fmt::format("--max-batch: {} takes the time of the recorded batch, expected a "
                                "stack without it",

@@ -37,9 +37,7 @@ Result<Attempt> attempt(const TaskGraph& graph, std::vector<MemoryBudget> budget
   Attempt attempt;
   std::unique_ptr<MemoryPolicy> policy = std::make_unique<Watcher>();
   if (choice.policy != nullptr) {
-    Result<std::unique_ptr<MemoryPolicy>> made = choice.policy->make(graph, *choice.values);
-    if (!made.ok()) return made.error();
-    policy = *std::move(made);
+    FORETRACE_TRY(policy, choice.policy->make(graph, *choice.values));
   }
   for (MemoryBudget& budget : budgets) {
     budget.when_full = choice.name == "fail" ? WhenFull::fail : WhenFull::block;
@@ -65,9 +63,8 @@ struct Times {
 Result<Times> times_of(const TaskGraph& graph, const Timeline& timeline,
                        const RunOptions& options) {
   const StepTimes steps = simulated_steps(graph, timeline);
-  const Result<StepAnswer> answer = answer_of(steps, options.step);
-  if (!answer.ok()) return answer.error();
-  return Times{*answer, steps.span_ns};
+  FORETRACE_TRY(const StepAnswer answer, answer_of(steps, options.step));
+  return Times{answer, steps.span_ns};
 }
 
 BudgetStop stop_of(const TaskGraph& graph, const Attempt& attempt) {
@@ -94,17 +91,15 @@ Result<std::vector<BudgetTry>> try_others(const TaskGraph& graph,
   std::vector<BudgetTry> tries;
   for (const std::string& name : names) {
     if (name == chosen.name) continue;
-    const Result<WhenFullChoice> choice = parse_when_full(name);
-    if (!choice.ok()) return choice.error();
-    const Result<Attempt> other = attempt(graph, budgets, *choice);
+    FORETRACE_TRY(const WhenFullChoice choice, parse_when_full(name));
+    const Result<Attempt> other = attempt(graph, budgets, choice);
     // A policy that refuses the trace is no way out.
     if (!other.ok() && other.error().code == ErrorCode::unsupported) continue;
-    if (!other.ok()) return other.error();
+    FORETRACE_TRY(other);
     BudgetTry row{.name = name, .fits = other->execution.has_value()};
     if (row.fits) {
-      const Result<Times> times = times_of(graph, other->execution->timeline, options);
-      if (!times.ok()) return times.error();
-      row.step_ns = times->step.step_ns;
+      FORETRACE_TRY(const Times times, times_of(graph, other->execution->timeline, options));
+      row.step_ns = times.step.step_ns;
     }
     tries.push_back(std::move(row));
   }
@@ -127,9 +122,7 @@ Status find_enough(const TaskGraph& graph, const std::vector<MemoryBudget>& budg
                       [&](const BudgetTry& tried) { return tried.name == policy->name; });
       if (was_tried && name == "block") name = policy->name;
     }
-    Result<WhenFullChoice> other = parse_when_full(name);
-    if (!other.ok()) return other.error();
-    choice = *std::move(other);
+    FORETRACE_TRY(choice, parse_when_full(name));
   }
   const auto at = [&](std::size_t i, int percent) {
     const std::int64_t from = budgets[i].bytes;
@@ -143,9 +136,8 @@ Status find_enough(const TaskGraph& graph, const std::vector<MemoryBudget>& budg
     for (std::size_t i = 0; i < wider.size(); ++i) {
       wider[i].bytes = std::max(budgets[i].bytes, at(i, middle));
     }
-    const Result<Attempt> tried = attempt(graph, std::move(wider), choice);
-    if (!tried.ok()) return tried.error();
-    (tried->execution ? high : low) = middle;
+    FORETRACE_TRY(const Attempt tried, attempt(graph, std::move(wider), choice));
+    (tried.execution ? high : low) = middle;
   }
   for (std::size_t i = 0; i < budgets.size(); ++i) {
     answer.enough_bytes = std::max(answer.enough_bytes, at(i, high));
@@ -202,18 +194,16 @@ Result<BudgetAnswer> run_in_budget(const TaskGraph& recorded, const BudgetQuesti
                  "(torch.profiler with profile_memory=True or record_shapes=True)"};
   }
   const TaskGraph graph = with_copy_lanes(recorded, budgets);
-  const Result<Attempt> before = attempt(graph, budgets, {.name = "block"});
-  if (!before.ok()) return before.error();
-  FORETRACE_CHECK(before->execution.has_value());
-  const Result<Times> free_times = times_of(graph, before->execution->timeline, options);
-  if (!free_times.ok()) return free_times.error();
+  FORETRACE_TRY(const Attempt before, attempt(graph, budgets, {.name = "block"}));
+  FORETRACE_CHECK(before.execution.has_value());
+  FORETRACE_TRY(const Times free_times, times_of(graph, before.execution->timeline, options));
 
   BudgetAnswer answer{.choice = question.choice,
-                      .step_before_ns = free_times->step.step_ns,
-                      .span_before_ns = free_times->span_ns,
-                      .is_span = free_times->step.is_span};
+                      .step_before_ns = free_times.step.step_ns,
+                      .span_before_ns = free_times.span_ns,
+                      .is_span = free_times.step.is_span};
   for (std::size_t i = 0; i < budgets.size(); ++i) {
-    const MemoryUse& use = before->execution->memory[i];
+    const MemoryUse& use = before.execution->memory[i];
     budgets[i].bytes = size_for(question, use.peak_bytes);
     answer.is_needed = answer.is_needed || use.peak_bytes > budgets[i].bytes;
     const std::int64_t overhead = question.size.share == 0 ? question.overhead_bytes : 0;
@@ -226,35 +216,30 @@ Result<BudgetAnswer> run_in_budget(const TaskGraph& recorded, const BudgetQuesti
                               .free_peak_bytes = use.peak_bytes});
   }
   // A policy that is never asked may as well refuse the trace.
-  Result<Attempt> within =
-      attempt(graph, budgets, answer.is_needed ? question.choice : WhenFullChoice{.name = "block"});
-  if (!within.ok()) return within.error();
-  answer.counts = within->counts;
-  answer.fits = within->execution.has_value();
+  FORETRACE_TRY(Attempt within,
+                attempt(graph, budgets,
+                        answer.is_needed ? question.choice : WhenFullChoice{.name = "block"}));
+  answer.counts = within.counts;
+  answer.fits = within.execution.has_value();
   if (!answer.fits) {
-    answer.stop = stop_of(graph, *within);
-    Result<std::vector<BudgetTry>> tries = try_others(graph, budgets, question.choice, options);
-    if (!tries.ok()) return tries.error();
-    answer.remedies = *std::move(tries);
+    answer.stop = stop_of(graph, within);
+    FORETRACE_TRY(answer.remedies, try_others(graph, budgets, question.choice, options));
     if (answer.remedies.empty() || !answer.remedies.front().fits) {
-      if (const Status found = find_enough(graph, budgets, answer); !found.ok()) {
-        return found.error();
-      }
+      FORETRACE_TRY(find_enough(graph, budgets, answer));
       answer.enough_bytes += answer.devices.front().overhead_bytes;
     }
     return answer;
   }
-  const Execution& execution = *within->execution;
-  const Result<Times> times = times_of(graph, execution.timeline, options);
-  if (!times.ok()) return times.error();
-  answer.step_after_ns = times->step.step_ns;
-  answer.span_after_ns = times->span_ns;
+  const Execution& execution = *within.execution;
+  FORETRACE_TRY(const Times times, times_of(graph, execution.timeline, options));
+  answer.step_after_ns = times.step.step_ns;
+  answer.span_after_ns = times.span_ns;
   answer.memory_waits = execution.memory_waits;
   answer.memory_waited_ns = execution.memory_waited_ns;
   for (std::size_t i = 0; i < budgets.size(); ++i) {
     answer.devices[i].peak_bytes = execution.memory[i].peak_bytes;
   }
-  answer.run = BudgetRun{graph, *std::move(within->execution)};
+  answer.run = BudgetRun{graph, *std::move(within.execution)};
   return answer;
 }
 

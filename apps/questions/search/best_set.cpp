@@ -45,11 +45,11 @@ class BestSetSearch {
     answer_.by = question_.by;
     answer_.most_members = question_.most_members;
     answer_.tolerance = std::max(least_gain, baseline_.scatter);
-    if (Status known = look_at_now(); !known.ok()) return std::move(known).error();
-    if (Status chosen = choose(); !chosen.ok()) return std::move(chosen).error();
+    FORETRACE_TRY(look_at_now());
+    FORETRACE_TRY(choose());
     const Members small = improved(try_small_sets());
     const Members best = better_of(improved({}), small);
-    if (Status told = tell(best); !told.ok()) return std::move(told).error();
+    FORETRACE_TRY(tell(best));
     return std::move(answer_);
   }
 
@@ -67,11 +67,11 @@ class BestSetSearch {
                    "one recorded with profile_memory=True (or record_shapes=True)"};
     }
     if (question_.by == RankBy::time && !question_.target && memory_.is_known()) {
-      if (Status work = expect_device_work(recording_.graph(), "--search"); !work.ok()) return work;
+      FORETRACE_TRY(expect_device_work(recording_.graph(), "--search"));
     }
     WhatIfStack changed(recording_, options_.checks);
     for (const WhatIf& what_if : in_order(stack_)) {
-      if (Status pushed = changed.push(what_if, Neutral::keep); !pushed.ok()) return pushed;
+      FORETRACE_TRY(changed.push(what_if, Neutral::keep));
     }
     answer_.target = question_.target;
     const std::optional<Accelerator>& device = changed.accelerator();
@@ -94,19 +94,17 @@ class BestSetSearch {
   /// Choices that are possible alone.
   Status choose() {
     for (const std::string& name : question_.without) {
-      if (auto known = find_what_if(name); !known.ok()) {
-        return std::move(known).error().with_context("--without");
-      }
+      FORETRACE_TRY(find_what_if(name).with_context("--without"));
     }
     const bool for_memory = question_.by == RankBy::memory || !answer_.now.fits;
-    auto all = all_choices(for_memory ? TriedSettings::also_for_memory : TriedSettings::defaults);
-    if (!all.ok()) return std::move(all).error();
-    std::erase_if(*all, [&](const WhatIfChoice& choice) {
+    FORETRACE_TRY(auto all, all_choices(for_memory ? TriedSettings::also_for_memory
+                                                   : TriedSettings::defaults));
+    std::erase_if(all, [&](const WhatIfChoice& choice) {
       const auto is_left_out = [&](const std::string& name) { return name == choice.info->name; };
       return meets_stack(choice, stack_) ||
              std::any_of(question_.without.begin(), question_.without.end(), is_left_out);
     });
-    answer_.choices = std::move(*all);
+    answer_.choices = std::move(all);
     std::vector<Members> singles;
     for (std::size_t i = 0; i < answer_.choices.size(); ++i) singles.push_back({i});
     measure_all(singles);
@@ -323,11 +321,11 @@ class BestSetSearch {
     if (!chosen.fits) answer_.nearest = chosen;
     if (chosen.fits && !best.empty()) {
       answer_.best = chosen;
-      const auto prediction =
-          predict(recording_, what_ifs_of_set(stack_, answer_, chosen), options_, &baseline_);
-      if (!prediction.ok()) return prediction.error();
-      answer_.low_ns = prediction->low_ns;
-      answer_.high_ns = prediction->high_ns;
+      FORETRACE_TRY(
+          const auto prediction,
+          predict(recording_, what_ifs_of_set(stack_, answer_, chosen), options_, &baseline_));
+      answer_.low_ns = prediction.low_ns;
+      answer_.high_ns = prediction.high_ns;
       add_members(best);
     }
     add_sizes();

@@ -26,11 +26,7 @@ std::vector<std::string> texts_of(const WhatIfInfo& info, std::string_view setti
 
 Result<WhatIfChoice> choice_of(const WhatIfInfo& info, std::string_view setting) {
   WhatIfChoice choice{&info, texts_of(info, setting), {}};
-  Result<std::vector<WhatIf>> parts = stack_of(choice.texts);
-  if (!parts.ok()) {
-    return parts.error();
-  }
-  choice.parts = *std::move(parts);
+  FORETRACE_TRY(choice.parts, stack_of(choice.texts));
   return choice;
 }
 

@@ -48,9 +48,7 @@ class PairSearch {
     std::vector<Status> ranged(pairs.rows.size(), ok_status());
     for_each_index(pairs.rows.size(), [&](std::size_t i) { ranged[i] = add_range(pairs.rows[i]); });
     for (const Status& status : ranged) {
-      if (!status.ok()) {
-        return status.error();
-      }
+      FORETRACE_TRY(status);
     }
     std::stable_sort(pairs.rows.begin(), pairs.rows.end(),
                      [&](const RankedPair& a, const RankedPair& b) { return better(a, b); });
@@ -134,12 +132,9 @@ class PairSearch {
 
   Status add_range(RankedPair& row) const {
     const std::vector<WhatIf> stack = {*with_defaults(*row.first), *with_defaults(*row.second)};
-    const Result<Prediction> prediction = predict(recording_, stack, options_, &baseline_);
-    if (!prediction.ok()) {
-      return prediction.error();
-    }
-    row.low_ns = prediction->low_ns;
-    row.high_ns = prediction->high_ns;
+    FORETRACE_TRY(const Prediction prediction, predict(recording_, stack, options_, &baseline_));
+    row.low_ns = prediction.low_ns;
+    row.high_ns = prediction.high_ns;
     return ok_status();
   }
 

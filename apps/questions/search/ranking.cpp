@@ -164,9 +164,7 @@ Result<Ranking> rank_all(const Recording& recording, const Replay& baseline,
                  "profile_memory=True (or record_shapes=True)"};
   }
   if (by == RankBy::time && memory.is_known()) {
-    if (Status work = expect_device_work(recording.graph(), "--rank-all"); !work.ok()) {
-      return std::move(work).error();
-    }
+    FORETRACE_TRY(expect_device_work(recording.graph(), "--rank-all"));
   }
   const Baseline reference{
       recording,   baseline, options, memory, memory.need(recording.graph(), baseline.run.timeline),

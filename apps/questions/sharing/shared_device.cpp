@@ -41,11 +41,9 @@ Result<SharedDevice> shared_device(const std::array<std::string, 2>& paths,
                                path)};
     }
   }
-  auto first = Predictor::load(paths[0], options);
-  if (!first.ok()) return std::move(first).error();
-  auto second = Predictor::load(paths[1], options);
-  if (!second.ok()) return std::move(second).error();
-  const std::array<std::string, 2> recorded = {first->accelerator(), second->accelerator()};
+  FORETRACE_TRY(auto first, Predictor::load(paths[0], options));
+  FORETRACE_TRY(auto second, Predictor::load(paths[1], options));
+  const std::array<std::string, 2> recorded = {first.accelerator(), second.accelerator()};
   if (accelerator.empty() && recorded[0] != recorded[1]) {
     const auto named = [](const std::string& name) {
       return name.empty() ? std::string("a device that is not known") : name;
@@ -60,15 +58,13 @@ Result<SharedDevice> shared_device(const std::array<std::string, 2>& paths,
                       .alone = {},
                       .accelerator = accelerator.empty() ? recorded[0] : accelerator,
                       .ways = {},
-                      .doubts = {first->doubts(), second->doubts()}};
+                      .doubts = {first.doubts(), second.doubts()}};
   answer.has_mps = is_of_nvidia(answer.accelerator, options.catalogue);
   for (std::size_t i = 0; i < 2; ++i) {
-    auto alone = (i == 0 ? *first : *second).predict(placement);
-    if (!alone.ok()) return std::move(alone).error();
-    answer.alone[i] = *alone;
+    FORETRACE_TRY(answer.alone[i], (i == 0 ? first : second).predict(placement));
   }
   for (const Sharing sharing : {Sharing::time_slices, Sharing::mps, Sharing::mig}) {
-    auto runs = Predictor::corun(*first, *second, sharing, placement);
+    auto runs = Predictor::corun(first, second, sharing, placement);
     if (runs.ok()) {
       answer.ways.push_back({sharing, *runs});
       continue;

@@ -96,9 +96,8 @@ std::vector<WhatIfSpec> Substitutions::usual_rules() {
 
 Status Substitutions::measure(SubstitutionState& state) const {
   const TaskGraph& graph = state.graph();
-  const auto run = simulate_run(graph, options_.run);
-  if (!run.ok()) return run.error();
-  state.cost_ = {0, run->answer.step_ns, graph.size()};
+  FORETRACE_TRY(const auto run, simulate_run(graph, options_.run));
+  state.cost_ = {0, run.answer.step_ns, graph.size()};
   std::uint64_t hash = graph.size();
   for (std::size_t t = 0; t < graph.size(); ++t) {
     const auto task = static_cast<TaskId>(t);
@@ -107,7 +106,7 @@ Status Substitutions::measure(SubstitutionState& state) const {
     hash = mixed(hash, static_cast<std::uint64_t>(ns));
     hash = mixed(hash, static_cast<std::uint64_t>(graph.segment_ns(task)));
     // When it ran says whom it waited for.
-    hash = mixed(hash, static_cast<std::uint64_t>(run->timeline.start_ns(task)));
+    hash = mixed(hash, static_cast<std::uint64_t>(run.timeline.start_ns(task)));
   }
   state.fingerprint_ = hash;
   return ok_status();
@@ -117,12 +116,12 @@ Result<Substitutions> Substitutions::of(const Recording& recording,
                                         std::span<const WhatIfSpec> rules,
                                         const SubstitutionOptions& options) {
   Substitutions made(SubstitutionState(WhatIfStack(recording)), options);
-  if (Status status = made.measure(made.start_); !status.ok()) return std::move(status).error();
+  FORETRACE_TRY(made.measure(made.start_));
   const std::vector<WhatIfSpec> usual = usual_rules();
   const std::vector<std::string> places = places_of(recording.graph());
   for (const WhatIfSpec& rule : rules.empty() ? std::span<const WhatIfSpec>(usual) : rules) {
     // Mistakes of the rule itself, before it has a place.
-    if (auto checked = check_what_if(rule); !checked.ok()) return std::move(checked).error();
+    FORETRACE_TRY(check_what_if(rule));
     std::vector<WhatIfSpec> matches;
     if (has_select(rule)) {
       for (const std::string& place : places) matches.push_back(at(rule, place));
@@ -130,16 +129,15 @@ Result<Substitutions> Substitutions::of(const Recording& recording,
       matches.push_back(rule);
     }
     for (const WhatIfSpec& match : matches) {
-      auto what_if = check_what_if(match);
-      if (!what_if.ok()) return std::move(what_if).error();
+      FORETRACE_TRY(auto what_if, check_what_if(match));
       // What never matches is no action; what a substitution makes possible elsewhere is one of
       // the same layer.
       WhatIfStack trial = made.start_.stack_;
-      const Status matched = trial.push(*what_if, Neutral::refuse);
+      const Status matched = trial.push(what_if, Neutral::refuse);
       if (!matched.ok() && matched.error().code == ErrorCode::no_match) continue;
-      if (!matched.ok()) return Error(matched.error());
+      FORETRACE_TRY(matched);
       made.texts_.push_back(text_of(match));
-      made.what_ifs_.push_back(*std::move(what_if));
+      made.what_ifs_.push_back(std::move(what_if));
       if (made.texts_.size() > most_actions) {
         return Error{ErrorCode::unsupported,
                      fmt::format("substitutions: got more than {} matches, expected rules that "
@@ -169,7 +167,7 @@ Result<std::optional<SubstitutionState>> Substitutions::next(const SubstitutionS
     return Error(matched.error());
   }
   changed->taken_.push_back(action);
-  if (Status status = measure(*changed); !status.ok()) return std::move(status).error();
+  FORETRACE_TRY(measure(*changed));
   return changed;
 }
 
@@ -181,9 +179,8 @@ void SubstitutionEnvironment::reset() {
 
 Result<const std::optional<SubstitutionState>*> SubstitutionEnvironment::child(std::size_t action) {
   if (const auto known = children_.find(action); known != children_.end()) return &known->second;
-  auto made = rules_->next(state_, action);
-  if (!made.ok()) return std::move(made).error();
-  return &children_.emplace(action, *std::move(made)).first->second;
+  FORETRACE_TRY(auto made, rules_->next(state_, action));
+  return &children_.emplace(action, std::move(made)).first->second;
 }
 
 Result<std::vector<bool>> SubstitutionEnvironment::mask() {
@@ -191,9 +188,8 @@ Result<std::vector<bool>> SubstitutionEnvironment::mask() {
   matches[rules_->stop()] = true;
   if (done_) return matches;
   for (std::size_t action = 0; action < rules_->stop(); ++action) {
-    const auto made = child(action);
-    if (!made.ok()) return made.error();
-    matches[action] = (*made)->has_value();
+    FORETRACE_TRY(const auto made, child(action));
+    matches[action] = made->has_value();
   }
   return matches;
 }
@@ -202,14 +198,13 @@ Result<SubstitutionStep> SubstitutionEnvironment::step(std::size_t action) {
   if (done_) {
     return Error{ErrorCode::bad_usage, "step: the episode has ended, expected a reset before it"};
   }
-  const auto made = child(action);
-  if (!made.ok()) return made.error();
-  if (!(*made)->has_value()) {
+  FORETRACE_TRY(const auto made, child(action));
+  if (!made->has_value()) {
     return Error{ErrorCode::no_match, fmt::format("step: action {} ({}) does not match here, "
                                                   "expected one of the mask",
                                                   action, rules_->actions()[action])};
   }
-  SubstitutionState after = **made.value();
+  SubstitutionState after = **made;
   const auto first = static_cast<double>(rules_->goal_of(rules_->start().cost()));
   const std::int64_t gain = rules_->goal_of(state_.cost()) - rules_->goal_of(after.cost());
   done_ = action == rules_->stop();
@@ -250,16 +245,15 @@ Result<SubstitutionFound> search_substitutions(const Substitutions& rules,
     if (!is_near(one.goal)) continue;
     ++followed;
     for (std::size_t action = 0; action < rules.stop(); ++action) {
-      auto child = rules.next(one.state, action);
-      if (!child.ok()) return std::move(child).error();
-      if (!child->has_value() || !seen.insert((*child)->fingerprint()).second) continue;
-      const std::int64_t goal = rules.goal_of((*child)->cost());
+      FORETRACE_TRY(auto child, rules.next(one.state, action));
+      if (!child.has_value() || !seen.insert(child->fingerprint()).second) continue;
+      const std::int64_t goal = rules.goal_of(child->cost());
       if (goal < best) {
         best = goal;
-        found.cost = (*child)->cost();
-        found.actions = (*child)->taken();
+        found.cost = child->cost();
+        found.actions = child->taken();
       }
-      if (is_near(goal)) waiting.push({goal, ++number, **std::move(child)});
+      if (is_near(goal)) waiting.push({goal, ++number, *std::move(child)});
     }
   }
   found.states = seen.size();

@@ -49,23 +49,19 @@ Result<std::vector<AblatedPairs>> ablated_pairs(const CataloguePtr& catalogue,
                                                 const std::string& folder,
                                                 const std::string& rule) {
   if (rule != "all") {
-    if (Status status = trace::rules::check_left_out({rule}); !status) {
-      return std::move(status).error().with_context("--ablate");
-    }
+    FORETRACE_TRY(trace::rules::check_left_out({rule}).with_context("--ablate"));
   }
-  const Result<std::vector<PairRow>> known = pair_table(catalogue, folder);
-  if (!known.ok()) return known.error();
+  FORETRACE_TRY(const std::vector<PairRow> known, pair_table(catalogue, folder));
   std::vector<AblatedPairs> table;
   for (const trace::rules::Rule* const one : trace::rules::in_order()) {
     if (one->name != rule && (rule != "all" || one->required)) continue;
-    const auto rows = pairs_without(catalogue, folder, std::string(one->name), *known);
-    if (!rows.ok()) return rows.error();
+    FORETRACE_TRY(const auto rows, pairs_without(catalogue, folder, std::string(one->name), known));
     AblatedPairs ablated{.rule = one->name, .pairs = {}};
-    for (std::size_t i = 0; i < rows->size(); ++i) {
-      if (!(*known)[i].failure.empty()) continue;
-      const PairRow& row = (*rows)[i];
+    for (std::size_t i = 0; i < rows.size(); ++i) {
+      if (!known[i].failure.empty()) continue;
+      const PairRow& row = rows[i];
       ablated.pairs.push_back(
-          {row.id, (*known)[i].error(), row.failure.empty() ? row.error() : 0, row.failure});
+          {row.id, known[i].error(), row.failure.empty() ? row.error() : 0, row.failure});
     }
     table.push_back(std::move(ablated));
   }

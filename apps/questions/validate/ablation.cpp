@@ -35,10 +35,7 @@ double difference(const AblatedTrace& trace) {
 
 /// References are those of the graph with all rules: what they are cannot depend on a rule.
 Result<GraphErrors> errors_of(const Recording& recording, const trace::Honesty& reference) {
-  const Result<Replay> replayed = replay(recording);
-  if (!replayed.ok()) {
-    return replayed.error();
-  }
+  FORETRACE_TRY(const Replay replayed, replay(recording));
   const trace::Honesty& honesty = recording.built.honesty;
   const auto share = [&](std::int64_t ns) {
     return reference.span_ns == 0
@@ -46,11 +43,11 @@ Result<GraphErrors> errors_of(const Recording& recording, const trace::Honesty& 
                : static_cast<double>(ns) / static_cast<double>(reference.span_ns);
   };
   return GraphErrors{
-      .span = replayed->span_error,
-      .worst_step = replayed->worst_step_error,
-      .device_x0 = share(replayed->reactions.device_x0_ns - reference.host_only_ns),
-      .host_x0 = share(replayed->reactions.host_x0_ns - reference.device_busy_ns),
-      .device_double = share(replayed->reactions.device_double_ns - reference.span_ns),
+      .span = replayed.span_error,
+      .worst_step = replayed.worst_step_error,
+      .device_x0 = share(replayed.reactions.device_x0_ns - reference.host_only_ns),
+      .host_x0 = share(replayed.reactions.host_x0_ns - reference.device_busy_ns),
+      .device_double = share(replayed.reactions.device_double_ns - reference.span_ns),
       .unexplained = share(honesty.unexplained_device_ns + honesty.unexplained_launch_ns)};
 }
 
@@ -58,21 +55,16 @@ Result<GraphErrors> errors_of(const Recording& recording, const trace::Honesty& 
 Result<GraphErrors> errors_without(const Recording& recording, const Rule& rule) {
   trace::BuildOptions options;
   options.without_rules.emplace(rule.name);
-  Result<trace::BuiltGraph> built = trace::build_graph(recording.events, options);
-  if (!built.ok()) {
-    return built.error();
-  }
+  FORETRACE_TRY(trace::BuiltGraph built, trace::build_graph(recording.events, options));
   Recording without;
   without.path = recording.path;
-  without.built = *std::move(built);
+  without.built = std::move(built);
   return errors_of(without, recording.built.honesty);
 }
 
 Result<std::vector<const Rule*>> rules_called(const std::string& name) {
   if (name != "all") {
-    if (Status status = trace::rules::check_left_out({name}); !status) {
-      return std::move(status).error().with_context("--ablate");
-    }
+    FORETRACE_TRY(trace::rules::check_left_out({name}).with_context("--ablate"));
   }
   std::vector<const Rule*> rules;
   for (const Rule* const rule : trace::rules::in_order()) {
@@ -122,12 +114,9 @@ const AblatedTrace* AblatedRule::most_moved() const {
 Result<std::vector<AblatedRule>> ablation_table(const CataloguePtr& catalogue,
                                                 const std::string& folder,
                                                 const std::string& rule) {
-  const Result<std::vector<const Rule*>> rules = rules_called(rule);
-  if (!rules.ok()) {
-    return rules.error();
-  }
+  FORETRACE_TRY(const std::vector<const Rule*> rules, rules_called(rule));
   std::vector<AblatedRule> table;
-  for (const Rule* const one : *rules) table.push_back({one->name, one->doc, {}});
+  for (const Rule* const one : rules) table.push_back({one->name, one->doc, {}});
   Status done = for_each_recording(catalogue, folder, [&](FolderRecording&& file) {
     Result<Recording>& recording = file.recording;
     if (!recording.ok() || recording->job != nullptr) return;
@@ -135,10 +124,10 @@ Result<std::vector<AblatedRule>> ablation_table(const CataloguePtr& catalogue,
     if (!with.ok()) return;
     recording->path = file.name;
     for_each_index(table.size(), [&](std::size_t i) {
-      table[i].traces.push_back(without_rule(*recording, *(*rules)[i], *with));
+      table[i].traces.push_back(without_rule(*recording, *rules[i], *with));
     });
   });
-  if (!done.ok()) return done.error();
+  FORETRACE_TRY(done);
   return table;
 }
 

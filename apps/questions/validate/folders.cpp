@@ -102,10 +102,9 @@ Status check_folder(const std::string& folder, std::span<const std::string_view>
 
 Status for_each_recording(const CataloguePtr& catalogue, const std::string& folder,
                           const std::function<void(FolderRecording&&)>& visit) {
-  if (Status there = check_folder(folder, trace_suffixes); !there.ok()) return there;
-  const Result<std::vector<std::string>> names = traces_below(folder);
-  if (!names.ok()) return names.error();
-  for (const std::string& name : *names) {
+  FORETRACE_TRY(check_folder(folder, trace_suffixes));
+  FORETRACE_TRY(const std::vector<std::string> names, traces_below(folder));
+  for (const std::string& name : names) {
     const auto begin = std::chrono::steady_clock::now();
     Result<Recording> recording =
         load(fmt::format("{}/{}", folder, name), {.catalogue = catalogue});

@@ -177,12 +177,9 @@ double FormatRow::speed() const {
 }
 
 Result<std::vector<FormatRow>> format_table(const std::string& folder) {
-  Result<std::vector<std::string>> files = all_files(folder);
-  if (!files) {
-    return std::move(files).error();
-  }
+  FORETRACE_TRY(std::vector<std::string> files, all_files(folder));
   std::vector<FormatRow> rows;
-  for (const std::string& file : *files) {
+  for (const std::string& file : files) {
     rows.push_back(row_of(folder, file));
   }
   return rows;

@@ -95,16 +95,13 @@ Result<KernelErrors> kernel_errors(const Recording& base, const Recording& chang
     return Error{ErrorCode::unsupported, "the accelerator of one of both recordings is not known"};
   }
   const foretrace::WhatIfInput scenario{base.graph(), &*base.accelerator, base.catalogue()};
-  const Result<Change> change = swap.info->apply(scenario, swap.parameters);
-  if (!change) {
-    return change.error();
-  }
+  FORETRACE_TRY(const Change change, swap.info->apply(scenario, swap.parameters));
   const double bandwidth_ratio =
       base.accelerator->memory_bandwidth / changed.accelerator->memory_bandwidth;
   std::map<KernelClass, Sums> classes;
   Sums all;
   std::int64_t measured = 0;
-  for (const auto& [key, group] : groups_of(base, changed, *change)) {
+  for (const auto& [key, group] : groups_of(base, changed, change)) {
     measured += group.measured_ns;
     if (key.first.empty() || !group.matched()) continue;
     classes[group.kernel_class].add(group, bandwidth_ratio);

@@ -75,32 +75,20 @@ void add_collectives(const Recording& recording, const Communication& communicat
 }
 
 Status fill(const CataloguePtr& catalogue, const std::vector<std::string>& inputs, JobRow& row) {
-  Result<Recording> recording = load_job(inputs, {.catalogue = catalogue});
-  if (!recording) {
-    return std::move(recording).error();
-  }
-  Result<Replay> replayed = replay(*recording);
-  if (!replayed) {
-    return std::move(replayed).error();
-  }
+  FORETRACE_TRY(Recording recording, load_job(inputs, {.catalogue = catalogue}));
+  FORETRACE_TRY(Replay replayed, replay(recording));
   LoadOptions constant{.catalogue = catalogue};
   constant.build.constant_latency = true;
-  Result<Recording> again = load_job(inputs, constant);
-  if (!again) {
-    return std::move(again).error();
-  }
-  Result<Replay> without_recorded = replay(*again);
-  if (!without_recorded) {
-    return std::move(without_recorded).error();
-  }
-  row.constant = errors_of(*without_recorded, row.steps);
-  row.errors = errors_of(*replayed, row.steps);
-  row.ranks = recording->job->ranks.size();
-  row.tasks = recording->graph().size();
-  row.unexplained_device_ns = recording->built.honesty.unexplained_device_ns;
-  row.span_ns = recording->built.honesty.span_ns;
-  row.flags = recording->built.honesty.flags;
-  add_collectives(*recording, communication_of(*recording, replayed->run.timeline), row);
+  FORETRACE_TRY(Recording again, load_job(inputs, constant));
+  FORETRACE_TRY(Replay without_recorded, replay(again));
+  row.constant = errors_of(without_recorded, row.steps);
+  row.errors = errors_of(replayed, row.steps);
+  row.ranks = recording.job->ranks.size();
+  row.tasks = recording.graph().size();
+  row.unexplained_device_ns = recording.built.honesty.unexplained_device_ns;
+  row.span_ns = recording.built.honesty.span_ns;
+  row.flags = recording.built.honesty.flags;
+  add_collectives(recording, communication_of(recording, replayed.run.timeline), row);
   return ok_status();
 }
 
@@ -128,12 +116,9 @@ Result<std::vector<KnownJob>> known_jobs(const Catalogue& catalogue, const std::
 }
 
 Result<std::vector<JobRow>> job_table(const CataloguePtr& catalogue, const std::string& folder) {
-  const Result<std::vector<KnownJob>> jobs = known_jobs(*catalogue, folder);
-  if (!jobs) {
-    return jobs.error();
-  }
+  FORETRACE_TRY(const std::vector<KnownJob> jobs, known_jobs(*catalogue, folder));
   std::vector<JobRow> rows;
-  for (const KnownJob& job : *jobs) {
+  for (const KnownJob& job : jobs) {
     JobRow row;
     row.id = job.id;
     row.what = job.what;

@@ -30,10 +30,7 @@ double error_of(std::int64_t simulated, std::int64_t measured) {
 }
 
 Result<ReplayRow> replay_row(const Recording& recording) {
-  Result<Replay> replayed = replay(recording);
-  if (!replayed) {
-    return std::move(replayed).error();
-  }
+  FORETRACE_TRY(Replay replayed, replay(recording));
   trace::BuildOptions constant;
   constant.constant_latency = true;
   Recording again{.path = recording.path,
@@ -41,29 +38,22 @@ Result<ReplayRow> replay_row(const Recording& recording) {
                   .report = recording.report,
                   .built = {},
                   .accelerator = {}};
-  Result<trace::BuiltGraph> rebuilt = trace::build_graph(recording.events, constant);
-  if (!rebuilt) {
-    return std::move(rebuilt).error();
-  }
-  again.built = std::move(rebuilt).value();
-  Result<Replay> without_recorded = replay(again);
-  if (!without_recorded) {
-    return std::move(without_recorded).error();
-  }
+  FORETRACE_TRY(again.built, trace::build_graph(recording.events, constant));
+  FORETRACE_TRY(Replay without_recorded, replay(again));
   ReplayRow row;
   row.events = recording.report.events;
   row.tasks = recording.graph().size();
-  if (!replayed->measured.host_ns.empty()) {
-    row.measured_step_ns = replayed->measured_answer.step_ns;
-    row.simulated_step_ns = replayed->run.answer.step_ns;
-    row.step_error = replayed->error;
+  if (!replayed.measured.host_ns.empty()) {
+    row.measured_step_ns = replayed.measured_answer.step_ns;
+    row.simulated_step_ns = replayed.run.answer.step_ns;
+    row.step_error = replayed.error;
   }
   row.measured_span_ns = recording.built.honesty.span_ns;
-  row.span_error = replayed->span_error;
-  row.worst_step_error = replayed->worst_step_error;
-  row.constant_span_error = without_recorded->span_error;
-  row.constant_worst_step_error = without_recorded->worst_step_error;
-  row.reactions = replayed->reactions;
+  row.span_error = replayed.span_error;
+  row.worst_step_error = replayed.worst_step_error;
+  row.constant_span_error = without_recorded.span_error;
+  row.constant_worst_step_error = without_recorded.worst_step_error;
+  row.reactions = replayed.reactions;
   row.honesty = recording.built.honesty;
   return row;
 }
@@ -153,9 +143,7 @@ Result<std::vector<Pair>> read_pairs(const Catalogue& catalogue, const std::stri
                       "apply texts or lists of them",
                       path, pairs.size())};
     }
-    if (Status status = read_measured(entry, path, pair); !status) {
-      return std::move(status).error();
-    }
+    FORETRACE_TRY(read_measured(entry, path, pair));
     pairs.push_back(std::move(pair));
   }
   return pairs;
@@ -166,13 +154,10 @@ Status predict_without(const CataloguePtr& catalogue, const std::string& rule, P
   LoadOptions options{.catalogue = catalogue};
   options.build.without_rules.emplace(rule);
   options.unprofiled_step_ns = pair.unprofiled_step_ns;
-  const Result<Recording> base = load_inputs(pair.base, options);
-  if (!base) return base.error();
-  const Result<std::vector<WhatIf>> stack = stack_of(pair.apply);
-  if (!stack) return stack.error();
-  const Result<Prediction> predicted = predict(*base, *stack);
-  if (!predicted) return predicted.error();
-  pair.row.predicted_ns = predicted->run.answer.step_ns;
+  FORETRACE_TRY(const Recording base, load_inputs(pair.base, options));
+  FORETRACE_TRY(const std::vector<WhatIf> stack, stack_of(pair.apply));
+  FORETRACE_TRY(const Prediction predicted, predict(base, stack));
+  pair.row.predicted_ns = predicted.run.answer.step_ns;
   return ok_status();
 }
 
@@ -193,51 +178,28 @@ bool find_files(const std::string& folder, Pair& pair) {
 Status predict_pair(const CataloguePtr& catalogue, Pair& pair) {
   LoadOptions options{.catalogue = catalogue};
   options.unprofiled_step_ns = pair.unprofiled_step_ns;
-  Result<Recording> base = load_inputs(pair.base, options);
-  if (!base) {
-    return std::move(base).error();
-  }
-  Result<Replay> before = replay(*base);
-  if (!before) {
-    return std::move(before).error();
-  }
-  pair.row.base_ns = before->measured_answer.step_ns;
+  FORETRACE_TRY(Recording base, load_inputs(pair.base, options));
+  FORETRACE_TRY(Replay before, replay(base));
+  pair.row.base_ns = before.measured_answer.step_ns;
   std::optional<Recording> changed;
   if (pair.measured_factor > 0) {
     pair.row.measured_ns = to_whole(pair.measured_factor * static_cast<double>(pair.row.base_ns));
   } else {
-    Result<Recording> loaded = load_inputs(pair.changed, options);
-    if (!loaded) {
-      return std::move(loaded).error();
-    }
-    changed = std::move(loaded).value();
-    Result<Replay> after = replay(*changed);
-    if (!after) {
-      return std::move(after).error();
-    }
-    pair.row.measured_ns = after->measured_answer.step_ns;
+    FORETRACE_TRY(changed, load_inputs(pair.changed, options));
+    FORETRACE_TRY(Replay after, replay(*changed));
+    pair.row.measured_ns = after.measured_answer.step_ns;
   }
-  const Result<std::vector<WhatIf>> stack = stack_of(pair.apply);
-  if (!stack) {
-    return stack.error();
-  }
+  FORETRACE_TRY(const std::vector<WhatIf> stack, stack_of(pair.apply));
   pair.row.applied = fmt::format("{}", fmt::join(pair.apply, " + "));
-  if (changed && stack->size() == 1 && stack->front().info->accelerator_param != nullptr) {
-    Result<KernelErrors> kernels = kernel_errors(*base, *changed, stack->front());
-    if (!kernels) {
-      return std::move(kernels).error();
-    }
-    pair.row.kernels = std::move(kernels).value();
+  if (changed && stack.size() == 1 && stack.front().info->accelerator_param != nullptr) {
+    FORETRACE_TRY(pair.row.kernels, kernel_errors(base, *changed, stack.front()));
   }
-  Result<Prediction> predicted = predict(*base, *stack, {}, &*before);
-  if (!predicted) {
-    return std::move(predicted).error();
-  }
-  pair.row.predicted_ns = predicted->run.answer.step_ns;
-  pair.row.low_ns = predicted->low_ns;
-  pair.row.high_ns = predicted->high_ns;
+  FORETRACE_TRY(Prediction predicted, predict(base, stack, {}, &before));
+  pair.row.predicted_ns = predicted.run.answer.step_ns;
+  pair.row.low_ns = predicted.low_ns;
+  pair.row.high_ns = predicted.high_ns;
   if (pair.row.measured_peak_bytes > 0) {
-    for (const MemoryCurve& curve : track_memory(predicted->graph, predicted->run.timeline)) {
+    for (const MemoryCurve& curve : track_memory(predicted.graph, predicted.run.timeline)) {
       pair.row.predicted_peak_bytes = std::max(pair.row.predicted_peak_bytes, curve.peak_bytes);
     }
   }
@@ -287,17 +249,14 @@ Result<ReplayTable> replay_table(const CataloguePtr& catalogue, const std::strin
     row->simulate_ms = file.load_ms;
     table.rows.push_back(std::move(row).value());
   });
-  if (!done) return std::move(done).error();
+  FORETRACE_TRY(done);
   return table;
 }
 
 Result<std::vector<PairRow>> pair_table(const CataloguePtr& catalogue, const std::string& folder) {
-  Result<std::vector<Pair>> pairs = read_pairs(*catalogue, folder);
-  if (!pairs) {
-    return std::move(pairs).error();
-  }
+  FORETRACE_TRY(std::vector<Pair> pairs, read_pairs(*catalogue, folder));
   std::vector<PairRow> rows;
-  for (Pair& pair : *pairs) {
+  for (Pair& pair : pairs) {
     if (!find_files(folder, pair)) {
       pair.row.failure = "recordings not found";
     } else if (Status done = predict_pair(catalogue, pair); !done) {
@@ -311,12 +270,11 @@ Result<std::vector<PairRow>> pair_table(const CataloguePtr& catalogue, const std
 Result<std::vector<PairRow>> pairs_without(const CataloguePtr& catalogue, const std::string& folder,
                                            const std::string& rule,
                                            const std::vector<PairRow>& known) {
-  Result<std::vector<Pair>> pairs = read_pairs(*catalogue, folder);
-  if (!pairs) return std::move(pairs).error();
-  FORETRACE_CHECK(pairs->size() == known.size());
+  FORETRACE_TRY(std::vector<Pair> pairs, read_pairs(*catalogue, folder));
+  FORETRACE_CHECK(pairs.size() == known.size());
   std::vector<PairRow> rows = known;
   for_each_index(rows.size(), [&](std::size_t i) {
-    Pair& pair = (*pairs)[i];
+    Pair& pair = pairs[i];
     if (!known[i].failure.empty() || !find_files(folder, pair)) return;
     pair.row = known[i];
     if (Status done = predict_without(catalogue, rule, pair); !done) {

@@ -29,11 +29,8 @@ struct Tried {
 Result<std::vector<Tried>> all_examples(const Catalogue& catalogue) {
   std::vector<Tried> examples;
   for (const WhatIfInfo* const info : what_ifs::all()) {
-    Result<Example> example = example_of(catalogue, *info);
-    if (!example.ok()) {
-      return example.error();
-    }
-    examples.push_back({std::move(example->what_if), {info, std::move(example->settings), {}}});
+    FORETRACE_TRY(Example example, example_of(catalogue, *info));
+    examples.push_back({std::move(example.what_if), {info, std::move(example.settings), {}}});
   }
   return examples;
 }
@@ -123,14 +120,8 @@ std::string ExampleRow::usual_refusal() const {
 }
 
 Result<ExampleTable> example_table(const CataloguePtr& catalogue, const std::string& folder) {
-  Result<std::vector<Tried>> examples = all_examples(*catalogue);
-  if (!examples.ok()) {
-    return examples.error();
-  }
-  const Result<std::vector<KnownJob>> jobs = known_jobs(*catalogue, folder);
-  if (!jobs.ok()) {
-    return jobs.error();
-  }
+  FORETRACE_TRY(std::vector<Tried> examples, all_examples(*catalogue));
+  FORETRACE_TRY(const std::vector<KnownJob> jobs, known_jobs(*catalogue, folder));
   LoadOptions loading;
   loading.catalogue = catalogue;
   ExampleTable table;
@@ -138,17 +129,17 @@ Result<ExampleTable> example_table(const CataloguePtr& catalogue, const std::str
     Result<Recording>& recording = file.recording;
     if (!recording.ok() || recording->job != nullptr) return;
     recording->path = file.name;
-    table.recordings += try_all(*recording, *examples) ? 1 : 0;
+    table.recordings += try_all(*recording, examples) ? 1 : 0;
   });
-  if (!done.ok()) return done.error();
-  for (const KnownJob& job : *jobs) {
+  FORETRACE_TRY(done);
+  for (const KnownJob& job : jobs) {
     if (!job.is_there) continue;
     Result<Recording> recording = load_job(job.inputs, loading);
     if (!recording.ok()) continue;
     recording->path = job.id;
-    table.recordings += try_all(*recording, *examples) ? 1 : 0;
+    table.recordings += try_all(*recording, examples) ? 1 : 0;
   }
-  for (Tried& example : *examples) table.rows.push_back(std::move(example.row));
+  for (Tried& example : examples) table.rows.push_back(std::move(example.row));
   return table;
 }
 

@@ -290,7 +290,7 @@ Result<std::string> sweep_picture(const sweeping::StoredSweep& stored,
     gathered.see(point);
     return ok_status();
   });
-  if (!counts.ok()) return counts.error();
+  FORETRACE_TRY(counts);
   if (gathered.points == 0) {
     return Error{ErrorCode::no_match, "--svg: no point is feasible, expected one to draw"};
   }

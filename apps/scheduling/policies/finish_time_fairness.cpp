@@ -52,7 +52,7 @@ class FinishTimeFairness final : public SharePolicy {
       high *= 4;
       found = least_level(problem, {.low = 0, .high = high, .goes_on = several}, needs_at);
     }
-    if (!found) return std::move(found).error();
+    FORETRACE_TRY(found);
     return rows_of(view, problem, std::move(found->shares));
   }
 

@@ -76,9 +76,8 @@ class MaxMinFairness final : public SharePolicy {
       }
       shares.program.add(row, least, -static_cast<double>(jobs.jobs.size()));
     }
-    auto solution = shares.program.maximize();
-    if (!solution) return std::move(solution).error();
-    return divide(shares, classes, *solution);
+    FORETRACE_TRY(auto solution, shares.program.maximize());
+    return divide(shares, classes, solution);
   }
 
   bool aware_;

@@ -87,9 +87,8 @@ class MaxSumThroughput final : public SharePolicy {
         shares.program.add(row, shares.columns[c][k], classes[c].rates[k]);
       }
     }
-    auto solution = shares.program.maximize();
-    if (!solution) return std::move(solution).error();
-    return divide(shares, classes, *solution);
+    FORETRACE_TRY(auto solution, shares.program.maximize());
+    return divide(shares, classes, solution);
   }
 
   static std::vector<JobClass> one_by_one(const std::vector<JobClass>& classes) {

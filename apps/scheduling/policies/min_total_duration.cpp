@@ -60,7 +60,7 @@ class MinTotalDuration final : public SharePolicy {
       found = least_level(problem, {.low = 0, .high = high, .width = width_, .goes_on = several},
                           needs_at);
     }
-    if (!found) return std::move(found).error();
+    FORETRACE_TRY(found);
     std::vector<std::vector<double>>& shares = found->shares;
     std::vector<double> least;
     least.reserve(shares.size());

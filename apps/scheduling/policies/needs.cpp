@@ -140,15 +140,14 @@ Result<NeedSolution> meet(const NeedProblem& problem, const std::vector<double>&
       return asked.solution(only_last);
     }
     if (kinds == 1) return not_met;
-    auto mixed = asked.mix();
-    if (!mixed) return std::move(mixed).error();
-    if (-mixed->objective <= full) {
-      return asked.solution({mixed->columns.begin() + 1, mixed->columns.end()});
+    FORETRACE_TRY(auto mixed, asked.mix());
+    if (-mixed.objective <= full) {
+      return asked.solution({mixed.columns.begin() + 1, mixed.columns.end()});
     }
     double sum = 0;
-    for (std::size_t k = 0; k < kinds; ++k) sum += std::abs(mixed->prices[k + 1]);
+    for (std::size_t k = 0; k < kinds; ++k) sum += std::abs(mixed.prices[k + 1]);
     for (std::size_t k = 0; k < kinds; ++k) {
-      prices[k] = sum > 0 ? std::abs(mixed->prices[k + 1]) / sum : 1 / static_cast<double>(kinds);
+      prices[k] = sum > 0 ? std::abs(mixed.prices[k + 1]) / sum : 1 / static_cast<double>(kinds);
     }
   }
   return not_met;  // so close that it does not matter
@@ -175,10 +174,9 @@ Status bring_down(const NeedProblem& problem, const LevelRange& range,
   double low = range.low;
   while (best.level - low > range.width * best.level) {
     const double middle = (low + best.level) / 2;
-    auto found = meet(problem, needs_at(middle), prices);
-    if (!found) return std::move(found).error();
-    if (found->is_met) {
-      best = {.level = middle, .shares = std::move(found->shares)};
+    FORETRACE_TRY(auto found, meet(problem, needs_at(middle), prices));
+    if (found.is_met) {
+      best = {.level = middle, .shares = std::move(found.shares)};
     } else {
       low = middle;
     }
@@ -198,25 +196,21 @@ Result<LevelSolution> least_level(const NeedProblem& problem, const LevelRange& 
   std::vector<double> prices;
   if (range.goes_on) {
     // Where everybody can run at its best, there is nothing to weigh.
-    auto at_best = meet(problem, bests, prices);
-    if (!at_best) return std::move(at_best).error();
-    if (at_best->is_met) return LevelSolution{.level = range.low, .shares = at_best->shares};
+    FORETRACE_TRY(auto at_best, meet(problem, bests, prices));
+    if (at_best.is_met) return LevelSolution{.level = range.low, .shares = at_best.shares};
   }
   std::fill(limits.begin(), limits.end(), 0.0);
   const auto limited = [&](double level) { return with_limits(needs_at(level), limits); };
-  auto at_high = meet(problem, limited(range.high), prices);
-  if (!at_high) return std::move(at_high).error();
-  if (!at_high->is_met) {
+  FORETRACE_TRY(auto at_high, meet(problem, limited(range.high), prices));
+  if (!at_high.is_met) {
     return Error{ErrorCode::no_match, "shares: jobs cannot reach what they need at any level"};
   }
-  LevelSolution best{.level = range.high, .shares = std::move(at_high->shares)};
+  LevelSolution best{.level = range.high, .shares = std::move(at_high.shares)};
   constexpr int most_passes = 12;
   constexpr double near = 0.03;
   LevelRange pass_range = range;
   for (int pass = 0; pass < most_passes; ++pass) {
-    if (const Status done = bring_down(problem, pass_range, limited, best); !done) {
-      return done.error();
-    }
+    FORETRACE_TRY(bring_down(problem, pass_range, limited, best));
     if (!range.goes_on) break;
     // Who could not keep up with a slightly lower level runs at its best from now on.
     const std::vector<double> lower = needs_at(best.level * (1 - near));

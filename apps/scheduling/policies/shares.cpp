@@ -80,9 +80,8 @@ Status SharePolicy::reset(const View& view) {
   }
   last_reset_ns_ = view.now_ns;
   changed_ = false;
-  auto rows = shares(view);
-  if (!rows) return rows.error();
-  for (ShareRow& row : *rows) {
+  FORETRACE_TRY(auto rows, shares(view));
+  for (ShareRow& row : rows) {
     Entry& found = entry({row.job, row.partner}, view.kinds());
     found.row.share = std::move(row.share);
     found.has_share = true;
@@ -131,7 +130,7 @@ Status SharePolicy::decide(const View& view, Offer& offer) {
   forget_gone();
   const bool is_due = last_reset_ns_ == 0 || view.now_ns - last_reset_ns_ >= options_.reset_ns;
   if (changed_ && is_due) {
-    if (const Status done = reset(view); !done) return done.error();
+    FORETRACE_TRY(reset(view));
   }
   std::vector<KindId> order = order_;
   if (options_.shuffles_kinds) random_.shuffle(order);

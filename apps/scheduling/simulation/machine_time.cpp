@@ -162,7 +162,7 @@ Status Machine::decide() {
   });
   ++outcome_.decisions;
   ++idle_steps_;
-  if (const Status decided = setup_.policy->decide(seen, offer); !decided) return decided.error();
+  FORETRACE_TRY(setup_.policy->decide(seen, offer));
   return apply(offer);
 }
 

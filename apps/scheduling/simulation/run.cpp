@@ -65,13 +65,11 @@ Status check(const RunSetup& setup, const RunOptions& options) {
     return Error{ErrorCode::bad_config, "clock: ticks and leases need a period above 0"};
   }
   for (std::size_t i = 0; options.clock != Clock::events && i < setup.workload->jobs.size(); ++i) {
-    if (const Status fine = check_rounds(setup, options, make_id<JobId>(i)); !fine) {
-      return fine.error();
-    }
+    FORETRACE_TRY(check_rounds(setup, options, make_id<JobId>(i)));
   }
   if (options.drops_what_does_not_fit) return ok_status();
   for (std::size_t i = 0; i < setup.workload->jobs.size(); ++i) {
-    if (const Status fine = check_job(setup, make_id<JobId>(i)); !fine) return fine.error();
+    FORETRACE_TRY(check_job(setup, make_id<JobId>(i)));
   }
   return ok_status();
 }
@@ -92,7 +90,7 @@ Error stuck(const RunSetup& setup, const Machine& machine) {
 Status decide(Machine& machine, const RunSetup& setup, const RunOptions& options) {
   machine.change_nodes();
   machine.admit_arrivals();
-  if (const Status fine = machine.decide(); !fine) return fine.error();
+  FORETRACE_TRY(machine.decide());
   if (machine.idle_steps() > options.most_idle_steps) {
     const std::string who =
         machine.active().empty() ? "run" : name_of(setup, machine.active().front());
@@ -139,7 +137,7 @@ Status run_on_events(Machine& machine, const RunSetup& setup, const RunOptions& 
     }
     machine.advance(std::max(next, machine.now_ns()));
     machine.release_ended();
-    if (const Status fine = decide(machine, setup, options); !fine) return fine.error();
+    FORETRACE_TRY(decide(machine, setup, options));
     if (options.drops_what_does_not_fit) drop_waiting(machine);
     if (patience.is_lost(machine, setup)) return stuck(setup, machine);
   }
@@ -158,7 +156,7 @@ Status run_on_ticks(Machine& machine, const RunSetup& setup, const RunOptions& o
     if (++tick > never_ns / options.period_ns) return stuck(setup, machine);
     machine.advance(tick * options.period_ns);
     machine.release_ended();
-    if (const Status fine = decide(machine, setup, options); !fine) return fine.error();
+    FORETRACE_TRY(decide(machine, setup, options));
     const bool nothing_comes = machine.next_arrival_ns() == never_ns &&
                                machine.next_node_change_ns() == never_ns &&
                                setup.policy->next_decision_ns(machine.view()) == never_ns;
@@ -174,7 +172,7 @@ Status run_on_leases(Machine& machine, const RunSetup& setup, const RunOptions& 
   while (!machine.is_done()) {
     if (machine.active().empty()) machine.advance(machine.next_arrival_ns());
     if (machine.now_ns() == never_ns) return stuck(setup, machine);
-    if (const Status fine = decide(machine, setup, options); !fine) return fine.error();
+    FORETRACE_TRY(decide(machine, setup, options));
     if (machine.is_running()) {
       leases.run_round();
       idle_rounds = 0;
@@ -192,7 +190,7 @@ Status run_on_leases(Machine& machine, const RunSetup& setup, const RunOptions& 
 }  // namespace
 
 Result<Outcome> run(const RunSetup& setup, const RunOptions& options) {
-  if (const Status fine = check(setup, options); !fine) return fine.error();
+  FORETRACE_TRY(check(setup, options));
   Machine machine(setup, options);
   Status done = ok_status();
   if (!setup.workload->jobs.empty()) {
@@ -202,7 +200,7 @@ Result<Outcome> run(const RunSetup& setup, const RunOptions& options) {
       case Clock::leases: done = run_on_leases(machine, setup, options); break;
     }
   }
-  if (!done) return done.error();
+  FORETRACE_TRY(done);
   return machine.finish();
 }
 

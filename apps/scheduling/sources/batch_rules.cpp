@@ -112,7 +112,7 @@ std::optional<BatchPlan> growth_plan(const ModelRules& rules, std::int64_t batch
 }
 
 Result<BatchRules> read_rules(const Result<ConfigValue>& root, const std::string& where) {
-  if (!root) return root.error();
+  FORETRACE_TRY(root);
   ConfigFields fields(*root, where);
   std::string source;
   fields.text("source", source);
@@ -130,7 +130,7 @@ Result<BatchRules> read_rules(const Result<ConfigValue>& root, const std::string
     fields.take(model.finish());
     rules.models.push_back(std::move(read));
   }
-  if (const Status fine = fields.finish(); !fine) return fine.error();
+  FORETRACE_TRY(fields.finish());
   return rules;
 }
 

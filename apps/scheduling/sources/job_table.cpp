@@ -168,7 +168,7 @@ Status add_rates(const Cells& cells, const Cluster& cluster, Workload& workload,
     const double other_rate = is_pair ? cell.number("other_steps_per_s", 0, 0, most_steps) : 0;
     if (!cell.given("kind")) cell.mistake("kind", "missing, expected a kind of accelerator");
     const auto kind = kind_called(cluster, cell.text("kind"));
-    if (const Status fine = cell.finish(); !fine) return fine.error();
+    FORETRACE_TRY(cell.finish());
     if (!kind) continue;
     where.kind = *kind;
     const TypeId id = type_called(workload, type);
@@ -196,7 +196,7 @@ Status add_jobs(const Cells& cells, const Cluster& cluster, Workload& workload,
     job.deadline_ns = cell.time("deadline_s", never_ns);
     job.isolated_ns = cell.time("isolated_s", 0);
     read_group(cell, workload, job);
-    if (const Status fine = cell.finish(); !fine) return fine.error();
+    FORETRACE_TRY(cell.finish());
     workload.jobs.push_back(std::move(job));
   }
   return ok_status();

@@ -92,11 +92,9 @@ class Prices {
 };
 
 Result<std::vector<trace::RankTrace>> read_ranks(const NodeScenario& scenario) {
-  const auto files = trace::list_node_files(scenario.traces);
-  if (!files.ok()) return files.error();
-  auto ranks = trace::read_job(*files, {});
-  if (!ranks.ok()) return std::move(ranks).error();
-  for (const trace::RankTrace& rank : *ranks) {
+  FORETRACE_TRY(const auto files, trace::list_node_files(scenario.traces));
+  FORETRACE_TRY(auto ranks, trace::read_job(files, {}));
+  for (const trace::RankTrace& rank : ranks) {
     if (rank.trace.nodes() != nullptr) continue;
     return Error{ErrorCode::bad_format,
                  fmt::format("{}: {} holds events, expected a graph of nodes (chakra_et, "
@@ -148,13 +146,12 @@ std::int32_t rank_that_computes_most(const NodeAnswer& answer) {
 }  // namespace
 
 Result<NodeAnswer> answer_nodes(const NodeScenario& scenario) {
-  auto ranks = read_ranks(scenario);
-  if (!ranks.ok()) return std::move(ranks).error();
+  FORETRACE_TRY(auto ranks, read_ranks(scenario));
   NodeAnswer answer;
-  answer.ranks = ranks->size();
-  answer.format = ranks->front().trace.events.info.format;
+  answer.ranks = ranks.size();
+  answer.format = ranks.front().trace.events.info.format;
   std::vector<trace::RankNodes> nodes;
-  for (const trace::RankTrace& rank : *ranks) {
+  for (const trace::RankTrace& rank : ranks) {
     nodes.push_back({rank.rank, &rank.trace.events, rank.trace.nodes()});
     answer.nodes += rank.trace.nodes()->size();
     add_report(rank, answer);
@@ -162,29 +159,24 @@ Result<NodeAnswer> answer_nodes(const NodeScenario& scenario) {
   trace::GroupList listed;
   answer.groups = groups_beside(scenario);
   if (!answer.groups.empty()) {
-    auto read = read_group_list(answer.groups);
-    if (!read.ok()) return std::move(read).error();
-    listed = std::move(*read);
+    FORETRACE_TRY(listed, read_group_list(answer.groups));
   }
   Prices prices(scenario.cluster);
-  auto job = trace::build_node_job(
-      nodes, trace::NodeGroups(nodes, std::move(listed), answer.groups), scenario.costs,
-      [&prices](const trace::NodeExchange& exchange) { return prices(exchange); });
-  if (!job.ok()) return std::move(job).error();
-  answer.graph = std::move(job->graph);
-  answer.transfer_ns = job->transfer_ns;
-  answer.recorded_transfer_ns = job->recorded_transfer_ns;
-  answer.warnings.insert(answer.warnings.end(), job->warnings.begin(), job->warnings.end());
+  FORETRACE_TRY(auto job, trace::build_node_job(
+                              nodes, trace::NodeGroups(nodes, std::move(listed), answer.groups),
+                              scenario.costs, [&prices](const trace::NodeExchange& exchange) {
+                                return prices(exchange);
+                              }));
+  answer.graph = std::move(job.graph);
+  answer.transfer_ns = job.transfer_ns;
+  answer.recorded_transfer_ns = job.recorded_transfer_ns;
+  answer.warnings.insert(answer.warnings.end(), job.warnings.begin(), job.warnings.end());
   for (const std::string& note : scenario.cluster.notes) {
     answer.warnings.push_back(fmt::format("{}: {}", scenario.cluster.name, note));
   }
   answer.exchanges = prices.rows();
-  auto run = simulate_run(answer.graph);
-  if (!run.ok()) return std::move(run).error();
-  answer.run = std::move(*run);
-  auto analysis = analyse(answer.graph, answer.run);
-  if (!analysis.ok()) return std::move(analysis).error();
-  answer.analysis = std::move(*analysis);
+  FORETRACE_TRY(answer.run, simulate_run(answer.graph));
+  FORETRACE_TRY(answer.analysis, analyse(answer.graph, answer.run));
   answer.busiest_rank = rank_that_computes_most(answer);
   if (answer.run.answer.is_span) {
     answer.analysis.breakdown =

@@ -180,12 +180,10 @@ Inspection inspection_of(const std::string& path, const trace::LoadedTrace& trac
 
 Result<std::vector<Inspection>> inspect(const std::string& path, const LoadOptions& options,
                                         const MemoryQuestion& memory) {
-  const Result<std::vector<trace::FoundTrace>> read = trace::read_input(path, reading_of(options));
-  if (!read.ok()) {
-    return read.error();
-  }
+  FORETRACE_TRY(const std::vector<trace::FoundTrace> read,
+                trace::read_input(path, reading_of(options)));
   std::vector<Inspection> found;
-  for (const trace::FoundTrace& one : *read) {
+  for (const trace::FoundTrace& one : read) {
     found.push_back(inspection_of(one.path, one.trace, options, memory));
   }
   return found;

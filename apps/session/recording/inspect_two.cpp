@@ -70,19 +70,13 @@ Result<std::vector<Inspection>> inspect_two(const std::string& first, const std:
                                             const LoadOptions& options,
                                             const MemoryQuestion& memory) {
   const trace::ReadOptions reading = reading_of(options);
-  Result<std::vector<trace::FoundTrace>> a = trace::read_input(first, reading);
-  if (!a.ok()) {
-    return std::move(a).error();
-  }
-  Result<std::vector<trace::FoundTrace>> b = trace::read_input(second, reading);
-  if (!b.ok()) {
-    return std::move(b).error();
-  }
-  const bool can_link = a->size() == 1 && b->size() == 1;
+  FORETRACE_TRY(std::vector<trace::FoundTrace> a, trace::read_input(first, reading));
+  FORETRACE_TRY(std::vector<trace::FoundTrace> b, trace::read_input(second, reading));
+  const bool can_link = a.size() == 1 && b.size() == 1;
   const auto [of_first, of_second] =
-      can_link ? link(a->front().trace, b->front().trace) : std::pair<std::string, std::string>();
+      can_link ? link(a.front().trace, b.front().trace) : std::pair<std::string, std::string>();
   std::vector<Inspection> found;
-  for (const auto* const traces : {&*a, &*b}) {
+  for (const auto* const traces : {&a, &b}) {
     for (const trace::FoundTrace& one : *traces) {
       found.push_back(inspection_of(one.path, one.trace, options, memory));
     }

@@ -104,10 +104,7 @@ Result<Recording> recording_of_job(std::vector<trace::RankTrace>& ranks,
     return Error{ErrorCode::bad_usage,
                  "--without-one-off: silences are cut out of the trace of one rank, expected one"};
   }
-  Result<trace::BuiltJob> built = trace::build_job(ranks, options.build);
-  if (!built.ok()) {
-    return built.error();
-  }
+  FORETRACE_TRY(trace::BuiltJob built, trace::build_job(ranks, options.build));
   Recording recording;
   recording.path = name_of_job(ranks);
   recording.events.info = std::move(ranks.front().trace.events.info);
@@ -117,10 +114,10 @@ Result<Recording> recording_of_job(std::vector<trace::RankTrace>& ranks,
     add_report(rank, recording.report);
     facts->paths.push_back(rank.path);
   }
-  facts->ranks = std::move(built->ranks);
-  facts->collectives = std::move(built->collectives);
-  facts->matching = std::move(built->matching);
-  recording.built = std::move(built->built);
+  facts->ranks = std::move(built.ranks);
+  facts->collectives = std::move(built.collectives);
+  facts->matching = std::move(built.matching);
+  recording.built = std::move(built.built);
   recording.job = std::move(facts);
   add_accelerator(options.catalogue, recording);
   return recording;
@@ -136,9 +133,7 @@ Budget budget_of(const LoadOptions& options) {
 Result<Recording> finished(const Budget& budget, const LoadOptions& options,
                            Result<Recording> loaded) {
   if (loaded.ok() && options.unprofiled_step_ns > 0) {
-    if (Status taken = take_out_profiler(options.unprofiled_step_ns, *loaded); !taken.ok()) {
-      return std::move(taken).error();
-    }
+    FORETRACE_TRY(take_out_profiler(options.unprofiled_step_ns, *loaded));
   }
   if (!loaded.ok() || budget == nullptr) {
     return loaded;
@@ -173,15 +168,12 @@ Result<Recording> load(const std::string& path, const LoadOptions& options) {
 
 Result<Recording> load_inputs(std::span<const std::string> inputs, const LoadOptions& options) {
   const Budget budget = budget_of(options);
-  Result<std::vector<trace::FoundTrace>> found = read(inputs, options, budget);
-  if (!found.ok()) {
-    return found.error();
-  }
-  if (inputs.size() == 1 && found->size() == 1) {
-    trace::FoundTrace& only = found->front();
+  FORETRACE_TRY(std::vector<trace::FoundTrace> found, read(inputs, options, budget));
+  if (inputs.size() == 1 && found.size() == 1) {
+    trace::FoundTrace& only = found.front();
     return finished(budget, options, recording_of(only.path, std::move(only.trace), options));
   }
-  return finished(budget, options, job_of(*std::move(found), options));
+  return finished(budget, options, job_of(std::move(found), options));
 }
 
 Result<Recording> load_job(std::span<const std::string> inputs, const LoadOptions& options) {

@@ -37,9 +37,8 @@ Result<TaskGraph> changed(const TaskGraph& recorded, const TaskGraph& lighter) {
       change.segments.push_back({task, lighter.segment_ns(task), Provenance::scaled});
     }
   }
-  auto committed = commit(recorded, change);
-  if (!committed.ok()) return std::move(committed).error();
-  return std::move(committed->graph);
+  FORETRACE_TRY(auto committed, commit(recorded, change));
+  return std::move(committed.graph);
 }
 
 Result<StepAnswer> step_of(const TaskGraph& graph) {
@@ -77,11 +76,9 @@ struct Reaction {
 };
 
 Result<Reaction> reaction_of(const TaskGraph& graph, const HostEvents& events) {
-  const auto recorded = step_of(graph);
-  if (!recorded.ok()) return recorded.error();
-  const auto least = step_of(without_events(graph, events, most_per_event_ns));
-  if (!least.ok()) return least.error();
-  return Reaction{*recorded, *least};
+  FORETRACE_TRY(const auto recorded, step_of(graph));
+  FORETRACE_TRY(const auto least, step_of(without_events(graph, events, most_per_event_ns)));
+  return Reaction{recorded, least};
 }
 
 }  // namespace
@@ -112,19 +109,17 @@ Status take_out_profiler(std::int64_t step_ns, Recording& recording) {
         "work from the program's");
   }
   const TaskGraph recorded = recording.graph();
-  const auto reaction = reaction_of(recorded, events);
-  if (!reaction.ok()) return reaction.error();
-  const std::int64_t before_ns = reaction->recorded.step_ns;
-  const std::int64_t least_ns = reaction->least.step_ns;
-  const auto measured = answer_of(measured_steps(recording.built), StepChoice{});
-  if (!measured.ok()) return measured.error();
+  FORETRACE_TRY(const auto reaction, reaction_of(recorded, events));
+  const std::int64_t before_ns = reaction.recorded.step_ns;
+  const std::int64_t least_ns = reaction.least.step_ns;
+  FORETRACE_TRY(const auto measured, answer_of(measured_steps(recording.built), StepChoice{}));
   // As simulated or as measured: in both cases the profiler cost nothing.
-  const std::int64_t longest_ns = std::max(before_ns, measured->step_ns);
+  const std::int64_t longest_ns = std::max(before_ns, measured.step_ns);
   if (step_ns > longest_ns) {
     return refused(
         fmt::format("expected at most the recorded {}, got {}", shown(longest_ns), shown(step_ns)));
   }
-  if (!reaction->tells_host()) {
+  if (!reaction.tells_host()) {
     return refused(
         fmt::format("the device limits the step: it takes {} as recorded and {} with "
                     "the least host, so that {} does not tell what the profiler cost; leave "
@@ -143,13 +138,10 @@ Status take_out_profiler(std::int64_t step_ns, Recording& recording) {
   std::int64_t most = step_ns >= before_ns ? 0 : most_per_event_ns;
   while (most - cost > 1) {
     const std::int64_t middle = cost + (most - cost) / 2;
-    const auto step = step_of(without_events(recorded, events, middle));
-    if (!step.ok()) return step.error();
-    (step->step_ns > step_ns ? cost : most) = middle;
+    FORETRACE_TRY(const auto step, step_of(without_events(recorded, events, middle)));
+    (step.step_ns > step_ns ? cost : most) = middle;
   }
-  auto graph = changed(recorded, without_events(recorded, events, most));
-  if (!graph.ok()) return std::move(graph).error();
-  recording.built.graph = std::move(*graph);
+  FORETRACE_TRY(recording.built.graph, changed(recorded, without_events(recorded, events, most)));
   const std::int64_t was = host_ns(recorded);
   const std::int64_t gone = was - host_ns(recording.graph());
   recording.unprofiled =

@@ -57,7 +57,7 @@ Result<std::optional<NodeScenario>> scenario_of(const Catalogue& catalogue, cons
                      "model");
     }
   }
-  if (Status status = fields.finish(); !status.ok()) return std::move(status).error();
+  FORETRACE_TRY(fields.finish());
   auto found = find_cluster(catalogue, cluster);
   if (!found.ok()) return std::move(found).error().with_context(where + ": /cluster");
   scenario.cluster = std::move(*found);
@@ -69,40 +69,36 @@ Result<std::optional<NodeScenario>> scenario_of(const Catalogue& catalogue, cons
 Result<std::optional<NodeScenario>> parse_node_scenario(const Catalogue& catalogue,
                                                         const std::string& text,
                                                         const std::string& where) {
-  auto root = parse_config_document(text, where, scenario_schema);
-  if (!root.ok()) return std::move(root).error();
-  place_files_of(where, *root);
-  return scenario_of(catalogue, *root, where);
+  FORETRACE_TRY(auto root, parse_config_document(text, where, scenario_schema));
+  place_files_of(where, root);
+  return scenario_of(catalogue, root, where);
 }
 
 Result<std::optional<NodeScenario>> read_node_scenario(const Catalogue& catalogue,
                                                        const std::string& path) {
-  auto root = read_config(path, scenario_schema);
-  if (!root.ok()) return std::move(root).error();
-  place_files_of(path, *root);
-  return scenario_of(catalogue, *root, path);
+  FORETRACE_TRY(auto root, read_config(path, scenario_schema));
+  place_files_of(path, root);
+  return scenario_of(catalogue, root, path);
 }
 
 Result<trace::GroupList> read_group_list(const std::string& path) {
-  const auto text = read_config_text(path);
-  if (!text.ok()) return text.error();
-  auto root = parse_config_of(most_groups, *text);
-  if (!root.ok()) return std::move(root).error().with_context(path);
+  FORETRACE_TRY(const auto text, read_config_text(path));
+  FORETRACE_TRY(auto root, parse_config_of(most_groups, text).with_context(path));
   const ConfigValue no_keys;  // nothing but mistakes is told
   ConfigFields fields(no_keys, path);
-  if (root->kind != ConfigValue::Kind::object) {
-    fields.mistake("", root->described() +
-                           R"(, expected groups with their ranks: {"1": [0, 1], "2": [2, 3]})");
+  if (root.kind != ConfigValue::Kind::object) {
+    fields.mistake(
+        "", root.described() + R"(, expected groups with their ranks: {"1": [0, 1], "2": [2, 3]})");
     return fields.finish().error();
   }
   trace::GroupList list;
-  for (std::size_t i = 0; i < root->items.size(); ++i) {
-    auto members = trace::ranks_in(root->items[i]);
+  for (std::size_t i = 0; i < root.items.size(); ++i) {
+    auto members = trace::ranks_in(root.items[i]);
     if (members.ok() && !members->empty()) {
-      list.emplace(root->keys[i], std::move(*members));
+      list.emplace(root.keys[i], std::move(*members));
       continue;
     }
-    fields.mistake(root->keys[i],
+    fields.mistake(root.keys[i],
                    members.ok() ? "got an empty list, expected ranks" : members.error().message);
     return fields.finish().error();
   }

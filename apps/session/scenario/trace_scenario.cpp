@@ -87,33 +87,30 @@ Result<std::optional<TraceScenario>> trace_scenario_of(const ConfigValue& root,
   read_groups(fields, settings);
   read_micro_batches(fields, settings);
   settings.add("layers", layers, 0);
-  if (auto status = fields.finish(); !status) return std::move(status).error();
+  FORETRACE_TRY(fields.finish());
   scenario.settings = settings.text();
   return std::optional(std::move(scenario));
 }
 
 Result<std::optional<TraceScenario>> parse_trace_scenario(const std::string& text,
                                                           const std::string& where) {
-  auto root = parse_config_document(text, where, scenario_schema);
-  if (!root) return std::move(root).error();
-  place_files_of(where, *root);
-  return trace_scenario_of(*root, where);
+  FORETRACE_TRY(auto root, parse_config_document(text, where, scenario_schema));
+  place_files_of(where, root);
+  return trace_scenario_of(root, where);
 }
 
 Result<std::optional<TraceScenario>> read_trace_scenario(const std::string& path) {
-  auto root = read_config(path, scenario_schema);
-  if (!root) return std::move(root).error();
-  place_files_of(path, *root);
-  return trace_scenario_of(*root, path);
+  FORETRACE_TRY(auto root, read_config(path, scenario_schema));
+  place_files_of(path, root);
+  return trace_scenario_of(root, path);
 }
 
 Result<std::vector<WhatIf>> spread_stack(const Recording& recording, const std::string& settings,
                                          const Cluster& cluster, const std::string& cluster_name) {
   std::vector<WhatIfSpec> specs;
   if (!settings.empty()) {  // else it stays on one device
-    auto spec = spread_over(settings, cluster_name);
-    if (!spec.ok()) return std::move(spec).error();
-    specs.push_back(*std::move(spec));
+    FORETRACE_TRY(auto spec, spread_over(settings, cluster_name));
+    specs.push_back(std::move(spec));
   }
   const std::optional<Accelerator>& own = recording.accelerator;
   if (own.has_value() && own->name != cluster.accelerator.name) {
@@ -124,9 +121,8 @@ Result<std::vector<WhatIf>> spread_stack(const Recording& recording, const std::
 
 Result<std::vector<WhatIf>> spread_stack(const Recording& recording, const Catalogue& catalogue,
                                          const TraceScenario& scenario) {
-  const auto cluster = find_cluster(catalogue, scenario.cluster);
-  if (!cluster.ok()) return cluster.error();
-  return spread_stack(recording, scenario.settings, *cluster, scenario.cluster);
+  FORETRACE_TRY(const auto cluster, find_cluster(catalogue, scenario.cluster));
+  return spread_stack(recording, scenario.settings, cluster, scenario.cluster);
 }
 
 }  // namespace foretrace

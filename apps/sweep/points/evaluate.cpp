@@ -64,7 +64,7 @@ Status Evaluation::note_inputs(std::vector<std::string> files, const Catalogue& 
   std::vector<std::string> contents;
   for (const std::string& file : files) {
     Digest one;
-    if (Status status = one.add_file(file); !status.ok()) return status;
+    FORETRACE_TRY(one.add_file(file));
     contents.push_back(one.text());
   }
   std::sort(contents.begin(), contents.end());
@@ -81,9 +81,7 @@ Status try_values(const Sweep& sweep, const std::function<Status(const ConfigVal
   for (std::size_t axis = 0; axis < where.size(); ++axis) {
     where[axis] = sweep.axes()[axis].is_listed() ? 0 : sweep.axes()[axis].from;
   }
-  if (Status status = check(sweep.document_at(where)); !status.ok()) {
-    return std::move(status).error().with_context(sweep.path);
-  }
+  FORETRACE_TRY(check(sweep.document_at(where)).with_context(sweep.path));
   for (std::size_t axis = 0; axis < where.size(); ++axis) {
     const Axis& at = sweep.axes()[axis];
     if (axis > 0 && sweep.axes()[axis - 1].group == at.group) continue;  // tried with that one

@@ -37,19 +37,15 @@ class ScenarioEvaluator final : public PointEvaluator {
   }
 
   Status evaluate_one(PointResult& point) {
-    const auto scenario = points_.at(point.where);
-    if (!scenario.ok()) return scenario.error();
-    const Job& job = (*scenario)->job;
-    const auto answer = estimates_.of(job);
-    if (!answer.ok()) return answer.error();
+    FORETRACE_TRY(const auto scenario, points_.at(point.where));
+    const Job& job = scenario->job;
+    FORETRACE_TRY(const auto answer, estimates_.of(job));
     RangedStep range;
     if (has_range_) {
-      const auto ends = ranged_step(job);
-      if (!ends.ok()) return ends.error();
-      range = *ends;
+      FORETRACE_TRY(range, ranged_step(job));
     }
     for (const MetricInfo& metric : sweep_.metrics) {
-      point.metrics.push_back(metric_of(metric.name, job, *answer, range));
+      point.metrics.push_back(metric_of(metric.name, job, answer, range));
     }
     return ok_status();
   }
@@ -103,12 +99,11 @@ class ScenarioEvaluation final : public Evaluation {
     ScenarioParts parts;
     std::vector<std::string> files;
     const Status tried = try_values(sweep_, [&](const ConfigValue& document) -> Status {
-      auto read = read_point(sweep_, *catalogue_, document, parts);
-      if (!read.ok()) return std::move(read).error();
-      files.insert(files.end(), read->files.begin(), read->files.end());
+      FORETRACE_TRY(auto read, read_point(sweep_, *catalogue_, document, parts));
+      files.insert(files.end(), read.files.begin(), read.files.end());
       return ok_status();
     });
-    if (!tried.ok()) return tried.error();
+    FORETRACE_TRY(tried);
     return note_inputs(std::move(files), *catalogue_);
   }
 
@@ -126,7 +121,7 @@ class ScenarioEvaluation final : public Evaluation {
 Result<std::unique_ptr<const Evaluation>> prepare_scenarios(const Sweep& sweep,
                                                             CataloguePtr catalogue) {
   auto evaluation = std::make_unique<ScenarioEvaluation>(sweep, std::move(catalogue));
-  if (Status status = evaluation->check(); !status.ok()) return std::move(status).error();
+  FORETRACE_TRY(evaluation->check());
   return std::unique_ptr<const Evaluation>(std::move(evaluation));
 }
 

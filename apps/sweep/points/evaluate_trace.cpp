@@ -56,9 +56,7 @@ class StackPath {
     stacks_.erase(stacks_.begin() + static_cast<std::ptrdiff_t>(shared) + 1, stacks_.end());
     for (std::size_t depth = shared; depth < question.keys.size(); ++depth) {
       WhatIfStack next = stacks_.back();
-      if (Status pushed = next.push(question.stack[depth], Neutral::keep); !pushed.ok()) {
-        return std::move(pushed).error();
-      }
+      FORETRACE_TRY(next.push(question.stack[depth], Neutral::keep));
       stacks_.push_back(std::move(next));
       keys_.push_back(question.keys[depth]);
     }
@@ -114,12 +112,10 @@ class TraceEvaluator final : public PointEvaluator {
 
  private:
   Result<TraceQuestion> question_at(std::span<const double> where) {
-    auto question = read_question(sweep_.document_at(where), sweep_.folder);
-    if (!question.ok()) return question;
-    const auto source = sources_.find(key_of(*question));
+    FORETRACE_TRY(auto question, read_question(sweep_.document_at(where), sweep_.folder));
+    const auto source = sources_.find(key_of(question));
     if (source == sources_.end()) return question;  // answer() says so
-    const Status complete = complete_stack(source->second.recording(), catalogue_, *question);
-    if (!complete.ok()) return complete.error();
+    FORETRACE_TRY(complete_stack(source->second.recording(), catalogue_, question));
     return question;
   }
 
@@ -129,12 +125,11 @@ class TraceEvaluator final : public PointEvaluator {
       return Error{ErrorCode::not_found, "the trace has no such step"};
     }
     const Source& source = found->second;
-    Result<Prediction> prediction = predicted(source, question);
-    if (!prediction.ok()) return std::move(prediction).error();
+    FORETRACE_TRY(Prediction prediction, predicted(source, question));
     std::optional<MemoryNeed> need;
-    if (source.memory) need = source.memory->need(prediction->graph, prediction->run.timeline);
+    if (source.memory) need = source.memory->need(prediction.graph, prediction.run.timeline);
     for (const MetricInfo& metric : sweep_.metrics) {
-      point.metrics.push_back(metric_of(metric.name, source, *prediction, need));
+      point.metrics.push_back(metric_of(metric.name, source, prediction, need));
     }
     return ok_status();
   }
@@ -143,15 +138,12 @@ class TraceEvaluator final : public PointEvaluator {
     if (wants_range_) {
       return predict(source.recording(), question.stack, question.options, &source.replay);
     }
-    auto stack = path_.reach(source, question);
-    if (!stack.ok()) return std::move(stack).error();
+    FORETRACE_TRY(auto stack, path_.reach(source, question));
     Prediction prediction;
-    prediction.graph = (*stack)->graph();
-    prediction.samples = (*stack)->samples();
-    prediction.accelerator = (*stack)->accelerator();
-    auto run = simulate_run(prediction.graph, question.options);
-    if (!run.ok()) return std::move(run).error();
-    prediction.run = std::move(*run);
+    prediction.graph = stack->graph();
+    prediction.samples = stack->samples();
+    prediction.accelerator = stack->accelerator();
+    FORETRACE_TRY(prediction.run, simulate_run(prediction.graph, question.options));
     return prediction;
   }
 
@@ -192,22 +184,18 @@ class TraceEvaluation final : public Evaluation {
   Status load() {
     std::vector<std::string> files;
     Status tried = try_values(sweep_, [&](const ConfigValue& document) -> Status {
-      auto question = read_question(document, sweep_.folder);
-      if (!question.ok()) return std::move(question).error();
-      Status added = add_source(*question, files);
-      if (!added.ok()) return added;
-      const Recording& recording = *recordings_.at(question->traces);
-      if (Status complete = complete_stack(recording, *catalogue_, *question); !complete.ok()) {
-        return complete;
-      }
-      for (const WhatIf& what_if : question->stack) {
+      FORETRACE_TRY(auto question, read_question(document, sweep_.folder));
+      FORETRACE_TRY(add_source(question, files));
+      const Recording& recording = *recordings_.at(question.traces);
+      FORETRACE_TRY(complete_stack(recording, *catalogue_, question));
+      for (const WhatIf& what_if : question.stack) {
         for (NamedFile& file : files_named_by(what_if)) {
           files.push_back(std::move(file.path));
         }
       }
       return ok_status();
     });
-    if (!tried.ok()) return tried;
+    FORETRACE_TRY(tried);
     add_combinations();
     return note_inputs(std::move(files), *catalogue_);
   }
@@ -256,17 +244,14 @@ class TraceEvaluation final : public Evaluation {
     if (sources_.contains(key)) return ok_status();
     auto& recording = recordings_[question.traces];
     if (recording == nullptr) {
-      auto loaded = load_inputs(question.traces, {.catalogue = catalogue_});
-      if (!loaded.ok()) return std::move(loaded).error();
-      auto found = trace::list_files(question.traces);
-      if (!found.ok()) return std::move(found).error();
-      std::move(found->begin(), found->end(), std::back_inserter(files));
-      recording = std::make_shared<const Recording>(*std::move(loaded));
+      FORETRACE_TRY(auto loaded, load_inputs(question.traces, {.catalogue = catalogue_}));
+      FORETRACE_TRY(auto found, trace::list_files(question.traces));
+      std::move(found.begin(), found.end(), std::back_inserter(files));
+      recording = std::make_shared<const Recording>(std::move(loaded));
     }
-    auto replay = foretrace::replay(*recording, question.options);
-    if (!replay.ok()) return std::move(replay).error();
+    FORETRACE_TRY(auto replay, foretrace::replay(*recording, question.options));
     Source& source =
-        sources_.emplace(std::move(key), Source{recording, *std::move(replay)}).first->second;
+        sources_.emplace(std::move(key), Source{recording, std::move(replay)}).first->second;
     if (wants_memory()) {
       source.memory = std::make_unique<MemoryModel>(*recording, source.replay.run.timeline);
       source.need = source.memory->need(recording->graph(), source.replay.run.timeline);
@@ -291,7 +276,7 @@ class TraceEvaluation final : public Evaluation {
 Result<std::unique_ptr<const Evaluation>> prepare_traces(const Sweep& sweep,
                                                          CataloguePtr catalogue) {
   auto evaluation = std::make_unique<TraceEvaluation>(sweep, std::move(catalogue));
-  if (Status status = evaluation->load(); !status.ok()) return std::move(status).error();
+  FORETRACE_TRY(evaluation->load());
   return std::unique_ptr<const Evaluation>(std::move(evaluation));
 }
 

@@ -57,11 +57,8 @@ bool takes_away(const Axis& axis) {
 Result<Scenario> read_point(const Sweep& sweep, const Catalogue& catalogue, ConfigValue document,
                             ScenarioParts& known) {
   place_files(document, [&](const std::string& name) { return beside(sweep.folder, name); });
-  auto scenario = scenario_of(catalogue, document, "scenario", known);
-  if (!scenario.ok()) return scenario;
-  if (const Status alike = check_ranks_alike(*scenario); !alike) {
-    return Error(alike.error()).with_context("scenario");
-  }
+  FORETRACE_TRY(auto scenario, scenario_of(catalogue, document, "scenario", known));
+  FORETRACE_TRY(check_ranks_alike(scenario).with_context("scenario"));
   return scenario;
 }
 
@@ -122,9 +119,7 @@ void ScenarioPoints::keep_names() {
 
 Result<const Scenario*> ScenarioPoints::at(std::span<const double> where) {
   if (effects_ == nullptr) {
-    auto read = read_point(sweep_, catalogue_, sweep_.document_at(where), parts_);
-    if (!read.ok()) return std::move(read).error();
-    now_ = std::move(*read);
+    FORETRACE_TRY(now_, read_point(sweep_, catalogue_, sweep_.document_at(where), parts_));
     keep_names();
   } else {
     now_.model = named_model_;
@@ -136,7 +131,7 @@ Result<const Scenario*> ScenarioPoints::at(std::span<const double> where) {
     }
     keep_names();
   }
-  if (Status status = completion_.complete(now_); !status.ok()) return std::move(status).error();
+  FORETRACE_TRY(completion_.complete(now_));
   return &now_;
 }
 

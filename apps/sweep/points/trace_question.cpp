@@ -18,15 +18,13 @@ Status add_specs(const ConfigValue& value, const std::string& pointer,
   switch (value.kind) {
     case ConfigValue::Kind::null: return ok_status();
     case ConfigValue::Kind::text: {
-      auto spec = parse_what_if(value.text);
-      if (!spec.ok()) return std::move(spec).error().with_context(pointer);
-      specs.push_back(std::move(*spec));
+      FORETRACE_TRY(auto spec, parse_what_if(value.text).with_context(pointer));
+      specs.push_back(std::move(spec));
       return ok_status();
     }
     case ConfigValue::Kind::list:
       for (std::size_t i = 0; i < value.items.size(); ++i) {
-        Status added = add_specs(value.items[i], fmt::format("{}/{}", pointer, i), specs);
-        if (!added.ok()) return added;
+        FORETRACE_TRY(add_specs(value.items[i], fmt::format("{}/{}", pointer, i), specs));
       }
       return ok_status();
     case ConfigValue::Kind::object: {
@@ -103,10 +101,9 @@ Result<TraceQuestion> read_question_of_trace(const ConfigValue& document,
     const auto engine = fields.word("engine", engines);
     question.options.engine = engine == 1 ? Engine::event : Engine::pull;
   }
-  if (Status status = fields.finish(); !status.ok()) return std::move(status).error();
-  auto stack = check_stack(specs);
-  if (!stack.ok()) return std::move(stack).error();
-  set_stack(*stack, question);
+  FORETRACE_TRY(fields.finish());
+  FORETRACE_TRY(auto stack, check_stack(specs));
+  set_stack(stack, question);
   return question;
 }
 
@@ -115,11 +112,10 @@ Result<TraceQuestion> read_question_of_trace(const ConfigValue& document,
 Result<TraceQuestion> read_question(const ConfigValue& document, const std::string& folder) {
   ConfigValue placed = document;
   place_files(placed, [&](const std::string& name) { return beside(folder, name); });
-  auto scenario = trace_scenario_of(placed, "point");
-  if (!scenario.ok()) return std::move(scenario).error();
-  if (!scenario->has_value()) return read_question_of_trace(document, folder);
+  FORETRACE_TRY(auto scenario, trace_scenario_of(placed, "point"));
+  if (!scenario.has_value()) return read_question_of_trace(document, folder);
   TraceQuestion question;
-  question.scenario = **std::move(scenario);
+  question.scenario = *std::move(scenario);
   question.traces = {question.scenario->trace};
   return question;
 }
@@ -127,9 +123,8 @@ Result<TraceQuestion> read_question(const ConfigValue& document, const std::stri
 Status complete_stack(const Recording& recording, const Catalogue& catalogue,
                       TraceQuestion& question) {
   if (!question.scenario.has_value()) return ok_status();
-  const auto stack = spread_stack(recording, catalogue, *question.scenario);
-  if (!stack.ok()) return stack.error();
-  set_stack(*stack, question);
+  FORETRACE_TRY(const auto stack, spread_stack(recording, catalogue, *question.scenario));
+  set_stack(stack, question);
   return ok_status();
 }
 

@@ -290,10 +290,9 @@ Result<Sweep> sweep_from(const ConfigValue& root, const std::string& where,
   std::vector<Axis> axes = read_axes(fields, sweep.document, metrics_of(sweep.subject));
   read_method(fields, sweep, axes);
   read_questions(fields, sweep, columns);
-  if (auto status = fields.finish(); !status.ok()) return std::move(status).error();
+  FORETRACE_TRY(fields.finish());
   if (columns) {
-    if (Status fine = check_stored_metrics(sweep, *columns); !fine.ok())
-      return std::move(fine).error();
+    FORETRACE_TRY(check_stored_metrics(sweep, *columns));
   }
   return sweep;
 }
@@ -317,23 +316,20 @@ ConfigValue Sweep::document_at(std::span<const double> where) const {
 }
 
 Result<Sweep> read_sweep(const std::string& path) {
-  auto root = read_config(path, sweep_schema);
-  if (!root.ok()) return std::move(root).error();
-  return sweep_from(*root, path, std::filesystem::path(path).parent_path().string());
+  FORETRACE_TRY(auto root, read_config(path, sweep_schema));
+  return sweep_from(root, path, std::filesystem::path(path).parent_path().string());
 }
 
 Result<Sweep> parse_sweep(std::string_view text, const std::string& where,
                           const std::string& folder) {
-  auto root = parse_config_document(text, where, sweep_schema);
-  if (!root.ok()) return std::move(root).error();
-  return sweep_from(*root, where, folder);
+  FORETRACE_TRY(auto root, parse_config_document(text, where, sweep_schema));
+  return sweep_from(root, where, folder);
 }
 
 Result<Sweep> parse_stored_sweep(std::string_view text, const std::string& where,
                                  const std::string& folder, std::span<const std::string> columns) {
-  auto root = parse_config_document(text, where, sweep_schema);
-  if (!root.ok()) return std::move(root).error();
-  return sweep_from(*root, where, folder, columns);
+  FORETRACE_TRY(auto root, parse_config_document(text, where, sweep_schema));
+  return sweep_from(root, where, folder, columns);
 }
 
 }  // namespace foretrace::sweeping

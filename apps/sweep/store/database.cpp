@@ -106,8 +106,7 @@ Status Database::open_for_writing(const std::string& path) {
 Status Database::open_for_reading(const std::string& path) {
   path_ = path;
   // A reader makes the files beside it that all who read and write it share, if it may.
-  Status opened = open(path, SQLITE_OPEN_READWRITE);
-  if (!opened.ok()) return opened;
+  FORETRACE_TRY(open(path, SQLITE_OPEN_READWRITE));
   const int code =
       sqlite3_exec(handle_, "SELECT count(*) FROM sqlite_master", nullptr, nullptr, nullptr);
   const int kind = code & 0xFF;

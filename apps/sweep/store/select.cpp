@@ -66,11 +66,10 @@ class BestPoints {
 }  // namespace
 
 Result<StoredSweep> open_stored(const std::string& folder) {
-  auto store = Store::read(folder);
-  if (!store.ok()) return std::move(store).error();
-  auto sweep = stored_sweep(*store);
+  FORETRACE_TRY(auto store, Store::read(folder));
+  auto sweep = stored_sweep(store);
   if (!sweep.ok()) return std::move(sweep).error().with_context(store_file(folder));
-  return StoredSweep{std::move(*sweep), std::move(*store)};
+  return StoredSweep{std::move(*sweep), std::move(store)};
 }
 
 Result<SweepCounts> select_points(const StoredSweep& stored, const PointQuestion& question,
@@ -106,11 +105,9 @@ Result<SweepCounts> select_points(const StoredSweep& stored, const PointQuestion
     if (is_feasible) best.see({row, std::move(costs)});
     return ok_status();
   });
-  if (!read.ok()) return read.error();
+  FORETRACE_TRY(read);
   for (Ranked& one : best.take()) {
-    if (Status shown = show(one.result, true, std::move(one.costs)); !shown.ok()) {
-      return std::move(shown).error();
-    }
+    FORETRACE_TRY(show(one.result, true, std::move(one.costs)));
   }
   return counts;
 }

@@ -100,15 +100,14 @@ class Transaction {
 };
 
 Status write_facts(const Database& database, const StoreFacts& facts) {
-  auto insert = database.prepare("INSERT OR REPLACE INTO facts VALUES(?, ?)");
-  if (!insert.ok()) return insert.error();
+  FORETRACE_TRY(auto insert, database.prepare("INSERT OR REPLACE INTO facts VALUES(?, ?)"));
   const std::pair<std::string_view, std::string_view> rows[] = {
       {"schema", store_schema}, {"sweep", facts.sweep},   {"path", facts.path},
       {"folder", facts.folder}, {"inputs", facts.inputs}, {"version", facts.version}};
   for (const auto& [name, value] : rows) {
-    insert->bind(1, name);
-    insert->bind(2, value);
-    if (auto done = insert->step(); !done.ok()) return done.error();
+    insert.bind(1, name);
+    insert.bind(2, value);
+    FORETRACE_TRY(insert.step());
   }
   return ok_status();
 }
@@ -116,20 +115,20 @@ Status write_facts(const Database& database, const StoreFacts& facts) {
 Status write_axes(const Database& database, const Sweep& sweep) {
   auto axes = database.prepare("INSERT INTO axes VALUES(?, ?, ?)");
   auto values = database.prepare("INSERT INTO axis_values VALUES(?, ?, ?)");
-  if (!axes.ok()) return axes.error();
-  if (!values.ok()) return values.error();
+  FORETRACE_TRY(axes);
+  FORETRACE_TRY(values);
   for (std::size_t i = 0; i < sweep.axes().size(); ++i) {
     const Axis& axis = sweep.axes()[i];
     axes->bind(1, static_cast<std::int64_t>(i));
     axes->bind(2, axis.name);
     axes->bind(3, axis.pointer);
-    if (auto done = axes->step(); !done.ok()) return done.error();
+    FORETRACE_TRY(axes->step());
     for (std::size_t place = 0; place < axis.values.size(); ++place) {
       const std::string text = shown_text(axis.values[place]);
       values->bind(1, static_cast<std::int64_t>(i));
       values->bind(2, static_cast<std::int64_t>(place));
       values->bind(3, text);
-      if (auto done = values->step(); !done.ok()) return done.error();
+      FORETRACE_TRY(values->step());
     }
   }
   return ok_status();
@@ -138,51 +137,47 @@ Status write_axes(const Database& database, const Sweep& sweep) {
 Result<std::int64_t> number_of_reason(const Database& database, const std::string& reason) {
   auto insert = database.prepare("INSERT OR IGNORE INTO reasons(text) VALUES(?)");
   auto select = database.prepare("SELECT reason FROM reasons WHERE text = ?");
-  if (!insert.ok()) return insert.error();
-  if (!select.ok()) return select.error();
+  FORETRACE_TRY(insert);
+  FORETRACE_TRY(select);
   insert->bind(1, reason);
-  if (auto done = insert->step(); !done.ok()) return done.error();
+  FORETRACE_TRY(insert->step());
   select->bind(1, reason);
-  auto found = select->step();
-  if (!found.ok()) return found.error();
+  FORETRACE_TRY(select->step());
   return select->whole(0);
 }
 
 Status insert_rows(const Database& database, std::span<const PointResult> rows) {
   if (rows.empty()) return ok_status();
-  auto columns = database.prepare("SELECT count(*) FROM pragma_table_info('points')");
-  if (!columns.ok()) return columns.error();
-  if (auto row = columns->step(); !row.ok()) return row.error();
-  const auto count = static_cast<int>(columns->whole(0));
+  FORETRACE_TRY(auto columns, database.prepare("SELECT count(*) FROM pragma_table_info('points')"));
+  FORETRACE_TRY(columns.step());
+  const auto count = static_cast<int>(columns.whole(0));
   std::string sql = "INSERT INTO points VALUES(?";
   for (int i = 1; i < count; ++i) sql += ", ?";
-  auto insert = database.prepare(sql + ")");
-  if (!insert.ok()) return insert.error();
+  FORETRACE_TRY(auto insert, database.prepare(sql + ")"));
   std::map<std::string, std::int64_t, std::less<>> reasons;
   for (const PointResult& row : rows) {
     int place = 1;
-    insert->bind(place++, static_cast<std::int64_t>(row.point));
+    insert.bind(place++, static_cast<std::int64_t>(row.point));
     if (row.reason.empty()) {
-      insert->bind_null(place++);
+      insert.bind_null(place++);
     } else {
       auto known = reasons.find(row.reason);
       if (known == reasons.end()) {
-        auto number = number_of_reason(database, row.reason);
-        if (!number.ok()) return number.error();
-        known = reasons.emplace(row.reason, *number).first;
+        FORETRACE_TRY(auto number, number_of_reason(database, row.reason));
+        known = reasons.emplace(row.reason, number).first;
       }
-      insert->bind(place++, known->second);
+      insert.bind(place++, known->second);
     }
-    for (const double where : row.where) insert->bind(place++, where);
+    for (const double where : row.where) insert.bind(place++, where);
     for (const double metric : row.metrics) {
       if (std::isnan(metric)) {
-        insert->bind_null(place++);
+        insert.bind_null(place++);
       } else {
-        insert->bind(place++, metric);
+        insert.bind(place++, metric);
       }
     }
-    while (place <= count) insert->bind_null(place++);
-    if (auto done = insert->step(); !done.ok()) return done.error();
+    while (place <= count) insert.bind_null(place++);
+    FORETRACE_TRY(insert.step());
   }
   return ok_status();
 }
@@ -220,11 +215,9 @@ Status put_aside(const std::string& path, Database& database) {
 }  // namespace
 
 Result<Sweep> stored_sweep(const Store& store) {
-  const auto facts = store.facts();
-  if (!facts.ok()) return facts.error();
-  const auto metrics = store.metrics();
-  if (!metrics.ok()) return metrics.error();
-  return parse_stored_sweep(facts->sweep, facts->path, facts->folder, *metrics);
+  FORETRACE_TRY(const auto facts, store.facts());
+  FORETRACE_TRY(const auto metrics, store.metrics());
+  return parse_stored_sweep(facts.sweep, facts.path, facts.folder, metrics);
 }
 
 std::string store_file(const std::string& folder) {
@@ -245,19 +238,15 @@ Result<Store> Store::open(const std::string& folder, WhenDamaged damaged) {
   }
   auto database = std::make_unique<Database>();
   const std::string lock = (std::filesystem::path(folder) / "sweep.lock").string();
-  if (Status status = database->lock(lock); !status.ok()) return std::move(status).error();
-  if (Status status = database->open_for_writing(store_file(folder)); !status.ok()) {
-    return std::move(status).error();
-  }
+  FORETRACE_TRY(database->lock(lock));
+  FORETRACE_TRY(database->open_for_writing(store_file(folder)));
   if (damaged == WhenDamaged::replace && !database->is_sound()) {
-    if (Status status = put_aside(store_file(folder), *database); !status.ok()) {
-      return std::move(status).error();
-    }
+    FORETRACE_TRY(put_aside(store_file(folder), *database));
   }
-  if (Status status = database->run(settings); !status.ok()) return std::move(status).error();
+  FORETRACE_TRY(database->run(settings));
   Store store(std::move(database));
   if (!store.is_empty()) {
-    if (auto facts = store.facts(); !facts.ok()) return std::move(facts).error();
+    FORETRACE_TRY(store.facts());
   }
   return store;
 }
@@ -270,11 +259,9 @@ Result<Store> Store::read(const std::string& folder) {
         fmt::format("{}: no sweep is here, expected a folder that `sweep -o` wrote", folder)};
   }
   auto database = std::make_unique<Database>();
-  if (Status status = database->open_for_reading(store_file(folder)); !status.ok()) {
-    return std::move(status).error();
-  }
+  FORETRACE_TRY(database->open_for_reading(store_file(folder)));
   Store store(std::move(database));
-  if (auto facts = store.facts(); !facts.ok()) return std::move(facts).error();
+  FORETRACE_TRY(store.facts());
   return store;
 }
 
@@ -291,9 +278,9 @@ Result<StoreFacts> Store::facts() const {
                  fmt::format("{}: holds something else than the results of a sweep ({})",
                              database_->path(), store_schema)};
   };
-  auto table = database_->prepare("SELECT count(*) FROM sqlite_master WHERE name = 'facts'");
-  if (!table.ok()) return std::move(table).error();
-  if (auto row = table->step(); !row.ok() || table->whole(0) == 0) {
+  FORETRACE_TRY(auto table,
+                database_->prepare("SELECT count(*) FROM sqlite_master WHERE name = 'facts'"));
+  if (auto row = table.step(); !row.ok() || table.whole(0) == 0) {
     return row.ok() ? something_else() : row.error();
   }
   auto select = database_->prepare("SELECT name, value FROM facts");
@@ -301,9 +288,8 @@ Result<StoreFacts> Store::facts() const {
   StoreFacts facts;
   bool is_ours = false;
   while (true) {
-    const auto row = select->step();
-    if (!row.ok()) return row.error();
-    if (!*row) break;
+    FORETRACE_TRY(const auto row, select->step());
+    if (!row) break;
     const std::string name = select->text(0);
     std::string value = select->text(1);
     if (name == "schema") is_ours = value == store_schema || value == older_store_schema;
@@ -321,14 +307,13 @@ Result<StoreFacts> Store::facts() const {
 }
 
 Result<std::vector<std::string>> Store::metrics() const {
-  auto select = database_->prepare("SELECT name FROM pragma_table_info('points') ORDER BY cid");
-  if (!select.ok()) return std::move(select).error();
+  FORETRACE_TRY(auto select,
+                database_->prepare("SELECT name FROM pragma_table_info('points') ORDER BY cid"));
   std::vector<std::string> names;
   while (true) {
-    const auto row = select->step();
-    if (!row.ok()) return row.error();
-    if (!*row) return names;
-    std::string name = select->text(0);
+    FORETRACE_TRY(const auto row, select.step());
+    if (!row) return names;
+    std::string name = select.text(0);
     const bool is_axis = name.starts_with("at_");
     if (!is_axis && name != "id" && name != "reason") names.push_back(std::move(name));
   }
@@ -337,47 +322,43 @@ Result<std::vector<std::string>> Store::metrics() const {
 Status Store::reset(const Sweep& sweep, const StoreFacts& facts,
                     std::span<const PointResult> rows) {
   Transaction transaction(*database_);
-  if (Status status = transaction.begin(); !status.ok()) return status;
+  FORETRACE_TRY(transaction.begin());
   const std::string sql = std::string(tables) + points_table(sweep) + results_view(sweep);
-  if (Status status = database_->run(sql); !status.ok()) return status;
-  if (Status status = write_facts(*database_, facts); !status.ok()) return status;
-  if (Status status = write_axes(*database_, sweep); !status.ok()) return status;
-  if (Status status = insert_rows(*database_, rows); !status.ok()) return status;
+  FORETRACE_TRY(database_->run(sql));
+  FORETRACE_TRY(write_facts(*database_, facts));
+  FORETRACE_TRY(write_axes(*database_, sweep));
+  FORETRACE_TRY(insert_rows(*database_, rows));
   return transaction.commit();
 }
 
 Status Store::update(const StoreFacts& facts) {
   Transaction transaction(*database_);
-  if (Status status = transaction.begin(); !status.ok()) return status;
-  if (Status status = write_facts(*database_, facts); !status.ok()) return status;
+  FORETRACE_TRY(transaction.begin());
+  FORETRACE_TRY(write_facts(*database_, facts));
   return transaction.commit();
 }
 
 Status Store::add(std::span<const PointResult> rows) {
   Transaction transaction(*database_);
-  if (Status status = transaction.begin(); !status.ok()) return status;
-  if (Status status = insert_rows(*database_, rows); !status.ok()) return status;
+  FORETRACE_TRY(transaction.begin());
+  FORETRACE_TRY(insert_rows(*database_, rows));
   return transaction.commit();
 }
 
 Status Store::for_each(const Sweep& sweep,
                        const std::function<Status(const PointResult&)>& visit) const {
-  auto select = database_->prepare(rows_query(sweep));
-  if (!select.ok()) return select.error();
+  FORETRACE_TRY(auto select, database_->prepare(rows_query(sweep)));
   const std::size_t axes = sweep.axes().size();
   const std::size_t metrics = sweep.metrics.size();
   PointResult point;
   while (true) {
-    const auto row = select->step();
-    if (!row.ok()) return row.error();
-    if (!*row) return ok_status();
-    if (Status sound = check_row(*select, 2 + axes + metrics, database_->path()); !sound.ok()) {
-      return sound;
-    }
-    point.point = static_cast<std::uint64_t>(select->whole(0));
+    FORETRACE_TRY(const auto row, select.step());
+    if (!row) return ok_status();
+    FORETRACE_TRY(check_row(select, 2 + axes + metrics, database_->path()));
+    point.point = static_cast<std::uint64_t>(select.whole(0));
     point.where.resize(axes);
     for (std::size_t i = 0; i < axes; ++i) {
-      point.where[i] = select->number(static_cast<int>(2 + i));
+      point.where[i] = select.number(static_cast<int>(2 + i));
       // A damaged file leads nowhere else.
       const auto count = static_cast<double>(sweep.axes()[i].values.size());
       if (sweep.axes()[i].is_listed() && !(point.where[i] >= 0 && point.where[i] < count)) {
@@ -386,38 +367,36 @@ Status Store::for_each(const Sweep& sweep,
                                  point.point, sweep.axes()[i].name, point.where[i], count - 1)};
       }
     }
-    point.reason = select->text(static_cast<int>(2 + axes + metrics));
+    point.reason = select.text(static_cast<int>(2 + axes + metrics));
     point.metrics.clear();
     for (std::size_t i = 0; point.reason.empty() && i < metrics; ++i) {
-      point.metrics.push_back(select->number(static_cast<int>(2 + axes + i)));
+      point.metrics.push_back(select.number(static_cast<int>(2 + axes + i)));
     }
-    if (Status status = visit(point); !status.ok()) return status;
+    FORETRACE_TRY(visit(point));
   }
 }
 
 Status Store::for_each_number(const std::function<void(std::uint64_t)>& visit) const {
-  auto select = database_->prepare("SELECT id FROM points ORDER BY id");
-  if (!select.ok()) return select.error();
+  FORETRACE_TRY(auto select, database_->prepare("SELECT id FROM points ORDER BY id"));
   while (true) {
-    const auto row = select->step();
-    if (!row.ok()) return row.error();
-    if (!*row) return ok_status();
-    visit(static_cast<std::uint64_t>(select->whole(0)));
+    FORETRACE_TRY(const auto row, select.step());
+    if (!row) return ok_status();
+    visit(static_cast<std::uint64_t>(select.whole(0)));
   }
 }
 
 Result<std::vector<FailureCount>> Store::reasons(std::size_t most) const {
-  auto select = database_->prepare(
-      "SELECT text, count(*) AS points FROM points JOIN reasons USING(reason) GROUP BY reason "
-      "ORDER BY points DESC, text LIMIT ?");
-  if (!select.ok()) return std::move(select).error();
-  select->bind(1, static_cast<std::int64_t>(most));
+  FORETRACE_TRY(
+      auto select,
+      database_->prepare(
+          "SELECT text, count(*) AS points FROM points JOIN reasons USING(reason) GROUP BY reason "
+          "ORDER BY points DESC, text LIMIT ?"));
+  select.bind(1, static_cast<std::int64_t>(most));
   std::vector<FailureCount> reasons;
   while (true) {
-    const auto row = select->step();
-    if (!row.ok()) return row.error();
-    if (!*row) return reasons;
-    reasons.push_back({select->text(0), static_cast<std::uint64_t>(select->whole(1))});
+    FORETRACE_TRY(const auto row, select.step());
+    if (!row) return reasons;
+    reasons.push_back({select.text(0), static_cast<std::uint64_t>(select.whole(1))});
   }
 }
 

@@ -23,10 +23,9 @@ constexpr std::size_t least_equal_transfers = 4;
 }  // namespace
 
 Result<std::vector<Transfer>> find_transfers(const TaskGraph& graph, std::string_view selection) {
-  auto selected = select(graph, selection);
-  if (!selected) return std::move(selected).error().with_context("parameter 'select'");
+  FORETRACE_TRY(auto selected, select(graph, selection).with_context("parameter 'select'"));
   std::vector<Transfer> transfers;
-  for (const TaskId task : *selected) {
+  for (const TaskId task : selected) {
     if (graph.kind(task) != TaskKind::collective) continue;
     const TaskPart part = graph.work(task).part;
     if (part != TaskPart::begin) transfers.push_back({task, part == TaskPart::finish});

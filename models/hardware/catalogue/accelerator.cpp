@@ -142,22 +142,20 @@ Result<Accelerator> accelerator_from(const ConfigValue& root, const std::string&
   accelerator.sources = read_sources(fields, root, no_figures);
   if (accelerator.link_bandwidth < 0) fields.mistake("link_bandwidth", "is negative");
   if (accelerator.host_link_bandwidth < 0) fields.mistake("host_link_bandwidth", "is negative");
-  if (auto status = fields.finish(); !status) return std::move(status).error();
+  FORETRACE_TRY(fields.finish());
   return accelerator;
 }
 
 }  // namespace
 
 Result<Accelerator> read_accelerator(const std::string& path) {
-  auto root = read_config(path, schema);
-  if (!root) return std::move(root).error();
-  return accelerator_from(*root, path);
+  FORETRACE_TRY(auto root, read_config(path, schema));
+  return accelerator_from(root, path);
 }
 
 Result<Accelerator> parse_accelerator(std::string_view text, const std::string& where) {
-  auto root = parse_config_document(text, where, schema);
-  if (!root) return std::move(root).error();
-  return accelerator_from(*root, where);
+  FORETRACE_TRY(auto root, parse_config_document(text, where, schema));
+  return accelerator_from(root, where);
 }
 
 }  // namespace foretrace

@@ -31,9 +31,8 @@ bool is_named(const std::vector<std::string>& names, std::string_view name) {
 Result<std::vector<MemoryProfile>> read_profiles(const std::string& directory) {
   std::vector<MemoryProfile> profiles;
   for (const std::string& name : config_names(directory, "memories")) {
-    auto profile = read_memory_profile(config_file(directory, "memories", name));
-    if (!profile) return std::move(profile).error();
-    profiles.push_back(*std::move(profile));
+    FORETRACE_TRY(auto profile, read_memory_profile(config_file(directory, "memories", name)));
+    profiles.push_back(std::move(profile));
   }
   return profiles;
 }
@@ -52,22 +51,18 @@ Result<Catalogue> Catalogue::read(std::string directory) {
   Catalogue made;
   made.directory_ = std::move(directory);
   const std::string& in = made.directory_;
-  auto costs = read_cost_files(in);
-  if (!costs) return std::move(costs).error();
-  auto profiles = read_profiles(in);
-  if (!profiles) return std::move(profiles).error();
+  FORETRACE_TRY(auto costs, read_cost_files(in));
+  FORETRACE_TRY(auto profiles, read_profiles(in));
   for (const std::string& name : config_names(in, "accelerators")) {
-    auto accelerator = read_accelerator(config_file(in, "accelerators", name));
-    if (!accelerator) return std::move(accelerator).error();
-    accelerator->fits = fits_of(*costs, name);
-    accelerator->memory = profile_of(*profiles, name);
-    made.accelerators_.push_back(*std::move(accelerator));
+    FORETRACE_TRY(auto accelerator, read_accelerator(config_file(in, "accelerators", name)));
+    accelerator.fits = fits_of(costs, name);
+    accelerator.memory = profile_of(profiles, name);
+    made.accelerators_.push_back(std::move(accelerator));
   }
   for (const DocumentKind& kind : document_kinds) {
     for (const std::string& name : config_names(in, kind.folder)) {
-      auto document = read_config(config_file(in, kind.folder, name), kind.schema);
-      if (!document) return std::move(document).error();
-      made.documents_.emplace(std::pair(kind.folder, name), *std::move(document));
+      FORETRACE_TRY(auto document, read_config(config_file(in, kind.folder, name), kind.schema));
+      made.documents_.emplace(std::pair(kind.folder, name), std::move(document));
     }
   }
   return made;
@@ -130,14 +125,12 @@ const Catalogue& no_catalogue() {
 Status Catalogue::add_file(std::string_view folder, const std::string& path) {
   for (const DocumentKind& kind : document_kinds) {
     if (kind.folder != folder) continue;
-    auto document = read_config(path, kind.schema);
-    if (!document) return std::move(document).error();
-    document_files_.insert_or_assign(std::pair(std::string(folder), path), *std::move(document));
+    FORETRACE_TRY(auto document, read_config(path, kind.schema));
+    document_files_.insert_or_assign(std::pair(std::string(folder), path), std::move(document));
     return ok_status();
   }
-  auto accelerator = read_accelerator(path);
-  if (!accelerator) return std::move(accelerator).error();
-  accelerator_files_.insert_or_assign(path, *std::move(accelerator));
+  FORETRACE_TRY(auto accelerator, read_accelerator(path));
+  accelerator_files_.insert_or_assign(path, std::move(accelerator));
   return ok_status();
 }
 

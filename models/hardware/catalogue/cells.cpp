@@ -132,15 +132,12 @@ Result<Cells> cells_of(ConfigFields& table, const std::string& where) {
 }
 
 Result<Cells> read_cells(const std::string& path) {
-  auto text = read_text(path);
-  if (!text) return std::move(text).error();
-  if (!path.ends_with(".json")) return parse_csv(*text, path);
-  const auto root = parse_config(*text);
-  if (!root) return Error(root.error()).with_context(path);
-  ConfigFields fields(*root, path);
-  auto cells = cells_of(fields, path);
-  if (!cells) return cells;
-  if (Status fine = fields.finish(); !fine) return std::move(fine).error();
+  FORETRACE_TRY(auto text, read_text(path));
+  if (!path.ends_with(".json")) return parse_csv(text, path);
+  FORETRACE_TRY(const auto root, parse_config(text).with_context(path));
+  ConfigFields fields(root, path);
+  FORETRACE_TRY(auto cells, cells_of(fields, path));
+  FORETRACE_TRY(fields.finish());
   return cells;
 }
 
@@ -157,14 +154,13 @@ Status rename(Cells& cells, const ColumnNames& names) {
   std::vector<std::string> renamed = cells.columns;
   std::vector<bool> is_new(renamed.size());
   for (const auto& [ours, theirs] : names) {
-    const auto at = place_of(cells, theirs);
-    if (!at) return at.error();
-    if (is_new[*at]) {
+    FORETRACE_TRY(const auto at, place_of(cells, theirs));
+    if (is_new[at]) {
       return wrong(cells.place_of_columns(), fmt::format("column {} is to be both {} and {}",
-                                                         in_quotes(theirs), renamed[*at], ours));
+                                                         in_quotes(theirs), renamed[at], ours));
     }
-    renamed[*at] = ours;
-    is_new[*at] = true;
+    renamed[at] = ours;
+    is_new[at] = true;
   }
   cells.columns = std::move(renamed);
   return ok_status();
@@ -173,9 +169,8 @@ Status rename(Cells& cells, const ColumnNames& names) {
 /// Takes columns away that nobody is to read.
 Status ignore(Cells& cells, std::span<const std::string> columns) {
   for (const std::string& column : columns) {
-    const auto at = place_of(cells, column);
-    if (!at) return at.error();
-    const auto place = static_cast<std::ptrdiff_t>(*at);
+    FORETRACE_TRY(const auto at, place_of(cells, column));
+    const auto place = static_cast<std::ptrdiff_t>(at);
     cells.columns.erase(cells.columns.begin() + place);
     for (std::vector<std::string>& row : cells.rows) row.erase(row.begin() + place);
   }
@@ -325,13 +320,13 @@ Result<Cells> table_of(ConfigFields& fields, KnownColumns known, std::vector<std
   if (!is_here) files.push_back(file_named_in(fields.file(), file));
   std::string pointer = fields.pointer_of("");
   pointer.pop_back();  // its slash
-  auto cells = is_here ? cells_of(fields, fmt::format("{}: {}", fields.file(), pointer))
-                       : read_cells(files.back());
-  if (!cells) return cells;
-  for (const auto& done : {ignore(*cells, ignored), rename(*cells, names)}) {
-    if (!done) return done.error();
+  FORETRACE_TRY(auto cells, is_here
+                                ? cells_of(fields, fmt::format("{}: {}", fields.file(), pointer))
+                                : read_cells(files.back()));
+  for (const auto& done : {ignore(cells, ignored), rename(cells, names)}) {
+    FORETRACE_TRY(done);
   }
-  if (Status fine = check_columns(*cells, known); !fine) return std::move(fine).error();
+  FORETRACE_TRY(check_columns(cells, known));
   return cells;
 }
 

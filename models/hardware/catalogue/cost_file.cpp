@@ -183,8 +183,8 @@ Result<CostFile> cost_file_from(const ConfigValue& root, const std::string& path
     file.operators.push_back(
         read_operator(fits->items[i], path, fmt::format("/fits/{}", i), status));
   }
-  if (!status) return std::move(status).error();
-  if (auto done = fields.finish(); !done) return std::move(done).error();
+  FORETRACE_TRY(status);
+  FORETRACE_TRY(fields.finish());
   return file;
 }
 
@@ -212,23 +212,20 @@ std::string cost_file_text(const CostFile& file) {
 }
 
 Result<CostFile> parse_cost_file(std::string_view text, const std::string& where) {
-  auto root = parse_config_document(text, where, costs_schema);
-  if (!root) return std::move(root).error();
-  return cost_file_from(*root, where);
+  FORETRACE_TRY(auto root, parse_config_document(text, where, costs_schema));
+  return cost_file_from(root, where);
 }
 
 Result<CostFile> read_cost_file(const std::string& path) {
-  auto root = read_config(path, costs_schema);
-  if (!root) return std::move(root).error();
-  return cost_file_from(*root, path);
+  FORETRACE_TRY(auto root, read_config(path, costs_schema));
+  return cost_file_from(root, path);
 }
 
 Result<std::vector<CostFile>> read_cost_files(const std::string& directory) {
   std::vector<CostFile> files;
   for (const std::string& name : config_names(directory, "costs")) {
-    auto file = read_cost_file(config_file(directory, "costs", name));
-    if (!file) return std::move(file).error();
-    files.push_back(*std::move(file));
+    FORETRACE_TRY(auto file, read_cost_file(config_file(directory, "costs", name)));
+    files.push_back(std::move(file));
   }
   return files;
 }

@@ -57,16 +57,15 @@ Result<ImportedFile> imported_text(std::string text, const std::string& path) {
   if (first == std::string::npos || (file.text[first] != '{' && file.text[first] != '/')) {
     return file;
   }
-  auto document = parse_config_of(most_imported_keys, without_python_numbers(file.text));
-  if (!document.ok()) return std::move(document).error().with_context(path);
-  file.document = *std::move(document);
+  FORETRACE_TRY(
+      file.document,
+      parse_config_of(most_imported_keys, without_python_numbers(file.text)).with_context(path));
   return file;
 }
 
 Result<ImportedFile> read_imported_file(const std::string& path) {
-  auto text = read_config_text(path);
-  if (!text.ok()) return std::move(text).error();
-  return imported_text(*std::move(text), path);
+  FORETRACE_TRY(auto text, read_config_text(path));
+  return imported_text(std::move(text), path);
 }
 
 std::string_view first_line(std::string_view text) {

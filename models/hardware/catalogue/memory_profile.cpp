@@ -77,8 +77,7 @@ Result<MemoryProfile> profile_from(const ConfigValue& root, const std::string& w
   read_workspaces(fields, "persistent", profile.persistent);
   read_workspaces(fields, "per_call", profile.per_call);
   read_sources(fields, profile);
-  const Status status = fields.finish();
-  if (!status.ok()) return status.error();
+  FORETRACE_TRY(fields.finish());
   return profile;
 }
 
@@ -97,15 +96,13 @@ std::int64_t MemoryProfile::per_call_bytes(std::string_view operator_name) const
 }
 
 Result<MemoryProfile> parse_memory_profile(std::string_view text, const std::string& where) {
-  const Result<ConfigValue> root = parse_config_document(text, where, memory_schema);
-  if (!root.ok()) return root.error();
-  return profile_from(*root, where);
+  FORETRACE_TRY(const ConfigValue root, parse_config_document(text, where, memory_schema));
+  return profile_from(root, where);
 }
 
 Result<MemoryProfile> read_memory_profile(const std::string& path) {
-  const Result<ConfigValue> root = read_config(path, memory_schema);
-  if (!root.ok()) return root.error();
-  return profile_from(*root, path);
+  FORETRACE_TRY(const ConfigValue root, read_config(path, memory_schema));
+  return profile_from(root, path);
 }
 
 }  // namespace foretrace

@@ -53,7 +53,7 @@ CostBook::CostBook() : providers_{MeasuredCosts{}, ScaledCosts{}, TableCosts{}, 
 
 Result<Cost> CostBook::cost(const CostQuery& query) const {
   Cost found;
-  if (auto status = costs({&query, 1}, {&found, 1}); !status) return std::move(status).error();
+  FORETRACE_TRY(costs({&query, 1}, {&found, 1}));
   return found;
 }
 

@@ -116,7 +116,7 @@ Result<CostTable::Written> CostTable::read_row(const ConfigValue& value, const s
     fields.mistake("time", fmt::format("got {:g} ns, expected from 1 ns to 11 days", row.time_ns));
   }
   row.error = stated_error(fields);
-  if (auto status = fields.finish(); !status) return std::move(status).error();
+  FORETRACE_TRY(fields.finish());
   return row;
 }
 
@@ -167,9 +167,8 @@ Status CostTable::add(Written written, const std::string& where, std::size_t i) 
 }
 
 Result<CostTable> CostTable::parse(std::string_view text, const std::string& where) {
-  auto document = parse_config_document(text, where, schema);
-  if (!document) return std::move(document).error();
-  return from(*document, where);
+  FORETRACE_TRY(auto document, parse_config_document(text, where, schema));
+  return from(document, where);
 }
 
 Result<CostTable> CostTable::from(const ConfigValue& document, const std::string& where) {
@@ -184,15 +183,12 @@ Result<CostTable> CostTable::from(const ConfigValue& document, const std::string
   for (const std::string_view key : {"source", "rows"}) {
     static_cast<void>(fields.optional_value(key));
   }
-  if (auto status = fields.finish(); !status) return std::move(status).error();
+  FORETRACE_TRY(fields.finish());
   CostTable table;
   for (std::size_t i = 0; i < rows->items.size(); ++i) {
-    auto written = read_row(rows->items[i], where, i);
-    if (!written) return std::move(written).error();
-    if (!written->error) written->error = error_of_all;
-    if (Status status = table.add(*std::move(written), where, i); !status.ok()) {
-      return std::move(status).error();
-    }
+    FORETRACE_TRY(auto written, read_row(rows->items[i], where, i));
+    if (!written.error) written.error = error_of_all;
+    FORETRACE_TRY(table.add(std::move(written), where, i));
   }
   return table;
 }

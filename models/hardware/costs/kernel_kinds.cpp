@@ -20,18 +20,16 @@ TableKernel table_kernel(const TaskGraph& graph, TaskId kernel) {
 }
 
 Result<std::vector<TaskId>> selected_kernels(const TaskGraph& graph, std::string_view selection) {
-  auto selected = select(graph, selection);
-  if (!selected) return std::move(selected).error();
-  std::erase_if(*selected, [&](TaskId task) { return graph.kind(task) != TaskKind::kernel; });
-  if (selected->empty()) {
+  FORETRACE_TRY(auto selected, select(graph, selection));
+  std::erase_if(selected, [&](TaskId task) { return graph.kind(task) != TaskKind::kernel; });
+  if (selected.empty()) {
     return Error{ErrorCode::no_match, fmt::format("no kernel matches {}", in_quotes(selection))};
   }
   return selected;
 }
 
 Result<std::vector<KernelKind>> kernel_kinds(const TaskGraph& graph, std::string_view selection) {
-  const auto kernels = selected_kernels(graph, selection);
-  if (!kernels) return kernels.error();
+  FORETRACE_TRY(const auto kernels, selected_kernels(graph, selection));
   // Without an accelerator, so that no shape is derived from a measured time: a function that is
   // to tell times must not read them from the sizes it is given.
   const std::vector<KernelDescription> descriptions = describe_works(graph, nullptr);
@@ -39,7 +37,7 @@ Result<std::vector<KernelKind>> kernel_kinds(const TaskGraph& graph, std::string
                          std::array<std::int32_t, 3>>;
   std::map<Key, std::size_t> places;
   std::vector<KernelKind> kinds;
-  for (const TaskId kernel : *kernels) {
+  for (const TaskId kernel : kernels) {
     const Work& work = graph.work(kernel);
     const auto [at, is_new] = places.emplace(
         Key{work.name, work.operator_name, work.shapes, work.types, work.grid, work.block},

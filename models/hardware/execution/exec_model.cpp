@@ -90,11 +90,9 @@ Result<ExecModel> ExecModel::read(const ConfigValue& object) {
 Result<ExecModel> ExecModel::changed_by(const ConfigValue& object) const {
   ExecModel changed = *this;
   for (std::size_t i = 0; i < object.keys.size(); ++i) {
-    if (Status added = changed.add(object.keys[i], object.items[i]); !added.ok()) {
-      return std::move(added).error();
-    }
+    FORETRACE_TRY(changed.add(object.keys[i], object.items[i]));
   }
-  if (Status whole = changed.finish(); !whole.ok()) return std::move(whole).error();
+  FORETRACE_TRY(changed.finish());
   return changed;
 }
 

@@ -143,9 +143,8 @@ Result<KernelRules> KernelRules::parse(std::span<const RuleText> texts) {
   KernelRules rules;
   for (const RuleText& text : texts) {
     const std::string where(text.name);
-    auto root = parse_config_document(text.text, where, kernels_schema);
-    if (!root) return std::move(root).error();
-    ConfigFields fields(*root, where);
+    FORETRACE_TRY(auto root, parse_config_document(text.text, where, kernels_schema));
+    ConfigFields fields(root, where);
     std::string word;
     fields.text("schema", word);
     fields.text("source", word);
@@ -154,7 +153,7 @@ Result<KernelRules> KernelRules::parse(std::span<const RuleText> texts) {
     const std::string_view library =
         at == std::string_view::npos ? "" : text.text.substr(at + 1, word.size());
     Reader{rules, fields}.all(library);
-    if (auto status = fields.finish(); !status) return std::move(status).error();
+    FORETRACE_TRY(fields.finish());
   }
   const auto by_stage = [](const Pattern& a, const Pattern& b) { return a.stage < b.stage; };
   std::stable_sort(rules.names_.begin(), rules.names_.end(), by_stage);

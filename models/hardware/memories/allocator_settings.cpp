@@ -133,9 +133,8 @@ Result<AllocatorSettings> parse_allocator_settings(std::string_view text) {
   for (const std::string_view item : items_of(text)) {
     const std::size_t colon = item.find(':');
     if (colon == std::string_view::npos) return bad(item, item, "KEY:VALUE");
-    const Status status =
-        read_item(trimmed(item.substr(0, colon)), trimmed(item.substr(colon + 1)), settings);
-    if (!status.ok()) return status.error();
+    FORETRACE_TRY(
+        read_item(trimmed(item.substr(0, colon)), trimmed(item.substr(colon + 1)), settings));
   }
   return settings;
 }

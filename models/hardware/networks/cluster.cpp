@@ -216,7 +216,7 @@ Result<Cluster> with_import(const Catalogue& catalogue, const ConfigValue& root,
   fields.text("machine", own.machine);
   if (fields.has("accelerator")) read_accelerator_name(fields, catalogue, own.accelerator);
   read_price(fields, own.price_per_hour);
-  if (Status status = fields.finish(); !status.ok()) return std::move(status).error();
+  FORETRACE_TRY(fields.finish());
   auto file = read_imported_file(file_named_in(path, name));
   if (!file.ok()) return std::move(file).error().with_context(path + ": /import/file");
   for (const std::string& other : others) {
@@ -224,14 +224,13 @@ Result<Cluster> with_import(const Catalogue& catalogue, const ConfigValue& root,
     if (!with.ok()) return std::move(with).error().with_context(path + ": /import/with");
     file->with.push_back(*std::move(with));
   }
-  auto cluster = imported(catalogue, *file);
-  if (!cluster.ok()) return cluster;
-  cluster->name = std::filesystem::path(path).stem().string();
-  cluster->machine = own.machine;
-  cluster->price_per_hour = own.price_per_hour;
+  FORETRACE_TRY(auto cluster, imported(catalogue, *file));
+  cluster.name = std::filesystem::path(path).stem().string();
+  cluster.machine = own.machine;
+  cluster.price_per_hour = own.price_per_hour;
   if (!own.accelerator.name.empty()) {
-    cluster->accelerator = own.accelerator;
-    cluster->generation = generation_of(own.accelerator);
+    cluster.accelerator = own.accelerator;
+    cluster.generation = generation_of(own.accelerator);
   }
   return cluster;
 }
@@ -258,7 +257,7 @@ Result<Cluster> cluster_from(const Catalogue& catalogue, const ConfigValue& root
     fields.mistake("network",
                    "missing key, expected what joins the nodes: the topology is disconnected");
   }
-  if (auto status = fields.finish(); !status) return std::move(status).error();
+  FORETRACE_TRY(fields.finish());
   return cluster;
 }
 
@@ -271,20 +270,17 @@ std::string_view to_string(Generation generation) {
 
 Result<std::shared_ptr<const Cluster>> lone_accelerator(const Catalogue& catalogue,
                                                         std::string_view name) {
-  const auto accelerator = catalogue.accelerator(name);
-  if (!accelerator.ok()) return accelerator.error();
-  auto single = find_cluster(catalogue, "single");
-  if (!single.ok()) return std::move(single).error();
-  single->accelerator = **accelerator;
-  single->generation = generation_of(**accelerator);
-  return std::make_shared<const Cluster>(*std::move(single));
+  FORETRACE_TRY(const auto accelerator, catalogue.accelerator(name));
+  FORETRACE_TRY(auto single, find_cluster(catalogue, "single"));
+  single.accelerator = *accelerator;
+  single.generation = generation_of(*accelerator);
+  return std::make_shared<const Cluster>(std::move(single));
 }
 
 Result<Cluster> parse_cluster(const Catalogue& catalogue, std::string_view text,
                               const std::string& where) {
-  auto root = parse_config_document(text, where, schema);
-  if (!root) return std::move(root).error();
-  return cluster_from(catalogue, *root, where);
+  FORETRACE_TRY(auto root, parse_config_document(text, where, schema));
+  return cluster_from(catalogue, root, where);
 }
 
 Result<Cluster> find_cluster(const Catalogue& catalogue, std::string_view name) {
@@ -296,17 +292,16 @@ Result<Cluster> find_cluster(const Catalogue& catalogue, std::string_view name) 
         is_path ? std::string(name) : config_file(catalogue.directory(), "clusters", name));
   }
   if (!is_path) return known.error();
-  const auto file = read_imported_file(std::string(name));
-  if (!file.ok()) return file.error();
-  if (file->document.find("schema") == nullptr) return imported(catalogue, *file);
-  return parse_cluster(catalogue, file->text, file->path);
+  FORETRACE_TRY(const auto file, read_imported_file(std::string(name)));
+  if (file.document.find("schema") == nullptr) return imported(catalogue, file);
+  return parse_cluster(catalogue, file.text, file.path);
 }
 
 Result<Cluster> with_aggregation(Cluster cluster, const ConfigValue& object,
                                  const std::string& where, const std::string& pointer) {
   ConfigFields fields(object, where, pointer);
   cluster.network.aggregation = read_aggregation(fields);
-  if (Status status = fields.finish(); !status.ok()) return std::move(status).error();
+  FORETRACE_TRY(fields.finish());
   if (cluster.network.nics == 0 || !cluster.tier_network.tiers.empty()) {
     return Error{
         ErrorCode::bad_config,

@@ -15,10 +15,9 @@ Result<std::optional<BoardPower>> board_power(const Catalogue& catalogue,
                                               std::string_view accelerator) {
   std::optional<BoardPower> none;
   if (catalogue.document_names("power").empty()) return none;
-  const auto document = catalogue.document({"power table", "power"}, "boards");
-  if (!document.ok()) return document.error();
+  FORETRACE_TRY(const auto document, catalogue.document({"power table", "power"}, "boards"));
   const std::string file = config_file(catalogue.directory(), "power", "boards");
-  ConfigFields fields(**document, file);
+  ConfigFields fields(*document, file);
   BoardPower power;
   double idle = 0;
   double busy = 0;
@@ -35,7 +34,7 @@ Result<std::optional<BoardPower>> board_power(const Catalogue& catalogue,
     fields.mistake("busy", "expected 0 <= idle <= busy <= 1");
   }
   if (!(power.less >= 1 && power.more >= 1)) fields.mistake("less", "expected less, more >= 1");
-  if (Status status = fields.finish(); !status.ok()) return std::move(status).error();
+  FORETRACE_TRY(fields.finish());
   ConfigFields watts(*limits, file, "/limits_watts");
   for (const std::string& name : limits->keys) {
     double limit = 0;
@@ -43,7 +42,7 @@ Result<std::optional<BoardPower>> board_power(const Catalogue& catalogue,
     if (!(limit > 0)) watts.mistake(name, fmt::format("got {:g}, expected watts above 0", limit));
     if (name == accelerator) power.limit_w = limit;
   }
-  if (Status status = watts.finish(); !status.ok()) return std::move(status).error();
+  FORETRACE_TRY(watts.finish());
   if (limits->find(accelerator) == nullptr) return none;
   power.idle_w = idle * power.limit_w;
   power.busy_w = busy * power.limit_w;

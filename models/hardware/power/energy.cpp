@@ -23,12 +23,11 @@ double filled_share(const TaskGraph& graph, std::int32_t multiprocessors) {
 Result<std::optional<Energy>> step_energy(const Catalogue& catalogue,
                                           const Accelerator& accelerator, const TaskGraph& graph,
                                           std::int64_t step_ns, std::int64_t compute_ns) {
-  const auto power = board_power(catalogue, accelerator.name);
-  if (!power.ok()) return power.error();
-  if (!power->has_value()) return std::optional<Energy>{};
+  FORETRACE_TRY(const auto power, board_power(catalogue, accelerator.name));
+  if (!power.has_value()) return std::optional<Energy>{};
   const double filled =
       static_cast<double>(compute_ns) * filled_share(graph, accelerator.multiprocessors);
-  return std::optional(energy_of(**power, step_ns, filled));
+  return std::optional(energy_of(*power, step_ns, filled));
 }
 
 }  // namespace foretrace

@@ -36,14 +36,12 @@ Result<Scenario> pass_of(const Scenario& scenario, Pass pass, double sequences, 
 
 Result<RangedSeconds> time_pass(const Scenario& scenario, Pass pass, double sequences,
                                 double positions) {
-  const auto one = pass_of(scenario, pass, sequences, positions);
-  if (!one.ok()) return one.error();
-  const auto step = ranged_step(one->job);
-  if (!step.ok()) return step.error();
+  FORETRACE_TRY(const auto one, pass_of(scenario, pass, sequences, positions));
+  FORETRACE_TRY(const auto step, ranged_step(one.job));
   constexpr double seconds = 1e-9;
-  return RangedSeconds{static_cast<double>(step->step_ns) * seconds,
-                       static_cast<double>(step->low_ns) * seconds,
-                       static_cast<double>(step->high_ns) * seconds};
+  return RangedSeconds{static_cast<double>(step.step_ns) * seconds,
+                       static_cast<double>(step.low_ns) * seconds,
+                       static_cast<double>(step.high_ns) * seconds};
 }
 
 /// Mean of a decoding step while the keys grow from `first` to `last`: attention reads as many as
@@ -58,29 +56,28 @@ Result<RangedSeconds> mean_token(const Scenario& scenario, double sequences, dou
                             Node{last, 1. / 6}};
   RangedSeconds mean;
   for (const Node& node : nodes) {
-    const auto step = time_pass(scenario, Pass::decode, sequences, std::round(node.at));
-    if (!step.ok()) return step.error();
-    mean += times(*step, node.weight);
+    FORETRACE_TRY(const auto step,
+                  time_pass(scenario, Pass::decode, sequences, std::round(node.at)));
+    mean += times(step, node.weight);
   }
   return mean;
 }
 
 /// Sequences whose keys and values fit beside the weights on the fullest stage.
 Result<double> sequences_held(const Scenario& scenario, const GenerationRequest& request) {
-  const auto whole = pass_of(scenario, Pass::decode, 1, request.prompt + request.output);
-  if (!whole.ok()) return whole.error();
-  const auto answer = estimate(whole->job);
-  if (!answer.ok()) return answer.error();
+  FORETRACE_TRY(const auto whole,
+                pass_of(scenario, Pass::decode, 1, request.prompt + request.output));
+  FORETRACE_TRY(const auto answer, estimate(whole.job));
   double held = request.sequences;
-  for (const StageMemory& stage : answer->memory) {
+  for (const StageMemory& stage : answer.memory) {
     const StageMemory weights{.weights = stage.weights};
-    for (const DeviceMemory& memory : device_memories(whole->job, weights)) {
+    for (const DeviceMemory& memory : device_memories(whole.job, weights)) {
       if (memory.has == 0 || memory.need < memory.has) continue;
       return Error{ErrorCode::no_match,
                    fmt::format("the weights need {:.1f} GiB, expected at most {:.1f} GiB",
                                memory.need / (1 << 30), memory.has / (1 << 30))};
     }
-    const DeviceMemory memory = device_memories(whole->job, weights).front();
+    const DeviceMemory memory = device_memories(whole.job, weights).front();
     if (memory.has == 0) continue;
     const double left = memory.has - memory.need;
     held = std::min(held, std::floor(left * request.cache_share / stage.activations));
@@ -96,37 +93,32 @@ struct Wave {
 
 Result<Wave> time_wave(const Scenario& scenario, const GenerationRequest& request,
                        double sequences) {
-  auto prompt = time_pass(scenario, Pass::prefill, sequences, request.prompt);
-  if (!prompt.ok()) return prompt.error();
+  FORETRACE_TRY(auto prompt, time_pass(scenario, Pass::prefill, sequences, request.prompt));
   // Reading the prompts gives the first token.
-  auto token =
-      mean_token(scenario, sequences, request.prompt + 1, request.prompt + request.output - 1);
-  if (!token.ok()) return token.error();
-  return Wave{*prompt, *token};
+  FORETRACE_TRY(auto token, mean_token(scenario, sequences, request.prompt + 1,
+                                       request.prompt + request.output - 1));
+  return Wave{prompt, token};
 }
 
 }  // namespace
 
 Result<GenerationTime> time_generation(const Scenario& scenario, const GenerationRequest& request) {
-  const auto held = sequences_held(scenario, request);
-  if (!held.ok()) return held.error();
-  const auto first = time_wave(scenario, request, *held);
-  if (!first.ok()) return first.error();
+  FORETRACE_TRY(const auto held, sequences_held(scenario, request));
+  FORETRACE_TRY(const auto first, time_wave(scenario, request, held));
   GenerationTime result;
-  result.prompt = first->prompt;
-  result.token = first->token;
-  result.sequences_held = *held;
-  const double full = std::floor(request.sequences / *held);
-  const double rest = request.sequences - full * *held;
+  result.prompt = first.prompt;
+  result.token = first.token;
+  result.sequences_held = held;
+  const double full = std::floor(request.sequences / held);
+  const double rest = request.sequences - full * held;
   const auto add = [&](const Wave& wave, double count) {
     result.total += times(wave.prompt, count);
     result.total += times(wave.token, count * std::max(0.0, request.output - 1));
   };
-  add(*first, full);
+  add(first, full);
   if (rest > 0) {
-    const auto last = time_wave(scenario, request, rest);
-    if (!last.ok()) return last.error();
-    add(*last, 1);
+    FORETRACE_TRY(const auto last, time_wave(scenario, request, rest));
+    add(last, 1);
   }
   result.waves = static_cast<std::uint32_t>(full + (rest > 0 ? 1 : 0));
   return result;

@@ -13,9 +13,8 @@ namespace {
 
 // By the steps of a pipeline: the formula of its schedule may leave out waiting.
 Result<Estimate> as_simulated(const Job& job) {
-  const auto program = build_program(job);
-  if (!program.ok()) return program.error();
-  return estimate(job, *program, job.plan.pipeline > 1 ? Passes::by_steps : Passes::by_formula);
+  FORETRACE_TRY(const auto program, build_program(job));
+  return estimate(job, program, job.plan.pipeline > 1 ? Passes::by_steps : Passes::by_formula);
 }
 
 }  // namespace

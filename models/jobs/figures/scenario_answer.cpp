@@ -15,10 +15,9 @@ Status simulate_stages(const Job& job, ScenarioAnswer& answer) {
   const RankProgram::Step& step = answer.program.step;
   std::vector<std::uint32_t> ranks;
   for (std::uint32_t s = 0; s < job.plan.pipeline; ++s) ranks.push_back(stage_ranks(job, s));
-  const auto topology =
-      pipeline_topology(*job.schedule, step.times.shape, !job.framework->sends_block, ranks);
-  if (!topology.ok()) return topology.error();
-  answer.graph = pipeline_graph(*topology, step);
+  FORETRACE_TRY(const auto topology, pipeline_topology(*job.schedule, step.times.shape,
+                                                       !job.framework->sends_block, ranks));
+  answer.graph = pipeline_graph(topology, step);
   simulate_event_driven(answer.graph.topology(), answer.graph.weights(), answer.timeline);
   answer.step_ns = answer.alike_ns = answer.timeline.span_ns;
   return ok_status();
@@ -26,9 +25,7 @@ Status simulate_stages(const Job& job, ScenarioAnswer& answer) {
 
 /// Every rank for itself instead.
 Status simulate_ranks(const Job& job, const Jitter& jitter, ScenarioAnswer& answer) {
-  auto graph = unfolded_graph(job, answer.program, jitter);
-  if (!graph.ok()) return std::move(graph).error();
-  answer.graph = *std::move(graph);
+  FORETRACE_TRY(answer.graph, unfolded_graph(job, answer.program, jitter));
   answer.timeline = simulate(answer.graph);
   answer.step_ns = answer.timeline.span_ns;
   return ok_status();
@@ -39,23 +36,16 @@ Status simulate_ranks(const Job& job, const Jitter& jitter, ScenarioAnswer& answ
 Result<ScenarioAnswer> answer_scenario(const Scenario& scenario) {
   const Job& job = scenario.job;
   ScenarioAnswer answer;
-  auto program = build_program(job);
-  if (!program.ok()) return std::move(program).error().with_context(scenario.path);
-  answer.program = *std::move(program);
-  auto analytic = estimate(job, answer.program);
-  if (!analytic.ok()) return std::move(analytic).error().with_context(scenario.path);
-  answer.analytic = *std::move(analytic);
-  if (Status status = simulate_stages(job, answer); !status.ok()) {
-    return std::move(status).error();
-  }
+  FORETRACE_TRY(answer.program, build_program(job).with_context(scenario.path));
+  FORETRACE_TRY(answer.analytic, estimate(job, answer.program).with_context(scenario.path));
+  FORETRACE_TRY(simulate_stages(job, answer));
   if (scenario.jitter) {
     if (Status status = simulate_ranks(job, *scenario.jitter, answer); !status.ok()) {
       return std::move(status).error().with_context(scenario.path + ": /jitter");
     }
   }
-  const auto range = ranged_step(job, answer.program);
-  if (!range.ok()) return Error(range.error()).with_context(scenario.path);
-  answer.range = around(*range, answer.step_ns);
+  FORETRACE_TRY(const auto range, ranged_step(job, answer.program).with_context(scenario.path));
+  answer.range = around(range, answer.step_ns);
 
   answer.parameters = model_parameters(job);
   answer.model_flops = model_flops(job);

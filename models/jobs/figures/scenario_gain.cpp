@@ -10,9 +10,8 @@ namespace {
 
 Result<ScenarioAnswer> answer_text(const Catalogue& catalogue, const std::string& text,
                                    const std::string& where) {
-  const auto scenario = parse_scenario(catalogue, text, where);
-  if (!scenario.ok()) return scenario.error();
-  return answer_scenario(*scenario);
+  FORETRACE_TRY(const auto scenario, parse_scenario(catalogue, text, where));
+  return answer_scenario(scenario);
 }
 
 double step_ratio(std::int64_t before, std::int64_t after) {
@@ -23,15 +22,12 @@ double step_ratio(std::int64_t before, std::int64_t after) {
 
 Result<ScenarioGain> scenario_gain(const Catalogue& catalogue, const std::string& before,
                                    const std::string& after, const std::string& where) {
-  const auto was = answer_text(catalogue, before, where);
-  if (!was.ok()) return was.error();
-  const auto is = answer_text(catalogue, after, where);
-  if (!is.ok()) return is.error();
+  FORETRACE_TRY(const auto was, answer_text(catalogue, before, where));
+  FORETRACE_TRY(const auto is, answer_text(catalogue, after, where));
   // What a framework takes beside what its file says, it takes in both.
-  const RangedStep range = without(is->range, CostSource::framework);
-  return ScenarioGain{step_ratio(was->step_ns, is->step_ns),
-                      step_ratio(was->step_ns, range.high_ns),
-                      step_ratio(was->step_ns, range.low_ns)};
+  const RangedStep range = without(is.range, CostSource::framework);
+  return ScenarioGain{step_ratio(was.step_ns, is.step_ns), step_ratio(was.step_ns, range.high_ns),
+                      step_ratio(was.step_ns, range.low_ns)};
 }
 
 }  // namespace foretrace

@@ -30,7 +30,7 @@ Result<ModelSpec> read(const ImportedFile& file) {
   spec.heads = root.whole("attn_heads", most_of_calculon);
   spec.head_size = root.whole("attn_size", most_of_calculon);
   spec.layers = root.whole("num_blocks", most_layers);
-  if (Status status = root.finish(); !status.ok()) return std::move(status).error();
+  FORETRACE_TRY(root.finish());
   spec.kv_heads = spec.heads;
   spec.vocabulary = calculon_vocabulary;
   return model;

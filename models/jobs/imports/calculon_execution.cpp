@@ -51,9 +51,7 @@ Status read_calculon_execution(const ImportedFile& file, Job& job) {
        {"weight_offload", "activations_offload", "optimizer_offload"}) {
     if (members.flag(key)) members.mistake(key, "got true, expected false: jobs offload nothing");
   }
-  const auto schedule = find_schedule(job.chunks > 1 ? "interleaved" : "1f1b");
-  if (!schedule.ok()) return schedule.error();
-  job.schedule = *schedule;
+  FORETRACE_TRY(job.schedule, find_schedule(job.chunks > 1 ? "interleaved" : "1f1b"));
   return members.finish();
 }
 

@@ -90,15 +90,14 @@ Status read_window(HubKeys& keys, const ModelFamily& family, TransformerSpec& sp
   const bool is_used = keys.flag("use_sliding_window", !family.window.is_asked_for);
   const double pattern = keys.size({"sliding_window_pattern"}, family.window.full_every);
   const std::vector<std::string> layers = per_layer(keys, "layer_types");
-  const auto windows = windows_of(keys, layers);
-  if (!windows.ok()) return windows.error();
+  FORETRACE_TRY(const auto windows, windows_of(keys, layers));
   if (!is_used) return ok_status();
   if (layers.empty()) {
     spec.window = window;
     spec.full_every = window > 0 ? to_count(pattern) : 0;
-  } else if (windows->has_any) {
+  } else if (windows.has_any) {
     spec.window = window;
-    spec.full_every = window > 0 ? windows->full_every : 0;
+    spec.full_every = window > 0 ? windows.full_every : 0;
   }
   return ok_status();
 }
@@ -154,7 +153,7 @@ Status read_experts(HubKeys& keys, std::string_view type, TransformerSpec& spec)
       keys.size({"shared_expert_intermediate_size", "moe_shared_expert_intermediate_size",
                  "shared_intermediate_size"});
   const auto dense = keys.size({"dense_intermediate_size", "intermediate_size_mlp"});
-  if (Status places = read_places(keys, spec, experts); !places.ok()) return places;
+  FORETRACE_TRY(read_places(keys, spec, experts));
   if (!(count > 1)) return ok_status();
   experts.count = to_count(count);
   experts.top_k = to_count(std::clamp(chosen, 1.0, count));
@@ -228,7 +227,7 @@ Status read_sizes(HubKeys& keys, const ModelFamily& family, TransformerSpec& spe
   if (spec.layers >= 1 && spec.hidden >= 1 && spec.heads >= 1 && spec.vocabulary >= 1) {
     return ok_status();
   }
-  if (Status mistake = keys.finish(); !mistake.ok()) return mistake;
+  FORETRACE_TRY(keys.finish());
   const std::string_view missing = spec.layers < 1   ? "num_hidden_layers"
                                    : spec.hidden < 1 ? "hidden_size"
                                    : spec.heads < 1  ? "num_attention_heads"
@@ -306,14 +305,14 @@ Result<ModelSpec> model_from(const ConfigValue& root, const std::string& where) 
   model.product = type.empty() ? model.name : type;
   model.source = "config.json of Hugging Face transformers";
   TransformerSpec& spec = model.transformer;
-  if (Status kind = check_kind(keys, type, family); !kind.ok()) return kind.error();
-  if (Status sizes = read_sizes(keys, family, spec); !sizes.ok()) return sizes.error();
-  if (Status heads = read_heads(keys, type, family, spec); !heads.ok()) return heads.error();
+  FORETRACE_TRY(check_kind(keys, type, family));
+  FORETRACE_TRY(read_sizes(keys, family, spec));
+  FORETRACE_TRY(read_heads(keys, type, family, spec));
   adopt_family(keys, family, spec);
   spec.activation = read_activation(keys, family);
-  if (Status window = read_window(keys, family, spec); !window.ok()) return window.error();
-  if (Status experts = read_experts(keys, type, spec); !experts.ok()) return experts.error();
-  if (Status rest = keys.finish(); !rest.ok()) return rest.error();
+  FORETRACE_TRY(read_window(keys, family, spec));
+  FORETRACE_TRY(read_experts(keys, type, spec));
+  FORETRACE_TRY(keys.finish());
   return model;
 }
 

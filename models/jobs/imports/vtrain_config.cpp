@@ -38,7 +38,7 @@ Result<ModelSpec> read(const ImportedFile& file) {
                  fmt::format("got {}, expected a divisor of hidden_size, which is {}", spec.heads,
                              spec.hidden));
   }
-  if (Status status = root.finish(); !status.ok()) return std::move(status).error();
+  FORETRACE_TRY(root.finish());
   spec.kv_heads = spec.heads;
   spec.head_size = spec.hidden / spec.heads;
   spec.ffn = 4 * spec.hidden;

@@ -44,9 +44,7 @@ Status read_vtrain_execution(const ImportedFile& file, Job& job) {
   const std::size_t schedule = members.has("pipeline_scheduling")
                                    ? members.word("pipeline_scheduling", vtrain_schedules)
                                    : 0;
-  const auto found = find_schedule(vtrain_schedules[schedule]);
-  if (!found.ok()) return found.error();
-  job.schedule = *found;
+  FORETRACE_TRY(job.schedule, find_schedule(vtrain_schedules[schedule]));
   return members.finish();
 }
 

@@ -89,10 +89,10 @@ Sharding real_sharding(const ParallelPlan& plan, bool has_experts) {
 }
 
 Status check_plan(const ParallelPlan& plan, const TransformerSpec& spec) {
-  if (Status status = check_counts(plan); !status.ok()) return status;
+  FORETRACE_TRY(check_counts(plan));
   for (const ParallelismInfo* kind : in_order()) {
     if (kind->check == nullptr) continue;
-    if (Status status = kind->check(plan, spec); !status.ok()) return status;
+    FORETRACE_TRY(kind->check(plan, spec));
   }
   return ok_status();
 }

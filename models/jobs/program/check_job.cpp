@@ -149,7 +149,7 @@ Status check_job(const Job& job) {
                   fmt::format("a sample has no tokens, got {}, expected 1", job.length));
   }
   if (job.model->is_recorded()) {
-    if (Status status = check_recorded(job); !status.ok()) return status;
+    FORETRACE_TRY(check_recorded(job));
   } else if (Status status = check_plan(job.plan, *job.model);
              !status.ok() && !job.has_own_ranks()) {
     return Error{status.error().code, "/parallelism/" + status.error().message};
@@ -160,30 +160,27 @@ Status check_job(const Job& job) {
         fmt::format("got {}, expected a divisor of the {} ranks that hold the same layers",
                     job.plan.shard_size, job.plan.copies()));
   }
-  if (Status status = check_machine(job); !status.ok()) return status;
+  FORETRACE_TRY(check_machine(job));
   // A recording has its times whatever it was computed in.
   if (!job.model->is_recorded()) {
-    Status status = check_precision(job.precisions, job.cluster->accelerator);
-    if (!status.ok()) return status;
+    FORETRACE_TRY(check_precision(job.precisions, job.cluster->accelerator));
   }
-  if (Status status = check_length(job); !status.ok()) return status;
-  if (Status status = check_batch(job); !status.ok()) return status;
+  FORETRACE_TRY(check_length(job));
+  FORETRACE_TRY(check_batch(job));
   const std::uint64_t positions = std::uint64_t{job.plan.pipeline} * job.chunks;
   if (positions > job.model->layers) {
     return refuse("/parallelism/pipeline",
                   fmt::format("got {} stages x {} chunks, expected at most the {} layers",
                               job.plan.pipeline, job.chunks, job.model->layers));
   }
-  if (Status status = check_stages(job); !status.ok()) return status;
+  FORETRACE_TRY(check_stages(job));
   // Between its two backward passes a micro-batch would need all that was computed again.
   if (job.schedule->splits_backward && job.recompute == Recompute::full) {
     return refuse("/recompute", fmt::format("got full, expected none or selective: {} delays "
                                             "gradients of weights, which need the activations",
                                             job.schedule->name));
   }
-  if (Status status = check_shape(*job.schedule, job.shape()); !status.ok()) {
-    return std::move(status).error().with_context("/schedule");
-  }
+  FORETRACE_TRY(check_shape(*job.schedule, job.shape()).with_context("/schedule"));
   return ok_status();
 }
 

@@ -84,9 +84,8 @@ double StepBreakdown::total() const {
 }
 
 Result<Estimate> estimate(const Job& job) {
-  const auto program = build_program(job);
-  if (!program.ok()) return program.error();
-  return estimate(job, *program);
+  FORETRACE_TRY(const auto program, build_program(job));
+  return estimate(job, program);
 }
 
 Result<Estimate> estimate(const Job& job, const RankProgram& program, Passes passes_are) {
@@ -123,7 +122,7 @@ Result<Estimate> estimate(const Job& job, const RankProgram& program, Passes pas
   result.again_ns = slowest.again;
   result.overlapped_ns = slowest.overlapped;
   result.memory = stage_memory(job, program);
-  if (Status status = check_memory(result.memory); !status.ok()) return std::move(status).error();
+  FORETRACE_TRY(check_memory(result.memory));
   return result;
 }
 
@@ -143,19 +142,17 @@ void combine_changes(RangedStep& range) {
 }  // namespace
 
 Result<RangedStep> ranged_step(const Job& job) {
-  const auto program = build_program(job);
-  if (!program.ok()) return program.error();
-  return ranged_step(job, *program);
+  FORETRACE_TRY(const auto program, build_program(job));
+  return ranged_step(job, program);
 }
 
 Result<RangedStep> ranged_step(const Job& job, const RankProgram& program) {
   const KernelTimes kernels(*job.cluster, *job.framework, job.precisions);
-  const auto typical = estimate(job, program);
-  if (!typical.ok()) return typical.error();
+  FORETRACE_TRY(const auto typical, estimate(job, program));
   RankProgram blocks = program;
   blocks.step = {};
   RangedStep result;
-  result.step_ns = typical->step_ns;
+  result.step_ns = typical.step_ns;
   const auto base = static_cast<double>(result.step_ns);
   const bool is_known = kernels.err_together(CostSource::product, CostSource::framework);
   const double unsaid = is_known ? 0 : step_error(*job.framework, *job.model);
@@ -175,11 +172,9 @@ Result<RangedStep> ranged_step(const Job& job, const RankProgram& program) {
       for (std::size_t j = 0; j < cost_source_count; ++j) {
         if (kernels.err_together(source, static_cast<CostSource>(j))) scale[j] = factor;
       }
-      const auto scaled = laid_out(job, timed(job, blocks, scale), scale);
-      if (!scaled.ok()) return scaled.error();
-      const auto there = estimate(job, *scaled);
-      if (!there.ok()) return there.error();
-      result.change[i][side] = static_cast<double>(there->step_ns) - base;
+      FORETRACE_TRY(const auto scaled, laid_out(job, timed(job, blocks, scale), scale));
+      FORETRACE_TRY(const auto there, estimate(job, scaled));
+      result.change[i][side] = static_cast<double>(there.step_ns) - base;
     }
   }
   combine_changes(result);

@@ -272,7 +272,7 @@ Result<RankProgram> Layout::all() {
     }
   }
   step_.stages = StageEnds(job_, program_, scale_, kernels_).all();
-  if (Status status = check_times(step_); !status.ok()) return std::move(status).error();
+  FORETRACE_TRY(check_times(step_));
   return std::move(program_);
 }
 

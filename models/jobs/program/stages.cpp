@@ -158,7 +158,7 @@ Status check_stages(const Job& job) {
     return refuse(": got ranks of their own, expected layers alone for inference");
   }
   for (std::uint32_t stage = 0; stage < plan.pipeline; ++stage) {
-    if (Status status = check_own_ranks(job, stage); !status.ok()) return status;
+    FORETRACE_TRY(check_own_ranks(job, stage));
   }
   return ok_status();
 }

@@ -29,9 +29,7 @@ std::shared_ptr<const ModelSpec> padded_model(const std::shared_ptr<const ModelS
 Status ScenarioCompletion::complete(Scenario& scenario) {
   Job& job = scenario.job;
   if (job.schedule == nullptr) {
-    const auto standard = find_schedule(job_fields::usual_schedule);
-    if (!standard.ok()) return standard.error();
-    job.schedule = *standard;
+    FORETRACE_TRY(job.schedule, find_schedule(job_fields::usual_schedule));
   }
   if (scenario.framework->vocabulary_multiple > 1) {
     std::uint32_t tensor = job.plan.tensor;
@@ -45,7 +43,7 @@ Status ScenarioCompletion::complete(Scenario& scenario) {
   job.cluster = scenario.cluster.get();
   job.framework = scenario.framework.get();
   decide_open(job.plan, *job.model);
-  if (Status status = check_job(job); !status.ok()) return status;
+  FORETRACE_TRY(check_job(job));
   return check_amounts(job, amounts(job));
 }
 

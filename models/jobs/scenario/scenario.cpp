@@ -98,13 +98,10 @@ void read_workload(ConfigFields& fields, const Names& names, ScenarioParts& part
 Result<Cluster> one_accelerator(const Catalogue& catalogue, std::string_view name) {
   Catalogue known = catalogue;
   if (name.ends_with(".json")) {
-    if (Status added = known.add_file("accelerators", std::string(name)); !added.ok()) {
-      return std::move(added).error();
-    }
+    FORETRACE_TRY(known.add_file("accelerators", std::string(name)));
   }
-  const auto alone = lone_accelerator(known, name);
-  if (!alone.ok()) return alone.error();
-  Cluster cluster = **alone;
+  FORETRACE_TRY(const auto alone, lone_accelerator(known, name));
+  Cluster cluster = *alone;
   cluster.name = cluster.accelerator.name;
   cluster.machine = cluster.accelerator.product;
   cluster.price_per_hour = 0;
@@ -251,11 +248,8 @@ Result<Scenario> scenario_from(const Catalogue& catalogue, ConfigValue root,
                                const std::string& path) {
   place_files_of(path, root);
   ScenarioParts parts;
-  auto scenario = scenario_of(catalogue, root, path, parts);
-  if (!scenario.ok()) return scenario;
-  auto complete = complete_scenario(std::move(*scenario));
-  if (!complete.ok()) return std::move(complete).error().with_context(path);
-  return complete;
+  FORETRACE_TRY(auto scenario, scenario_of(catalogue, root, path, parts));
+  return complete_scenario(std::move(scenario)).with_context(path);
 }
 
 }  // namespace
@@ -287,7 +281,7 @@ Result<Scenario> scenario_of(const Catalogue& catalogue, const ConfigValue& docu
   }
   read_sparse_gradients(fields, scenario);
   read_jitter(fields, scenario.jitter);
-  if (auto status = fields.finish(); !status) return std::move(status).error();
+  FORETRACE_TRY(fields.finish());
   return scenario;
 }
 
@@ -299,9 +293,7 @@ Status check_ranks_alike(const Scenario& scenario) {
 
 Result<Scenario> complete_scenario(Scenario scenario) {
   ScenarioCompletion completion;
-  if (Status status = completion.complete(scenario); !status.ok()) {
-    return std::move(status).error();
-  }
+  FORETRACE_TRY(completion.complete(scenario));
   return scenario;
 }
 
@@ -309,24 +301,19 @@ bool is_scenario_file(const std::string& path) { return names_schema(path, "fore
 
 Result<Scenario> parse_scenario(const Catalogue& catalogue, std::string_view text,
                                 const std::string& where) {
-  auto root = parse_config_document(text, where, scenario_schema);
-  if (!root) return std::move(root).error();
-  return scenario_from(catalogue, *std::move(root), where);
+  FORETRACE_TRY(auto root, parse_config_document(text, where, scenario_schema));
+  return scenario_from(catalogue, std::move(root), where);
 }
 
 Result<Scenario> read_scenario_of_alike_ranks(const Catalogue& catalogue, const std::string& path) {
-  auto scenario = read_scenario(catalogue, path);
-  if (!scenario.ok()) return scenario;
-  if (const Status alike = check_ranks_alike(*scenario); !alike) {
-    return Error(alike.error()).with_context(path);
-  }
+  FORETRACE_TRY(auto scenario, read_scenario(catalogue, path));
+  FORETRACE_TRY(check_ranks_alike(scenario).with_context(path));
   return scenario;
 }
 
 Result<Scenario> read_scenario(const Catalogue& catalogue, const std::string& path) {
-  auto root = read_config(path, scenario_schema);
-  if (!root) return std::move(root).error();
-  return scenario_from(catalogue, *std::move(root), path);
+  FORETRACE_TRY(auto root, read_config(path, scenario_schema));
+  return scenario_from(catalogue, std::move(root), path);
 }
 
 }  // namespace foretrace

@@ -151,7 +151,7 @@ Result<Framework> framework_from(const ConfigValue& root, const std::string& pat
   read_step_error(fields, framework);
   constexpr std::array<std::string_view, 3> no_figures = {"schema", "product", "sources"};
   framework.sources = read_sources(fields, root, no_figures);
-  if (auto status = fields.finish(); !status) return std::move(status).error();
+  FORETRACE_TRY(fields.finish());
   return framework;
 }
 
@@ -162,17 +162,14 @@ double step_error(const Framework& framework, const TransformerSpec& model) {
 }
 
 Result<Framework> parse_framework(std::string_view text, const std::string& where) {
-  auto root = parse_config_document(text, where, schema);
-  if (!root) return std::move(root).error();
-  return framework_from(*root, where);
+  FORETRACE_TRY(auto root, parse_config_document(text, where, schema));
+  return framework_from(root, where);
 }
 
 Result<Framework> find_framework(const Catalogue& catalogue, std::string_view name) {
-  auto path = config_path(catalogue.directory(), {"framework", "frameworks"}, name);
-  if (!path) return std::move(path).error();
-  auto root = read_config(*path, schema);
-  if (!root) return std::move(root).error();
-  return framework_from(*root, *path);
+  FORETRACE_TRY(auto path, config_path(catalogue.directory(), {"framework", "frameworks"}, name));
+  FORETRACE_TRY(auto root, read_config(path, schema));
+  return framework_from(root, path);
 }
 
 std::vector<std::string> framework_names(const Catalogue& catalogue) {

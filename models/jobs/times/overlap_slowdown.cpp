@@ -49,7 +49,7 @@ Result<OverlapSlowdown> overlap_from(const ConfigValue& root, const std::string&
   }
   constexpr std::array<std::string_view, 3> no_figures = {"schema", "machine", "sources"};
   overlap.sources = read_sources(fields, root, no_figures);
-  if (auto status = fields.finish(); !status) return std::move(status).error();
+  FORETRACE_TRY(fields.finish());
   return overlap;
 }
 
@@ -81,17 +81,14 @@ double time_beside(double alone, double share, double slowdown) {
 }
 
 Result<OverlapSlowdown> parse_overlap(std::string_view text, const std::string& where) {
-  auto root = parse_config_document(text, where, overlap_schema);
-  if (!root) return std::move(root).error();
-  return overlap_from(*root, where);
+  FORETRACE_TRY(auto root, parse_config_document(text, where, overlap_schema));
+  return overlap_from(root, where);
 }
 
 Result<OverlapSlowdown> find_overlap(const Catalogue& catalogue, std::string_view name) {
-  auto path = config_path(catalogue.directory(), {"slowdown", "overlap"}, name);
-  if (!path) return std::move(path).error();
-  auto root = read_config(*path, overlap_schema);
-  if (!root) return std::move(root).error();
-  return overlap_from(*root, *path);
+  FORETRACE_TRY(auto path, config_path(catalogue.directory(), {"slowdown", "overlap"}, name));
+  FORETRACE_TRY(auto root, read_config(path, overlap_schema));
+  return overlap_from(root, path);
 }
 
 std::vector<std::string> overlap_names(const Catalogue& catalogue) {

@@ -134,9 +134,9 @@ Result<ModelSpec> model_from(const ConfigValue& root, const std::string& path) {
   ConfigFields fields(root, path);
   fields.text("product", model.product);
   fields.optional_texts("aliases", model.aliases);
-  if (Status known = read_family(fields, model.transformer); !known) return known.error();
+  FORETRACE_TRY(read_family(fields, model.transformer));
   fields.text("source", model.source);
-  if (auto status = fields.finish(); !status) return std::move(status).error();
+  FORETRACE_TRY(fields.finish());
   return model;
 }
 
@@ -177,16 +177,14 @@ const ModelImport* model_import_of(const ImportedFile& file) {
 }
 
 Result<ModelSpec> parse_model(std::string_view text, const std::string& where) {
-  const auto file = imported_text(std::string(text), where);
-  if (!file.ok()) return file.error();
-  if (const ModelImport* const import = model_import_of(*file)) {
-    auto model = import->read(*file);
-    if (!model.ok()) return model;
-    model->name = std::filesystem::path(where).stem().string();
-    if (model->product.empty()) model->product = model->name;
+  FORETRACE_TRY(const auto file, imported_text(std::string(text), where));
+  if (const ModelImport* const import = model_import_of(file)) {
+    FORETRACE_TRY(auto model, import->read(file));
+    model.name = std::filesystem::path(where).stem().string();
+    if (model.product.empty()) model.product = model.name;
     return model;
   }
-  if (file->document.kind == ConfigValue::Kind::null) {
+  if (file.document.kind == ConfigValue::Kind::null) {
     std::string kinds;
     for (const ModelImport* import : model_imports::all()) {
       kinds += fmt::format("{}{}", kinds.empty() ? "" : ", ", import->summary);
@@ -196,9 +194,8 @@ Result<ModelSpec> parse_model(std::string_view text, const std::string& where) {
         fmt::format("{}: is no model, expected a file that names the schema {}, or one of {}",
                     where, schema, kinds)};
   }
-  auto document = parse_config_document(text, where, schema);
-  if (!document) return std::move(document).error();
-  return model_from(*document, where);
+  FORETRACE_TRY(auto document, parse_config_document(text, where, schema));
+  return model_from(document, where);
 }
 
 Result<ModelSpec> inline_model(const ConfigValue& object, const std::string& file,
@@ -214,27 +211,24 @@ Result<ModelSpec> inline_model(const ConfigValue& object, const std::string& fil
   }
   fields.optional_text("product", model.product);
   fields.optional_texts("aliases", model.aliases);
-  if (Status known = read_family(fields, model.transformer); !known) return known.error();
+  FORETRACE_TRY(read_family(fields, model.transformer));
   fields.optional_text("source", model.source);
-  if (auto status = fields.finish(); !status) return std::move(status).error();
+  FORETRACE_TRY(fields.finish());
   return model;
 }
 
 Result<ModelSpec> find_model(const Catalogue& catalogue, std::string_view name) {
-  auto path = config_path(catalogue.directory(), {"model", "models"}, name);
-  if (!path) return std::move(path).error();
-  auto text = read_config_text(*path);
-  if (!text) return std::move(text).error();
-  return parse_model(*text, *path);
+  FORETRACE_TRY(auto path, config_path(catalogue.directory(), {"model", "models"}, name));
+  FORETRACE_TRY(auto text, read_config_text(path));
+  return parse_model(text, path);
 }
 
 Result<ModelSpec> model_called(const Catalogue& catalogue, std::string_view name) {
   const std::string wanted = plain(name);
   for (const std::string& file : model_names(catalogue)) {
-    auto model = find_model(catalogue, file);
-    if (!model.ok()) return model;
-    const auto& aliases = model->aliases;
-    const bool called = plain(file) == wanted || plain(model->product) == wanted ||
+    FORETRACE_TRY(auto model, find_model(catalogue, file));
+    const auto& aliases = model.aliases;
+    const bool called = plain(file) == wanted || plain(model.product) == wanted ||
                         std::any_of(aliases.begin(), aliases.end(), [&](const std::string& alias) {
                           return plain(alias) == wanted;
                         });

@@ -40,11 +40,10 @@ Status CodecKernels::encode(const editing::Transfer& transfer, double bytes,
       transfer.met ? previous_on_lane(editor_.graph(), transfer.task) : transfer.task;
   const TaskId from = maker(arrival);
   if (from == none<TaskId> || editor_.own_call(from) == none<TaskId>) return ok_status();
-  auto cost = editor_.moving_cost(bytes, KernelClass::elementwise);
-  if (!cost) return std::move(cost).error();
-  const TaskId encode = editor_.add(from, Place::after, {name, *cost, 0});
+  FORETRACE_TRY(auto cost, editor_.moving_cost(bytes, KernelClass::elementwise));
+  const TaskId encode = editor_.add(from, Place::after, {name, cost, 0});
   editor_.edit().depend(arrival, encode, DependencyKind::event_wait);
-  ns_ += cost->duration_ns;
+  ns_ += cost.duration_ns;
   ++encoders_;
   return ok_status();
 }
@@ -53,11 +52,10 @@ Status CodecKernels::decode(const editing::Transfer& transfer, double bytes,
                             std::string_view name) {
   const TaskId to = user_.at(transfer.task);
   if (to == none<TaskId> || editor_.own_call(to) == none<TaskId>) return ok_status();
-  auto cost = editor_.moving_cost(bytes, KernelClass::elementwise);
-  if (!cost) return std::move(cost).error();
+  FORETRACE_TRY(auto cost, editor_.moving_cost(bytes, KernelClass::elementwise));
   // It waits for the transfer, as the kernel behind it does.
-  editor_.add(to, Place::before, {name, *cost, 0});
-  ns_ += cost->duration_ns;
+  editor_.add(to, Place::before, {name, cost, 0});
+  ns_ += cost.duration_ns;
   ++decoders_;
   return ok_status();
 }

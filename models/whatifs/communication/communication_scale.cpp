@@ -39,14 +39,13 @@ constexpr ParamInfo waiting_param = {
 
 Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   const TaskGraph& graph = scenario.graph;
-  auto transfers = editing::find_transfers(graph, params.text(select_param));
-  if (!transfers) return std::move(transfers).error();
+  FORETRACE_TRY(auto transfers, editing::find_transfers(graph, params.text(select_param)));
   const double factor = params.number(factor_param);
   const double waiting = params.number(waiting_param);
   Editor editor(graph);
   std::int64_t met = 0;
   std::int64_t alone = 0;
-  for (const editing::Transfer& transfer : *transfers) {
+  for (const editing::Transfer& transfer : transfers) {
     const auto duration = static_cast<double>(graph.duration_ns(transfer.task));
     const double kept = transfer.met ? 0 : waiting;
     (transfer.met ? met : alone) += graph.duration_ns(transfer.task);
@@ -54,7 +53,7 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   }
   const auto ms = [](std::int64_t ns) { return static_cast<double>(ns) * 1e-6; };
   editor.note(fmt::format(
-      "{} transfers: {:.2f} ms after the last rank arrived{}", transfers->size(), ms(met),
+      "{} transfers: {:.2f} ms after the last rank arrived{}", transfers.size(), ms(met),
       alone == 0 ? std::string()
                  : fmt::format(", and {:.2f} ms of kernels whose other ranks are not "
                                "recorded, of which {:.0f} % counts as waiting",

@@ -82,8 +82,7 @@ class Compressor {
     const editing::MovingTimes moving(graph_, transfers_);
     for (const editing::Transfer& transfer : transfers_) {
       if (graph_.duration_ns(transfer.task) < settings_.at_least_ns) continue;
-      if (auto status = compress(transfer, moving.of(transfer)); !status)
-        return std::move(status).error();
+      FORETRACE_TRY(compress(transfer, moving.of(transfer)));
     }
     if (compressed_ == 0) {
       return Error{ErrorCode::no_match,
@@ -119,8 +118,7 @@ class Compressor {
                    "and decode_cost=0 for a codec that costs nothing"};
     }
     if (settings_.encode_cost > 0) {
-      auto status = codec_.encode(transfer, bytes * settings_.encode_cost, "encode for transfer");
-      if (!status) return status;
+      FORETRACE_TRY(codec_.encode(transfer, bytes * settings_.encode_cost, "encode for transfer"));
     }
     if (!(settings_.decode_cost > 0)) return ok_status();
     return codec_.decode(transfer, bytes * settings_.decode_cost, "decode after transfer");
@@ -138,15 +136,14 @@ class Compressor {
 };
 
 Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
-  auto transfers = editing::find_transfers(scenario.graph, params.text(select_param));
-  if (!transfers) return std::move(transfers).error();
+  FORETRACE_TRY(auto transfers, editing::find_transfers(scenario.graph, params.text(select_param)));
   const Settings settings{.ratio = params.number(ratio_param),
                           .encode_cost = params.number(encode_cost_param),
                           .decode_cost = params.number(decode_cost_param),
                           .link_bandwidth = params.number(link_bandwidth_param),
                           .latency_ns = params.integer(latency_param),
                           .at_least_ns = params.integer(at_least_param)};
-  return Compressor(scenario, *transfers, settings).run();
+  return Compressor(scenario, transfers, settings).run();
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {

@@ -87,7 +87,7 @@ class Rebucket {
                    "training on several ranks"};
     }
     for (const BucketGroup& group : groups) {
-      if (auto status = replace(group); !status) return std::move(status).error();
+      FORETRACE_TRY(replace(group));
     }
     std::string note =
         fmt::format("{} collectives of gradients become {}, {:.2f} ms -> {:.2f} ms of transfers",
@@ -120,7 +120,7 @@ class Rebucket {
       const std::size_t b = editing::bucket_that_ends(buckets, planner_.recorded_end(i));
       for (std::size_t m = 0; m < group.passes.size(); ++m) {
         const TaskId old = group.buckets[i].members[m].last();
-        if (auto status = hand_over(old, put[b][m], buckets[b].behind_all); !status) return status;
+        FORETRACE_TRY(hand_over(old, put[b][m], buckets[b].behind_all));
       }
       remove(group.buckets[i]);
     }

@@ -97,9 +97,8 @@ class Replicator {
     const bool is_auto = names == communicators_param.default_text;
     std::optional<selecting::TextPattern> pattern;
     if (!is_auto) {
-      Result<selecting::TextPattern> compiled = selecting::TextPattern::compile(names);
-      if (!compiled) return std::move(compiled).error().with_context("parameter 'communicators'");
-      pattern = *std::move(compiled);
+      FORETRACE_TRY(pattern, selecting::TextPattern::compile(names).with_context(
+                                 "parameter 'communicators'"));
     }
     for (const editing::Transfer& transfer : transfers) {
       const std::uint32_t at = graph_.work(transfer.task).communicator;
@@ -195,13 +194,10 @@ class Replicator {
 };
 
 Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
-  auto transfers = editing::find_transfers(scenario.graph, "kind=collective");
-  if (!transfers) return std::move(transfers).error();
+  FORETRACE_TRY(auto transfers, editing::find_transfers(scenario.graph, "kind=collective"));
   Replicator replicator(scenario.graph, params);
-  if (Status chosen = replicator.choose(params.text(communicators_param), *transfers); !chosen) {
-    return std::move(chosen).error();
-  }
-  return replicator.run(params.integer(ranks_param), *transfers);
+  FORETRACE_TRY(replicator.choose(params.text(communicators_param), transfers));
+  return replicator.run(params.integer(ranks_param), transfers);
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {

@@ -109,9 +109,7 @@ class Aggregator {
   Result<Change> run() {
     const editing::MovingTimes moving(graph_, sums_);
     for (const editing::Transfer& transfer : sums_) {
-      if (Status status = aggregate(transfer, moving.of(transfer)); !status.ok()) {
-        return std::move(status).error();
-      }
+      FORETRACE_TRY(aggregate(transfer, moving.of(transfer)));
     }
     if (changed_ == 0) {
       return Error{ErrorCode::no_match,
@@ -176,10 +174,9 @@ class Aggregator {
   }
 
   Status aggregate(const editing::Transfer& transfer, std::int64_t moving) {
-    const auto workers = workers_of(transfer.task);
-    if (!workers.ok()) return workers.error();
-    if (*workers <= 1) return ok_status();
-    const double ring = ring_load(*workers);
+    FORETRACE_TRY(const auto workers, workers_of(transfer.task));
+    if (workers <= 1) return ok_status();
+    const double ring = ring_load(workers);
     const bool is_recorded = graph_.work(transfer.task).bytes >= 0;
     // A link tells what passed it, which is more than the buffer.
     const double buffer =
@@ -192,14 +189,12 @@ class Aggregator {
                    "link_bandwidth (bytes then follow from the transfer's time)"};
     }
     const SparseBlocks blocks = blocks_of(transfer.task);
-    const Carried carried = carry(buffer, blocks, *workers);
-    count(carried, union_density(blocks, *workers));
+    const Carried carried = carry(buffer, blocks, workers);
+    count(carried, union_density(blocks, workers));
     set_time(transfer, moving, chosen(carried) / carried.ring);
-    if (Status found = kernels_.encode(transfer, buffer, "find blocks of gradients"); !found.ok()) {
-      return found;
-    }
+    FORETRACE_TRY(kernels_.encode(transfer, buffer, "find blocks of gradients"));
     if (settings_.method != SparseMethod::all_gather) return ok_status();
-    const double received = (*workers - 1) * blocks.density * buffer;
+    const double received = (workers - 1) * blocks.density * buffer;
     return kernels_.decode(transfer, adding_passes * received, "add blocks of gradients");
   }
 

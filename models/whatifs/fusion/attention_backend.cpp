@@ -76,14 +76,15 @@ std::string_view backend_of(std::string_view kernel) {
 Result<AttentionTable> find_table(const WhatIfInput& scenario, const ParamValues& params) {
   const std::string& given = params.text(table_param);
   if (given != "recording") {
-    auto document = scenario.catalogue.document({"table of attention", "attention"}, given);
-    if (!document) return std::move(document).error().with_context("parameter 'table'");
-    return AttentionTable::from(**document, given);
+    FORETRACE_TRY(auto document,
+                  scenario.catalogue.document({"table of attention", "attention"}, given)
+                      .with_context("parameter 'table'"));
+    return AttentionTable::from(*document, given);
   }
   for (const std::string& name : scenario.catalogue.document_names("attention")) {
-    auto document = scenario.catalogue.document({"table of attention", "attention"}, name);
-    if (!document) return std::move(document).error();
-    auto table = AttentionTable::from(**document, name);
+    FORETRACE_TRY(auto document,
+                  scenario.catalogue.document({"table of attention", "attention"}, name));
+    auto table = AttentionTable::from(*document, name);
     if (!table || (scenario.accelerator->has_cuda_capability() &&
                    table->compute() == scenario.accelerator->compute_major)) {
       return table;
@@ -325,10 +326,9 @@ Result<Change> in_fastest(const WhatIfInput& scenario, const AttentionTable& tab
 
 Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   if (scenario.accelerator == nullptr) return missing_cost("attention in another kernel");
-  auto table = find_table(scenario, params);
-  if (!table) return std::move(table).error();
-  if (params.text(backend_param) == "fastest") return in_fastest(scenario, *table, params);
-  const std::vector<std::string> known = table->backends();
+  FORETRACE_TRY(auto table, find_table(scenario, params));
+  if (params.text(backend_param) == "fastest") return in_fastest(scenario, table, params);
+  const std::vector<std::string> known = table.backends();
   if (std::find(known.begin(), known.end(), params.text(backend_param)) == known.end()) {
     std::string names;
     for (const std::string& name : known) names += (names.empty() ? "" : ", ") + name;
@@ -336,7 +336,7 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
                  fmt::format("the table of attention has no rates of {}, expected one of {}",
                              params.text(backend_param), names)};
   }
-  return Switch(scenario, *table, params, params.text(backend_param)).run();
+  return Switch(scenario, table, params, params.text(backend_param)).run();
 }
 
 constexpr std::array<std::string_view, 5> assumptions = {

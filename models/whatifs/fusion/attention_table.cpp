@@ -34,7 +34,7 @@ Result<AttentionTable::Row> AttentionTable::read_row(const ConfigValue& value,
   }
   fields.optional_quantity("head", ParamType::number, row.head);
   fields.numbers("rates", row.shares);
-  if (auto status = fields.finish(); !status) return std::move(status).error();
+  FORETRACE_TRY(fields.finish());
   return row;
 }
 
@@ -58,21 +58,20 @@ Result<AttentionTable> AttentionTable::from(const ConfigValue& document, const s
       !std::is_sorted(table.positions_.begin(), table.positions_.end())) {
     fields.mistake("positions", "expected positive numbers in ascending order");
   }
-  if (auto status = fields.finish(); !status) return std::move(status).error();
+  FORETRACE_TRY(fields.finish());
   table.compute_ = static_cast<std::int32_t>(compute);
   for (std::size_t i = 0; i < rows->items.size(); ++i) {
-    auto row = read_row(rows->items[i], where, i);
-    if (!row) return std::move(row).error();
-    for (double& share : row->shares) share *= tera / peak;
-    const bool usable = row->shares.size() == table.positions_.size() &&
-                        std::all_of(row->shares.begin(), row->shares.end(),
+    FORETRACE_TRY(auto row, read_row(rows->items[i], where, i));
+    for (double& share : row.shares) share *= tera / peak;
+    const bool usable = row.shares.size() == table.positions_.size() &&
+                        std::all_of(row.shares.begin(), row.shares.end(),
                                     [](double share) { return share > 0 && share <= 1; });
     if (!usable) {
       return Error{ErrorCode::bad_config,
                    fmt::format("{}: /rows/{}/rates: expected {} rates in TFLOP/s up to the peak",
                                where, i, table.positions_.size())};
     }
-    table.rows_.push_back(*std::move(row));
+    table.rows_.push_back(std::move(row));
   }
   return table;
 }

@@ -231,8 +231,8 @@ class Compiler {
 };
 
 Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
-  auto module = selecting::TextPattern::compile(params.text(module_param));
-  if (!module) return std::move(module).error().with_context("parameter 'module'");
+  FORETRACE_TRY(auto module, selecting::TextPattern::compile(params.text(module_param))
+                                 .with_context("parameter 'module'"));
   const std::string& name = params.text(mode_param);
   const Mode mode{.epilogues = name == "max-autotune",
                   .kept_host = params.number(editing::compiled_host_param),
@@ -242,7 +242,7 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   const editing::RegionRules rules{
       .max_segment_ns = params.integer(max_break_param),
       .breaks = static_cast<std::size_t>(params.integer(breaks_param))};
-  return Compiler(scenario, mode).run(*module, params.text(module_param) == ".", rules);
+  return Compiler(scenario, mode).run(module, params.text(module_param) == ".", rules);
 }
 
 constexpr std::array<std::string_view, 6> assumptions = {

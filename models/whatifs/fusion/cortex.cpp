@@ -106,15 +106,16 @@ bool fuse_levels(editing::KernelEditor& editor, const std::vector<TaskId>& kerne
 }
 
 Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
-  auto selected = select(scenario.graph, params.text(select_param));
-  if (!selected) return std::move(selected).error().with_context("parameter 'select'");
+  FORETRACE_TRY(
+      auto selected,
+      select(scenario.graph, params.text(select_param)).with_context("parameter 'select'"));
   editing::KernelEditor editor(scenario);
   Settings settings;
   settings.levels = static_cast<std::size_t>(params.integer(levels_param));
   settings.weights = params.number(weights_param);
   settings.sync_ns = params.integer(sync_param);
   std::map<std::pair<std::int32_t, LaneId>, std::vector<TaskId>> runs;
-  for (const TaskId task : *selected) {
+  for (const TaskId task : selected) {
     if (scenario.graph.kind(task) != TaskKind::kernel || editor.own_call(task) == none<TaskId>) {
       continue;
     }

@@ -67,12 +67,11 @@ class Movement {
   Status merge_products() {
     if (editor_.accelerator() == nullptr) return ok_status();
     for (const auto& group : editing::find_parallel_products(editor_)) {
-      auto cost = editing::merged_cost(editor_, group);
-      if (!cost) return std::move(cost).error();
+      FORETRACE_TRY(auto cost, editing::merged_cost(editor_, group));
       std::int64_t sum = 0;
       for (const TaskId kernel : group.kernels) sum += editor_.graph().duration_ns(kernel);
-      if (cost->duration_ns >= sum) continue;
-      if (editor_.replace(group.kernels, {"merged product", *cost, 0}) == none<TaskId>) continue;
+      if (cost.duration_ns >= sum) continue;
+      if (editor_.replace(group.kernels, {"merged product", cost, 0}) == none<TaskId>) continue;
       // Every further product read the same input again.
       saved_ += static_cast<double>(group.kernels.size() - 1) * group.merged.m * group.merged.k *
                 editor_.number_bytes(group.kernels.front());
@@ -122,7 +121,7 @@ class Movement {
 Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   Movement movement(scenario);
   movement.keep_host(params.number(editing::compiled_host_param));
-  if (auto status = movement.merge_products(); !status) return std::move(status).error();
+  FORETRACE_TRY(movement.merge_products());
   movement.fuse_chains(params.number(kept_writes_param),
                        params.integer(editing::max_segment_param));
   return movement.finish();

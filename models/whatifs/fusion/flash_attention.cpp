@@ -62,10 +62,9 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   editing::FusedCores fused;
   for (const editing::AttentionCore& core : editing::find_attention_cores(editor)) {
     if (core.backward && !backward) continue;
-    auto cost = fused_cost(editor, core, params.number(efficiency_param));
-    if (!cost) return std::move(cost).error();
+    FORETRACE_TRY(auto cost, fused_cost(editor, core, params.number(efficiency_param)));
     const TaskId put = editing::replace_core(
-        editor, core, {core.backward ? "flash attention backward" : "flash attention", *cost, 0});
+        editor, core, {core.backward ? "flash attention backward" : "flash attention", cost, 0});
     if (put != none<TaskId>) fused.add(editor, core);
   }
   if (editor.untouched()) {

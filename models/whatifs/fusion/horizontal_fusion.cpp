@@ -167,13 +167,11 @@ class Pairing {
 };
 
 Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
-  auto a = select(scenario.graph, params.text(a_param));
-  if (!a) return std::move(a).error().with_context("parameter 'a'");
-  auto b = select(scenario.graph, params.text(b_param));
-  if (!b) return std::move(b).error().with_context("parameter 'b'");
+  FORETRACE_TRY(auto a, select(scenario.graph, params.text(a_param)).with_context("parameter 'a'"));
+  FORETRACE_TRY(auto b, select(scenario.graph, params.text(b_param)).with_context("parameter 'b'"));
   Pairing pairing(scenario, params.number(conflict_param), params.boolean(independent_param));
-  pairing.mark(*a, 1);
-  pairing.mark(*b, 2);
+  pairing.mark(a, 1);
+  pairing.mark(b, 2);
   return pairing.run();
 }
 

@@ -126,14 +126,15 @@ class Fusion {
 };
 
 Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
-  auto selected = select(scenario.graph, params.text(select_param));
-  if (!selected) return std::move(selected).error().with_context("parameter 'select'");
+  FORETRACE_TRY(
+      auto selected,
+      select(scenario.graph, params.text(select_param)).with_context("parameter 'select'"));
   editing::FusionSettings settings;
   settings.max_segment_ns = params.integer(editing::max_segment_param);
   settings.max_length = static_cast<std::size_t>(params.integer(max_length_param));
   settings.side_inputs = params.number(side_inputs_param);
   settings.kept_writes = params.number(kept_writes_param);
-  return Fusion(scenario).run(*selected, settings, params.number(editing::compiled_host_param));
+  return Fusion(scenario).run(selected, settings, params.number(editing::compiled_host_param));
 }
 
 constexpr std::array<std::string_view, 7> assumptions = {

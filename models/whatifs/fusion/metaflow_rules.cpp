@@ -69,12 +69,11 @@ class Rules {
                        [this](TaskId kernel) { return selected_[index(kernel)]; })) {
         continue;
       }
-      auto cost = editing::merged_cost(editor_, group);
-      if (!cost) return std::move(cost).error();
+      FORETRACE_TRY(auto cost, editing::merged_cost(editor_, group));
       std::int64_t sum = 0;
       for (const TaskId kernel : group.kernels) sum += editor_.graph().duration_ns(kernel);
-      if (cost->duration_ns >= sum) continue;
-      if (editor_.replace(group.kernels, {"merged product", *cost, 0}) == none<TaskId>) continue;
+      if (cost.duration_ns >= sum) continue;
+      if (editor_.replace(group.kernels, {"merged product", cost, 0}) == none<TaskId>) continue;
       for (const TaskId kernel : group.kernels) used_[index(kernel)] = true;
       ++merged_;
     }
@@ -179,12 +178,12 @@ class Rules {
 };
 
 Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
-  auto selected = select(scenario.graph, params.text(select_param));
-  if (!selected) return std::move(selected).error().with_context("parameter 'select'");
-  Rules rules(scenario, *selected);
+  FORETRACE_TRY(
+      auto selected,
+      select(scenario.graph, params.text(select_param)).with_context("parameter 'select'"));
+  Rules rules(scenario, selected);
   if (params.boolean(merge_param) && scenario.accelerator != nullptr) {
-    if (auto status = rules.merge(params.number(kept_host_param)); !status)
-      return std::move(status).error();
+    FORETRACE_TRY(rules.merge(params.number(kept_host_param)));
   }
   if (params.boolean(fold_param)) rules.fold();
   if (params.boolean(epilogue_param)) rules.epilogues();

@@ -97,8 +97,8 @@ class Swap {
   [[nodiscard]] bool is_same() const { return is_same_; }
 
   Result<Change> run(double host_speed) {
-    if (Status status = is_same_ ? ok_status() : supported(); !status.ok()) return status.error();
-    if (auto status = ask(); !status) return std::move(status).error();
+    FORETRACE_TRY(is_same_ ? ok_status() : supported());
+    FORETRACE_TRY(ask());
     for (std::size_t i = 0; i < graph_.size(); ++i) {
       const auto task = make_id<TaskId>(i);
       if (is_device(graph_.kind(task))) {
@@ -287,11 +287,9 @@ class Swap {
 };
 
 Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
-  auto from = editing::recorded_accelerator(scenario, params.text(from_param));
-  if (!from) return std::move(from).error();
-  auto to = scenario.catalogue.accelerator(params.text(to_param));
-  if (!to) return std::move(to).error();
-  Swap swap(scenario.graph, **from, **to);
+  FORETRACE_TRY(auto from, editing::recorded_accelerator(scenario, params.text(from_param)));
+  FORETRACE_TRY(auto to, scenario.catalogue.accelerator(params.text(to_param)));
+  Swap swap(scenario.graph, *from, *to);
   // The host of the recorded device is the recorded one, unless the user says otherwise.
   const bool keeps_host = swap.is_same() && !params.given(host_speed_param);
   return swap.run(keeps_host ? 1 : params.number(host_speed_param));

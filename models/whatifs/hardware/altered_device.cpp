@@ -51,7 +51,7 @@ Result<AlteredTimes> run_on(Editor& editor, const Accelerator& from, const Alter
     return Error{ErrorCode::no_match, "the trace has no kernel that the device runs"};
   }
   std::vector<Cost> costs(queries.size());
-  if (auto status = CostBook().costs(queries, costs); !status) return std::move(status).error();
+  FORETRACE_TRY(CostBook().costs(queries, costs));
   AlteredTimes times;
   for (std::size_t i = 0; i < tasks.size(); ++i) {
     const std::int64_t before = graph.duration_ns(tasks[i]);

@@ -44,9 +44,9 @@ using costing::CostTable;
 
 Result<CostTable> table_of(const WhatIfInput& scenario, const std::string& text) {
   if (CostTable::is_document(text)) return CostTable::parse(text, "the document");
-  auto document = scenario.catalogue.document({"kernel table", "kernel_tables"}, text);
-  if (!document) return std::move(document).error();
-  return CostTable::from(**document, text);
+  FORETRACE_TRY(auto document,
+                scenario.catalogue.document({"kernel table", "kernel_tables"}, text));
+  return CostTable::from(*document, text);
 }
 
 /// By its own row, else by its operator and sizes.
@@ -72,16 +72,16 @@ double spread_of(const CostTable::Entry& entry) {
 Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   editing::KernelEditor editor(scenario);
   if (editor.kernels().empty()) return Error{ErrorCode::no_match, "no kernels"};
-  auto table = table_of(scenario, params.text(table_param));
-  if (!table) return std::move(table).error().with_context("parameter 'table'");
-  auto kernels = costing::selected_kernels(scenario.graph, params.text(select_param));
-  if (!kernels) return std::move(kernels).error().with_context("parameter 'select'");
+  FORETRACE_TRY(auto table,
+                table_of(scenario, params.text(table_param)).with_context("parameter 'table'"));
+  FORETRACE_TRY(auto kernels, costing::selected_kernels(scenario.graph, params.text(select_param))
+                                  .with_context("parameter 'select'"));
   std::size_t exact = 0;
   std::size_t out_of_reach = 0;
   std::vector<std::optional<CostTable::Entry>> known(scenario.graph.context().works.size());
-  for (const TaskId kernel : *kernels) {
+  for (const TaskId kernel : kernels) {
     std::optional<CostTable::Entry>& of_work = known[index(scenario.graph.work_id(kernel))];
-    if (!of_work) of_work = entry_of(*table, editor, kernel, params.number(reach_param));
+    if (!of_work) of_work = entry_of(table, editor, kernel, params.number(reach_param));
     const CostTable::Entry& entry = *of_work;
     if (entry.found == CostTable::Found::no_row) continue;
     if (entry.found == CostTable::Found::out_of_reach) {
@@ -96,8 +96,8 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
     return Error{
         ErrorCode::no_match,
         fmt::format("no kernel {} in the table ({} rows, {} kernels out of reach)",
-                    table->names_kernels() ? "has a row" : "of known size has a row within reach",
-                    table->size(), out_of_reach)};
+                    table.names_kernels() ? "has a row" : "of known size has a row within reach",
+                    table.size(), out_of_reach)};
   }
   return editor.finish(fmt::format("{}: {} by a row of their own, {} interpolated, {} out of reach",
                                    editor.sums_text(), exact, editor.sums().changed - exact,

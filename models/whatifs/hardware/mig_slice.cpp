@@ -68,12 +68,11 @@ std::int64_t most_live_bytes(const TaskGraph& graph) {
 }
 
 Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
-  auto from =
-      editing::recorded_accelerator(scenario, params.text(editing::recorded_accelerator_param));
-  if (!from) return std::move(from).error();
+  FORETRACE_TRY(auto from, editing::recorded_accelerator(
+                               scenario, params.text(editing::recorded_accelerator_param)));
   const double compute = params.number(compute_param);
   const double memory = params.number(memory_param) > 0 ? params.number(memory_param) : compute;
-  editing::AlteredDevice to{**from, 0};
+  editing::AlteredDevice to{*from, 0};
   Accelerator& slice = to.accelerator;
   for (double& rate : slice.peak_flops) rate *= compute;
   for (double& rate : slice.sustained_flops) rate *= compute;
@@ -82,7 +81,7 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   slice.memory_bytes = to_whole(static_cast<double>(slice.memory_bytes) * memory);
   // The nearest: shares are written with few digits, so that 0.39 of 108 means 42.
   slice.multiprocessors = std::max<std::int32_t>(
-      1, static_cast<std::int32_t>(to_whole((*from)->multiprocessors * compute)));
+      1, static_cast<std::int32_t>(to_whole(from->multiprocessors * compute)));
   to.blocks_that_fit = slice.multiprocessors;
   const std::int64_t live = most_live_bytes(scenario.graph);
   const auto gib = [](std::int64_t bytes) { return static_cast<double>(bytes) / 0x1p30; };
@@ -90,22 +89,21 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
     return Error{ErrorCode::no_match,
                  fmt::format("does not fit: needs at least {:.1f} GiB, the slice has {:.1f} of "
                              "{:.1f} GiB",
-                             gib(live), gib(slice.memory_bytes), gib((*from)->memory_bytes))};
+                             gib(live), gib(slice.memory_bytes), gib(from->memory_bytes))};
   }
   Editor editor(scenario.graph);
-  auto times = editing::run_on(editor, **from, to);
-  if (!times) return std::move(times).error();
+  FORETRACE_TRY(auto times, editing::run_on(editor, *from, to));
   const bool is_whole = compute == 1 && memory == 1;
-  if (!is_whole && times->kept == times->kernels) {
+  if (!is_whole && times.kept == times.kernels) {
     return Error{ErrorCode::no_match,
-                 fmt::format("no kernel needs more than the slice: {}", editing::to_text(*times))};
+                 fmt::format("no kernel needs more than the slice: {}", editing::to_text(times))};
   }
   editor.note(fmt::format("{} of {} multiprocessors, {:.0f} GB/s, {:.1f} GiB ({}): {}",
-                          slice.multiprocessors, (*from)->multiprocessors,
+                          slice.multiprocessors, from->multiprocessors,
                           slice.memory_bandwidth * 1e-9, gib(slice.memory_bytes),
                           live > 0 ? fmt::format("the run needs at least {:.1f}", gib(live))
                                    : std::string("check that it fits: no memory is recorded"),
-                          editing::to_text(*times)));
+                          editing::to_text(times)));
   return editor.finish();
 }
 

@@ -114,20 +114,19 @@ Result<OffloadWork> offload_work(const editing::KernelEditor& editor, TaskId ker
   const Precision recorded =
       about.traits.precision == Precision::unknown ? Precision::fp32 : about.traits.precision;
   const Precision there = precision == Precision::unknown ? recorded : precision;
-  auto work = machine_work(editor, kernel, std::max(1, bytes_per_number(there)));
-  if (!work.ok()) return std::move(work).error();
-  auto cost = device.exec_model != nullptr
-                  ? machine_cost(device, there, *work)
-                  : roofline_cost(about, {&device, there, 1}, operator_or_kernel(editor, kernel));
-  if (!cost.ok()) return std::move(cost).error();
+  FORETRACE_TRY(auto work, machine_work(editor, kernel, std::max(1, bytes_per_number(there))));
+  FORETRACE_TRY(auto cost, device.exec_model != nullptr
+                               ? machine_cost(device, there, work)
+                               : roofline_cost(about, {&device, there, 1},
+                                               operator_or_kernel(editor, kernel)));
   // Numbers cross the link as they are recorded.
   const double crossing =
-      static_cast<double>(std::max(1, bytes_per_number(recorded))) / work->number_bytes;
+      static_cast<double>(std::max(1, bytes_per_number(recorded))) / work.number_bytes;
   const auto product = product_of(editor, kernel);
   const double largest = product ? product->input_numbers : about.amount.output;
-  const double first = std::min(largest * work->number_bytes, work->input_bytes);
-  return OffloadWork{*cost, first * crossing, (work->input_bytes - first) * crossing,
-                     work->output_bytes * crossing};
+  const double first = std::min(largest * work.number_bytes, work.input_bytes);
+  return OffloadWork{cost, first * crossing, (work.input_bytes - first) * crossing,
+                     work.output_bytes * crossing};
 }
 
 }  // namespace foretrace

@@ -197,18 +197,17 @@ class Offload {
     Match match;
     match.pattern = &pattern;
     for (const OperatorCall& call : calls) {
-      const auto& there = work_of(call.main);
-      if (!there.ok()) return there.error();
+      FORETRACE_TRY(const auto& there, work_of(call.main));
       if (match.kernels.empty()) {
-        match.cost = there->cost;
-        match.first_bytes = there->first_bytes;
+        match.cost = there.cost;
+        match.first_bytes = there.first_bytes;
       } else {
-        match.cost.duration_ns += there->cost.duration_ns;
-        match.cost.low = std::min(match.cost.low, there->cost.low);
-        match.cost.high = std::max(match.cost.high, there->cost.high);
+        match.cost.duration_ns += there.cost.duration_ns;
+        match.cost.low = std::min(match.cost.low, there.cost.low);
+        match.cost.high = std::max(match.cost.high, there.cost.high);
       }
-      match.other_bytes += there->other_bytes;
-      match.output_bytes = there->output_bytes;
+      match.other_bytes += there.other_bytes;
+      match.output_bytes = there.output_bytes;
       match.kernels.insert(match.kernels.end(), call.kernels.begin(), call.kernels.end());
     }
     return match;
@@ -349,15 +348,17 @@ Precision precision_of(std::string_view name) {
 }
 
 Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
-  auto patterns = OperatorPatterns::find(scenario.catalogue, params.text(patterns_param));
-  if (!patterns.ok()) return std::move(patterns).error().with_context("parameter 'patterns'");
-  const auto device = scenario.catalogue.accelerator(params.text(device_param));
-  if (!device.ok()) return Error(device.error()).with_context("parameter 'device'");
-  const Settings settings{.device = **device,
+  FORETRACE_TRY(auto patterns,
+                OperatorPatterns::find(scenario.catalogue, params.text(patterns_param))
+                    .with_context("parameter 'patterns'"));
+  FORETRACE_TRY(
+      const auto device,
+      scenario.catalogue.accelerator(params.text(device_param)).with_context("parameter 'device'"));
+  const Settings settings{.device = *device,
                           .bytes_per_ns = params.number(bandwidth_param) * 1e-9,
                           .latency_ns = params.integer(latency_param),
                           .precision = precision_of(params.text(precision_param))};
-  return Offload(scenario, *patterns, settings).run();
+  return Offload(scenario, patterns, settings).run();
 }
 
 constexpr std::array<std::string_view, 6> assumptions = {

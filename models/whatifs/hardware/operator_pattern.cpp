@@ -50,7 +50,7 @@ Result<OperatorPatterns> OperatorPatterns::from(const ConfigValue& document,
     fields.mistake("patterns",
                    fmt::format("got {}, expected 1 to {}", list->items.size(), most_patterns));
   }
-  if (Status status = fields.finish(); !status.ok()) return std::move(status).error();
+  FORETRACE_TRY(fields.finish());
   std::stable_sort(found.patterns_.begin(), found.patterns_.end(),
                    [](const OperatorPattern& a, const OperatorPattern& b) {
                      return a.chain.size() > b.chain.size();
@@ -61,13 +61,12 @@ Result<OperatorPatterns> OperatorPatterns::from(const ConfigValue& document,
 Result<OperatorPatterns> OperatorPatterns::find(const Catalogue& catalogue,
                                                 const std::string& text) {
   if (text.starts_with('{')) {
-    auto document = parse_config_document(text, "the document", schema);
-    if (!document) return std::move(document).error();
-    return from(*document, "the document");
+    FORETRACE_TRY(auto document, parse_config_document(text, "the document", schema));
+    return from(document, "the document");
   }
-  const auto document = catalogue.document({"list of patterns", "offload_patterns"}, text);
-  if (!document) return document.error();
-  return from(**document, text);
+  FORETRACE_TRY(const auto document,
+                catalogue.document({"list of patterns", "offload_patterns"}, text));
+  return from(*document, text);
 }
 
 const OperatorPattern* OperatorPatterns::match(std::span<const std::string_view> names,

@@ -95,9 +95,8 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
                       device.name, device.compute_major, device.compute_minor)};
     }
   }
-  auto on =
-      editing::recorded_accelerator(scenario, params.text(editing::recorded_accelerator_param));
-  if (!on) return std::move(on).error();
+  FORETRACE_TRY(auto on, editing::recorded_accelerator(
+                             scenario, params.text(editing::recorded_accelerator_param)));
   Tiles tiles;
   tiles.latency_ns = params.number(latency_param);
   tiles.stages = params.number(stages_param);
@@ -110,7 +109,7 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
       continue;
     }
     Cost cost = editing::moved_share(scenario.graph.duration_ns(kernel), known.traits.kernel_class,
-                                     factor_of(**on, known, tiles));
+                                     factor_of(*on, known, tiles));
     if (tiles.stages > 1) cost.high = std::max(cost.high, 1.25F);
     editor.set(kernel, cost);
   }

@@ -34,25 +34,23 @@ constexpr ParamInfo memory_param = {
     .pessimistic = "0.3"};
 
 Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
-  auto from =
-      editing::recorded_accelerator(scenario, params.text(editing::recorded_accelerator_param));
-  if (!from) return std::move(from).error();
+  FORETRACE_TRY(auto from, editing::recorded_accelerator(
+                               scenario, params.text(editing::recorded_accelerator_param)));
   const double clock = params.number(clock_param);
-  editing::AlteredDevice to{**from, 0};
+  editing::AlteredDevice to{*from, 0};
   for (double& rate : to.accelerator.peak_flops) rate *= clock;
   for (double& rate : to.accelerator.sustained_flops) rate *= clock;
   to.accelerator.vector_fp32_flops *= clock;
   to.accelerator.memory_bandwidth *= 1 + params.number(memory_param) * (clock - 1);
   to.accelerator.shortest_kernel_ns =
-      to_whole(static_cast<double>((*from)->shortest_kernel_ns) / clock);
+      to_whole(static_cast<double>(from->shortest_kernel_ns) / clock);
   Editor editor(scenario.graph);
-  auto times = editing::run_on(editor, **from, to);
-  if (!times) return std::move(times).error();
-  if (clock != 1 && times->kept == times->kernels) {
+  FORETRACE_TRY(auto times, editing::run_on(editor, *from, to));
+  if (clock != 1 && times.kept == times.kernels) {
     return Error{ErrorCode::no_match,
-                 fmt::format("no kernel follows the clock: {}", editing::to_text(*times))};
+                 fmt::format("no kernel follows the clock: {}", editing::to_text(times))};
   }
-  editor.note(fmt::format("clock x {:g}: {}", clock, editing::to_text(*times)));
+  editor.note(fmt::format("clock x {:g}: {}", clock, editing::to_text(times)));
   return editor.finish();
 }
 

@@ -51,9 +51,9 @@ void scale_hand_overs(const TaskGraph& graph, TaskId task, double factor, Editor
 
 Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   const TaskGraph& graph = scenario.graph;
-  auto selected = select(graph, params.text(select_param));
-  if (!selected) return std::move(selected).error().with_context("parameter 'select'");
-  if (selected->empty()) {
+  FORETRACE_TRY(auto selected,
+                select(graph, params.text(select_param)).with_context("parameter 'select'"));
+  if (selected.empty()) {
     return Error{ErrorCode::no_match,
                  fmt::format("no task matches {}", in_quotes(params.text(select_param)))};
   }
@@ -61,7 +61,7 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   const bool segments = params.boolean(segments_param);
   Editor editor(graph);
   std::int64_t before = 0;
-  for (const TaskId task : *selected) {
+  for (const TaskId task : selected) {
     const std::int64_t duration = graph.duration_ns(task);
     before += duration;
     editor.set_duration(task, times(duration, factor));
@@ -71,7 +71,7 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
     scale_hand_overs(graph, task, factor, editor);
   }
   const double total_ms = static_cast<double>(before) * 1e-6;
-  editor.note(fmt::format("{} tasks with {:.3f} ms in all become {:.3f} ms", selected->size(),
+  editor.note(fmt::format("{} tasks with {:.3f} ms in all become {:.3f} ms", selected.size(),
                           total_ms, total_ms * factor));
   return editor.finish();
 }

@@ -52,7 +52,7 @@ class Encoder {
   Result<Change> run(double least_bytes) {
     for (const editing::TrainingPass& pass : editing::find_passes(editor_)) {
       for (const editing::Stash& stash : editing::find_stashes(editor_, pass, least_bytes)) {
-        if (auto status = encode(pass, stash); !status) return std::move(status).error();
+        FORETRACE_TRY(encode(pass, stash));
       }
     }
     if (editor_.untouched()) {
@@ -94,12 +94,11 @@ class Encoder {
     const double bytes = code == Code::one_bit  ? numbers / 8
                          : code == Code::sparse ? numbers * (1 - sparsity_) * (number_bytes + 1)
                                                 : numbers * bits_ / 8;
-    auto cost = editor_.moving_cost(stash.bytes + bytes, KernelClass::elementwise);
-    if (!cost) return std::move(cost).error();
+    FORETRACE_TRY(auto cost, editor_.moving_cost(stash.bytes + bytes, KernelClass::elementwise));
     const TaskId encode =
-        editor_.add(pass.forward[stash.last_use], Place::after, {"encode feature map", *cost, 0});
+        editor_.add(pass.forward[stash.last_use], Place::after, {"encode feature map", cost, 0});
     const TaskId decode =
-        editor_.add(stash.needed_by, Place::before, {"decode feature map", *cost, 0});
+        editor_.add(stash.needed_by, Place::before, {"decode feature map", cost, 0});
     if (stash.recorded()) {
       const TaskId from = editor_.call_of_new(encode);
       const TaskId to = editor_.call_of_new(decode);

@@ -52,7 +52,7 @@ class Classifier {
                                "least {:.0f} (least_labels)",
                                layer_.n, least_labels)};
     }
-    if (auto status = check_is_extreme(); !status) return std::move(status).error();
+    FORETRACE_TRY(check_is_extreme());
     for (const TaskId kernel : editor_.kernels()) visit(kernel);
     if (editor_.untouched()) {
       return Error{ErrorCode::no_match,

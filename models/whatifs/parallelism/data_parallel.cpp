@@ -56,10 +56,10 @@ class Spreader {
         ++deferred_;
         continue;
       }
-      if (auto status = reduce(passes[i]); !status) return std::move(status).error();
+      FORETRACE_TRY(reduce(passes[i]));
     }
     if (options_.sharding > 0) {
-      if (auto status = collect_parameters(); !status) return std::move(status).error();
+      FORETRACE_TRY(collect_parameters());
     }
     return SpreadData{notes(passes.size()), buffers()};
   }
@@ -100,9 +100,7 @@ class Spreader {
       const double numbers = gradient.numbers * options_.shrink;
       TaskId filled = gradient.ready;
       if (!options_.bucket_view) {
-        auto copied = copy(gradient.ready, numbers, "scale gradient into its bucket");
-        if (!copied) return std::move(copied).error();
-        filled = *copied;
+        FORETRACE_TRY(filled, copy(gradient.ready, numbers, "scale gradient into its bucket"));
       }
       open.numbers.push_back(numbers);
       open.bytes += numbers * options_.gradient_bytes;
@@ -132,9 +130,8 @@ class Spreader {
       bool waits = false;
       for (const double numbers : bucket.numbers) {
         if (options_.bucket_view || options_.sharding > 0) break;
-        auto back = copy(last, numbers, "copy gradient from its bucket");
-        if (!back) return std::move(back).error();
-        if (!waits) network_.wait(*back, bucket.transfer);
+        FORETRACE_TRY(auto back, copy(last, numbers, "copy gradient from its bucket"));
+        if (!waits) network_.wait(back, bucket.transfer);
         waits = true;
       }
       if (!waits) network_.next_waits(last, bucket.transfer);

@@ -109,9 +109,8 @@ TaskId NetworkCalls::insert(const NetworkTransfer& transfer, TaskSpec device,
 
 Result<TaskId> NetworkCalls::move_bytes(TaskId anchor, Place place, double bytes,
                                         std::string_view name) {
-  auto cost = editor_.moving_cost(bytes, KernelClass::elementwise);
-  if (!cost) return std::move(cost).error();
-  return editor_.add(anchor, place, {name, *cost, host_ns_});
+  FORETRACE_TRY(auto cost, editor_.moving_cost(bytes, KernelClass::elementwise));
+  return editor_.add(anchor, place, {name, cost, host_ns_});
 }
 
 void NetworkCalls::next_waits(TaskId kernel, TaskId transfer) {

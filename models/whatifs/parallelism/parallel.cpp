@@ -47,18 +47,16 @@ Result<Change> keep_groups(const WhatIfInput& scenario, const ParamValues& param
                            const Cluster& cluster, double growth) {
   Editor editor(scenario.graph);
   const auto ranks = static_cast<std::uint32_t>(params.integer(ranks_param));
-  auto note = editing::regroup(editor, cluster, {growth, ranks});
-  if (!note) return std::move(note).error();
-  editor.note(*std::move(note));
+  FORETRACE_TRY(auto note, editing::regroup(editor, cluster, {growth, ranks}));
+  editor.note(std::move(note));
   if (growth != 1) editor.set_samples(growth);
   return editor.finish();
 }
 
 Result<Change> grow_recorded(const WhatIfInput& scenario, const ParamValues& params,
                              const Cluster& cluster) {
-  const auto transfers = editing::find_transfers(scenario.graph, "kind=collective");
-  if (!transfers) return transfers.error();
-  const auto splitting = editing::layer_splitting(scenario.graph, *transfers);
+  FORETRACE_TRY(const auto transfers, editing::find_transfers(scenario.graph, "kind=collective"));
+  const auto splitting = editing::layer_splitting(scenario.graph, transfers);
   if (!splitting.empty()) return editing::cannot_grow(scenario.graph, splitting);
   if (params.integer(zero_param) > 0) {
     return Error{
@@ -111,10 +109,9 @@ Result<Change> spread_stages(const WhatIfInput& scenario, const ParamValues& par
                  "zero: got 3 with pipeline, expected at most 2: parameters would be collected for "
                  "every micro-batch"};
   }
-  auto done = editing::pipeline_layers(editor, cluster, options);
-  if (!done) return std::move(done).error();
-  editor.edit().set_samples(static_cast<double>(grid.data) * done->micro_batches);
-  return editor.finish(done->note);
+  FORETRACE_TRY(auto done, editing::pipeline_layers(editor, cluster, options));
+  editor.edit().set_samples(static_cast<double>(grid.data) * done.micro_batches);
+  return editor.finish(done.note);
 }
 
 Result<Change> spread_device(const WhatIfInput& scenario, const ParamValues& params,
@@ -123,11 +120,11 @@ Result<Change> spread_device(const WhatIfInput& scenario, const ParamValues& par
   std::vector<std::string> notes;
   double own = 1;  // share of the parameters
   if (grid.tensor > 1) {
-    auto divided =
-        editing::divide_tensors(editor, cluster, {grid.tensor, params.boolean(sequence_param)});
-    if (!divided) return std::move(divided).error();
-    own = divided->own_parameters;
-    notes.push_back(std::move(divided->note));
+    FORETRACE_TRY(
+        auto divided,
+        editing::divide_tensors(editor, cluster, {grid.tensor, params.boolean(sequence_param)}));
+    own = divided.own_parameters;
+    notes.push_back(std::move(divided.note));
   }
   const auto zero = static_cast<std::uint32_t>(grid.data > 1 ? params.integer(zero_param) : 0);
   const double share = 1.0 / grid.data;
@@ -142,11 +139,11 @@ Result<Change> spread_device(const WhatIfInput& scenario, const ParamValues& par
     editing::DataParallel options = data_options(editor, params, grid);
     options.shrink = own;
     const auto layers = static_cast<std::size_t>(params.integer(layers_param));
-    auto done = zero < 3 ? editing::spread_data(editor, cluster, options)
-                         : editing::shard_parameters(editor, cluster, options, layers);
-    if (!done) return std::move(done).error();
-    memory.buffer_bytes = done->buffer_bytes;
-    notes.push_back(std::move(done->note));
+    FORETRACE_TRY(auto done, zero < 3
+                                 ? editing::spread_data(editor, cluster, options)
+                                 : editing::shard_parameters(editor, cluster, options, layers));
+    memory.buffer_bytes = done.buffer_bytes;
+    notes.push_back(std::move(done.note));
   }
   editor.edit().set_samples(grid.data);
   notes.back() += editing::resize_rank_memory(editor.edit(), memory);
@@ -200,15 +197,14 @@ Result<Change> spread(const WhatIfInput& scenario, const ParamValues& params,
 }
 
 Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
-  const auto cluster = editing::machine_of(scenario, params.text(cluster_param));
-  if (!cluster) return cluster.error();
-  auto change = spread(scenario, params, *cluster);
+  FORETRACE_TRY(const auto cluster, editing::machine_of(scenario, params.text(cluster_param)));
+  auto change = spread(scenario, params, cluster);
   const Accelerator* const own = scenario.accelerator;
-  if (change.ok() && own != nullptr && own->name != cluster->accelerator.name) {
+  if (change.ok() && own != nullptr && own->name != cluster.accelerator.name) {
     std::string stays = fmt::format(
         "kernels stay as recorded on {}; the network is that of {}, which has {}: add "
         "--accelerator to move them",
-        own->name, cluster->name, cluster->accelerator.name);
+        own->name, cluster.name, cluster.accelerator.name);
     if (change->notes.empty()) change->notes.emplace_back();
     std::string& first = change->notes.front();  // the one that is always shown
     first += (first.empty() ? "" : "; ") + std::move(stays);

@@ -70,7 +70,7 @@ class Pipeliner {
       return Error{ErrorCode::unsupported,
                    "pipeline: the trace has passes on several devices, expected a trace of one"};
     }
-    if (auto status = plan_schedule(); !status) return std::move(status).error();
+    FORETRACE_TRY(plan_schedule());
     for (std::size_t i = 0; i < passes.size(); ++i) {
       const TaskId end = i + 1 < passes.size() ? passes[i + 1].forward.front() : none<TaskId>;
       const std::vector<TaskId> updates = updates_between(passes[i], end);
@@ -79,7 +79,7 @@ class Pipeliner {
                      "pipeline: several passes come before one update (gradient accumulation), "
                      "expected one pass per step"};
       }
-      if (auto status = spread(passes[i], updates); !status) return std::move(status).error();
+      FORETRACE_TRY(spread(passes[i], updates));
     }
     return PipelinedRun{notes(passes.size()), micro_batches_};
   }
@@ -92,14 +92,11 @@ class Pipeliner {
                                "passes of stages",
                                micro_batches_, options_.stages, most_schedule_steps)};
     }
-    const auto schedule = find_schedule("1f1b");
-    if (!schedule.ok()) return schedule.error();
+    FORETRACE_TRY(const auto schedule, find_schedule("1f1b"));
     const ScheduleShape shape{options_.stages, micro_batches_, 1};
-    const StageOrders orders = orders_of(**schedule, shape);
+    const StageOrders orders = orders_of(*schedule, shape);
     in_flight_ = most_in_flight(orders.front());
-    auto sequence = sequence_of(**schedule, shape, orders);
-    if (!sequence) return std::move(sequence).error();
-    sequence_ = *std::move(sequence);
+    FORETRACE_TRY(sequence_, sequence_of(*schedule, shape, orders));
     return ok_status();
   }
 
@@ -128,22 +125,19 @@ class Pipeliner {
   Status spread(const TrainingPass& pass, const std::vector<TaskId>& updates) {
     TensorSplit split;
     if (options_.tensor.ranks > 1) {
-      auto found = split_tensors(editor_, pass, options_.tensor);
-      if (!found) return std::move(found).error();
-      split = *std::move(found);
+      FORETRACE_TRY(split, split_tensors(editor_, pass, options_.tensor));
     }
     own_parameters_ = split.parameters > 0 ? split.own_parameters / split.parameters : 1;
     emitter_.take(split);
-    auto layers = find_layers(editor_, pass, options_.layers);
-    if (!layers) return std::move(layers).error();
-    evidence_ = layers->evidence;
+    FORETRACE_TRY(auto layers, find_layers(editor_, pass, options_.layers));
+    evidence_ = layers.evidence;
     const auto loading = loading_.find(step_of(pass));
     loading_ns_ = loading == loading_.end() ? 0 : loading->second;
-    const auto stages = make_stages(editor_, *layers, options_.stages,
-                                    [this](TaskId kernel) { return emitter_.cost_ns(kernel); });
-    if (!stages.ok()) return stages.error();
+    FORETRACE_TRY(const auto stages,
+                  make_stages(editor_, layers, options_.stages,
+                              [this](TaskId kernel) { return emitter_.cost_ns(kernel); }));
     all_parameters_ = 0;
-    for (const PassLayer& layer : layers->list) all_parameters_ += layer.parameters;
+    for (const PassLayer& layer : layers.list) all_parameters_ += layer.parameters;
     copies_ += static_cast<double>(micro_batches_) *
                static_cast<double>(pass.forward.size() + pass.backward.size());
     if (copies_ > most_kernels) {
@@ -154,9 +148,9 @@ class Pipeliner {
                       micro_batches_, pass.forward.size() + pass.backward.size(), most_kernels)};
     }
     stage_ns_.clear();
-    for (const Stage& stage : *stages) stage_ns_.push_back(stage.kernels_ns);
-    keep_first(*stages, split);
-    return put_in(*stages, updates, split);
+    for (const Stage& stage : stages) stage_ns_.push_back(stage.kernels_ns);
+    keep_first(stages, split);
+    return put_in(stages, updates, split);
   }
 
   /// The recorded rank keeps the kernels of the first stage.

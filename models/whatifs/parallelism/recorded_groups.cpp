@@ -24,20 +24,19 @@ class Regrouper {
   }
 
   Result<std::string> run() {
-    auto transfers = find_transfers(graph_, "kind=collective");
-    if (!transfers) return std::move(transfers).error();
-    number(*transfers);
-    for (const Transfer& transfer : *transfers) {
-      if (auto status = set(transfer); !status) return std::move(status).error();
+    FORETRACE_TRY(auto transfers, find_transfers(graph_, "kind=collective"));
+    number(transfers);
+    for (const Transfer& transfer : transfers) {
+      FORETRACE_TRY(set(transfer));
     }
-    if (grows() && shortest_used_ == transfers->size()) {
+    if (grows() && shortest_used_ == transfers.size()) {
       return Error{ErrorCode::missing_cost,
                    fmt::format("the trace tells the bytes of none of its {} collectives, so that "
                                "what they take among more ranks is not known, expected recorded "
                                "sizes (PyTorch 2.3 or later) or a trace of one device",
                                shortest_used_)};
     }
-    std::string note = fmt::format("{} collectives {:.2f} ms -> {:.2f} ms on {}", transfers->size(),
+    std::string note = fmt::format("{} collectives {:.2f} ms -> {:.2f} ms on {}", transfers.size(),
                                    before_ * 1e-6, after_ * 1e-6, cluster_.machine);
     if (shortest_used_ > 0) {
       note += fmt::format("; {} whose size is not recorded {}", shortest_used_,

@@ -51,13 +51,11 @@ class Sharder {
                    "no forward kernels with a backward pass after them, expected a training step"};
     }
     for (const TrainingPass& pass : passes) {
-      auto found = find_layers(editor_, pass, layers);
-      if (!found) return std::move(found).error();
-      evidence_ = found->evidence;
-      auto units = units_of(pass, *found);
-      if (!units) return std::move(units).error();
-      if (auto status = collect(*units); !status) return std::move(status).error();
-      if (auto status = reduce(*units); !status) return std::move(status).error();
+      FORETRACE_TRY(auto found, find_layers(editor_, pass, layers));
+      evidence_ = found.evidence;
+      FORETRACE_TRY(auto units, units_of(pass, found));
+      FORETRACE_TRY(collect(units));
+      FORETRACE_TRY(reduce(units));
     }
     const auto steps = static_cast<double>(passes.size());
     SpreadData done;
@@ -165,19 +163,18 @@ class Sharder {
       const TaskId before = previous_on_lane(graph_, unit.forward);
       if (i == 0 && before != none<TaskId>) network_.wait(gather, before);
       if (i > 1) network_.wait(gather, copied[i - 2]);
-      auto out = copy(unit.forward, Place::before, unit.numbers, "copy parameters of a layer out");
-      if (!out) return std::move(out).error();
-      network_.wait(*out, gather);
-      copied.push_back(*out);
+      FORETRACE_TRY(auto out, copy(unit.forward, Place::before, unit.numbers,
+                                   "copy parameters of a layer out"));
+      network_.wait(out, gather);
+      copied.push_back(out);
     }
     // The last unit stays collected: its backward pass comes next.
     std::vector<TaskId> gathers(units.size(), none<TaskId>);
     for (std::size_t i = units.size(); i-- > 0;) {
       if (i + 1 < units.size()) {
-        auto out = copy(units[i].backward, Place::before, units[i].numbers,
-                        "copy parameters of a layer out");
-        if (!out) return std::move(out).error();
-        network_.wait(*out, gathers[i]);
+        FORETRACE_TRY(auto out, copy(units[i].backward, Place::before, units[i].numbers,
+                                     "copy parameters of a layer out"));
+        network_.wait(out, gathers[i]);
       }
       if (i == 0) break;
       gathers[i - 1] = transfer(units[i].backward, Place::before, CollectiveKind::all_gather,
@@ -191,11 +188,11 @@ class Sharder {
     TaskId in_flight = none<TaskId>;
     for (std::size_t i = units.size(); i-- > 0;) {
       const Unit& unit = units[i];
-      auto in = copy(unit.last, Place::after, unit.numbers, "copy gradients of a layer in");
-      if (!in) return std::move(in).error();
-      if (in_flight != none<TaskId>) network_.wait(*in, in_flight);
+      FORETRACE_TRY(auto in,
+                    copy(unit.last, Place::after, unit.numbers, "copy gradients of a layer in"));
+      if (in_flight != none<TaskId>) network_.wait(in, in_flight);
       in_flight = transfer(unit.last, Place::after, CollectiveKind::reduce_scatter, unit.numbers);
-      network_.wait(in_flight, *in);
+      network_.wait(in_flight, in);
     }
     if (!units.empty()) network_.next_waits(units.front().last, in_flight);
     return ok_status();

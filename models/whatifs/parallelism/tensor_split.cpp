@@ -43,7 +43,7 @@ class Splitter {
                          "rows, expected attention or a feed-forward part"};
     }
     for (const ProductPair& pair : pairs_) {
-      if (auto status = divide(pair); !status) return std::move(status).error();
+      FORETRACE_TRY(divide(pair));
     }
     if (options_.sequence) divide_between();
     split_.pairs = pairs_.size();
@@ -101,7 +101,7 @@ class Splitter {
     const bool is_logits = pair.rows == no_product;
     const auto [heads, key_heads] = heads_of(pair);
     if (heads > 0) {
-      if (auto status = divides(heads, "heads"); !status) return status;
+      FORETRACE_TRY(divides(heads, "heads"));
     }
     double widest = 0;
     for (const std::size_t i : pair.columns) widest = std::max(widest, products_[i].shape.n);
@@ -122,7 +122,7 @@ class Splitter {
     }
     if (!is_logits) {
       const GemmShape& rows = products_[pair.rows].shape;
-      if (auto status = divides(rows.k, "inputs of a product"); !status) return status;
+      FORETRACE_TRY(divides(rows.k, "inputs of a product"));
       own_share_[pair.rows] = share();
       set_product(products_[pair.rows].at, GemmShape{1, rows.m, rows.n, rows.k * share()}, false);
       divide_backward(pair.rows, false, share());

@@ -67,7 +67,7 @@ class Int8 {
           bytes_per_number(precision) == 0 || !editor_.about(kernel).traits.compute_bound) {
         continue;
       }
-      if (auto status = replace(kernel, shape); !status) return std::move(status).error();
+      FORETRACE_TRY(replace(kernel, shape));
     }
     if (editor_.untouched()) {
       return Error{
@@ -104,8 +104,8 @@ class Int8 {
     // Reads the 32-bit sums, and reads and writes 16-bit results.
     auto dequantize =
         editor_.moving_cost(shape.m * shape.n * (4 + 2 + 2), KernelClass::elementwise);
-    if (!quantize) return std::move(quantize).error();
-    if (!dequantize) return std::move(dequantize).error();
+    FORETRACE_TRY(quantize);
+    FORETRACE_TRY(dequantize);
     editor_.add(kernel, Place::before, {"quantize rows to int8", *quantize, host_ns_});
     if (outliers_ > 0) {
       const GemmShape few{1, shape.m, shape.n, std::max(1.0, std::ceil(shape.k * outliers_))};
@@ -134,13 +134,12 @@ class Int8 {
 
 Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   if (scenario.graph.size() == 0) return Error{ErrorCode::no_match, "no linear product"};
-  auto found =
-      editing::recorded_accelerator(scenario, params.text(editing::recorded_accelerator_param));
-  if (!found) return std::move(found).error();
-  if ((*found)->flops(Precision::int8) <= 0) {
-    return Error{ErrorCode::unsupported, fmt::format("{} has no int8 units", (*found)->name)};
+  FORETRACE_TRY(auto found, editing::recorded_accelerator(
+                                scenario, params.text(editing::recorded_accelerator_param)));
+  if (found->flops(Precision::int8) <= 0) {
+    return Error{ErrorCode::unsupported, fmt::format("{} has no int8 units", found->name)};
   }
-  return Int8({scenario.graph, *found, scenario.catalogue}, params.number(outliers_param),
+  return Int8({scenario.graph, found, scenario.catalogue}, params.number(outliers_param),
               params.integer(host_param))
       .run(params.number(least_columns_param));
 }

@@ -64,13 +64,12 @@ Result<std::string> insert_loss_scaling(KernelEditor& editor, const PrecisionCho
         "loss scaling is left out: the number of gradients is not known (parameters=COUNT)");
   }
   const double bytes = 2 * parameters * (choice.autocast ? 4 : 2);
-  auto cost = editor.moving_cost(bytes, KernelClass::optimizer);
-  if (!cost) return std::move(cost).error();
-  for (const TaskId first : updates) insert_one(editor, first, *cost, choice);
+  FORETRACE_TRY(auto cost, editor.moving_cost(bytes, KernelClass::optimizer));
+  for (const TaskId first : updates) insert_one(editor, first, cost, choice);
   return fmt::format(
       "loss scaling: {} passes over {:.1f} M gradients of {:.3f} ms each, and as many waits of the "
       "host for their result",
-      updates.size(), parameters * 1e-6, to_ms(cost->duration_ns));
+      updates.size(), parameters * 1e-6, to_ms(cost.duration_ns));
 }
 
 }  // namespace foretrace::editing

@@ -198,13 +198,11 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   }
   const Accelerator* accelerator = scenario.accelerator;
   if (!choice.daydream) {
-    auto found =
-        editing::recorded_accelerator(scenario, params.text(editing::recorded_accelerator_param));
-    if (!found) return std::move(found).error();
-    accelerator = *found;
+    FORETRACE_TRY(accelerator, editing::recorded_accelerator(
+                                   scenario, params.text(editing::recorded_accelerator_param)));
   }
   choice.half = half_type(params.text(dtype_param), accelerator);
-  if (auto status = check_units(choice, accelerator); !status) return std::move(status).error();
+  FORETRACE_TRY(check_units(choice, accelerator));
   const std::string& scaling = params.text(loss_scaling_param);
   choice.needs_scaling = scaling == "dynamic";
   choice.loss_scaling =

@@ -33,7 +33,7 @@ class PrecisionEditor {
   Result<Change> run() {
     follows_types_ = choice_.activations && editor_.accelerator() != nullptr && !any_half_product();
     for (const TaskId kernel : editor_.kernels()) {
-      if (auto status = change_kernel(kernel); !status) return std::move(status).error();
+      FORETRACE_TRY(change_kernel(kernel));
     }
     if (editor_.untouched()) {
       return Error{ErrorCode::no_match,
@@ -41,9 +41,7 @@ class PrecisionEditor {
     }
     std::string scaling;
     if (choice_.loss_scaling && trains_) {
-      auto inserted = insert_loss_scaling(editor_, choice_);
-      if (!inserted) return std::move(inserted).error();
-      scaling = *std::move(inserted);
+      FORETRACE_TRY(scaling, insert_loss_scaling(editor_, choice_));
     }
     const std::string memory = memory_.finish(!any_half_);
     const std::string transfers = shrink_transfers();
@@ -131,7 +129,7 @@ class PrecisionEditor {
     PrecisionFate fate =
         to_fp8 ? PrecisionFate::changed : precision_fate(kernel.traits, phase, choice_);
     const AutocastStep step = follow_types(task, kernel, phase);
-    if (auto status = insert_casts(task, step); !status) return status;
+    FORETRACE_TRY(insert_casts(task, step));
     for (const TaskId writer : step.replaced) memory_.shrink_results(writer, 1);
     if (fate == PrecisionFate::changed && step.half == false) fate = PrecisionFate::keeps_fp32;
     const bool would_cast = !choice_.autocast || recorded_types_.would_cast(task);
@@ -204,11 +202,11 @@ class PrecisionEditor {
   Status insert_casts(TaskId task, const AutocastStep& step) {
     if (editor_.own_call(task) == none<TaskId>) return ok_status();
     for (const AutocastCast& cast : step.casts) {
-      auto cost = editor_.moving_cost((4 + 2) * cast.numbers, KernelClass::elementwise);
-      if (!cost) return std::move(cost).error();
+      FORETRACE_TRY(auto cost,
+                    editor_.moving_cost((4 + 2) * cast.numbers, KernelClass::elementwise));
       editor_.add(task, cast.after ? Place::after : Place::before,
-                  {cast.to_half ? "cast to 16 bit" : "cast to fp32", *cost, choice_.cast_host_ns});
-      flow_cast_ns_ += cost->duration_ns;
+                  {cast.to_half ? "cast to 16 bit" : "cast to fp32", cost, choice_.cast_host_ns});
+      flow_cast_ns_ += cost.duration_ns;
       ++flow_casts_;
     }
     return ok_status();
@@ -259,10 +257,9 @@ class PrecisionEditor {
 
   // Delayed scaling: one pass that casts with the old scale and finds the maximum for the next.
   Status insert_fp8_cast(TaskId task, std::string_view name, double numbers, double bytes_each) {
-    auto cost = editor_.moving_cost(numbers * bytes_each, KernelClass::elementwise);
-    if (!cost) return std::move(cost).error();
-    editor_.add(task, Place::before, {name, *cost, choice_.cast_host_ns});
-    fp8_cast_ns_ += cost->duration_ns;
+    FORETRACE_TRY(auto cost, editor_.moving_cost(numbers * bytes_each, KernelClass::elementwise));
+    editor_.add(task, Place::before, {name, cost, choice_.cast_host_ns});
+    fp8_cast_ns_ += cost.duration_ns;
     ++fp8_casts_;
     return ok_status();
   }

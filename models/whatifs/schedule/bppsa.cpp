@@ -94,7 +94,7 @@ class Scan {
     for (const TaskId task : selected) chosen[index(task)] = true;
     for (const editing::TrainingPass& pass : editing::find_passes(editor_)) {
       for (const std::vector<Stage>& chain : chains_of(pass, chosen)) {
-        if (auto status = replace(chain); !status) return std::move(status).error();
+        FORETRACE_TRY(replace(chain));
       }
     }
     if (chains_ == 0) {
@@ -192,10 +192,9 @@ class Scan {
       if (!editor_.edit().can_be_one(groups.back())) return ok_status();
     }
     for (std::size_t level = 0; level < widths.size(); ++level) {
-      const Result<double> ns = level_ns(chain, widths[level]);
-      if (!ns.ok()) return ns.error();
+      FORETRACE_TRY(const double ns, level_ns(chain, widths[level]));
       const Provenance from = settings_.combine >= 0 ? Provenance::assumed : Provenance::roofline;
-      const Cost cost{to_whole(std::min(*ns, 1e17)), from, 0.8F, 1.25F};
+      const Cost cost{to_whole(std::min(ns, 1e17)), from, 0.8F, 1.25F};
       editor_.replace(groups[level], {"level of the scan", cost, 0});
     }
     keep_jacobians(chain);
@@ -245,10 +244,11 @@ class Scan {
 };
 
 Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
-  auto selected = select(scenario.graph, params.text(select_param));
-  if (!selected) return std::move(selected).error().with_context("parameter 'select'");
+  FORETRACE_TRY(
+      auto selected,
+      select(scenario.graph, params.text(select_param)).with_context("parameter 'select'"));
   const Settings settings{params.number(combine_param), params.number(workers_param)};
-  return Scan(scenario, settings).run(*selected);
+  return Scan(scenario, settings).run(selected);
 }
 
 constexpr std::array<std::string_view, 3> assumptions = {

@@ -188,8 +188,9 @@ class Capture {
 };
 
 Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
-  auto selected = select(scenario.graph, params.text(select_param));
-  if (!selected) return std::move(selected).error().with_context("parameter 'select'");
+  FORETRACE_TRY(
+      auto selected,
+      select(scenario.graph, params.text(select_param)).with_context("parameter 'select'"));
   Settings settings;
   settings.max_segment_ns = params.integer(max_segment_param);
   settings.min_launches = static_cast<std::size_t>(params.integer(min_launches_param));
@@ -197,7 +198,7 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   settings.node_cost_ns = params.number(node_cost_param);
   settings.node_gap_ns = params.integer(node_gap_param);
   settings.start_latency_ns = params.integer(start_latency_param);
-  return Capture(scenario.graph, settings).run(*selected);
+  return Capture(scenario.graph, settings).run(selected);
 }
 
 constexpr std::array<std::string_view, 6> assumptions = {

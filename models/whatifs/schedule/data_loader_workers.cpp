@@ -197,8 +197,8 @@ class Loader {
 };
 
 Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
-  auto pattern = selecting::TextPattern::compile(params.text(loader_param));
-  if (!pattern) return std::move(pattern).error().with_context("parameter 'loader'");
+  FORETRACE_TRY(auto pattern, selecting::TextPattern::compile(params.text(loader_param))
+                                  .with_context("parameter 'loader'"));
   Settings settings;
   settings.workers = static_cast<std::size_t>(params.integer(workers_param));
   settings.ahead = settings.workers * static_cast<std::size_t>(params.integer(prefetch_param));
@@ -207,7 +207,7 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   settings.upload = params.number(upload_slowdown_param);
   settings.get_ns = params.integer(queue_get_param);
 
-  const auto batches = editing::batches_of(scenario.graph, *pattern);
+  const auto batches = editing::batches_of(scenario.graph, pattern);
   if (batches.empty()) {
     return Error{ErrorCode::no_match,
                  "no host time is labelled as a loader in the main process (regions such as "

@@ -216,14 +216,11 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
                  "no forward kernels with a backward pass after them, expected a training step"};
   }
   if (steps == 1) return editor.finish("one pass per update, as recorded");
-  auto passes = whole_passes(editor);
-  if (!passes) return std::move(passes).error();
-  if (Status status = expect_only_gradients(editor, *passes); !status) {
-    return std::move(status).error();
-  }
-  Accumulation accumulation(editor, *passes, steps);
+  FORETRACE_TRY(auto passes, whole_passes(editor));
+  FORETRACE_TRY(expect_only_gradients(editor, passes));
+  Accumulation accumulation(editor, passes, steps);
   accumulation.run(params.boolean(load_param));
-  Change change = editor.finish(accumulation.note(recorded - passes->size()));
+  Change change = editor.finish(accumulation.note(recorded - passes.size()));
   change.samples = static_cast<double>(steps);
   if (!editing::records_update(editor)) {
     change.doubts.push_back({.text = "no update is recorded behind any pass"});

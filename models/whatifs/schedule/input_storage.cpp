@@ -252,9 +252,9 @@ Unsaid unsaid_regions(const TaskGraph& graph, const selecting::TextPattern& patt
 }
 
 Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
-  auto pattern = selecting::TextPattern::compile(params.text(loader_param));
-  if (!pattern) return std::move(pattern).error().with_context("parameter 'loader'");
-  const auto batches = editing::batches_of(scenario.graph, *pattern);
+  FORETRACE_TRY(auto pattern, selecting::TextPattern::compile(params.text(loader_param))
+                                  .with_context("parameter 'loader'"));
+  const auto batches = editing::batches_of(scenario.graph, pattern);
   if (batches.empty()) {
     return Error{ErrorCode::no_match,
                  "no host time is labelled as taking a batch (regions such as "
@@ -264,7 +264,7 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   Pipeline pipeline;
   pipeline.prepare_ns = params.integer(prepare_param);
   Unsaid unsaid;
-  if (pipeline.prepare_ns == 0) unsaid = unsaid_regions(scenario.graph, *pattern);
+  if (pipeline.prepare_ns == 0) unsaid = unsaid_regions(scenario.graph, pattern);
   if (!unsaid.by_others.empty()) {
     return Error{
         ErrorCode::missing_cost,

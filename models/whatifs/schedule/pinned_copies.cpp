@@ -53,14 +53,14 @@ TaskId blocking_finish(const TaskGraph& graph, TaskId copy) {
 
 Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   const TaskGraph& graph = scenario.graph;
-  auto selected = select(graph, params.text(select_param));
-  if (!selected) return std::move(selected).error().with_context("parameter 'select'");
+  FORETRACE_TRY(auto selected,
+                select(graph, params.text(select_param)).with_context("parameter 'select'"));
   const double bandwidth = editing::host_link_bandwidth(graph, scenario.accelerator, params);
   Editor editor(graph);
   std::size_t copies = 0;
   std::size_t faster = 0;
   double bytes = 0;
-  for (const TaskId copy : *selected) {
+  for (const TaskId copy : selected) {
     if (graph.kind(copy) != TaskKind::copy || !is_pageable(graph.name(copy))) continue;
     const std::int64_t size = graph.work(copy).bytes;
     if (size >= 0 && static_cast<double>(size) < params.number(least_param)) continue;

@@ -87,9 +87,9 @@ void shorten(Editor& editor, TaskId task, const Taking& taking, Removed& removed
 }
 
 Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
-  auto pattern = selecting::TextPattern::compile(params.text(loader_param));
-  if (!pattern) return std::move(pattern).error().with_context("parameter 'loader'");
-  const auto found = takings(scenario.graph, *pattern);
+  FORETRACE_TRY(auto pattern, selecting::TextPattern::compile(params.text(loader_param))
+                                  .with_context("parameter 'loader'"));
+  const auto found = takings(scenario.graph, pattern);
   if (found.empty()) {
     return Error{ErrorCode::no_match,
                  "no host time is labelled as taking a batch (regions such as "

@@ -75,14 +75,14 @@ void remove_pair(TaskId begin, TaskId finish, Editor& editor) {
 
 Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   const TaskGraph& graph = scenario.graph;
-  auto selected = select(graph, params.text(select_param));
-  if (!selected) return std::move(selected).error().with_context("parameter 'select'");
+  FORETRACE_TRY(auto selected,
+                select(graph, params.text(select_param)).with_context("parameter 'select'"));
   const bool keep_reads = params.boolean(keep_reads_param);
   Editor editor(graph);
   std::size_t calls = 0;
   std::size_t kept = 0;
   std::size_t lifted = 0;  // blocking copies
-  for (const TaskId task : *selected) {
+  for (const TaskId task : selected) {
     if (!is_call_that_waits(graph, task)) continue;
     const TaskId finish = next_on_lane(graph, task);
     if (finish == none<TaskId> || graph.work(finish).part != TaskPart::finish) continue;

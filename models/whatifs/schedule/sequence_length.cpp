@@ -29,22 +29,21 @@ constexpr ParamInfo factor_param = {.name = "factor",
 Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   editing::KernelEditor editor(scenario);
   const double factor = params.number(factor_param);
-  auto resizer = editing::PositionResizer::make(editor);
-  if (!resizer) return std::move(resizer).error();
+  FORETRACE_TRY(auto resizer, editing::PositionResizer::make(editor));
   const editing::PositionFactors factors{factor, factor * factor, factor * factor};
-  if (auto status = resizer->resize(factors); !status) return std::move(status).error();
+  FORETRACE_TRY(resizer.resize(factors));
   TensorEditor tensors(editor.edit());
-  resizer->resize_memory(tensors, factors);
+  resizer.resize_memory(tensors, factors);
   std::string text = fmt::format(
       "{}; {:.2f} ms of it attention, which grows with the square; compare the time "
       "per token: a step has {:g} times as many",
-      editor.sums_text(), editing::to_ms(resizer->attention_ns()), factor);
-  text += resizer->copies().text();
-  if (resizer->transfers() > 0) {
-    text += fmt::format("; {} transfers of activations grow", resizer->transfers());
+      editor.sums_text(), editing::to_ms(resizer.attention_ns()), factor);
+  text += resizer.copies().text();
+  if (resizer.transfers() > 0) {
+    text += fmt::format("; {} transfers of activations grow", resizer.transfers());
   }
   Change change = editor.finish(text + tensors.note());
-  if (factor != 1) resizer->say_unknown(change);
+  if (factor != 1) resizer.say_unknown(change);
   return change;
 }
 

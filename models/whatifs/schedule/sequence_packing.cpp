@@ -83,9 +83,8 @@ Status expect_padding(const editing::KernelEditor& editor) {
 
 Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   editing::KernelEditor editor(scenario);
-  if (Status status = expect_padding(editor); !status) return std::move(status).error();
-  auto resizer = editing::PositionResizer::make(editor);
-  if (!resizer) return std::move(resizer).error();
+  FORETRACE_TRY(expect_padding(editor));
+  FORETRACE_TRY(auto resizer, editing::PositionResizer::make(editor));
   const double fill = params.number(fill_param);
   if (fill == 1) return editor.finish("every position holds a token: there is nothing to pack");
   const double variation = params.number(variation_param);
@@ -99,24 +98,24 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   // The mean square of the lengths; no sample is longer than a row.
   const double pairs = std::min(fill * fill * (1 + variation * variation), fill);
   const editing::PositionFactors factors{rows, pairs, rows};
-  if (auto status = resizer->resize(factors); !status) return std::move(status).error();
+  FORETRACE_TRY(resizer.resize(factors));
   TensorEditor tensors(editor.edit());
-  resizer->resize_memory(tensors, factors);
+  resizer.resize_memory(tensors, factors);
   std::string text = fmt::format(
       "the same samples in {:.1f} % of the rows: {}; attention of {:.2f} ms does {:.1f} % of its "
       "pairs",
-      100 * rows, editor.sums_text(), editing::to_ms(resizer->attention_ns()),
-      100 * (resizer->has_fused() ? pairs : rows));
-  if (resizer->has_fused() && resizer->has_single()) {
+      100 * rows, editor.sums_text(), editing::to_ms(resizer.attention_ns()),
+      100 * (resizer.has_fused() ? pairs : rows));
+  if (resizer.has_fused() && resizer.has_single()) {
     text +=
         fmt::format(" where it is one kernel, {:.1f} % where it is single operators", 100 * rows);
   }
-  text += resizer->copies().text();
-  if (resizer->transfers() > 0) {
-    text += fmt::format("; {} transfers of activations shrink", resizer->transfers());
+  text += resizer.copies().text();
+  if (resizer.transfers() > 0) {
+    text += fmt::format("; {} transfers of activations shrink", resizer.transfers());
   }
   Change change = editor.finish(text + tensors.note());
-  resizer->say_unknown(change);
+  resizer.say_unknown(change);
   return change;
 }
 

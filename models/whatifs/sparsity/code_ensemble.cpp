@@ -61,13 +61,14 @@ void shrink_results(const editing::KernelEditor& editor, const std::set<TaskId>&
 }
 
 Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
-  auto selected = select(scenario.graph, params.text(select_param));
-  if (!selected) return std::move(selected).error().with_context("parameter 'select'");
+  FORETRACE_TRY(
+      auto selected,
+      select(scenario.graph, params.text(select_param)).with_context("parameter 'select'"));
   editing::KernelEditor editor(scenario);
   const double kept = params.number(kept_param);
   std::set<TaskId> members;
   editing::WeightTensors weights(editor);
-  for (const TaskId kernel : *selected) {
+  for (const TaskId kernel : selected) {
     if (scenario.graph.kind(kernel) != TaskKind::kernel) continue;
     const KernelTraits& traits = editor.about(kernel).traits;
     const Phase phase = scenario.graph.phase(kernel);

@@ -179,11 +179,10 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
     const double compute =
         flops / (params.number(efficiency_param) * scenario.accelerator->vector_fp32_flops) * 1e9;
     const double bytes = 4 * (lookup->tables * cores.numbers + 2 * lookup->rows * lookup->width);
-    auto moved = editor.moving_cost(bytes, KernelClass::elementwise);
-    if (!moved) return std::move(moved).error();
+    FORETRACE_TRY(auto moved, editor.moving_cost(bytes, KernelClass::elementwise));
     const double fixed = shortest_kernel_ns(KernelClass::gather);
     const double ns =
-        std::min(std::max(fixed + compute, static_cast<double>(moved->duration_ns)), 1e17);
+        std::min(std::max(fixed + compute, static_cast<double>(moved.duration_ns)), 1e17);
     editor.set(kernel, {to_whole(ns), Provenance::roofline, 0.67F, 1.5F});
     const double table = 4 * lookup->tables * lookup->table_rows * lookup->width;
     before += table;

@@ -285,9 +285,7 @@ Result<StepAnswer> answer_of(const StepTimes& times, const StepChoice& choice) {
     return answer;
   }
   if (choice.kind == StepChoice::Kind::number) {
-    if (const Status taken = take_step(times, choice.number, answer); !taken.ok()) {
-      return taken.error();
-    }
+    FORETRACE_TRY(take_step(times, choice.number, answer));
     return answer;
   }
   take_medians(times, answer);

@@ -52,11 +52,7 @@ Result<Claim> read_claim(const nlohmann::json& entry) {
   claim.recording = entry.value("recording", "");
   claim.apply = entry.value("apply", std::vector<std::string>{});
   claim.select = entry.value("select", "kind=kernel");
-  Result<GainOf> of = gain_of(entry.value("of", "step"));
-  if (!of) {
-    return std::move(of).error();
-  }
-  row.of = *of;
+  FORETRACE_TRY(row.of, gain_of(entry.value("of", "step")));
   if (const auto gain = entry.find("gain"); gain != entry.end()) {
     row.published_gain = Gain{gain->at(0).get<double>(), gain->at(1).get<double>()};
   }
@@ -97,12 +93,9 @@ Result<std::vector<Claim>> read_claims(const Catalogue& catalogue) {
 }
 
 Result<std::int64_t> selected_ns(const TaskGraph& graph, const std::string& selection) {
-  Result<std::vector<TaskId>> tasks = select(graph, selection);
-  if (!tasks) {
-    return std::move(tasks).error();
-  }
+  FORETRACE_TRY(std::vector<TaskId> tasks, select(graph, selection));
   std::int64_t sum = 0;
-  for (const TaskId task : *tasks) {
+  for (const TaskId task : tasks) {
     sum += graph.duration_ns(task);
   }
   return sum;
@@ -139,30 +132,21 @@ Status compare(const Claim& claim, const Recording& recording, const Prediction&
   }
   row.predicted_gain = ratio(*was, *is);
   row.predicted = {row.predicted_gain, row.predicted_gain};
-  const Result<PredictionEnds> ends = predict_ends(recording, stack);
-  if (!ends.ok()) {
-    return ends.error();
-  }
-  for (const TaskGraph* const graph : {&ends->fast, &ends->slow}) {
-    const Result<std::int64_t> end = amount_of(claim, *graph);
-    if (!end.ok()) {
-      return end.error();
-    }
-    row.predicted.low = std::min(row.predicted.low, ratio(*was, *end));
-    row.predicted.high = std::max(row.predicted.high, ratio(*was, *end));
+  FORETRACE_TRY(const PredictionEnds ends, predict_ends(recording, stack));
+  for (const TaskGraph* const graph : {&ends.fast, &ends.slow}) {
+    FORETRACE_TRY(const std::int64_t end, amount_of(claim, *graph));
+    row.predicted.low = std::min(row.predicted.low, ratio(*was, end));
+    row.predicted.high = std::max(row.predicted.high, ratio(*was, end));
   }
   return ok_status();
 }
 
 /// Errors of a formula are the same in both: the range is that of what follows.
 Status predict_scenarios(const Catalogue& catalogue, const Claim& claim, ClaimRow& row) {
-  const auto gain =
-      scenario_gain(catalogue, claim.scenarios[0], claim.scenarios[1], claim.row.name);
-  if (!gain.ok()) {
-    return gain.error();
-  }
-  row.predicted_gain = gain->point;
-  row.predicted = {gain->low, gain->high};
+  FORETRACE_TRY(const auto gain,
+                scenario_gain(catalogue, claim.scenarios[0], claim.scenarios[1], claim.row.name));
+  row.predicted_gain = gain.point;
+  row.predicted = {gain.low, gain.high};
   return ok_status();
 }
 
@@ -175,30 +159,18 @@ Status predict_claim(const CataloguePtr& catalogue, const std::string& folder, C
   if (!std::filesystem::exists(path, ignored)) {
     return Error{ErrorCode::not_found, "recording not found"};
   }
-  Result<Recording> recording =
-      load_inputs(std::vector<std::string>{path}, {.catalogue = catalogue});
-  if (!recording) {
-    return std::move(recording).error();
-  }
-  Result<std::vector<WhatIf>> stack = stack_of(claim.apply);
-  if (!stack) {
-    return std::move(stack).error();
-  }
-  const Result<Replay> before = replay(*recording);
-  if (!before) {
-    return before.error();
-  }
-  Result<Prediction> after = predict(*recording, *stack, {}, &*before);
-  if (!after) {
-    return std::move(after).error();
-  }
+  FORETRACE_TRY(Recording recording,
+                load_inputs(std::vector<std::string>{path}, {.catalogue = catalogue}));
+  FORETRACE_TRY(std::vector<WhatIf> stack, stack_of(claim.apply));
+  FORETRACE_TRY(const Replay before, replay(recording));
+  FORETRACE_TRY(Prediction after, predict(recording, stack, {}, &before));
   ClaimRow& row = claim.row;
   if (row.of != GainOf::step) {
-    return compare(claim, *recording, *after, *stack, row);
+    return compare(claim, recording, after, stack, row);
   }
-  const std::int64_t step = before->run.answer.step_ns;
-  row.predicted_gain = ratio(step, after->run.answer.step_ns);
-  row.predicted = {ratio(step, after->high_ns), ratio(step, after->low_ns)};
+  const std::int64_t step = before.run.answer.step_ns;
+  row.predicted_gain = ratio(step, after.run.answer.step_ns);
+  row.predicted = {ratio(step, after.high_ns), ratio(step, after.low_ns)};
   return ok_status();
 }
 
@@ -247,12 +219,9 @@ Verdict ClaimRow::verdict() const {
 
 Result<std::vector<ClaimRow>> claim_table(const CataloguePtr& catalogue,
                                           const std::string& folder) {
-  Result<std::vector<Claim>> claims = read_claims(*catalogue);
-  if (!claims) {
-    return std::move(claims).error();
-  }
+  FORETRACE_TRY(std::vector<Claim> claims, read_claims(*catalogue));
   std::vector<ClaimRow> rows;
-  for (Claim& claim : *claims) {
+  for (Claim& claim : claims) {
     if (claim.row.failure.empty()) {
       if (Status done = predict_claim(catalogue, folder, claim); !done) {
         claim.row.failure = done.error().message;

@@ -45,15 +45,14 @@ Result<CollectiveCall> call_of(const ConfigValue& object, const Cluster& cluster
   constexpr double most_nodes = 1e5;
   constexpr double most_of_node = 1e4;
   const ConfigValue* const name = object.find("kind");
-  const auto kind = kind_of(name == nullptr ? std::string() : name->text);
-  if (!kind.ok()) return kind.error();
+  FORETRACE_TRY(const auto kind, kind_of(name == nullptr ? std::string() : name->text));
   RowNumbers numbers({{}, object});
   const double nodes = numbers.count("nodes", most_nodes);
   const double per_node = numbers.count("per_node", most_of_node);
   const double bytes = numbers.number("bytes", 1, most_bytes);
-  if (!numbers.status().ok()) return numbers.status().error();
+  FORETRACE_TRY(numbers.status());
   CollectiveCall call;
-  call.kind = *kind;
+  call.kind = kind;
   call.bytes = bytes;
   call.group =
       place_alone(cluster, static_cast<std::uint32_t>(nodes), static_cast<std::uint32_t>(per_node));
@@ -69,17 +68,15 @@ Result<CollectivePrediction> predict_collective(const ConfigValue& run, double m
   if (name == nullptr || object == nullptr) {
     return Error{ErrorCode::not_found, "no description of this machine"};
   }
-  const auto cluster = inputs.cluster(name->text);
-  if (!cluster.ok()) return cluster.error();
-  const auto call = call_of(*object, **cluster);
-  if (!call.ok()) return call.error();
-  const auto us = [&](Bound bound) { return collective_time(**cluster, *call, bound).ns * 1e-3; };
+  FORETRACE_TRY(const auto cluster, inputs.cluster(name->text));
+  FORETRACE_TRY(const auto call, call_of(*object, *cluster));
+  const auto us = [&](Bound bound) { return collective_time(*cluster, call, bound).ns * 1e-3; };
   const double predicted = us(Bound::point);
   // Held-back rows: nine of ten lie within 15 % of a curve; elsewhere the network decides.
   const double low = std::min(0.87 * predicted, us(Bound::optimistic));
   const double high = std::max(1.15 * predicted, us(Bound::pessimistic));
-  return CollectivePrediction{{0, "", predicted, low, high, measured_us, size_class(call->bytes)},
-                              is_in_a_curve(**cluster, *call, measured_us)};
+  return CollectivePrediction{{0, "", predicted, low, high, measured_us, size_class(call.bytes)},
+                              is_in_a_curve(*cluster, call, measured_us)};
 }
 
 }  // namespace foretrace::validation

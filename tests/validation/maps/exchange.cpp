@@ -27,18 +27,17 @@ Result<ExchangeStyle> style_called(const std::string& name) {
 
 Result<ExpertExchange> exchange_of(const ConfigValue& object, const Cluster& cluster) {
   const TruthRow row({}, object);
-  const auto style = style_called(row.text("style"));
-  if (!style.ok()) return style.error();
+  FORETRACE_TRY(const auto style, style_called(row.text("style")));
   RowNumbers numbers(row);
   ExpertExchange exchange;
-  exchange.style = *style;
+  exchange.style = style;
   exchange.tokens = numbers.count("tokens", most_tokens);
   exchange.experts = numbers.count("experts", most_experts);
   exchange.top_k = numbers.count("top_k", exchange.experts);
   exchange.token_bytes = numbers.number("token_bytes", 1, most_token_bytes);
   exchange.node_limit = numbers.count_or("node_limit", 0, most_ranks, 0);
   const double ranks = numbers.count("ranks", most_ranks, 2);
-  if (!numbers.status().ok()) return numbers.status().error();
+  FORETRACE_TRY(numbers.status());
   const double nodes = std::ceil(ranks / node_size);
   if (std::fmod(ranks, nodes) != 0 || nodes > cluster.nodes) {
     return Error{ErrorCode::bad_format, fmt::format("got {} ranks, expected whole nodes", ranks)};
@@ -56,13 +55,11 @@ Result<TablePoint> predict_exchange(const ConfigValue& run, bool is_rate, TableI
   if (name == nullptr || object == nullptr) {
     return Error{ErrorCode::not_found, "no description of this machine"};
   }
-  const auto cluster = inputs.cluster(name->text);
-  if (!cluster.ok()) return cluster.error();
-  const auto exchange = exchange_of(*object, **cluster);
-  if (!exchange.ok()) return exchange.error();
+  FORETRACE_TRY(const auto cluster, inputs.cluster(name->text));
+  FORETRACE_TRY(const auto exchange, exchange_of(*object, *cluster));
   const auto figure = [&](Bound bound, double factor) {
-    const double ns = exchange_time(**cluster, *exchange, bound).ns * factor;
-    return is_rate ? counted_bytes(*exchange) / ns : ns * 1e-3;
+    const double ns = exchange_time(*cluster, exchange, bound).ns * factor;
+    return is_rate ? counted_bytes(exchange) / ns : ns * 1e-3;
   };
   // Held-back rows of measured collectives: nine of ten within 15 %.
   std::array<double, 4> ends = {figure(Bound::optimistic, 1), figure(Bound::pessimistic, 1),

@@ -14,18 +14,15 @@ Result<Scenario> served_scenario(const ConfigValue& served, TableInputs& inputs)
   RowNumbers numbers(words);
   const double tensor = numbers.count("tensor", most_ranks);
   const double pipeline = numbers.count("pipeline", most_layers);
-  if (!numbers.status().ok()) return numbers.status().error();
-  auto scenario = scenario_on(inputs, words.text("cluster"), words.text("framework"));
-  if (!scenario.ok()) return scenario;
-  auto model = inputs.model(words.text("model"));
-  if (!model.ok()) return std::move(model).error();
-  scenario->model = *std::move(model);
-  scenario->job.precisions = {Precision::fp16, false};
-  ParallelPlan& plan = scenario->job.plan;
+  FORETRACE_TRY(numbers.status());
+  FORETRACE_TRY(auto scenario, scenario_on(inputs, words.text("cluster"), words.text("framework")));
+  FORETRACE_TRY(scenario.model, inputs.model(words.text("model")));
+  scenario.job.precisions = {Precision::fp16, false};
+  ParallelPlan& plan = scenario.job.plan;
   plan.tensor = static_cast<std::uint32_t>(tensor);
   plan.pipeline = static_cast<std::uint32_t>(pipeline);
   // Servers divide every expert, so that no token travels.
-  if (scenario->model->transformer.experts.count > 0) plan.expert_tensor = plan.tensor;
+  if (scenario.model->transformer.experts.count > 0) plan.expert_tensor = plan.tensor;
   return scenario;
 }
 
@@ -42,10 +39,9 @@ Result<GenerationTime> predict_generation(const ConfigValue& run, TableInputs& i
   request.sequences = numbers.count("sequences", most_sequences);
   request.prompt = numbers.count("prompt", most_tokens);
   request.output = numbers.count("output", most_tokens);
-  if (!numbers.status().ok()) return numbers.status().error();
-  const auto scenario = served_scenario(*served, inputs);
-  if (!scenario.ok()) return scenario.error();
-  return time_generation(*scenario, request);
+  FORETRACE_TRY(numbers.status());
+  FORETRACE_TRY(const auto scenario, served_scenario(*served, inputs));
+  return time_generation(scenario, request);
 }
 
 }  // namespace foretrace::validation

@@ -67,30 +67,27 @@ Status read_column(const ColumnMap& column, const TruthRow& row, MapRow& read) {
     read.numbers[column.name] = *column.standard;
     return ok_status();
   }
-  const auto number = column.is_whole ? count_in(row, column.name, column.low, column.high)
-                                      : number_in(row, column.name, column.low, column.high);
-  if (!number.ok()) return number.error();
-  read.numbers[column.name] = *number;
-  if (*number > 0) merge(read.run, column.positive);
+  FORETRACE_TRY(const auto number, column.is_whole
+                                       ? count_in(row, column.name, column.low, column.high)
+                                       : number_in(row, column.name, column.low, column.high));
+  read.numbers[column.name] = number;
+  if (number > 0) merge(read.run, column.positive);
   return ok_status();
 }
 
 Status fill(ConfigValue& value, const MapRow& row) {
   for (ConfigValue& item : value.items) {
-    if (Status status = fill(item, row); !status.ok()) return status;
+    FORETRACE_TRY(fill(item, row));
   }
   if (value.kind != Kind::text || value.text.empty()) return ok_status();
   const char first = value.text.front();
   if (first != '=' && first != '?') {
-    auto text = filled_text(value.text, row);
-    if (!text.ok()) return text.error();
-    value.text = *std::move(text);
+    FORETRACE_TRY(value.text, filled_text(value.text, row));
     return ok_status();
   }
-  const auto number = calculate(std::string_view(value.text).substr(1), row.numbers);
-  if (!number.ok()) return number.error();
+  FORETRACE_TRY(const auto number, calculate(std::string_view(value.text).substr(1), row.numbers));
   value.kind = first == '=' ? Kind::number : Kind::boolean;
-  value.text = first == '=' ? fmt::format("{}", *number) : *number != 0 ? "true" : "false";
+  value.text = first == '=' ? fmt::format("{}", number) : number != 0 ? "true" : "false";
   return ok_status();
 }
 
@@ -101,21 +98,19 @@ Status let(MapRow& row) {
   const ConfigValue* const numbers = run.find("let");
   for (std::size_t i = 0; numbers != nullptr && i < numbers->keys.size(); ++i) {
     ConfigValue value = numbers->items[i];
-    if (Status status = fill(value, row); !status.ok()) return status;
+    FORETRACE_TRY(fill(value, row));
     if (const auto number = number_of(&value)) row.numbers[numbers->keys[i]] = *number;
   }
   const ConfigValue* const texts = run.find("texts");
   for (std::size_t i = 0; texts != nullptr && i < texts->keys.size(); ++i) {
-    auto text = filled_text(texts->items[i].text, row);
-    if (!text.ok()) return text.error();
-    row.texts[texts->keys[i]] = *std::move(text);
+    FORETRACE_TRY(row.texts[texts->keys[i]], filled_text(texts->items[i].text, row));
   }
   return ok_status();
 }
 
 Status read_columns(const std::vector<ColumnMap>& columns, const TruthRow& row, MapRow& read) {
   for (const ColumnMap& column : columns) {
-    if (Status status = read_column(column, row, read); !status.ok()) return status;
+    FORETRACE_TRY(read_column(column, row, read));
   }
   return ok_status();
 }
@@ -157,19 +152,19 @@ Result<MapRow> read_map_row(const TableMap& map, const TruthTable& table, std::s
   if (status.ok()) status = read_columns(map.fixed, table.fixed_row(), read);
   if (status.ok()) status = read_columns(map.columns, row, read);
   if (status.ok()) status = let(read);
-  if (!status.ok()) return status.error();
+  FORETRACE_TRY(status);
   return read;
 }
 
 Status read_point_columns(const PointMap& point, const TruthRow& row, MapRow& read) {
-  if (Status status = read_columns(point.columns, row, read); !status.ok()) return status;
+  FORETRACE_TRY(read_columns(point.columns, row, read));
   merge(read.run, point.with);
   return let(read);
 }
 
 Result<ConfigValue> filled_run(const MapRow& row) {
   ConfigValue filled = row.run;
-  if (Status status = fill(filled, row); !status.ok()) return status.error();
+  FORETRACE_TRY(fill(filled, row));
   return filled;
 }
 

@@ -83,60 +83,46 @@ class Predictor {
     const TruthRow cells = table_.row(i);
     if (!point.unless.empty() && cells.find(point.unless) != nullptr) return false;
     if (point.is_optional && cells.find(point.column) == nullptr) return false;
-    const auto value = calculated(point.only, 1, row);
-    if (!value.ok()) return value.error();
-    return *value != 0;
+    FORETRACE_TRY(const auto value, calculated(point.only, 1, row));
+    return value != 0;
   }
 
   Result<Placed> point_of(const PointMap& point, std::size_t i, MapRow row) {
-    const auto figure = measured_in(table_.row(i), point.column);
-    if (!figure.ok()) return figure.error();
-    row.numbers[point.column] = *figure;
-    if (Status status = read_point_columns(point, table_.row(i), row); !status.ok()) {
-      return status.error();
-    }
-    const auto run = filled_run(row);
-    if (!run.ok()) return run.error();
-    const auto measured = calculated(point.measured, *figure * point.unit, row);
-    if (!measured.ok()) return measured.error();
-    auto placed = predict(point, *run, *measured, row);
-    if (!placed.ok()) return placed;
-    placed->point.row = i;
-    placed->point.column = point.column;
-    placed->point.measured = *measured;
+    FORETRACE_TRY(const auto figure, measured_in(table_.row(i), point.column));
+    row.numbers[point.column] = figure;
+    FORETRACE_TRY(read_point_columns(point, table_.row(i), row));
+    FORETRACE_TRY(const auto run, filled_run(row));
+    FORETRACE_TRY(const auto measured, calculated(point.measured, figure * point.unit, row));
+    FORETRACE_TRY(auto placed, predict(point, run, measured, row));
+    placed.point.row = i;
+    placed.point.column = point.column;
+    placed.point.measured = measured;
     if (point.group.empty()) return placed;
-    auto group = filled_text(point.group, row);
-    if (!group.ok()) return group.error();
-    placed->point.group = *std::move(group);
+    FORETRACE_TRY(placed.point.group, filled_text(point.group, row));
     return placed;
   }
 
   Result<Placed> predict(const PointMap& point, const ConfigValue& run, double measured,
                          MapRow& row) {
     if (point.is == "collective") {
-      auto one = predict_collective(run, measured, inputs_);
-      if (!one.ok()) return one.error();
-      return Placed{std::move(one->point), std::string(one->is_fitted ? fitted : point.result)};
+      FORETRACE_TRY(auto one, predict_collective(run, measured, inputs_));
+      return Placed{std::move(one.point), std::string(one.is_fitted ? fitted : point.result)};
     }
     if (point.is == "exchange" || point.is == "exchange_rate") {
-      auto one = predict_exchange(run, point.is == "exchange_rate", inputs_);
-      if (!one.ok()) return one.error();
-      return Placed{*std::move(one), point.result};
+      FORETRACE_TRY(auto one, predict_exchange(run, point.is == "exchange_rate", inputs_));
+      return Placed{std::move(one), point.result};
     }
     if (point.is == "prompt" || point.is == "token" || point.is == "total") {
-      const auto time = predict_generation(run, inputs_);
-      if (!time.ok()) return time.error();
-      const RangedSeconds& s = point.is == "prompt"  ? time->prompt
-                               : point.is == "token" ? time->token
-                                                     : time->total;
+      FORETRACE_TRY(const auto time, predict_generation(run, inputs_));
+      const RangedSeconds& s = point.is == "prompt"  ? time.prompt
+                               : point.is == "token" ? time.token
+                                                     : time.total;
       return Placed{{0, "", s.typical, s.low, s.high, 0}, point.result};
     }
-    const auto step = steps_.predict(run);
-    if (!step.ok()) return step.error();
-    row.numbers["tokens"] = step->tokens;
-    const auto amount = calculated(point.amount, 1, row);
-    if (!amount.ok()) return amount.error();
-    return Placed{step_point(point, step->step, *amount), point.result};
+    FORETRACE_TRY(const auto step, steps_.predict(run));
+    row.numbers["tokens"] = step.tokens;
+    FORETRACE_TRY(const auto amount, calculated(point.amount, 1, row));
+    return Placed{step_point(point, step.step, amount), point.result};
   }
 
   static TablePoint step_point(const PointMap& point, const RowPrediction& step, double amount) {

@@ -67,7 +67,7 @@ Result<ColumnMap> read_column(const std::string& name, const ConfigValue& value)
   take_patch(value, "positive", column.positive);
   const ConfigValue* words = value.find("words");
   if (words == nullptr) {
-    if (Status status = read_number(value, column); !status.ok()) return status.error();
+    FORETRACE_TRY(read_number(value, column));
     return column;
   }
   column.kind = ColumnMap::Kind::words;
@@ -79,9 +79,8 @@ Result<ColumnMap> read_column(const std::string& name, const ConfigValue& value)
 
 Status read_columns(const ConfigValue* object, std::vector<ColumnMap>& columns) {
   for (std::size_t i = 0; object != nullptr && i < object->keys.size(); ++i) {
-    auto column = read_column(object->keys[i], object->items[i]);
-    if (!column.ok()) return column.error();
-    columns.push_back(*std::move(column));
+    FORETRACE_TRY(auto column, read_column(object->keys[i], object->items[i]));
+    columns.push_back(std::move(column));
   }
   return ok_status();
 }
@@ -105,7 +104,7 @@ Result<PointMap> read_point(const ConfigValue& object) {
     } else if (key == "with") {
       point.with = value;
     } else if (key == "columns") {
-      if (Status status = read_columns(&value, point.columns); !status.ok()) return status.error();
+      FORETRACE_TRY(read_columns(&value, point.columns));
     } else if (key == "optional") {
       point.is_optional = value.text == "true";
     } else if (double* const into = key == "unit"   ? &point.unit
@@ -138,9 +137,8 @@ ResultMap read_result(const std::string& name, const ConfigValue& object) {
 Status read_points(const ConfigValue& document, TableMap& map) {
   const ConfigValue* points = document.find("points");
   for (std::size_t i = 0; points != nullptr && i < points->items.size(); ++i) {
-    auto point = read_point(points->items[i]);
-    if (!point.ok()) return point.error();
-    map.points.push_back(*std::move(point));
+    FORETRACE_TRY(auto point, read_point(points->items[i]));
+    map.points.push_back(std::move(point));
   }
   if (map.points.empty()) return wrong("points", "expected at least one");
   map.results.push_back(read_result("", document));
@@ -199,10 +197,9 @@ void merge(ConfigValue& into, const ConfigValue& patch) {
 }
 
 Result<TableMap> parse_table_map(std::string_view text, const std::string& path) {
-  const auto document = parse_config_document(text, path, map_schema);
-  if (!document.ok()) return document.error();
+  FORETRACE_TRY(const auto document, parse_config_document(text, path, map_schema));
   TableMap map{.path = path, .tables = {}};
-  ConfigFields fields(*document, path);
+  ConfigFields fields(document, path);
   read_tables(fields, map);
   fields.take(read_columns(fields.optional_object("fixed"), map.fixed));
   fields.take(read_columns(fields.object("columns"), map.columns));
@@ -210,9 +207,9 @@ Result<TableMap> parse_table_map(std::string_view text, const std::string& path)
   for (const char* const known : {"unit", "notes", "results", "points"}) {
     static_cast<void>(fields.optional_value(known));
   }
-  fields.take(read_points(*document, map));
+  fields.take(read_points(document, map));
   for (const PointMap& point : map.points) fields.take(check_point(map, point));
-  if (Status status = fields.finish(); !status.ok()) return status.error();
+  FORETRACE_TRY(fields.finish());
   return map;
 }
 
@@ -225,11 +222,9 @@ Result<std::vector<TableMap>> read_table_maps(const std::string& folder) {
   std::sort(files.begin(), files.end());
   std::vector<TableMap> maps;
   for (const std::string& file : files) {
-    const auto text = read_config_text(file);
-    if (!text.ok()) return text.error();
-    auto map = parse_table_map(*text, file);
-    if (!map.ok()) return map.error();
-    maps.push_back(*std::move(map));
+    FORETRACE_TRY(const auto text, read_config_text(file));
+    FORETRACE_TRY(auto map, parse_table_map(text, file));
+    maps.push_back(std::move(map));
   }
   return maps;
 }

@@ -32,9 +32,8 @@ Status in_words_of_scenarios(ConfigValue& document, TableInputs& inputs) {
   ConfigValue* const workload = member(document, "workload");
   ConfigValue* const model = workload == nullptr ? nullptr : member(*workload, "model");
   if (model != nullptr && model->kind == ConfigValue::Kind::text) {
-    const auto called = inputs.model(model->text);
-    if (!called.ok()) return called.error();
-    model->text = (*called)->name;
+    FORETRACE_TRY(const auto called, inputs.model(model->text));
+    model->text = called->name;
   }
   ConfigValue* const schedule = member(document, "schedule");
   if (schedule != nullptr && number_of(schedule->find("chunks")).value_or(1) <= 1) {
@@ -106,12 +105,10 @@ Result<Scenario> with_choices(const Scenario& scenario, const ConfigValue* objec
 Result<StepPrediction> StepPredictor::predict(const ConfigValue& run) {
   std::string text = json_text(run);
   if (text == last_run_) return last_;
-  const auto scenario = scenario_of(run);
-  if (!scenario.ok()) return scenario.error();
-  const auto step = predict_row(*scenario);
-  if (!step.ok()) return step.error();
+  FORETRACE_TRY(const auto scenario, scenario_of(run));
+  FORETRACE_TRY(const auto step, predict_row(scenario));
   last_run_ = std::move(text);
-  last_ = {*step, scenario->job.tokens_per_step()};
+  last_ = {step, scenario.job.tokens_per_step()};
   return last_;
 }
 
@@ -119,13 +116,11 @@ Result<Scenario> StepPredictor::scenario_of(const ConfigValue& run) {
   const ConfigValue* const given = run.find("scenario");
   if (given == nullptr) return Error{ErrorCode::bad_config, "the map describes no scenario"};
   ConfigValue document = *given;
-  if (Status status = in_words_of_scenarios(document, inputs_); !status.ok()) {
-    return status.error();
-  }
-  auto scenario = foretrace::scenario_of(inputs_.catalogue(), document, "scenario", parts_);
-  if (!scenario.ok()) return scenario;
-  change_parts(run, *scenario);
-  return with_choices(*scenario, run.find("open"));
+  FORETRACE_TRY(in_words_of_scenarios(document, inputs_));
+  FORETRACE_TRY(auto scenario,
+                foretrace::scenario_of(inputs_.catalogue(), document, "scenario", parts_));
+  change_parts(run, scenario);
+  return with_choices(scenario, run.find("open"));
 }
 
 }  // namespace foretrace::validation

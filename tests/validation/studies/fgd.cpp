@@ -50,7 +50,7 @@ Result<Cluster> read_cluster(const TruthTable& nodes) {
                     .memory_mib = to_whole(numbers.count("mem_MiB", most_milli))};
     for (double i = 0; i < count; ++i) cluster.nodes.push_back(node);
   });
-  if (!read) return read.error();
+  FORETRACE_TRY(read);
   return cluster;
 }
 
@@ -82,7 +82,7 @@ Result<std::vector<Request>> read_requests(const TruthTable& pods, const Cluster
     const double count = numbers.count("count", most_jobs);
     requests.insert(requests.end(), static_cast<std::size_t>(count), request);
   });
-  if (!read) return read.error();
+  FORETRACE_TRY(read);
   return requests;
 }
 
@@ -111,10 +111,10 @@ Result<std::vector<double>> curve(const Cluster& cluster, const Workload& worklo
     requests.push_back(requests[random.below(own)]);
     demand += static_cast<double>(asked_milli(requests.back()));
   }
-  auto placement =
-      make_placement(policy, "", {.cluster = &shuffled, .workload = &workload, .seed = seed});
-  if (!placement) return placement.error();
-  const std::vector<FillPoint> points = fill(shuffled, requests, **placement);
+  FORETRACE_TRY(
+      auto placement,
+      make_placement(policy, "", {.cluster = &shuffled, .workload = &workload, .seed = seed}));
+  const std::vector<FillPoint> points = fill(shuffled, requests, *placement);
   std::vector<double> percent;
   for (const double level : levels) {
     const auto reached = std::find_if(points.begin(), points.end(), [&](const FillPoint& point) {
@@ -160,14 +160,12 @@ Result<TruthScore> score_fgd(const TruthTable& table, const TruthTable& nodes,
        {needs(table, {"policy"}),
         needs(nodes, {"count", "cpu_milli", "mem_MiB", "gpus", "gpu_model"}),
         needs(pods, {"count", "cpu_milli", "mem_MiB", "num_gpu", "gpu_milli", "gpu_spec"})}) {
-    if (!fine) return fine.error();
+    FORETRACE_TRY(fine);
   }
-  const auto cluster = read_cluster(nodes);
-  if (!cluster) return cluster.error();
-  const auto requests = read_requests(pods, *cluster);
-  if (!requests) return requests.error();
+  FORETRACE_TRY(const auto cluster, read_cluster(nodes));
+  FORETRACE_TRY(const auto requests, read_requests(pods, cluster));
   Workload workload;
-  for (const Request& request : *requests) {
+  for (const Request& request : requests) {
     Job job;
     job.request = request;
     workload.jobs.push_back(std::move(job));
@@ -193,12 +191,12 @@ Result<TruthScore> score_fgd(const TruthTable& table, const TruthTable& nodes,
     }
     std::vector<Result<std::vector<double>>> curves(seeds, std::vector<double>{});
     for_each_index(seeds, [&](std::size_t i) {
-      curves[i] = curve(*cluster, workload, policy, first_seed + i, percents);
+      curves[i] = curve(cluster, workload, policy, first_seed + i, percents);
     });
     for (std::size_t l = 0; l < levels.size(); ++l) {
       double sum = 0;
       for (const auto& one : curves) {
-        if (!one) return one.error();
+        FORETRACE_TRY(one);
         sum += (*one)[l];
       }
       score.add(table, row, levels[l].column, sum / static_cast<double>(seeds));

@@ -113,7 +113,7 @@ Result<Rates> read_rates(const std::vector<const TruthTable*>& tables) {
       const RateKey key{numbers.text("gpu"), numbers.text("model"), batch};
       rates[key][workers] = numbers.measured("steps_per_s");
     });
-    if (!read) return read.error();
+    FORETRACE_TRY(read);
   }
   return rates;
 }
@@ -204,25 +204,22 @@ Result<Answer> answer(const Setting& setting, const Experiment& experiment) {
       experiment.jobs > 0 ? static_cast<std::size_t>(experiment.jobs) : last_measured + more_jobs;
   generator.mean_gap_s = experiment.rate_per_h > 0 ? 3600 / experiment.rate_per_h : 0;
   generator.draws_sizes = experiment.trace.find("multi") != std::string::npos;
-  if (const Status drawn = add_drawn_jobs(generator, setting.throughput, workload); !drawn) {
-    return drawn.error();
-  }
+  FORETRACE_TRY(add_drawn_jobs(generator, setting.throughput, workload));
   RunOptions options{.clock = Clock::leases, .period_ns = 360 * second_ns, .keeps_log = false};
   if (experiment.jobs == 0) {
     for (std::size_t i = first_measured; i < last_measured; ++i) {
       options.until.push_back(make_id<JobId>(i));
     }
   }
-  auto policy = make_policy(experiment.alias->scheduler, experiment.alias->parameters);
-  if (!policy) return policy.error();
-  auto placement =
-      make_placement("count", "", {.cluster = &setting.cluster, .workload = &workload});
-  if (!placement) return placement.error();
-  const auto outcome = run(
-      {&setting.cluster, &workload, &setting.throughput, policy->get(), placement->get()}, options);
-  if (!outcome) return outcome.error();
+  FORETRACE_TRY(auto policy,
+                make_policy(experiment.alias->scheduler, experiment.alias->parameters));
+  FORETRACE_TRY(auto placement,
+                make_placement("count", "", {.cluster = &setting.cluster, .workload = &workload}));
+  FORETRACE_TRY(const auto outcome, run({&setting.cluster, &workload, &setting.throughput,
+                                         policy.get(), placement.get()},
+                                        options));
   const Metrics metrics =
-      metrics_of(*outcome, setting.cluster, workload, setting.throughput, options.until);
+      metrics_of(outcome, setting.cluster, workload, setting.throughput, options.until);
   return Answer{.mean_completion_h = metrics.completion_s.mean / 3600,
                 .makespan_h = metrics.makespan_s / 3600};
 }
@@ -267,16 +264,11 @@ std::vector<Experiment> experiments_of(const TruthTable& table, TruthScore& scor
 
 Result<TruthScore> score_gavel_curves(const TruthTable& table,
                                       const std::vector<const TruthTable*>& rates) {
-  if (const Status fine =
-          needs(table, {"trace", "metric", "policy", "rate_jobs_per_h", "jobs", "value"});
-      !fine) {
-    return fine.error();
-  }
+  FORETRACE_TRY(needs(table, {"trace", "metric", "policy", "rate_jobs_per_h", "jobs", "value"}));
   Setting setting;
-  if (const Status fine = read_cluster(table, setting.cluster); !fine) return fine.error();
-  const auto known = read_rates(rates);
-  if (!known) return known.error();
-  set_types(*known, setting);
+  FORETRACE_TRY(read_cluster(table, setting.cluster));
+  FORETRACE_TRY(const auto known, read_rates(rates));
+  set_types(known, setting);
   set_generator(setting.generator);
   TruthScore score;
   const std::vector<Experiment> experiments = experiments_of(table, score);

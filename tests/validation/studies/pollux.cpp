@@ -53,7 +53,7 @@ Result<std::vector<StepTime>> read_times(const TruthTable& times) {
                    numbers.count("local_batch", most_batch), numbers.measured("step_s"),
                    numbers.number("sync_s", 0, most_seconds)});
   });
-  if (!read) return read.error();
+  FORETRACE_TRY(read);
   return all;
 }
 
@@ -86,8 +86,7 @@ Status read_recipes(const std::vector<StepTime>& times, const TruthTable& work, 
 
 // "16 nodes x 4 T4 (...)".
 Result<Cluster> cluster_of(const TruthTable& table) {
-  const auto nodes = first_number_of(table, "cluster", most_jobs);
-  if (!nodes) return nodes.error();
+  FORETRACE_TRY(const auto nodes, first_number_of(table, "cluster", most_jobs));
   const std::string text = table.fixed_row().text("cluster");
   const std::size_t cross = text.find('x');
   const auto per_node = cross == std::string::npos
@@ -95,7 +94,7 @@ Result<Cluster> cluster_of(const TruthTable& table) {
                             : first_number(std::string_view(text).substr(cross)).value_or(0);
   Cluster cluster;
   cluster.kinds.push_back({.name = "GPU"});
-  for (std::int64_t i = 0; i < *nodes; ++i) {
+  for (std::int64_t i = 0; i < nodes; ++i) {
     cluster.nodes.push_back(
         {.gpus = static_cast<std::int32_t>(std::min<std::int64_t>(per_node, most_gpus_per_node))});
   }
@@ -116,7 +115,7 @@ Result<std::vector<Submitted>> read_jobs(const TruthTable& table) {
     all.push_back({numbers.text("workload"), numbers.text("job"), recipe_of(numbers),
                    numbers.number("arrival_s", 0, most_seconds)});
   });
-  if (!read) return read.error();
+  FORETRACE_TRY(read);
   return all;
 }
 
@@ -184,40 +183,36 @@ Result<TruthScore> score_pollux(const TruthTable& jobs, const TruthTable& times,
        {needs(jobs, {"workload", "job", "app", "arrival_s", "gpus", "batch", "jct_tiresias_s"}),
         needs(times, {"app", "placement", "local_batch", "step_s", "sync_s"}),
         needs(work, {"app", "gpus", "batch", "local_batch", "accum", "iterations"})}) {
-    if (!fine) return fine.error();
+    FORETRACE_TRY(fine);
   }
-  const auto cluster = cluster_of(jobs);
-  if (!cluster) return cluster.error();
-  const auto submitted = read_jobs(jobs);
-  if (!submitted) return submitted.error();
-  const auto step_times = read_times(times);
-  if (!step_times) return step_times.error();
+  FORETRACE_TRY(const auto cluster, cluster_of(jobs));
+  FORETRACE_TRY(const auto submitted, read_jobs(jobs));
+  FORETRACE_TRY(const auto step_times, read_times(times));
   const RunOptions options = options_of(jobs);
   TruthScore score;
-  for (const std::string& name : workloads_of(*submitted)) {
+  for (const std::string& name : workloads_of(submitted)) {
     Workload workload;
     ThroughputTable throughput;
     Recipes recipes;
-    const Status read = read_recipes(*step_times, work, workload, throughput, recipes);
-    if (!read) return read.error();
+    FORETRACE_TRY(read_recipes(step_times, work, workload, throughput, recipes));
     std::vector<std::size_t> rows;
-    add_jobs(*submitted, name, recipes, workload, rows, score);
+    add_jobs(submitted, name, recipes, workload, rows, score);
     std::stable_sort(rows.begin(), rows.end(), [&](std::size_t a, std::size_t b) {
-      return (*submitted)[a].arrival_s < (*submitted)[b].arrival_s;
+      return submitted[a].arrival_s < submitted[b].arrival_s;
     });
     sort_by_arrival(workload);
     // Two queues, parted at 16 hours of one accelerator, as the artefact sets them.
     auto policy = make_policy("las", "limits='57600 s',reorder=false");
-    auto placement = make_placement("spread", "", {.cluster = &*cluster, .workload = &workload});
-    if (!policy) return policy.error();
-    if (!placement) return placement.error();
-    const auto outcome =
-        run({&*cluster, &workload, &throughput, policy->get(), placement->get()}, options);
-    if (!outcome) return outcome.error();
+    auto placement = make_placement("spread", "", {.cluster = &cluster, .workload = &workload});
+    FORETRACE_TRY(policy);
+    FORETRACE_TRY(placement);
+    FORETRACE_TRY(
+        const auto outcome,
+        run({&cluster, &workload, &throughput, policy->get(), placement->get()}, options));
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const auto id = make_id<JobId>(i);
       const double jct_s =
-          static_cast<double>(outcome->jobs[id].end_ns - workload.jobs[id].arrival_ns) / 1e9;
+          static_cast<double>(outcome.jobs[id].end_ns - workload.jobs[id].arrival_ns) / 1e9;
       score.add(jobs, rows[i], "jct_tiresias_s", jct_s);
     }
   }

@@ -71,7 +71,7 @@ Result<std::map<TypeKey, TypeId>> read_rates(const TruthTable& rates, Trace& tra
     trace.throughput.set(type, {.kind = KindId{}, .gpus = static_cast<std::int32_t>(gpus)},
                          numbers.measured("steps_per_s"));
   });
-  if (!read) return read.error();
+  FORETRACE_TRY(read);
   return types;
 }
 
@@ -100,15 +100,13 @@ Status read_trace(const ShockwaveInputs& inputs, Trace& trace) {
   for (const Status& fine :
        {needs(jobs, {"job", "model", "batch", "total_steps", "gpus", "mode", "arrival_s"}),
         needs(*inputs.rates, {"model", "batch", "gpus", "steps_per_s"})}) {
-    if (!fine) return fine.error();
+    FORETRACE_TRY(fine);
   }
   // "32 V100 (16 GB in the config), TACC, homogeneous; ...": only the number counts.
   trace.cluster.kinds.push_back({.name = "GPU"});
-  const auto gpus = first_number_of(jobs, "cluster", most_jobs);
-  if (!gpus) return gpus.error();
-  for (std::int64_t i = 0; i < *gpus; ++i) trace.cluster.nodes.push_back({.gpus = 1});
-  const auto types = read_rates(*inputs.rates, trace);
-  if (!types) return types.error();
+  FORETRACE_TRY(const auto gpus, first_number_of(jobs, "cluster", most_jobs));
+  for (std::int64_t i = 0; i < gpus; ++i) trace.cluster.nodes.push_back({.gpus = 1});
+  FORETRACE_TRY(const auto types, read_rates(*inputs.rates, trace));
   Status known = ok_status();
   const Status read = read_rows(jobs, [&](std::size_t row, RowNumbers& numbers) {
     const TypeKey key = key_of(numbers);
@@ -118,18 +116,18 @@ Status read_trace(const ShockwaveInputs& inputs, Trace& trace) {
     job.request.gpus = static_cast<std::int32_t>(std::get<2>(key));
     job.phases = {numbers.count("total_steps", most_steps)};
     job.isolated_ns = to_whole(numbers.number_or("isolated_s", 0, 0, most_seconds) * 1e9);
-    const auto type = types->find(key);
-    if (type == types->end()) {
+    const auto type = types.find(key);
+    if (type == types.end()) {
       if (known.ok()) known = no_rate(jobs, row, key, *inputs.rates);
       return;
     }
     job.type = type->second;
-    set_batch_plan(*inputs.rules, numbers.text("mode"), *types, job, trace.workload);
+    set_batch_plan(*inputs.rules, numbers.text("mode"), types, job, trace.workload);
     trace.workload.jobs.push_back(std::move(job));
     trace.rows.push_back(row);
   });
-  if (!read) return read.error();
-  if (!known) return known.error();
+  FORETRACE_TRY(read);
+  FORETRACE_TRY(known);
   std::vector<double> arrivals;
   for (const Job& job : trace.workload.jobs.values()) {
     arrivals.push_back(static_cast<double>(job.arrival_ns));
@@ -141,11 +139,10 @@ Status read_trace(const ShockwaveInputs& inputs, Trace& trace) {
 }
 
 Result<Outcome> run_policy(const Trace& trace, const Alias& alias, const TruthTable& table) {
-  auto policy = make_policy(alias.scheduler, alias.parameters);
-  if (!policy) return policy.error();
-  auto placement =
-      make_placement("count", "", {.cluster = &trace.cluster, .workload = &trace.workload});
-  if (!placement) return placement.error();
+  FORETRACE_TRY(auto policy, make_policy(alias.scheduler, alias.parameters));
+  FORETRACE_TRY(
+      auto placement,
+      make_placement("count", "", {.cluster = &trace.cluster, .workload = &trace.workload}));
   // A job that did not run in the last round loses 20 s, unless its lease ends 5 s early or more.
   const RunOptions options{
       .clock = Clock::leases,
@@ -154,7 +151,7 @@ Result<Outcome> run_policy(const Trace& trace, const Alias& alias, const TruthTa
       .restart_slack_ns = 5 * second_ns,
       .restarts_in_first_round = false,
       .keeps_log = false};
-  return run({&trace.cluster, &trace.workload, &trace.throughput, policy->get(), placement->get()},
+  return run({&trace.cluster, &trace.workload, &trace.throughput, policy.get(), placement.get()},
              options);
 }
 
@@ -211,9 +208,9 @@ std::map<std::string_view, double> figures_of(const Trace& trace, const Outcome&
 }  // namespace
 
 Result<TruthScore> score_shockwave_results(const TruthTable& table, const ShockwaveInputs& inputs) {
-  if (const Status fine = needs(table, {"policy"}); !fine) return fine.error();
+  FORETRACE_TRY(needs(table, {"policy"}));
   Trace trace;
-  if (const Status fine = read_trace(inputs, trace); !fine) return fine.error();
+  FORETRACE_TRY(read_trace(inputs, trace));
   std::map<std::string, std::map<std::string_view, double>> done;
   TruthScore score;
   for (std::size_t row = 0; row < table.size(); ++row) {
@@ -226,9 +223,8 @@ Result<TruthScore> score_shockwave_results(const TruthTable& table, const Shockw
       continue;
     }
     if (!done.contains(name)) {
-      auto outcome = run_policy(trace, *alias, table);
-      if (!outcome) return outcome.error();
-      done[name] = figures_of(trace, *outcome);
+      FORETRACE_TRY(auto outcome, run_policy(trace, *alias, table));
+      done[name] = figures_of(trace, outcome);
     }
     for (const auto& [column, predicted] : done.at(name)) {
       score.add(table, row, std::string(column), predicted);

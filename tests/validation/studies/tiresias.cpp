@@ -49,7 +49,7 @@ Result<Workload> workload_of(const TruthTable& table, ThroughputTable& throughpu
     job.phases = {numbers.number("duration_s", 1e-3, most_seconds)};
     workload.jobs.push_back(std::move(job));
   });
-  if (!read) return read.error();
+  FORETRACE_TRY(read);
   return workload;
 }
 
@@ -57,9 +57,7 @@ Result<Cluster> cluster_of(const TruthTable& table) {
   // "8 GPUs, 1 switch, 2 nodes x 4": only the number counts.
   Cluster cluster;
   const KindId kind = cluster.kinds.push_back({.name = "GPU"});
-  const auto all = first_number_of(table, "cluster", most_jobs);
-  if (!all) return all.error();
-  std::int64_t left = *all;
+  FORETRACE_TRY(std::int64_t left, first_number_of(table, "cluster", most_jobs));
   while (left > 0) {
     const std::int64_t gpus = std::min<std::int64_t>(left, most_gpus_per_node);
     cluster.nodes.push_back({.kind = kind, .gpus = static_cast<std::int32_t>(gpus)});
@@ -71,22 +69,18 @@ Result<Cluster> cluster_of(const TruthTable& table) {
 }  // namespace
 
 Result<TruthScore> score_tiresias(const TruthTable& table) {
-  if (const Status fine = needs(table, {"job", "gpus", "submit_s", "duration_s"}); !fine) {
-    return fine.error();
-  }
+  FORETRACE_TRY(needs(table, {"job", "gpus", "submit_s", "duration_s"}));
   ThroughputTable throughput;
-  Result<Workload> workload = workload_of(table, throughput);
-  if (!workload) return workload.error();
+  FORETRACE_TRY(Workload workload, workload_of(table, throughput));
   // Jobs keep their rows: the table is in the order of submission, or sorted stably into it.
   std::vector<std::size_t> row_of(table.size());
   for (std::size_t i = 0; i < row_of.size(); ++i) row_of[i] = i;
   std::stable_sort(row_of.begin(), row_of.end(), [&](std::size_t a, std::size_t b) {
-    return workload->jobs[make_id<JobId>(a)].arrival_ns <
-           workload->jobs[make_id<JobId>(b)].arrival_ns;
+    return workload.jobs[make_id<JobId>(a)].arrival_ns <
+           workload.jobs[make_id<JobId>(b)].arrival_ns;
   });
-  sort_by_arrival(*workload);
-  const auto cluster = cluster_of(table);
-  if (!cluster) return cluster.error();
+  sort_by_arrival(workload);
+  FORETRACE_TRY(const auto cluster, cluster_of(table));
   TruthScore score;
   for (const std::string& column : table.columns) {
     if (!column.starts_with(end_prefix)) continue;
@@ -99,19 +93,17 @@ Result<TruthScore> score_tiresias(const TruthTable& table) {
       }
       continue;
     }
-    auto policy = make_policy(alias->scheduler, alias->parameters);
-    if (!policy) return policy.error();
-    auto placement = make_placement("count", "", {.cluster = &*cluster, .workload = &*workload});
-    if (!placement) return placement.error();
-    const auto outcome = run({.cluster = &*cluster,
-                              .workload = &*workload,
-                              .throughput = &throughput,
-                              .policy = policy->get(),
-                              .placement = placement->get()},
-                             {.keeps_log = false});
-    if (!outcome) return outcome.error();
+    FORETRACE_TRY(auto policy, make_policy(alias->scheduler, alias->parameters));
+    FORETRACE_TRY(auto placement,
+                  make_placement("count", "", {.cluster = &cluster, .workload = &workload}));
+    FORETRACE_TRY(const auto outcome, run({.cluster = &cluster,
+                                           .workload = &workload,
+                                           .throughput = &throughput,
+                                           .policy = policy.get(),
+                                           .placement = placement.get()},
+                                          {.keeps_log = false}));
     for (std::size_t i = 0; i < row_of.size(); ++i) {
-      const double end_s = static_cast<double>(outcome->jobs[make_id<JobId>(i)].end_ns) / 1e9;
+      const double end_s = static_cast<double>(outcome.jobs[make_id<JobId>(i)].end_ns) / 1e9;
       score.add(table, row_of[i], column, end_s);
     }
   }

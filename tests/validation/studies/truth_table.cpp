@@ -58,19 +58,18 @@ TruthRow TruthTable::fixed_row() const {
 }
 
 Result<TruthTable> read_truth_table(const std::string& path) {
-  auto document = read_config(path, "foretrace-truth/1");
-  if (!document.ok()) return std::move(document).error();
+  FORETRACE_TRY(auto document, read_config(path, "foretrace-truth/1"));
   TruthTable table;
   table.path = path;
-  const ConfigValue* id = document->find("id");
+  const ConfigValue* id = document.find("id");
   if (id == nullptr || id->kind != ConfigValue::Kind::text || id->text.empty()) {
     return Error{ErrorCode::bad_format, fmt::format("{}: /id: missing key, expected a text", path)};
   }
   table.id = id->text;
-  if (const ConfigValue* columns = document->find("columns")) {
+  if (const ConfigValue* columns = document.find("columns")) {
     for (const ConfigValue& column : columns->items) table.columns.push_back(column.text);
   }
-  const ConfigValue* rows = rows_of(*document);
+  const ConfigValue* rows = rows_of(document);
   if (rows == nullptr || rows->kind != ConfigValue::Kind::list) {
     return Error{ErrorCode::bad_format,
                  fmt::format("{}: /rows: missing key, expected a list of rows or records", path)};
@@ -84,7 +83,7 @@ Result<TruthTable> read_truth_table(const std::string& path) {
                  fmt::format("{}: /rows/{}: {} of {} values, expected one per column ({})", path, i,
                              row.described(), row.items.size(), table.columns.size())};
   }
-  table.document = std::move(*document);
+  table.document = std::move(document);
   return table;
 }
 

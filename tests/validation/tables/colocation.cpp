@@ -35,7 +35,7 @@ Result<Pair> pair_of(const TruthRow& row) {
     pair[job].alone = numbers.measured(fmt::format("alone_{}", letter));
     pair[job].shared = numbers.number(fmt::format("shared_{}", letter), 0, most_measured);
   }
-  if (!numbers.status().ok()) return numbers.status().error();
+  FORETRACE_TRY(numbers.status());
   return pair;
 }
 

@@ -35,16 +35,14 @@ const std::vector<Named>& known_operators() {
 
 /// A layer of the size that stands in the table, as PyTorch's single operators.
 Result<Scenario> layer_scenario(const TruthTable& table, TableInputs& inputs) {
-  auto scenario = scenario_on(inputs, "a100_x4", "eager_fp32");
-  if (!scenario.ok()) return scenario;
-  Framework framework = *scenario->framework;
+  FORETRACE_TRY(auto scenario, scenario_on(inputs, "a100_x4", "eager_fp32"));
+  Framework framework = *scenario.framework;
   framework.kernels.packs_qkv = false;
   framework.kernels.activation_kernels = 1;
   framework.host_kernel_ns = {0, 0, 0};
-  scenario->framework = std::make_shared<const Framework>(std::move(framework));
-  auto shipped = inputs.model("GPT-3 175B");
-  if (!shipped.ok()) return std::move(shipped).error();
-  ModelSpec model = **shipped;
+  scenario.framework = std::make_shared<const Framework>(std::move(framework));
+  FORETRACE_TRY(auto shipped, inputs.model("GPT-3 175B"));
+  ModelSpec model = *shipped;
   TransformerSpec& spec = model.transformer;
   RowNumbers fixed(table.fixed_row());
   spec.layers = 1;
@@ -52,29 +50,28 @@ Result<Scenario> layer_scenario(const TruthTable& table, TableInputs& inputs) {
   spec.heads = spec.kv_heads = fixed.count_or("heads", spec.heads, spec.hidden);
   spec.head_size = spec.hidden / spec.heads;
   spec.ffn = 4 * spec.hidden;
-  scenario->model = std::make_shared<const ModelSpec>(std::move(model));
+  scenario.model = std::make_shared<const ModelSpec>(std::move(model));
   const ConfigValue* const phase = table.fixed("phase");
-  Job& job = scenario->job;
+  Job& job = scenario.job;
   job.pass = phase != nullptr && phase->text.find("decod") != std::string::npos ? Pass::decode
                                                                                 : Pass::prefill;
   job.precisions = {Precision::fp16, false};
   job.length = job.keys = fixed.count_or("seq", 2048, most_tokens);
   job.global_batch = job.micro_batch = fixed.count_or("batch", 8, most_sequences);
   job.plan.tensor = static_cast<std::uint32_t>(fixed.count_or("tp", 4, most_ranks));
-  if (!fixed.status().ok()) return fixed.status().error();
-  return complete_scenario(*std::move(scenario));
+  FORETRACE_TRY(fixed.status());
+  return complete_scenario(std::move(scenario));
 }
 
 Result<TablePoint> point_of(const TruthRow& row, std::size_t i, const Scenario& scenario,
                             std::span<const Action> layer) {
-  const auto measured = measured_in(row, "s");
-  if (!measured.ok()) return measured.error();
+  FORETRACE_TRY(const auto measured, measured_in(row, "s"));
   const std::string called = row.text("op");
   for (const Named& named : known_operators()) {
     if (named.called != called) continue;
     const KernelTimes kernels(*scenario.job.cluster, *scenario.job.framework,
                               scenario.job.precisions);
-    TablePoint point{i, "s", 0, 0, 0, *measured, called};
+    TablePoint point{i, "s", 0, 0, 0, measured, called};
     for (const std::string_view one : named.operators) {
       for (const Action& action : layer) {
         if (action.name != one) continue;
@@ -91,17 +88,15 @@ Result<TablePoint> point_of(const TruthRow& row, std::size_t i, const Scenario& 
 }
 
 Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inputs) {
-  const auto scenario = layer_scenario(table, inputs);
-  if (!scenario.ok()) return scenario.error();
-  const auto program = build_program(scenario->job);
-  if (!program.ok()) return program.error();
+  FORETRACE_TRY(const auto scenario, layer_scenario(table, inputs));
+  FORETRACE_TRY(const auto program, build_program(scenario.job));
   TableResult result;
   result.name = table.id;
   result.unit = "s";
-  for (const RankProgram::Block& block : *program->blocks) {
+  for (const RankProgram::Block& block : *program.blocks) {
     if (block.role != BlockRole::layer) continue;
     for (std::size_t i = 0; i < table.size(); ++i) {
-      result.add(i, point_of(table.row(i), i, *scenario, program->actions_of(block.forward)));
+      result.add(i, point_of(table.row(i), i, scenario, program.actions_of(block.forward)));
     }
   }
   result.notes.emplace_back("the products of this part are in the tables that constants are from");

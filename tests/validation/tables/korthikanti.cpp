@@ -23,8 +23,7 @@ struct Run {
 
 Result<Scenario> scenario_of(const TruthTable& table, const TruthRow& dims, const TruthRow& row,
                              TableInputs& inputs, const Run& run) {
-  auto scenario = scenario_on(inputs, std::string(machine), std::string(framework));
-  if (!scenario.ok()) return scenario;
+  FORETRACE_TRY(auto scenario, scenario_on(inputs, std::string(machine), std::string(framework)));
   ModelSpec model;
   model.product = "GPT " + dims.text("model");
   TransformerSpec& spec = model.transformer;
@@ -38,8 +37,8 @@ Result<Scenario> scenario_of(const TruthTable& table, const TruthRow& dims, cons
   spec.ffn = spec.hidden * fixed.number_or("ffn_mult", 4, 1, 64);
   spec.vocabulary = fixed.count_or("vocab", 51200, most_tokens);
   spec.positions = fixed.count_or("seq_len", 2048, most_tokens);
-  scenario->model = std::make_shared<const ModelSpec>(std::move(model));
-  Job& job = scenario->job;
+  scenario.model = std::make_shared<const ModelSpec>(std::move(model));
+  Job& job = scenario.job;
   job.length = spec.positions;
   job.plan.tensor = static_cast<std::uint32_t>(numbers.count_or("tp", 1, most_ranks));
   job.plan.pipeline = static_cast<std::uint32_t>(numbers.count_or("pp", 1, most_layers));
@@ -51,14 +50,12 @@ Result<Scenario> scenario_of(const TruthTable& table, const TruthRow& dims, cons
       numbers.count_or("global_batch", job.micro_batch * job.plan.data, most_sequences);
   job.chunks = static_cast<std::uint32_t>(sizes.count_or("interleave", 1, most_layers));
   for (const RowNumbers* read : {&sizes, &fixed, &numbers}) {
-    if (!read->status().ok()) return read->status().error();
+    FORETRACE_TRY(read->status());
   }
   if (job.chunks > 1) {
-    auto schedule = find_schedule("interleaved");
-    if (!schedule.ok()) return schedule.error();
-    job.schedule = *schedule;
+    FORETRACE_TRY(job.schedule, find_schedule("interleaved"));
   }
-  return complete_scenario(std::move(*scenario));
+  return complete_scenario(std::move(scenario));
 }
 
 // The record of the same model that states its size.
@@ -92,13 +89,11 @@ void iterations(const TruthTable& table, std::size_t i, TableInputs& inputs, Tab
   for (const Column& column : columns) {
     if (row.find(column.name) == nullptr) continue;
     result.add(i, [&]() -> Result<TablePoint> {
-      const auto measured = measured_in(row, column.name);
-      if (!measured.ok()) return measured.error();
-      const auto scenario = scenario_of(table, sized(table, row), row, inputs, column.run);
-      if (!scenario.ok()) return scenario.error();
-      const auto prediction = predict_row(*scenario);
-      if (!prediction.ok()) return prediction.error();
-      return time_point(i, std::string(column.name), *prediction, *measured);
+      FORETRACE_TRY(const auto measured, measured_in(row, column.name));
+      FORETRACE_TRY(const auto scenario,
+                    scenario_of(table, sized(table, row), row, inputs, column.run));
+      FORETRACE_TRY(const auto prediction, predict_row(scenario));
+      return time_point(i, std::string(column.name), prediction, measured);
     }());
   }
 }
@@ -165,9 +160,8 @@ Result<LayerMemory> memory_of(const Scenario& scenario) {
   }
   program.blocks = std::move(blocks);
   program.hidden_bytes = program.tied_weights = 0;
-  const auto laid = laid_out(job, std::move(program), no_scale());
-  if (!laid.ok()) return laid.error();
-  const StageMemory first = stage_memory(job, *laid).front();
+  FORETRACE_TRY(const auto laid, laid_out(job, std::move(program), no_scale()));
+  const StageMemory first = stage_memory(job, laid).front();
   return LayerMemory{first.weights + first.gradients + first.optimizer, first.activations};
 }
 
@@ -213,15 +207,12 @@ void shares(const TruthTable& table, std::size_t i, TableInputs& inputs, TableRe
     const std::string& name = figure->keys[c];
     if (name == "tp_baseline") continue;
     result.add(i, [&]() -> Result<TablePoint> {
-      const auto measured = measured_in({table.columns, *figure}, name);
-      if (!measured.ok()) return measured.error();
-      const auto scenario = scenario_of(table, row, row, inputs, run_of_case(name));
-      if (!scenario.ok()) return scenario.error();
-      const auto held = memory_of(*scenario);
-      if (!held.ok()) return held.error();
-      const double share = 100 * held->activations / whole->activations;
+      FORETRACE_TRY(const auto measured, measured_in({table.columns, *figure}, name));
+      FORETRACE_TRY(const auto scenario, scenario_of(table, row, row, inputs, run_of_case(name)));
+      FORETRACE_TRY(const auto held, memory_of(scenario));
+      const double share = 100 * held.activations / whole->activations;
       return TablePoint{
-          i, "fig7_activation_memory_pct_of_tp_baseline." + name, share, share, share, *measured};
+          i, "fig7_activation_memory_pct_of_tp_baseline." + name, share, share, share, measured};
     }());
   }
 }

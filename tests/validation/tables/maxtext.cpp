@@ -49,9 +49,8 @@ Result<Slices> slices_of(const std::string& hardware) {
 
 /// Pods with slices of this size.
 Result<std::shared_ptr<const Cluster>> pods(const Slices& slices, TableInputs& inputs) {
-  const auto shipped = inputs.cluster("tpu_" + slices.chip + "_pod");
-  if (!shipped.ok()) return shipped.error();
-  Cluster cluster = **shipped;
+  FORETRACE_TRY(const auto shipped, inputs.cluster("tpu_" + slices.chip + "_pod"));
+  Cluster cluster = *shipped;
   const double chips = cluster.node_accelerators;
   cluster.network.nics =
       static_cast<std::uint32_t>(std::max(1.0, cluster.network.nics * slices.size / chips));
@@ -84,11 +83,10 @@ Result<TablePoint> best_point(const Scenario& scenario, const std::vector<double
       last = complete.error();
       continue;
     }
-    const auto prediction = predict_row(*complete);
-    if (!prediction.ok()) return prediction.error();
-    if (batches.size() > 1 && prediction->memory_bytes > memory) continue;
+    FORETRACE_TRY(const auto prediction, predict_row(*complete));
+    if (batches.size() > 1 && prediction.memory_bytes > memory) continue;
     const double flops = counted_flops(*complete->job.model, complete->job.length, batch) * 1e-12;
-    TablePoint point = rate_point(i, "tflops_per_chip", *prediction, flops, measured);
+    TablePoint point = rate_point(i, "tflops_per_chip", prediction, flops, measured);
     if (!best.has_value() || point.predicted > best->predicted) best = point;
   }
   if (best.has_value()) return *best;
@@ -103,31 +101,26 @@ Result<TablePoint> point_of(const TruthTable& table, std::size_t i, TableInputs&
   const double batch = numbers.number_or("per_device_batch", 0, 1e-3, most_sequences);
   const double length = fixed.count_or("seq_len", 2048, most_tokens);
   for (const RowNumbers* read : {&fixed, &numbers}) {
-    if (!read->status().ok()) return read->status().error();
+    FORETRACE_TRY(read->status());
   }
-  const auto slices = slices_of(row.text("hardware"));
-  if (!slices.ok()) return slices.error();
-  const auto cluster = pods(*slices, inputs);
-  if (!cluster.ok()) return cluster.error();
-  auto scenario = scenario_on(inputs, "tpu_" + slices->chip + "_pod", "maxtext_tpu");
-  if (!scenario.ok()) return scenario.error();
-  scenario->cluster = *cluster;
-  auto model = inputs.model("MaxText " + row.text("model"));
-  if (!model.ok()) return model.error();
-  scenario->model = *std::move(model);
-  Job& job = scenario->job;
+  FORETRACE_TRY(const auto slices, slices_of(row.text("hardware")));
+  FORETRACE_TRY(const auto cluster, pods(slices, inputs));
+  FORETRACE_TRY(auto scenario, scenario_on(inputs, "tpu_" + slices.chip + "_pod", "maxtext_tpu"));
+  scenario.cluster = cluster;
+  FORETRACE_TRY(scenario.model, inputs.model("MaxText " + row.text("model")));
+  Job& job = scenario.job;
   job.precisions = {Precision::bf16, false};
   job.length = length;
-  job.plan.data = static_cast<std::uint32_t>(slices->count * slices->size);
+  job.plan.data = static_cast<std::uint32_t>(slices.count * slices.size);
   job.plan.sharding = Sharding::parameters;
-  job.plan.shard_size = static_cast<std::uint32_t>(slices->size);
+  job.plan.shard_size = static_cast<std::uint32_t>(slices.size);
   // What is kept on the host instead ("qkv_proj_offloaded") counts as computed again; the scripts
   // of rows that state nothing say remat_policy=full (src/maxtext/configs/tpu/v4/22b.sh).
   job.recompute = Recompute::full;
   std::vector<double> batches = {batch};
   if (!(batch > 0)) batches = {1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 20, 24};
-  auto point = best_point(*scenario, batches, i, measured);
-  if (point.ok()) point->group = fmt::format("{} {}", slices->chip, row.text("model"));
+  auto point = best_point(scenario, batches, i, measured);
+  if (point.ok()) point->group = fmt::format("{} {}", slices.chip, row.text("model"));
   return point;
 }
 

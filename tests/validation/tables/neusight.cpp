@@ -50,9 +50,8 @@ Result<std::shared_ptr<const ModelSpec>> model_of(const TruthTable& table, Table
       return Error{ErrorCode::unsupported,
                    "experts of an encoder and decoder are no model of ours"};
     }
-    auto model = model_from_hugging_face(*own, called);
-    if (!model.ok()) return std::move(model).error();
-    return std::make_shared<const ModelSpec>(*std::move(model));
+    FORETRACE_TRY(auto model, model_from_hugging_face(*own, called));
+    return std::make_shared<const ModelSpec>(std::move(model));
   }
   return inputs.model(called);
 }
@@ -85,15 +84,14 @@ Result<Run> run_of(const TruthRow& row, std::string_view batch) {
   RowNumbers numbers(row);
   const double length = numbers.count("seq_len", most_tokens);
   const double sequences = numbers.count(batch, most_sequences);
-  if (!numbers.status().ok()) return numbers.status().error();
+  FORETRACE_TRY(numbers.status());
   return Run{length, sequences, row.text("mode") == "train"};
 }
 
 Result<Scenario> scenario_of_run(const Run& run, Scenario scenario) {
-  const auto precisions = precisions_of("fp32");
-  if (!precisions.ok()) return precisions.error();
+  FORETRACE_TRY(const auto precisions, precisions_of("fp32"));
   Job& job = scenario.job;
-  job.precisions = *precisions;
+  job.precisions = precisions;
   job.length = job.keys = run.length;
   job.global_batch = run.batch;
   job.micro_batch = run.batch / job.plan.data;
@@ -102,62 +100,48 @@ Result<Scenario> scenario_of_run(const Run& run, Scenario scenario) {
 
 /// Share of a step that the forward pass is.
 Result<double> forward_share(const Job& job) {
-  const auto program = build_program(job);
-  if (!program.ok()) return program.error();
-  const double forward = program->step.forward.front().total;
-  return forward / (forward + program->step.backward.front().total);
+  FORETRACE_TRY(const auto program, build_program(job));
+  const double forward = program.step.forward.front().total;
+  return forward / (forward + program.step.backward.front().total);
 }
 
 Result<TablePoint> single_point(const TruthTable& table, std::size_t i, TableInputs& inputs) {
   const TruthRow row = table.row(i);
-  const auto run = run_of(row, "batch");
-  if (!run.ok()) return run.error();
-  auto scenario = scenario_on(inputs, "single", "eager_fp32");
-  if (!scenario.ok()) return std::move(scenario).error();
-  auto device = device_of(row.text("device"), inputs);
-  if (!device.ok()) return std::move(device).error();
-  scenario->cluster = *std::move(device);
-  auto model = model_of(table, inputs, row.text("model"));
-  if (!model.ok()) return std::move(model).error();
-  scenario->model = *std::move(model);
-  scenario->framework = as_timed(*scenario->framework, run->trains);
-  if (!run->trains && !scenario->model->transformer.causal) {
-    scenario->model = classifier(*scenario->model);
+  FORETRACE_TRY(const auto run, run_of(row, "batch"));
+  FORETRACE_TRY(auto scenario, scenario_on(inputs, "single", "eager_fp32"));
+  FORETRACE_TRY(scenario.cluster, device_of(row.text("device"), inputs));
+  FORETRACE_TRY(scenario.model, model_of(table, inputs, row.text("model")));
+  scenario.framework = as_timed(*scenario.framework, run.trains);
+  if (!run.trains && !scenario.model->transformer.causal) {
+    scenario.model = classifier(*scenario.model);
   }
-  const auto complete = scenario_of_run(*run, *std::move(scenario));
-  if (!complete.ok()) return complete.error();
-  const auto measured = measured_in(row, "e2e_ms");
-  if (!measured.ok()) return measured.error();
-  auto prediction = predict_row(*complete);
-  if (!prediction.ok()) return std::move(prediction).error();
-  if (!run->trains) {
-    const auto share = forward_share(complete->job);
-    if (!share.ok()) return share.error();
-    prediction->step_s *= *share;
-    prediction->low_s *= *share;
-    prediction->high_s *= *share;
+  FORETRACE_TRY(const auto complete, scenario_of_run(run, std::move(scenario)));
+  FORETRACE_TRY(const auto measured, measured_in(row, "e2e_ms"));
+  FORETRACE_TRY(auto prediction, predict_row(complete));
+  if (!run.trains) {
+    FORETRACE_TRY(const auto share, forward_share(complete.job));
+    prediction.step_s *= share;
+    prediction.low_s *= share;
+    prediction.high_s *= share;
   }
-  TablePoint point = time_point(i, "e2e_ms", *prediction, *measured * 1e-3);
+  TablePoint point = time_point(i, "e2e_ms", prediction, measured * 1e-3);
   point.group = row.text("device");
   return point;
 }
 
 Result<TablePoint> four_point(const TruthTable& table, std::size_t i, TableInputs& inputs) {
   const TruthRow row = table.row(i);
-  const auto run = run_of(row, "global_batch");
-  if (!run.ok()) return run.error();
+  FORETRACE_TRY(const auto run, run_of(row, "global_batch"));
   const std::string machine = row.text("device");
   const bool is_a100 = machine == "NVIDIA_A100-SXM4-40GB";
   if (!is_a100 && machine != "NVIDIA_H100_80GB_HBM3") {
     return Error{ErrorCode::not_found, fmt::format("no cluster of {}", machine)};
   }
-  auto scenario = scenario_on(inputs, is_a100 ? "dgx_a100_40gb" : "dgx_h100", "eager_fp32");
-  if (!scenario.ok()) return std::move(scenario).error();
-  auto model = model_of(table, inputs, row.text("model"));
-  if (!model.ok()) return std::move(model).error();
-  scenario->model = *std::move(model);
+  FORETRACE_TRY(auto scenario,
+                scenario_on(inputs, is_a100 ? "dgx_a100_40gb" : "dgx_h100", "eager_fp32"));
+  FORETRACE_TRY(scenario.model, model_of(table, inputs, row.text("model")));
   const std::string groups = row.text("parallelism");
-  ParallelPlan& plan = scenario->job.plan;
+  ParallelPlan& plan = scenario.job.plan;
   if (groups == "dp4") {
     plan.data = 4;
   } else if (groups == "tp4") {
@@ -167,13 +151,10 @@ Result<TablePoint> four_point(const TruthTable& table, std::size_t i, TableInput
   } else {
     return Error{ErrorCode::unsupported, fmt::format("got {}, expected dp4, tp4 or pp4_1", groups)};
   }
-  const auto complete = scenario_of_run(*run, *std::move(scenario));
-  if (!complete.ok()) return complete.error();
-  const auto measured = measured_in(row, "e2e_ms");
-  if (!measured.ok()) return measured.error();
-  const auto prediction = predict_row(*complete);
-  if (!prediction.ok()) return prediction.error();
-  return time_point(i, "e2e_ms", *prediction, *measured * 1e-3);
+  FORETRACE_TRY(const auto complete, scenario_of_run(run, std::move(scenario)));
+  FORETRACE_TRY(const auto measured, measured_in(row, "e2e_ms"));
+  FORETRACE_TRY(const auto prediction, predict_row(complete));
+  return time_point(i, "e2e_ms", prediction, measured * 1e-3);
 }
 
 Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inputs) {

@@ -21,7 +21,7 @@ Result<Kernel> kernel_of(const TruthRow& row) {
   RowNumbers numbers(row);
   Kernel kernel{row.text("kernel"), numbers.measured("us_alone"), numbers.measured("us_in_step"),
                 numbers.number("overlap_ratio", 0, 1)};
-  if (!numbers.status().ok()) return numbers.status().error();
+  FORETRACE_TRY(numbers.status());
   return kernel;
 }
 
@@ -58,8 +58,7 @@ TableResult total_of(const TableResult& kernels) {
 }
 
 Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inputs) {
-  const auto overlap = find_overlap(inputs.catalogue(), "a100_nccl");
-  if (!overlap.ok()) return overlap.error();
+  FORETRACE_TRY(const auto overlap, find_overlap(inputs.catalogue(), "a100_nccl"));
   std::array<TableResult, 2> results;
   results[0].name = table.id;
   results[1].name = table.id + ".fitted";
@@ -72,8 +71,8 @@ Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inpu
     } else if (!(kernel->share > 0)) {
       results[0].skipped.push_back({i, "nothing ran beside it"});
     } else {
-      const bool fitted = overlap->is_fitted_to(kernel->alone, kernel->beside);
-      results[fitted ? 1 : 0].points.push_back(point_of(*kernel, i, *overlap));
+      const bool fitted = overlap.is_fitted_to(kernel->alone, kernel->beside);
+      results[fitted ? 1 : 0].points.push_back(point_of(*kernel, i, overlap));
     }
   }
   std::vector<TableResult> all;

@@ -65,15 +65,14 @@ Result<std::vector<PipelineOp>> read_ops(const TruthTable& table, Recorded& reco
 
 Result<Recorded> read_recorded(const TruthTable& table) {
   Recorded recorded;
-  const auto ops = read_ops(table, recorded);
-  if (!ops.ok()) return ops.error();
+  FORETRACE_TRY(const auto ops, read_ops(table, recorded));
   for (std::size_t i = 0; i < table.size(); ++i) {
     const TruthRow row = table.row(i);
     RowNumbers numbers(row);
     const double step = numbers.count("step", most_us, 0);
     const double data_rank = numbers.count("dp", most_workers, 0);
     const double stage = numbers.count("stage", most_workers, 0);
-    const double op = numbers.count("op", static_cast<double>(ops->size()) - 1, 0);
+    const double op = numbers.count("op", static_cast<double>(ops.size()) - 1, 0);
     const double number = numbers.count("seq", most_operations, 0);
     const double start_us = numbers.number("start", 0, most_us);
     const double duration_us = numbers.number("dur", 0, most_us);
@@ -83,7 +82,7 @@ Result<Recorded> read_recorded(const TruthTable& table) {
     PipelineOperation o;
     o.data_rank = static_cast<std::uint32_t>(data_rank);
     o.stage = static_cast<std::uint32_t>(stage);
-    o.op = (*ops)[static_cast<std::size_t>(op)];
+    o.op = ops[static_cast<std::size_t>(op)];
     o.number = static_cast<std::uint32_t>(number);
     o.start_ns = ns_of(start_us);
     o.duration_ns = ns_of(duration_us);
@@ -96,9 +95,8 @@ Result<Recorded> read_recorded(const TruthTable& table) {
 
 /// Seconds.
 Result<double> length_of(const Step& step, std::uint32_t stages) {
-  const auto graph = recorded_pipeline(step, stages);
-  if (!graph.ok()) return graph.error();
-  return static_cast<double>(simulate(*graph).span_ns) * 1e-9;
+  FORETRACE_TRY(const auto graph, recorded_pipeline(step, stages));
+  return static_cast<double>(simulate(graph).span_ns) * 1e-9;
 }
 
 Step without_stragglers(Step step, const Recorded& recorded) {
@@ -135,8 +133,7 @@ TablePoint point_of(std::size_t row, std::string column, double predicted, doubl
 
 Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inputs) {
   static_cast<void>(inputs);
-  const auto recorded = read_recorded(table);
-  if (!recorded.ok()) return recorded.error();
+  FORETRACE_TRY(const auto recorded, read_recorded(table));
   const ConfigValue* expected = table.document.find("expected");
   const ConfigValue* steps = expected == nullptr ? nullptr : expected->find("per_step");
   if (steps == nullptr) return broken(table, "/expected/per_step: missing key");
@@ -146,12 +143,12 @@ Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inpu
   means.name = table.id + ".worker_means";
   replay.unit = means.unit = "s";
   for (std::size_t i = 0; i < steps->keys.size(); ++i) {
-    const auto step = recorded->steps.find(std::strtoll(steps->keys[i].c_str(), nullptr, 10));
-    if (step == recorded->steps.end()) {
+    const auto step = recorded.steps.find(std::strtoll(steps->keys[i].c_str(), nullptr, 10));
+    if (step == recorded.steps.end()) {
       replay.skipped.push_back({i, "its operations are not in the table"});
       continue;
     }
-    const auto length = length_of(step->second, recorded->stages);
+    const auto length = length_of(step->second, recorded.stages);
     if (!length.ok()) return broken(table, length.error().message);
     RowNumbers published({table.columns, steps->items[i]});
     const auto without_delay = published.optional_measured("nodelay");
@@ -162,7 +159,7 @@ Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inpu
     }
     if (without_delay) replay.points.push_back(point_of(i, "nodelay", *length, *without_delay));
     if (measured) replay.points.push_back(point_of(i, "measured", *length, *measured));
-    const auto mean = length_of(at_worker_means(step->second, *recorded), recorded->stages);
+    const auto mean = length_of(at_worker_means(step->second, recorded), recorded.stages);
     if (mean.ok() && without_delay) {
       means.points.push_back({i, "nodelay", *mean, 0.9 * *mean, 1.1 * *mean, *without_delay});
     }
@@ -171,7 +168,7 @@ Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inpu
   if (const auto ideal = published.optional_measured("ideal_s")) {
     if (!published.status().ok()) return broken(table, published.status().error().message);
     const auto length =
-        length_of(without_stragglers(recorded->steps.begin()->second, *recorded), recorded->stages);
+        length_of(without_stragglers(recorded.steps.begin()->second, recorded), recorded.stages);
     if (!length.ok()) return broken(table, length.error().message);
     replay.points.push_back(point_of(steps->keys.size(), "ideal_s", *length, *ideal));
   }

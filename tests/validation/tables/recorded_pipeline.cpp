@@ -93,7 +93,7 @@ class Builder {
   Result<TaskGraph> run(std::vector<PipelineOperation> operations) {
     std::stable_sort(operations.begin(), operations.end(), comes_before);
     for (const PipelineOperation& o : operations) {
-      if (auto status = add(o); !status) return std::move(status).error();
+      FORETRACE_TRY(add(o));
     }
     for (const auto& [meeting, members] : meetings_) {
       for (const auto& [begin, transfer] : members) {

@@ -9,17 +9,14 @@
 namespace foretrace {
 
 Result<RowPrediction> predict_row(const Scenario& scenario) {
-  const auto program = build_program(scenario.job);
-  if (!program.ok()) return program.error();
-  const auto answer = estimate(scenario.job, *program);
-  if (!answer.ok()) return answer.error();
-  const auto range = ranged_step(scenario.job, *program);
-  if (!range.ok()) return range.error();
+  FORETRACE_TRY(const auto program, build_program(scenario.job));
+  FORETRACE_TRY(const auto answer, estimate(scenario.job, program));
+  FORETRACE_TRY(const auto range, ranged_step(scenario.job, program));
   RowPrediction prediction;
-  prediction.step_s = static_cast<double>(range->step_ns) * 1e-9;
-  prediction.low_s = static_cast<double>(range->low_ns) * 1e-9;
-  prediction.high_s = static_cast<double>(range->high_ns) * 1e-9;
-  for (const StageMemory& stage : answer->memory) {
+  prediction.step_s = static_cast<double>(range.step_ns) * 1e-9;
+  prediction.low_s = static_cast<double>(range.low_ns) * 1e-9;
+  prediction.high_s = static_cast<double>(range.high_ns) * 1e-9;
+  for (const StageMemory& stage : answer.memory) {
     prediction.memory_bytes = std::max(prediction.memory_bytes, stage.total());
   }
   return prediction;
@@ -44,13 +41,11 @@ TablePoint rate_point(std::size_t row, std::string column, const RowPrediction& 
 Result<Scenario> scenario_on(TableInputs& inputs, const std::string& cluster,
                              const std::string& framework) {
   Scenario scenario;
-  auto machine = inputs.cluster(cluster);
-  if (!machine.ok()) return std::move(machine).error();
-  auto library = inputs.framework(framework);
-  if (!library.ok()) return std::move(library).error();
+  FORETRACE_TRY(auto machine, inputs.cluster(cluster));
+  FORETRACE_TRY(auto library, inputs.framework(framework));
   scenario.path = "table";
-  scenario.cluster = std::move(*machine);
-  scenario.framework = std::move(*library);
+  scenario.cluster = std::move(machine);
+  scenario.framework = std::move(library);
   return scenario;
 }
 

@@ -65,84 +65,72 @@ class Results {
 using Read = Result<std::vector<TableResult>>;
 
 Read read_tiresias(const TruthTable& table, const TableInputs& /*inputs*/) {
-  const auto score = scheduling::tiresias::score_tiresias(table);
-  if (!score.ok()) return score.error();
+  FORETRACE_TRY(const auto score, scheduling::tiresias::score_tiresias(table));
   Results results("s");
-  for (const TruthPoint& point : score->points) results.add(table.id, point, point.column);
-  for (const TruthGap& gap : score->skipped) results.skip(table.id, gap);
+  for (const TruthPoint& point : score.points) results.add(table.id, point, point.column);
+  for (const TruthGap& gap : score.skipped) results.skip(table.id, gap);
   return results.take();
 }
 
 Read read_pollux(const TruthTable& table, const TableInputs& inputs) {
-  const auto times = companion(inputs, "sched_pollux_iter_time");
-  if (!times.ok()) return times.error();
-  const auto work = companion(inputs, "sched_pollux_work");
-  if (!work.ok()) return work.error();
-  const auto score = scheduling::pollux::score_pollux(table, **times, **work);
-  if (!score.ok()) return score.error();
+  FORETRACE_TRY(const auto times, companion(inputs, "sched_pollux_iter_time"));
+  FORETRACE_TRY(const auto work, companion(inputs, "sched_pollux_work"));
+  FORETRACE_TRY(const auto score, scheduling::pollux::score_pollux(table, *times, *work));
   Results results("s");
-  for (const TruthPoint& point : score->points) {
+  for (const TruthPoint& point : score.points) {
     results.add(table.id, point, "workload " + table.row(point.row).text("workload"));
   }
-  for (const TruthGap& gap : score->skipped) results.skip(table.id, gap);
+  for (const TruthGap& gap : score.skipped) results.skip(table.id, gap);
   return results.take();
 }
 
 /// Rows of the authors' simulator, of another version of it, and of the real cluster.
 Read read_shockwave(const TruthTable& table, const TableInputs& inputs) {
-  const auto jobs = companion(inputs, "sched_shockwave_jct");
-  if (!jobs.ok()) return jobs.error();
-  const auto rates = companion(inputs, "sched_shockwave_throughput");
-  if (!rates.ok()) return rates.error();
-  const auto rules = scheduling::read_batch_rules(inputs.catalogue().directory() +
-                                                  "/schedules/shockwave_batch_rules.json");
-  if (!rules.ok()) return rules.error();
-  const auto score = scheduling::shockwave::score_shockwave_results(
-      table, {.jobs = *jobs, .rates = *rates, .rules = &*rules});
-  if (!score.ok()) return score.error();
+  FORETRACE_TRY(const auto jobs, companion(inputs, "sched_shockwave_jct"));
+  FORETRACE_TRY(const auto rates, companion(inputs, "sched_shockwave_throughput"));
+  FORETRACE_TRY(const auto rules,
+                scheduling::read_batch_rules(inputs.catalogue().directory() +
+                                             "/schedules/shockwave_batch_rules.json"));
+  FORETRACE_TRY(const auto score, scheduling::shockwave::score_shockwave_results(
+                                      table, {.jobs = jobs, .rates = rates, .rules = &rules}));
   Results results("");
-  for (const TruthPoint& point : score->points) {
+  for (const TruthPoint& point : score.points) {
     const bool is_real = table.row(point.row).text("kind") == "physical";
     const std::string set = is_real ? "cluster" : table.row(point.row).text("set");
     const std::string name =
         fmt::format("{}.{}.{}", table.id, set.empty() ? "simulator" : set, point.column);
     results.add(name, point, "");
   }
-  for (const TruthGap& gap : score->skipped) results.skip(table.id, gap);
+  for (const TruthGap& gap : score.skipped) results.skip(table.id, gap);
   return results.take();
 }
 
 Read read_gavel(const TruthTable& table, const TableInputs& inputs) {
-  const auto rates = companion(inputs, "gavel_job_throughput");
-  if (!rates.ok()) return rates.error();
+  FORETRACE_TRY(const auto rates, companion(inputs, "gavel_job_throughput"));
   // One worker on a kind that the other table lacks; the study also runs without it.
   const auto one = companion(inputs, "gavel_p100_one_worker");
-  std::vector<const TruthTable*> tables = {*rates};
+  std::vector<const TruthTable*> tables = {rates};
   if (one.ok()) tables.push_back(*one);
-  const auto score = scheduling::gavel::score_gavel_curves(table, tables);
-  if (!score.ok()) return score.error();
+  FORETRACE_TRY(const auto score, scheduling::gavel::score_gavel_curves(table, tables));
   Results results("h");
-  for (const TruthPoint& point : score->points) {
+  for (const TruthPoint& point : score.points) {
     results.add(table.id, point,
                 fmt::format("{}, {}", table.row(point.row).text("trace"),
                             table.row(point.row).text("metric")));
   }
-  for (const TruthGap& gap : score->skipped) results.skip(table.id, gap);
+  for (const TruthGap& gap : score.skipped) results.skip(table.id, gap);
   return results.take();
 }
 
 Read read_fgd(const TruthTable& table, const TableInputs& inputs) {
-  const auto nodes = companion(inputs, "sched_fgd_nodes");
-  if (!nodes.ok()) return nodes.error();
-  const auto pods = companion(inputs, "sched_fgd_pods");
-  if (!pods.ok()) return pods.error();
-  const auto score = scheduling::fgd::score_fgd(table, **nodes, **pods);
-  if (!score.ok()) return score.error();
+  FORETRACE_TRY(const auto nodes, companion(inputs, "sched_fgd_nodes"));
+  FORETRACE_TRY(const auto pods, companion(inputs, "sched_fgd_pods"));
+  FORETRACE_TRY(const auto score, scheduling::fgd::score_fgd(table, *nodes, *pods));
   Results results("% of accelerators");
-  for (const TruthPoint& point : score->points) {
+  for (const TruthPoint& point : score.points) {
     results.add(table.id, point, table.row(point.row).text("policy"));
   }
-  for (const TruthGap& gap : score->skipped) results.skip(table.id, gap);
+  for (const TruthGap& gap : score.skipped) results.skip(table.id, gap);
   return results.take(true);
 }
 

@@ -52,11 +52,9 @@ std::uint32_t number_behind(std::string_view text, std::string_view word) {
 }
 
 Status use_engine(TableInputs& inputs, const std::string& name, Serving& serving) {
-  auto engine = find_serving_engine(inputs.catalogue(), name);
-  if (!engine.ok()) return std::move(engine).error();
-  auto framework = inputs.framework(engine->framework);
-  if (!framework.ok()) return std::move(framework).error();
-  adopt_engine(serving, *std::move(engine), *std::move(framework));
+  FORETRACE_TRY(auto engine, find_serving_engine(inputs.catalogue(), name));
+  FORETRACE_TRY(auto framework, inputs.framework(engine.framework));
+  adopt_engine(serving, std::move(engine), std::move(framework));
   return ok_status();
 }
 
@@ -83,15 +81,11 @@ Result<Serving> serving_of_requests(const TruthTable& table, TableInputs& inputs
     return Error{ErrorCode::bad_format, "its id names no accelerator and model"};
   }
   Serving serving;
-  const auto accelerator = accelerator_called(inputs.catalogue(), rest.substr(0, cut));
-  if (!accelerator.ok()) return accelerator.error();
-  auto cluster = lone_accelerator(inputs.catalogue(), *accelerator);
-  if (!cluster.ok()) return std::move(cluster).error();
-  serving.cluster = *std::move(cluster);
-  auto model = inputs.model(rest.substr(cut + 1));
-  if (!model.ok()) return std::move(model).error();
-  serving.model = *std::move(model);
-  if (const Status fine = use_engine(inputs, "vllm", serving); !fine) return fine.error();
+  FORETRACE_TRY(const auto accelerator,
+                accelerator_called(inputs.catalogue(), rest.substr(0, cut)));
+  FORETRACE_TRY(serving.cluster, lone_accelerator(inputs.catalogue(), accelerator));
+  FORETRACE_TRY(serving.model, inputs.model(rest.substr(cut + 1)));
+  FORETRACE_TRY(use_engine(inputs, "vllm", serving));
   read_fixed(table, serving);
   for (std::size_t i = 0; i < table.size(); ++i) {
     // Requests wait for each other: without one of them the run is another one.
@@ -159,15 +153,14 @@ std::string mean_note(std::string_view what, const TableResult& result) {
 }
 
 Result<std::vector<TableResult>> read_requests(const TruthTable& table, TableInputs& inputs) {
-  const auto serving = serving_of_requests(table, inputs);
-  if (!serving.ok()) return serving.error();
-  const ServingAnswer answer = run_serving(*serving);
+  FORETRACE_TRY(const auto serving, serving_of_requests(table, inputs));
+  const ServingAnswer answer = run_serving(serving);
   ThreeResults results;
   results.first.name = table.id + ".ttft";
   results.token.name = table.id + ".tpot";
   results.latency.name = table.id + ".latency";
   for (std::size_t i = 0; i < table.size(); ++i) {
-    add_request(table, *serving, answer, i, results);
+    add_request(table, serving, answer, i, results);
   }
   std::vector<TableResult> all = {std::move(results.token), std::move(results.first),
                                   std::move(results.latency)};
@@ -211,16 +204,11 @@ Result<std::string> usual_cluster(TableInputs& inputs, const std::string& accele
 
 Result<Serving> serving_of_row(const TruthRow& row, TableInputs& inputs) {
   Serving serving;
-  const auto cluster = usual_cluster(inputs, row.text("system"));
-  if (!cluster.ok()) return cluster.error();
-  serving.cluster = *inputs.cluster(*cluster);
-  auto model = inputs.model(row.text("model"));
-  if (!model.ok()) return std::move(model).error();
-  serving.model = *std::move(model);
-  if (const Status fine = use_engine(inputs, row.text("backend"), serving); !fine) {
-    return fine.error();
-  }
-  if (const Status fine = read_row_precision(row, serving); !fine) return fine.error();
+  FORETRACE_TRY(const auto cluster, usual_cluster(inputs, row.text("system")));
+  serving.cluster = *inputs.cluster(cluster);
+  FORETRACE_TRY(serving.model, inputs.model(row.text("model")));
+  FORETRACE_TRY(use_engine(inputs, row.text("backend"), serving));
+  FORETRACE_TRY(read_row_precision(row, serving));
   RowNumbers numbers(row);
   for (const std::string_view column : {"pp", "attention_dp"}) {
     if (numbers.count_or(column, 1, most_ranks) > 1) {
@@ -234,7 +222,7 @@ Result<Serving> serving_of_row(const TruthRow& row, TableInputs& inputs) {
   request.output_tokens = to_whole(numbers.count("osl", most_request_tokens));
   serving.options.in_flight =
       static_cast<std::uint32_t>(numbers.count("concurrency", most_requests));
-  if (!numbers.status().ok()) return numbers.status().error();
+  FORETRACE_TRY(numbers.status());
   serving.requests.assign(std::size_t{rounds} * serving.options.in_flight, request);
   surround_closed_loop(serving);
   StepRules& rules = serving.options.rules;

@@ -21,9 +21,8 @@ Result<std::shared_ptr<const Value>> remembered(
     const std::string& name, Result<Value> (*find)(const Catalogue&, std::string_view)) {
   const auto at = known.find(name);
   if (at != known.end()) return at->second;
-  auto found = find(catalogue, name);
-  if (!found.ok()) return std::move(found).error();
-  return known[name] = std::make_shared<const Value>(std::move(*found));
+  FORETRACE_TRY(auto found, find(catalogue, name));
+  return known[name] = std::make_shared<const Value>(std::move(found));
 }
 
 }  // namespace

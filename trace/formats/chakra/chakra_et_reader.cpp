@@ -291,10 +291,7 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   LoadedTrace trace;
   trace.events.info.format = "chakra_et";
   trace.events.info.path = std::string(source.path());
-  auto status = Document(source, trace).read(source, options);
-  if (!status) {
-    return std::move(status).error();
-  }
+  FORETRACE_TRY(Document(source, trace).read(source, options));
   return formats::checked(std::move(trace), source, options);
 }
 

@@ -299,11 +299,8 @@ class ChakraWriter {
 };
 
 Result<WriteReport> write(const LoadedTrace& trace, const ByteSink& sink) {
-  Result<BuiltGraph> built = build_graph(trace);
-  if (!built) {
-    return std::move(built).error();
-  }
-  return ChakraWriter(*built, sink).write();
+  FORETRACE_TRY(BuiltGraph built, build_graph(trace));
+  return ChakraWriter(built, sink).write();
 }
 
 constexpr WriterInfo info = {

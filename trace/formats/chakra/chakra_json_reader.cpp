@@ -53,10 +53,7 @@ class Document {
     while (cursor_.sound() && !cursor_.at_end()) {  // the messages behind the first one
       take_node();
     }
-    auto status = cursor_.source_status();
-    if (!status) {
-      return status;
-    }
+    FORETRACE_TRY(cursor_.source_status());
     cursor_.report_end(trace_.report, fmt::format("{} nodes", trace_.report.events));
     if (trace_.report.events == 0) {
       return Error{
@@ -108,10 +105,7 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   LoadedTrace trace;
   trace.events.info.format = "chakra_json";
   trace.events.info.path = std::string(source.path());
-  auto status = Document(source, options, trace).read();
-  if (!status) {
-    return std::move(status).error();
-  }
+  FORETRACE_TRY(Document(source, options, trace).read());
   return formats::checked(std::move(trace), source, options);
 }
 

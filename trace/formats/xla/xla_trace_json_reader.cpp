@@ -31,10 +31,7 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   table.info.path = std::string(source.path());
   formats::TableBuilder builder(table, trace.report);
   formats::DocumentWalker document(source, options, trace.report, builder);
-  auto status = document.walk();
-  if (!status) {
-    return std::move(status).error();
-  }
+  FORETRACE_TRY(document.walk());
   formats::fill_trace_info(document.values(), table.info, trace.report);
   builder.finish();
   formats::classify_xla(table, builder.process_names(), trace.report);

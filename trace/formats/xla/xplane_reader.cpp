@@ -57,11 +57,8 @@ Confidence sniff(std::string_view prefix) {
 }
 
 Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
-  auto bytes = formats::read_all(source, {}, most_bytes);
-  if (!bytes) {
-    return std::move(bytes).error();
-  }
-  if (was_taken_for_text(*bytes)) {
+  FORETRACE_TRY(auto bytes, formats::read_all(source, {}, most_bytes));
+  if (was_taken_for_text(bytes)) {
     return Error{ErrorCode::bad_format,
                  fmt::format("{}: looks like an XPlane protobuf that was stored as text: its bytes "
                              "above 127 are replaced by U+FFFD and lost; fetch it again as binary",
@@ -70,12 +67,12 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   LoadedTrace trace;
   trace.events.info.format = "xplane";
   trace.events.info.path = std::string(source.path());
-  trace.report.bytes = bytes->size();
+  trace.report.bytes = bytes.size();
   if (!source.trouble().empty()) {
     trace.report.ends_early = true;
     trace.report.warnings.emplace_back(source.trouble());
   }
-  formats::XplaneImport(trace.events, trace.report).run(*bytes);
+  formats::XplaneImport(trace.events, trace.report).run(bytes);
   if (options.strict && (trace.report.dropped() > 0 || !source.trouble().empty())) {
     return formats::strict_row_error(source, trace.report);
   }

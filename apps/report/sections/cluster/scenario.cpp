@@ -57,12 +57,12 @@ double counted_per_step(const ScenarioPart& part) {
 /// Of the slowest stage's device: large kernels fill it.
 Result<std::optional<Energy>> energy_in(const ScenarioPart& part) {
   if (part.known == nullptr) return std::optional<Energy>{};
-  const auto power = board_power(*part.known, part.scenario.cluster->accelerator.name);
-  if (!power.ok()) return power.error();
-  if (!power->has_value()) return std::optional<Energy>{};
+  FORETRACE_TRY(const auto power,
+                board_power(*part.known, part.scenario.cluster->accelerator.name));
+  if (!power.has_value()) return std::optional<Energy>{};
   const StepBreakdown parts = parts_of(part).parts;
   const double filled = sum_of(parts.computed) + parts.optimizer;
-  return std::optional(energy_of(**power, part.answer.step_ns, filled));
+  return std::optional(energy_of(*power, part.answer.step_ns, filled));
 }
 
 /// What files of other programs say that has no counterpart here.

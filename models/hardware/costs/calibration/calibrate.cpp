@@ -213,7 +213,7 @@ Result<Calibration> calibrate(const Catalogue& catalogue, std::span<const Operat
                               const std::optional<Accelerator>& accelerator) {
   Grouping grouping(catalogue, accelerator);
   for (const OperatorTable& table : tables) {
-    if (auto status = grouping.add(table); !status) return std::move(status).error();
+    FORETRACE_TRY(grouping.add(table));
   }
   Calibration calibration;
   calibration.unused = grouping.unknown();

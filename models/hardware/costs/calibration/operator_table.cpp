@@ -265,15 +265,13 @@ Result<OperatorTable> Reading::run() {
 }  // namespace
 
 Result<OperatorTable> read_operator_table(const std::string& path) {
-  auto root = read_config(path, "foretrace-truth/1");
-  if (!root) return std::move(root).error();
-  return Reading(*root, path).run();
+  FORETRACE_TRY(auto root, read_config(path, "foretrace-truth/1"));
+  return Reading(root, path).run();
 }
 
 Result<OperatorTable> parse_operator_table(std::string_view text, const std::string& where) {
-  auto root = parse_config_document(text, where, "foretrace-truth/1");
-  if (!root) return std::move(root).error();
-  return Reading(*root, where).run();
+  FORETRACE_TRY(auto root, parse_config_document(text, where, "foretrace-truth/1"));
+  return Reading(root, where).run();
 }
 
 }  // namespace foretrace

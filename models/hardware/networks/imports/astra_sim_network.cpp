@@ -297,7 +297,7 @@ Result<Cluster> read(const Catalogue& /*catalogue*/, const ImportedFile& file) {
   cluster.name = std::filesystem::path(file.path).stem().string();
   cluster.machine = fmt::format("network {} of ASTRA-sim", cluster.name);
   cluster.accelerator.product = "accelerator that no file names";
-  if (Status status = Reader(file, cluster).read(); !status.ok()) return std::move(status).error();
+  FORETRACE_TRY(Reader(file, cluster).read());
   return cluster;
 }
 

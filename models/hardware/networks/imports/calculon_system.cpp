@@ -220,7 +220,7 @@ Result<Cluster> read(const Catalogue& /*catalogue*/, const ImportedFile& file) {
   accelerator.host_link_bandwidth = read_memory(root, "mem2").rate;
   cluster.host_link_bandwidth = accelerator.host_link_bandwidth;
   read_networks(root, cluster);
-  if (Status status = root.finish(); !status.ok()) return std::move(status).error();
+  FORETRACE_TRY(root.finish());
   settle(cluster);
   cluster.notes = {
       "efficiency by size of an operation: that of the largest counts for products of every size; "

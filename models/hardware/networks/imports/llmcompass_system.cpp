@@ -139,7 +139,7 @@ Result<Cluster> read(const Catalogue& /*catalogue*/, const ImportedFile& file) {
     read_links(interconnect, cluster.node_accelerators, tier);
   });
   read_part(root, "device", [&](Members& device) { read_device(device, accelerator); });
-  if (Status status = root.finish(); !status.ok()) return std::move(status).error();
+  FORETRACE_TRY(root.finish());
   cluster.tier_network.tiers.push_back(tier);
   cluster.tier_network.passes_all = true;
   cluster.links = cluster.node_accelerators == 1  ? NodeLinks::none

@@ -174,8 +174,7 @@ void Builder::end() {
 
 Result<PipelineTopology> Builder::build() && {
   std::vector<TaskId> new_id;
-  auto graph = std::move(tasks_.builder).build(new_id);
-  if (!graph.ok()) return std::move(graph).error();
+  FORETRACE_TRY(auto graph, std::move(tasks_.builder).build(new_id));
   PipelineTopology topology;
   topology.schedule = &schedule_;
   topology.shape = shape_;
@@ -184,7 +183,7 @@ Result<PipelineTopology> Builder::build() && {
   for (std::size_t i = 0; i < slot_.size(); ++i) {
     topology.slot[new_id.empty() ? i : index(new_id[i])] = slot_[i];
   }
-  topology.graph = std::move(*graph);
+  topology.graph = std::move(graph);
   return topology;
 }
 
@@ -193,12 +192,11 @@ Result<PipelineTopology> Builder::build() && {
 Result<PipelineTopology> pipeline_topology(const ScheduleInfo& schedule, const ScheduleShape& shape,
                                            bool sends_beside,
                                            std::span<const std::uint32_t> ranks) {
-  if (Status status = check_shape(schedule, shape); !status.ok()) return std::move(status).error();
-  const auto sequence = sequence_of(schedule, shape, orders_of(schedule, shape));
-  if (!sequence.ok()) return sequence.error();
+  FORETRACE_TRY(check_shape(schedule, shape));
+  FORETRACE_TRY(const auto sequence, sequence_of(schedule, shape, orders_of(schedule, shape)));
   Builder builder(schedule, shape, sends_beside);
   builder.lanes(ranks);
-  for (const PlacedStep& placed : *sequence) builder.step(placed);
+  for (const PlacedStep& placed : sequence) builder.step(placed);
   builder.end();
   return std::move(builder).build();
 }

@@ -271,7 +271,7 @@ std::vector<RankNode> RankBuilder::build() {
 
 Result<std::vector<RankNode>> rank_nodes(const Job& job, const RankProgram& program,
                                          std::uint32_t stage) {
-  if (Status alike = check_stages_alike(job); !alike.ok()) return std::move(alike).error();
+  FORETRACE_TRY(check_stages_alike(job));
   if (job.schedule->splits_backward) {
     return Error{
         ErrorCode::unsupported,

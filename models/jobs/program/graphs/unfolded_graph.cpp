@@ -257,12 +257,10 @@ void Unfolding::end() {
 }
 
 Result<TaskGraph> Unfolding::build() {
-  if (Status status = check_shape(*job_.schedule, shape_); !status.ok()) {
-    return std::move(status).error();
-  }
-  const auto sequence = sequence_of(*job_.schedule, shape_, orders_of(*job_.schedule, shape_));
-  if (!sequence.ok()) return sequence.error();
-  if (const std::uint64_t tasks = task_count(sequence->size()); tasks > most_tasks) {
+  FORETRACE_TRY(check_shape(*job_.schedule, shape_));
+  FORETRACE_TRY(const auto sequence,
+                sequence_of(*job_.schedule, shape_, orders_of(*job_.schedule, shape_)));
+  if (const std::uint64_t tasks = task_count(sequence.size()); tasks > most_tasks) {
     return Error{
         ErrorCode::unsupported,
         fmt::format("every rank for itself takes about {} tasks, expected at most {}: fewer ranks "
@@ -270,7 +268,7 @@ Result<TaskGraph> Unfolding::build() {
                     tasks, most_tasks)};
   }
   lanes();
-  for (const PlacedStep& placed : *sequence) step(placed);
+  for (const PlacedStep& placed : sequence) step(placed);
   if (job_.trains()) end();
   return std::move(tasks_.builder).build();
 }
@@ -278,7 +276,7 @@ Result<TaskGraph> Unfolding::build() {
 }  // namespace
 
 Result<TaskGraph> unfolded_graph(const Job& job, const RankProgram& program, const Jitter& jitter) {
-  if (Status alike = check_stages_alike(job); !alike.ok()) return std::move(alike).error();
+  FORETRACE_TRY(check_stages_alike(job));
   return Unfolding(job, program, jitter).build();
 }
 
