@@ -32,7 +32,7 @@ Result<MemoryTarget> parse_target(const Catalogue& known, const std::string& tex
                                   const std::optional<Accelerator>& accelerator) {
   const bool is_size = !text.empty() && (is_digit(text.front()) || text.front() == '.');
   const Result<std::string> name = is_size ? text : accelerator_named(text);
-  return name.ok() ? parse_target(known, *name, accelerator) : name.error();
+  return name.ok() ? foretrace::parse_target(known, *name, accelerator) : name.error();
 }
 
 int answer_ranking(const Questions& questions, const CommonOptions& common,

@@ -248,7 +248,7 @@ Result<std::string> simulate_scenario_text(const std::string& text, const Catalo
 Result<std::string> inspect(const std::vector<std::string>& paths, const CataloguePtr& catalogue) {
   std::vector<Inspection> found;
   for (const std::string& path : paths) {
-    FORETRACE_TRY(auto some, inspect(path, {.catalogue = catalogue}));
+    FORETRACE_TRY(auto some, foretrace::inspect(path, {.catalogue = catalogue}));
     std::move(some.begin(), some.end(), std::back_inserter(found));
   }
   return report::json_of(report::inspect_page(found, {}));
