@@ -12,7 +12,7 @@ constexpr std::size_t most_kept_bytes = std::size_t{64} << 20;
 std::size_t bytes_of(const std::vector<RankProgram::Block>& blocks) {
   std::size_t bytes = blocks.capacity() * sizeof(RankProgram::Block);
   for (const RankProgram::Block& block : blocks) {
-    bytes += block.name.capacity() + block.gradients.capacity() * sizeof(GradientExchange) +
+    bytes += block.name.capacity() + block.gradients.capacity() * sizeof(Exchange) +
              block.traveling.capacity() * sizeof(double);
   }
   return bytes;

@@ -88,6 +88,8 @@ struct Job {
   friend auto operator<=>(const Job&, const Job&) = default;
 };
 
+/// So many sequences in a pass of it, in numbers of the usual length.
+[[nodiscard]] BatchShape batch_of(const Job& job, double sequences);
 /// The framework's, at the job's precision.
 [[nodiscard]] KernelSet kernel_set(const Job& job);
 

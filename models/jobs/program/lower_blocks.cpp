@@ -133,11 +133,7 @@ RankProgram lower_stages(const Job& job) {
 RankProgram lower_blocks(const Job& job) {
   if (job.has_own_ranks()) return lower_stages(job);
   KernelTimes kernels(*job.cluster, *job.framework, job.precisions);
-  BatchShape batch;
-  batch.sequences = job.micro_batch;
-  batch.length = job.pass == Pass::decode ? 1 : job.length;
-  batch.keys = job.pass == Pass::decode ? job.keys : job.length;
-  batch.pass = job.pass;
+  BatchShape batch = batch_of(job, job.micro_batch);
   batch.number_bytes = kernels.number_bytes();
   // A micro-batch in training is long enough to reach all of them.
   if (!job.trains()) batch.expert_batches = expert_batches(job.plan);

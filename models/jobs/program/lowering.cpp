@@ -347,9 +347,8 @@ RankProgram::Block lower(const Block& block, const LoweringOptions& options,
   lowered.backward = behind(actions, pass);
   lowered.weights = behind(actions, lowering.take_weight_gradients());
   for (std::size_t i = block.operators.size(); i-- > 0;) {
-    const Operator& op = block.operators[i];
-    if (op.gradients.kind == CollectiveKind::none) continue;
-    lowered.gradients.push_back({op.gradients, op.among_expert_copies});
+    const Exchange& gradients = block.operators[i].gradients;
+    if (gradients.kind != CollectiveKind::none) lowered.gradients.push_back(gradients);
   }
   return lowered;
 }

@@ -97,8 +97,8 @@ bool sends_pieces(const Job& job, const ParallelPlan& plan) {
   return plan.tensor > 1 && (plan.sequence || job.framework->scatters_sends);
 }
 
-GridAxis gradient_axis(const ParallelPlan& plan, const GradientExchange& stated) {
-  return stated.among_expert_copies ? expert_copies(plan) : axis_of(plan, stated.exchange.axis);
+GridAxis gradient_axis(const ParallelPlan& plan, const Exchange& stated) {
+  return stated.among_expert_copies ? expert_copies(plan) : axis_of(plan, stated.axis);
 }
 
 }  // namespace foretrace

@@ -59,13 +59,6 @@ struct PassTime {
   friend bool operator==(const PassTime&, const PassTime&) = default;
 };
 
-/// A collective of gradients that a recording states.
-struct GradientExchange {
-  Exchange exchange;
-  bool among_expert_copies = false;
-  friend bool operator==(const GradientExchange&, const GradientExchange&) = default;
-};
-
 /// All ranks of a stage do the same: a class of equal ranks is a program and a stage.
 struct RankProgram {
   /// Of the actions of the program, in order.
@@ -85,7 +78,7 @@ struct RankProgram {
     BlockPass weights;
     /// Collectives of gradients of recorded layers, in the order in which they start, instead of
     /// buckets of the framework.
-    std::vector<GradientExchange> gradients;
+    std::vector<Exchange> gradients;
     double dense_weights = 0;  ///< parameters of this rank
     double expert_weights = 0;
     std::uint32_t tensors = 0;  ///< that the parameters are held in
@@ -119,6 +112,7 @@ struct RankProgram {
     std::int64_t gradients = 0;   ///< their reduction
     std::int64_t parameters = 0;  ///< their collection
     std::int64_t update = 0;      ///< the optimizer
+    double late_share = 1;        ///< of the parameters: what is collected behind the update
   };
   /// Per position of the pipeline, and per stage.
   struct Step {
@@ -184,6 +178,6 @@ struct RankProgram {
 /// Whether ranks of a tensor group each send a piece of what goes to the next stage.
 [[nodiscard]] bool sends_pieces(const Job& job, const ParallelPlan& plan);
 /// The group that adds up gradients that a recording states.
-[[nodiscard]] GridAxis gradient_axis(const ParallelPlan& plan, const GradientExchange& stated);
+[[nodiscard]] GridAxis gradient_axis(const ParallelPlan& plan, const Exchange& stated);
 
 }  // namespace foretrace

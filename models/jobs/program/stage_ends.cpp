@@ -82,11 +82,10 @@ double StageEnds::reduction_ns(double dense, double expert) {
   return bucket_ns_;
 }
 
-double StageEnds::gradient_ns(const GradientExchange& stated) const {
-  const Exchange& exchange = stated.exchange;
-  const double ns = gradient_sum_ns(job_, gradient_axis(plan_, stated),
-                                    {exchange.kind, exchange.bytes, {}}, scale_);
-  return ns > 0 ? ns + exchange.delay_ns : 0;
+double StageEnds::gradient_ns(const Exchange& stated) const {
+  const double ns =
+      gradient_sum_ns(job_, gradient_axis(plan_, stated), {stated.kind, stated.bytes, {}}, scale_);
+  return ns > 0 ? ns + stated.delay_ns : 0;
 }
 
 // What is started while the last micro-batch runs backward: as much of it as nothing hides.
@@ -114,7 +113,7 @@ double StageEnds::exposed_reduction(std::uint32_t stage, double dense, double ex
   if (program_.states_gradients()) {
     return beside_backward(stage, [this](TwoLanes& lanes, const RankProgram::Block* block) {
       if (block == nullptr) return;
-      for (const GradientExchange& stated : block->gradients) {
+      for (const Exchange& stated : block->gradients) {
         if (const double ns = gradient_ns(stated); ns > 0) static_cast<void>(lanes.start(ns));
       }
     });
@@ -135,22 +134,25 @@ double StageEnds::exposed_reduction(std::uint32_t stage, double dense, double ex
   });
 }
 
-double StageEnds::exposed_collection(std::uint32_t stage, double dense, double expert) const {
+// The first bucket has nothing to hide behind, the others have the first forward pass.
+void StageEnds::collect_parameters(std::uint32_t stage, RankProgram::Stage& own) const {
+  const double dense = own.dense - own.tied_here;
   const double bytes = job_.framework->gather_bytes;
   const double all =
       collective_ns(axis_of(plan_, Axis::data), CollectiveKind::all_gather, dense * bytes) +
-      collective_ns(expert_copies(plan_), CollectiveKind::all_gather, expert * bytes);
-  if (!job_.framework->overlaps_parameters || !(all > 0)) return all;
-  // The first bucket has nothing to hide behind, the others have the first forward pass.
+      collective_ns(expert_copies(plan_), CollectiveKind::all_gather, own.expert * bytes);
+  own.parameters = to_whole(all);
+  if (!job_.framework->overlaps_parameters || !(all > 0)) return;
   const double bucket = bucket_elements(plan_);
-  const double first = all * std::min(1.0, bucket / std::max(dense + expert, 1.0));
+  const double first = all * std::min(1.0, bucket / std::max(dense + own.expert, 1.0));
   double window = 0;
   for (std::uint32_t chunk = 0; chunk < job_.chunks; ++chunk) {
     window += step_.forward[position_at(stage, chunk)].total;
   }
   const double hidden =
       std::min(all - first, window / job_.framework->communication_slowdown.typical);
-  return all - hidden;
+  own.parameters = to_whole(all - hidden);
+  own.late_share = std::min(1.0, static_cast<double>(own.parameters) / all);
 }
 
 double StageEnds::update_ns(const RankProgram::Stage& own) const {
@@ -179,11 +181,12 @@ void StageEnds::end_stage(std::uint32_t stage, RankProgram::Stage& own) {
                                own.tied_away * job_.framework->reduce_bytes);
   }
   own.gradients = to_whole(reduction);
-  const bool collects = sharding == Sharding::optimizer || sharding == Sharding::gradients;
   const ShardedPasses sharded(job_, plan_, blocks_, scale_, kernels_);
   const ShardedPasses::ResidentCollection residents = sharded.resident_collection(own);
-  own.parameters =
-      to_whole(collects ? exposed_collection(stage, dense, own.expert) : residents.gather);
+  own.parameters = to_whole(residents.gather);
+  if (sharding == Sharding::optimizer || sharding == Sharding::gradients) {
+    collect_parameters(stage, own);
+  }
   own.update = to_whole(update_ns(own) + residents.host);
 }
 

@@ -36,11 +36,11 @@ class StageEnds {
   [[nodiscard]] double update_ns(const RankProgram::Stage& own) const;
   [[nodiscard]] bool is_as_before(std::uint32_t stage) const;
   [[nodiscard]] double reduction_ns(double dense, double expert);
-  [[nodiscard]] double gradient_ns(const GradientExchange& stated) const;
+  [[nodiscard]] double gradient_ns(const Exchange& stated) const;
   template <typename Start>
   [[nodiscard]] double beside_backward(std::uint32_t stage, const Start& start) const;
   [[nodiscard]] double exposed_reduction(std::uint32_t stage, double dense, double expert);
-  [[nodiscard]] double exposed_collection(std::uint32_t stage, double dense, double expert) const;
+  void collect_parameters(std::uint32_t stage, RankProgram::Stage& own) const;
 
   const Job& job_;
   const RankProgram& program_;

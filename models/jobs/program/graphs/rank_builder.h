@@ -83,8 +83,7 @@ class RankBuilder {
   std::optional<std::uint32_t> received_;  // the last message
   // The last collective of parameters or gradients.
   std::optional<std::uint32_t> traveled_;
-  Amounts waiting_;        // gradients that wait for their bucket, in elements
-  double late_share_ = 1;  // of the parameters that come at the end of the step
+  Amounts waiting_;  // gradients that wait for their bucket, in elements
 };
 
 }  // namespace foretrace

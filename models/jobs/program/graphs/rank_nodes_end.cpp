@@ -34,14 +34,13 @@ void RankBuilder::reduce_gradients(const Amounts& elements, bool is_beside) {
 // Once per step, when the last micro-batch of a block has run backward: a recording's own
 // collectives, or the bucket that the block fills.
 void RankBuilder::gradients_of(const RankProgram::Block& block) {
-  for (const GradientExchange& stated : block.gradients) {
-    const Exchange& exchange = stated.exchange;
+  for (const Exchange& stated : block.gradients) {
     const GridAxis axis = gradient_axis(plan_, stated);
-    if (axis.size <= 1 || !(exchange.bytes > 0)) continue;
-    beside("reduce gradients", exchange.kind, axis, exchange.bytes);
+    if (axis.size <= 1 || !(stated.bytes > 0)) continue;
+    beside("reduce gradients", stated.kind, axis, stated.bytes);
     // Also where gradients are sparse, or switches add them up.
-    nodes_.back().ns = exchange.delay_ns +
-                       gradient_sum_ns(job_, axis, {exchange.kind, exchange.bytes, {}}, no_scale());
+    nodes_.back().ns =
+        stated.delay_ns + gradient_sum_ns(job_, axis, {stated.kind, stated.bytes, {}}, no_scale());
   }
   if (shards_parameters() || !job_.framework->overlaps_gradients || program_.states_gradients()) {
     return;
@@ -55,20 +54,8 @@ void RankBuilder::gradients_of(const RankProgram::Block& block) {
 
 // What the update before this step has changed, as much of it as the first forward passes hide.
 void RankBuilder::early_parameters() {
-  const bool collects =
-      plan_.sharding == Sharding::optimizer || plan_.sharding == Sharding::gradients;
-  if (!collects || !job_.framework->overlaps_parameters) return;
   const Amounts own = own_weights();
-  const double bytes = job_.framework->gather_bytes;
-  const auto ns = [&](const GridAxis& axis, double weights) {
-    return scaled_collective_ns(*job_.cluster, axis,
-                                {CollectiveKind::all_gather, weights * bytes, {}}, no_scale());
-  };
-  const double all =
-      ns(axis_of(plan_, Axis::data), own.dense) + ns(expert_copies(plan_), own.expert);
-  if (!(all > 0)) return;
-  late_share_ = std::min(1.0, static_cast<double>(own_.parameters) / all);
-  const double early = bytes * (1 - late_share_);
+  const double early = job_.framework->gather_bytes * (1 - own_.late_share);
   exchange("collect parameters", CollectiveKind::all_gather,
            {own.dense * early, own.expert * early}, true);
   traveled_.reset();  // the passes do not wait for it
@@ -85,7 +72,7 @@ void RankBuilder::late_parameters() {
   if (plan_.sharding == Sharding::none) return;
   const double begin = end_of(last_);
   const Amounts own = own_weights();
-  const double late = bytes * late_share_;
+  const double late = bytes * own_.late_share;
   exchange("collect parameters", CollectiveKind::all_gather, {own.dense * late, own.expert * late},
            false);
   fill_up(static_cast<double>(own_.parameters), begin);
