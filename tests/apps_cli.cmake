@@ -58,7 +58,7 @@ endforeach()
 string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
 set(settings -G ${CMAKE_GENERATOR} -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} -DCMAKE_BUILD_TYPE=${CMAKE_BUILD_TYPE}
   "-DCMAKE_CXX_FLAGS_${type}=${CMAKE_CXX_FLAGS_${type}}")
-foreach(example "03_library loader_workers" "04_own_optimization try_byte_upload"
+foreach(example "03_library loader_workers" "04_own_what_if try_byte_upload"
     "08_scheduler place_jobs")
   separate_arguments(parts UNIX_COMMAND "${example}")
   list(GET parts 0 folder)

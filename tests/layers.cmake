@@ -95,6 +95,7 @@ set(table
   "models/whatifs/communication      | sim/core sim/graph sim/edit models/hardware/collectives models/editing/kernels models/editing/transfers models/editing/tensors models/whatifs"
   "models/whatifs/parallelism        | sim/core sim/graph sim/edit models/hardware/networks models/hardware/collectives models/jobs/schedules models/editing models/editing/kernels models/editing/transfers models/editing/tensors models/editing/chains models/whatifs"
 
+  "apps/public                       | sim/core models/whatifs"
   "apps/session/memory               | sim/core sim/graph sim/result sim/engine/memory trace/assemble models/hardware/catalogue models/hardware/memories"
   "apps/session/recording            | sim/core sim/graph sim/result/steps sim/engine/pull trace/io trace/table trace/annotate trace/nodes/storages trace/assemble trace/formats trace/link trace/inputs trace/ranks models/hardware/catalogue apps/session/memory"
   "apps/session/scenario             | sim/core trace/graph trace/nodes models/hardware/catalogue models/hardware/networks models/jobs/scenario models/whatifs apps/session/recording"

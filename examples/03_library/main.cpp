@@ -1,49 +1,34 @@
-// How many data loader workers would a device four times as fast need? Loads a trace once and asks
+// How many data loader workers would a device four times as fast need? Opens a trace once and asks
 // several what-ifs of it.
-#include <array>
 #include <cstdio>
-#include <string>
 
-#include <foretrace/driver/load.h>
-#include <foretrace/driver/predict.h>
-#include <foretrace/driver/what_if.h>
+#include <foretrace/session.h>
+#include <foretrace/what_ifs.h>
+
+namespace with = foretrace::with;
 
 namespace {
 
 double ms(std::int64_t ns) { return static_cast<double>(ns) * 1e-6; }
 
 int fail(const foretrace::Error& error) {
-  std::fprintf(stderr, "%s\n", error.message.c_str());
-  return 1;
+  return std::fprintf(stderr, "%s\n", error.message.c_str()), 1;
 }
 
 }  // namespace
 
 int main(int argc, char** argv) {
-  if (argc != 2) {
-    std::fprintf(stderr, "usage: loader_workers TRACE\n");
-    return 2;
-  }
+  if (argc != 2) return std::fprintf(stderr, "usage: loader_workers TRACE\n"), 2;
   // Reading and building the graph is the slow part; everything after it takes milliseconds.
-  const auto recording = load(argv[1]);
-  if (!recording.ok()) return fail(recording.error());
-
-  const auto replay = foretrace::replay(*recording);
-  if (!replay.ok()) return fail(replay.error());
-  std::printf("step %.2f ms measured, %.2f ms simulated\n", ms(replay->measured_answer.step_ns),
-              ms(replay->run.answer.step_ns));
-
-  const auto faster = check_what_if({"scale", {{"select", "resource=device"}, {"factor", "0.25"}}});
-  if (!faster.ok()) return fail(faster.error());
+  const auto session = foretrace::open(argv[1]);
+  if (!session.ok()) return fail(session.error());
+  std::printf("step %.2f ms measured, %.2f ms simulated\n",
+              ms(session->replay().measured_answer.step_ns), ms(session->step_ns()));
   for (const int workers : {1, 2, 4}) {
-    const auto loader =
-        check_what_if({"data_loader_workers", {{"workers", std::to_string(workers)}}});
-    if (!loader.ok()) return fail(loader.error());
-    const std::array<WhatIf, 2> stack = {*faster, *loader};
-    const auto prediction = predict(*recording, stack);
-    if (!prediction.ok()) return fail(prediction.error());
-    std::printf("%d workers: step %.2f ms, between %.2f and %.2f\n", workers,
-                ms(prediction->run.answer.step_ns), ms(prediction->low_ns),
-                ms(prediction->high_ns));
+    const auto answer = session->ask({with::scale({.factor = 0.25, .select = "resource=device"}),
+                                      with::data_loader_workers({.workers = workers})});
+    if (!answer.ok()) return fail(answer.error());
+    std::printf("%d workers: step %.2f ms, between %.2f and %.2f\n", workers, ms(answer->step_ns()),
+                ms(answer->low_ns()), ms(answer->high_ns()));
   }
 }

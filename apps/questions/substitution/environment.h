@@ -12,8 +12,8 @@
 #include <string>
 #include <vector>
 
-#include "apps/session/predict.h"
-#include "apps/session/recording/load.h"
+#include "apps/session/recording/recording.h"
+#include "apps/session/run.h"
 #include "apps/session/what_if_stack.h"
 #include "sim/core/result.h"
 

@@ -7,7 +7,7 @@
 
 #include <foretrace/edit/editor.h>
 #include <foretrace/edit/selection.h>
-#include <foretrace/models/info.h>
+#include <foretrace/what_if.h>
 
 namespace foretrace {
 namespace {

@@ -1,0 +1,101 @@
+#include "apps/session/session.h"
+
+#include <algorithm>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "apps/report/pages/result.h"
+#include "apps/report/writers.h"
+#include "tests/apps/questions/answers_support.h"
+
+namespace foretrace {
+namespace {
+
+using Stack = std::vector<std::string>;
+
+std::vector<Stack> asked() {
+  return {{"mixed_precision"},
+          {"accelerator_swap:to=h100_sxm"},
+          {"batch_size:factor=2"},
+          {"scale:select='kind=kernel',factor=0.5", "activation_checkpointing"},
+          {"fused_optimizer"},
+          {}};
+}
+
+/// All that `whatif --json` says of an answer, or why there is none.
+std::string document_of(const Session& session, const Stack& texts) {
+  const auto answer = session.ask(test::stack_of(texts));
+  if (!answer.ok()) return answer.error().message;
+  return report::json_of(report::result_page({.session = session, .predicted = &*answer}));
+}
+
+TEST_CASE("law: a session gives the same bytes in any order, to any number of threads") {
+  std::vector<std::string> alone;  // each by a session of its own
+  for (const Stack& stack : asked()) {
+    alone.push_back(document_of(test::loaded(test::demo_memory_trace).session, stack));
+  }
+  const Session shared = test::loaded(test::demo_memory_trace).session;
+  constexpr unsigned askers = 4;
+  std::vector<std::string> others(askers);
+  std::vector<std::thread> threads;
+  for (unsigned seed = 0; seed < askers; ++seed) {
+    threads.emplace_back([&, seed] {
+      std::vector<std::size_t> order(alone.size());
+      for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
+      std::mt19937 random(seed);
+      std::shuffle(order.begin(), order.end(), random);
+      const Session copy = shared;
+      for (const std::size_t i : order) {
+        if (document_of(copy, asked()[i]) != alone[i]) others[seed] += std::to_string(i) + " ";
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  for (const std::string& other : others) CHECK(other.empty());
+}
+
+TEST_CASE("law: an empty stack answers with the replay, and so does an identity") {
+  const Session session = test::loaded(test::demo_memory_trace).session;
+  const auto empty = session.ask({});
+  REQUIRE(empty.ok());
+  const auto same = session.ask(test::stack_of({"scale:factor=1"}));
+  REQUIRE(same.ok());
+  for (const Answer& answer : {*empty, *same}) {
+    CHECK(answer.run().timeline.points == session.run().timeline.points);
+    CHECK(answer.step_ns() == session.step_ns());
+    CHECK(answer.speedup() == 1);
+    CHECK(answer.low_ns() == empty->low_ns());
+    CHECK(answer.high_ns() == empty->high_ns());
+    CHECK_FALSE(answer.throughput());
+    CHECK(answer.analysis().breakdown.total_ns() == session.analysis().breakdown.total_ns());
+    CHECK(answer.analysis().provenance == session.analysis().provenance);
+    REQUIRE(answer.need());
+    CHECK(answer.need()->reserved_bytes() == session.need()->reserved_bytes());
+    CHECK(answer.fits());
+  }
+  CHECK(empty->name().empty());
+  CHECK(same->name() == "scale");
+}
+
+TEST_CASE("session: what it computed once stays, whoever asks") {
+  const Session session = test::loaded(test::demo_memory_trace).session;
+  const Session copy = session;
+  CHECK(&copy.analysis() == &session.analysis());
+  CHECK(&copy.memory() == &session.memory());
+  const auto answer = session.ask({{"scale", {{"select", "kind=kernel"}, {"factor", "0.5"}}}});
+  REQUIRE(answer.ok());
+  const Answer kept = *answer;
+  CHECK(&kept.analysis() == &answer->analysis());
+  CHECK(kept.speedup() > 1);
+  const auto unknown = session.ask({{"mixed_precisio", {}}});
+  REQUIRE_FALSE(unknown.ok());
+  CHECK(unknown.error().message.find("mixed_precision") != std::string::npos);
+  CHECK_FALSE(open("no such file").ok());
+}
+
+}  // namespace
+}  // namespace foretrace
