@@ -126,10 +126,10 @@ class Editor {
   ///
   /// Device work of one stream, in id order, with calls of one thread or without calls of its own.
   /// The new work stands where the first member stood, or where the next one did from which on both
-  /// laws hold. Host time before the first call stays, that before the others goes. Phase, layer
-  /// and
-  /// step are those of the first. Errors: no members, nothing in their place, and whatever cut()
-  /// would cut.
+  /// laws hold. Host time before the first call stays, that before the others goes.
+  /// Phase, layer and step are those of the first.
+  ///
+  /// Errors: no members, nothing in their place, and whatever cut() would cut.
   [[nodiscard]] Result<std::vector<Launched>> replace(std::span<const TaskId> group,
                                                       std::span<const NewWork> with,
                                                       Stands stands = Stands::first);
@@ -146,8 +146,8 @@ class Editor {
   // clang-format on
   ///
   /// The last task stays and stands for all, or an earlier one, where only that keeps both laws.
-  /// The
-  /// others go, with their calls; host time before these stays. Errors as for replace().
+  /// The others go, with their calls; host time before these stays.
+  /// Errors as for replace().
   [[nodiscard]] Result<TaskId> merge(std::span<const TaskId> group,
                                      const MergeOptions& options = {});
 
