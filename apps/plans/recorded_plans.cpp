@@ -131,14 +131,16 @@ Result<RecordedPlans> plan_recording(const Recording& recording, const Replay& r
                                      const RecordedQuestion& question, const RunOptions& options) {
   FORETRACE_TRY(auto cluster, find_cluster(recording.catalogue(), question.cluster));
   if (question.gpus > cluster.accelerators()) {
-    return Error{ErrorCode::bad_usage,
-                 fmt::format("--gpus: got {}, expected at most the {} accelerators of the cluster",
-                             question.gpus, cluster.accelerators())};
+    return Error{
+        ErrorCode::bad_usage,
+        fmt::format("number of GPUs: got {}, expected at most the {} accelerators of the cluster",
+                    question.gpus, cluster.accelerators())};
   }
   if (question.gpus < 2) {
-    return Error{ErrorCode::bad_usage,
-                 fmt::format("--gpus: got {}, expected at least 2 to spread a recorded run over",
-                             question.gpus)};
+    return Error{
+        ErrorCode::bad_usage,
+        fmt::format("number of GPUs: got {}, expected at least 2 to spread a recorded run over",
+                    question.gpus)};
   }
   return Planner(recording, replay, question, options).run(std::move(cluster));
 }

@@ -75,7 +75,7 @@ Result<Run> simulate_run(const TaskGraph& graph, const RunOptions& options) {
 Result<Replay> replay(const Recording& recording, const RunOptions& options) {
   if (recording.unprofiled && options.step.kind == StepChoice::Kind::number) {
     return Error{ErrorCode::bad_usage,
-                 fmt::format("--step {}: --unprofiled-step is the time of a usual step, not of "
+                 fmt::format("step {}: the unprofiled time is of a usual step, not of "
                              "this one, expected median or all",
                              options.step.number)};
   }

@@ -250,7 +250,7 @@ Result<FitAnswer> fit_memory(const Recording& recording, const Replay& baseline,
                              std::span<const WhatIf> stack, const MemoryTarget& target,
                              const RunOptions& options, SetLimits limits,
                              const Progress& progress) {
-  FORETRACE_TRY(check_tensors(recording, "--fit"));
+  FORETRACE_TRY(check_tensors(recording, "memory to fit"));
   limits.tolerance = std::max({limits.tolerance, least_tolerance, baseline.scatter});
   return Fitter(recording, baseline, stack, options, progress).run(target, limits);
 }

@@ -57,17 +57,19 @@ class BestSetSearch {
   /// What every set is compared with: the stack alone.
   Status look_at_now() {
     if (question_.by == RankBy::memory && !memory_.is_known()) {
-      return Error{ErrorCode::missing_cost,
-                   "--by memory: the trace records neither device memory nor shapes of tensors, "
-                   "expected one recorded with profile_memory=True (or record_shapes=True)"};
+      return Error{
+          ErrorCode::missing_cost,
+          "order by memory: the trace records neither device memory nor shapes of tensors, "
+          "expected one recorded with profile_memory=True (or record_shapes=True)"};
     }
     if (question_.target && !memory_.is_known()) {
-      return Error{ErrorCode::missing_cost,
-                   "--fit: the trace records neither device memory nor shapes of tensors, expected "
-                   "one recorded with profile_memory=True (or record_shapes=True)"};
+      return Error{
+          ErrorCode::missing_cost,
+          "memory to fit: the trace records neither device memory nor shapes of tensors, expected "
+          "one recorded with profile_memory=True (or record_shapes=True)"};
     }
     if (question_.by == RankBy::time && !question_.target && memory_.is_known()) {
-      FORETRACE_TRY(expect_device_work(recording_.graph(), "--search"));
+      FORETRACE_TRY(expect_device_work(recording_.graph(), "best set"));
     }
     WhatIfStack changed(recording_, options_.checks);
     for (const WhatIf& what_if : in_order(stack_)) {
@@ -77,7 +79,7 @@ class BestSetSearch {
     const std::optional<Accelerator>& device = changed.accelerator();
     if (!answer_.target && device && memory_.is_known()) answer_.target = target_of(*device);
     auto now = measured(changed, {});
-    if (!now) return Error{ErrorCode::bad_usage, "--search: the run cannot be simulated as it is"};
+    if (!now) return Error{ErrorCode::bad_usage, "best set: the run cannot be simulated as it is"};
     answer_.now = *now;
     const bool is_own_device = std::none_of(
         stack_.begin(), stack_.end(),
@@ -94,7 +96,7 @@ class BestSetSearch {
   /// Choices that are possible alone.
   Status choose() {
     for (const std::string& name : question_.without) {
-      FORETRACE_TRY(find_what_if(name).with_context("--without"));
+      FORETRACE_TRY(find_what_if(name).with_context("what-if left out"));
     }
     const bool for_memory = question_.by == RankBy::memory || !answer_.now.fits;
     FORETRACE_TRY(auto all, all_choices(for_memory ? TriedSettings::also_for_memory

@@ -124,10 +124,11 @@ Status expect_device_work(const TaskGraph& graph, std::string_view question) {
   for (std::size_t t = 0; t < graph.size(); ++t) {
     if (is_device(graph.kind(make_id<TaskId>(t)))) return ok_status();
   }
-  return Error{ErrorCode::missing_cost,
-               fmt::format("{}: the recording has tensors, but no work and no times, expected --by "
-                           "memory",
-                           question)};
+  return Error{
+      ErrorCode::missing_cost,
+      fmt::format("{}: the recording has tensors, but no work and no times, expected an order by "
+                  "memory",
+                  question)};
 }
 
 bool ranks_before(const Ranked& a, const Ranked& b, RankBy by) {
@@ -159,12 +160,12 @@ Result<Ranking> rank_all(const Recording& recording, const Replay& baseline,
   const MemoryModel memory(recording, baseline.run.timeline);
   if (by == RankBy::memory && !memory.is_known()) {
     return Error{ErrorCode::missing_cost,
-                 "--by memory: the trace records neither device memory nor shapes of tensors, "
+                 "order by memory: the trace records neither device memory nor shapes of tensors, "
                  "expected one recorded with "
                  "profile_memory=True (or record_shapes=True)"};
   }
   if (by == RankBy::time && memory.is_known()) {
-    FORETRACE_TRY(expect_device_work(recording.graph(), "--rank-all"));
+    FORETRACE_TRY(expect_device_work(recording.graph(), "rank all"));
   }
   const Baseline reference{
       recording,   baseline, options, memory, memory.need(recording.graph(), baseline.run.timeline),

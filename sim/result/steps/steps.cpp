@@ -184,7 +184,7 @@ void take_medians(const StepTimes& times, StepAnswer& answer) {
 Status take_step(const StepTimes& times, std::int64_t number, StepAnswer& answer) {
   const auto found = std::find(times.numbers.begin(), times.numbers.end(), number);
   if (found == times.numbers.end()) {
-    return Error{ErrorCode::bad_usage, fmt::format("--step {}: the trace has the steps {}", number,
+    return Error{ErrorCode::bad_usage, fmt::format("step {}: the trace has the steps {}", number,
                                                    fmt::join(times.numbers, ", "))};
   }
   const auto at = static_cast<std::size_t>(found - times.numbers.begin());
@@ -268,7 +268,7 @@ Result<StepChoice> parse_step_choice(std::string_view text) {
   const auto [stop, error] = std::from_chars(text.data(), end, choice.number);
   if (error != std::errc() || stop != end) {
     return Error{ErrorCode::bad_usage,
-                 fmt::format("--step: got '{}', expected median, all or a step number", text)};
+                 fmt::format("step: got '{}', expected median, all or a step number", text)};
   }
   return choice;
 }
@@ -278,7 +278,7 @@ Result<StepAnswer> answer_of(const StepTimes& times, const StepChoice& choice) {
   if (times.host_ns.empty()) {
     if (choice.kind == StepChoice::Kind::number) {
       return Error{ErrorCode::bad_usage,
-                   fmt::format("--step {}: the trace has no steps", choice.number)};
+                   fmt::format("step {}: the trace has no steps", choice.number)};
     }
     answer.step_ns = answer.host_ns = times.span_ns;
     answer.is_span = true;
