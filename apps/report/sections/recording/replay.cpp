@@ -65,7 +65,7 @@ std::string one_off_text(const Recording& recording) {
   if (silences.size() > shown) {
     text += fmt::format(", {} more", silences.size() - shown);
   }
-  return text + (recording.without_one_off ? "" : "; --without-one-off leaves them out");
+  return text;
 }
 
 Table one_off_table(const Recording& recording) {
@@ -123,7 +123,8 @@ Sections replay_page(const ResultAnswer& answer) {
   Section section{.key = "replay", .headline = replay_text(answer.replay)};
   const std::string& found = answer.recording.built.steps_note;
   section.line("steps", (found.empty() ? found : found + "; ") + steps_text(answer.replay));
-  section.line("one-off", one_off_text(answer.recording));
+  section.line("one-off", one_off_text(answer.recording), Show::always,
+               answer.recording.without_one_off ? "" : "; --without-one-off leaves them out");
   section.line("span", span_text(answer.replay));
   return {std::move(section)};
 }
