@@ -10,14 +10,17 @@ readonly build_set="
   ninja-build       command:ninja
   ccache            command:ccache
   coinor-libclp-dev include:coin/Clp_C_Interface.h
+  libarchive-dev    include:archive.h
   libboost-dev      include:boost/version.hpp
   libcli11-dev      include:CLI/CLI.hpp
   libfmt-dev        include:fmt/format.h
   libisal-dev       include:isa-l/igzip_lib.h
+  libprotozero-dev  include:protozero/pbf_writer.hpp
   libre2-dev        include:re2/re2.h
   libsimdjson-dev   include:simdjson.h
   libspdlog-dev     include:spdlog/spdlog.h
   libsqlite3-dev    include:sqlite3.h
+  libyaml-cpp-dev   include:yaml-cpp/yaml.h
   nlohmann-json3-dev include:nlohmann/json.hpp
   zlib1g-dev        include:zlib.h"
 readonly python_set="
@@ -44,7 +47,7 @@ readonly package_set="
 readonly coverage_set="
   gcovr             command:gcovr"
 # What the build does without, if it cannot be had.
-readonly optional=" pybind11-dev python3-dev python3-distributed ccache libisal-dev clang clang-format libclang-rt-dev "
+readonly optional=" pybind11-dev python3-dev python3-distributed ccache libarchive-dev libisal-dev libyaml-cpp-dev clang clang-format libclang-rt-dev "
 
 has_package() {
   [ "$(dpkg-query -W -f '${db:Status-Status}' "$1" 2>/dev/null)" = installed ]

@@ -38,8 +38,9 @@ int main(int argc, char** argv) {
   ignore_write_signals();
   try {
     find_configs(FORETRACE_SOURCE_CONFIGS);
-    return run_command_line(argc, argv,
-                            {.version = FORETRACE_VERSION, .commands = foretrace::commands::all()});
+    return run_command_line(
+        argc, argv,
+        {.version = FORETRACE_VERSION FORETRACE_LACKS, .commands = foretrace::commands::all()});
   } catch (const std::bad_alloc&) {
     clear_progress();
     tell_out_of_memory(argc, argv);

@@ -28,6 +28,13 @@ void add_node_costs(Arguments& arguments, TraceOptions& options) {
        "for communication without a duration: such as '50 GB/s'");
 }
 
+Result<Session> replayed(Result<Recording> recording, const RunOptions& options) {
+  clear_progress();
+  FORETRACE_TRY(recording);
+  log_warnings(recording->report, recording->built.warnings);
+  return Session::of(*std::move(recording), options);
+}
+
 }  // namespace
 
 void add_common(Arguments& arguments, CommonOptions& options) {
@@ -53,7 +60,7 @@ void add_trace(Arguments& arguments, TraceOptions& options, bool is_required) {
   const Option trace = arguments.add_option(
       "TRACE", options.paths,
       "a recorded trace (- is standard input); or the ranks of a job: several traces, "
-      "a folder, a .tar(.gz), a run.ftr.json");
+      "a folder, a .tar or .zip, a run.ftr.json");
   if (is_required) trace.required();
   arguments.add_flag("--strict", options.strict,
                      "refuse a trace with any event that must be dropped");
@@ -112,8 +119,9 @@ Result<std::optional<BudgetQuestion>> budget_question(const BudgetOptions& optio
 
 Result<RunOptions> run_options(const TraceOptions& options) {
   FORETRACE_TRY(const StepChoice step, parse_step_choice(options.step));
-  return RunOptions{.engine = options.engine == "event" ? Engine::event : Engine::pull,
-                    .step = step};
+  RunOptions run{.engine = options.engine == "event" ? Engine::event : Engine::pull, .step = step};
+  if (options.check_graph) run.checks = Checks::all;
+  return run;
 }
 
 std::function<void(std::uint64_t, std::uint64_t)> reading_progress(const std::string& path,
@@ -157,31 +165,22 @@ Result<trace::NodeCosts> node_costs(const TraceOptions& options) {
   return costs;
 }
 
-Result<Recording> load_trace(const TraceOptions& trace, const CommonOptions& common) {
+Result<Session> open_session(const TraceOptions& trace, const CommonOptions& common) {
+  FORETRACE_TRY(const RunOptions run, run_options(trace));
   FORETRACE_TRY(const trace::NodeCosts costs, node_costs(trace));
   const std::string title =
       trace.paths.size() == 1 ? trace.paths.front() : report::plural(trace.paths.size(), "trace");
   FORETRACE_TRY(LoadOptions options, load_options(title, trace, common));
   options.build.node_costs = costs;
   options.memory_graph = trace.memory_graph;
-  Result<Recording> recording = load_inputs(trace.paths, options);
-  clear_progress();
-  if (recording.ok()) {
-    log_warnings(recording->report, recording->built.warnings);
-  }
-  return recording;
+  return replayed(load_inputs(trace.paths, options), run);
 }
 
-Result<Recording> load_ranks(std::span<const std::string> paths, const TraceOptions& trace,
-                             const CommonOptions& common) {
+Result<Session> open_job(std::span<const std::string> paths, const TraceOptions& trace,
+                         const CommonOptions& common) {
   FORETRACE_TRY(const LoadOptions options,
                 load_options(report::plural(paths.size(), "trace"), trace, common));
-  Result<Recording> recording = load_job(paths, options);
-  clear_progress();
-  if (recording.ok()) {
-    log_warnings(recording->report, recording->built.warnings);
-  }
-  return recording;
+  return replayed(load_job(paths, options), {});
 }
 
 void log_warnings(const trace::ImportReport& report, const std::vector<std::string>& warnings) {

@@ -9,8 +9,7 @@
 #include "apps/cli/arguments/arguments.h"
 #include "apps/cli/output/console.h"
 #include "apps/questions/memory/memory_budget.h"
-#include "apps/session/predict.h"
-#include "apps/session/recording/load.h"
+#include "apps/session/session.h"
 #include "sim/core/result.h"
 
 namespace foretrace::app {
@@ -31,6 +30,7 @@ struct TraceOptions {
   bool memory_graph = false;    ///< a timeline of memory will do: the command speaks of memory
   std::string step = "median";
   std::string engine = "pull";
+  bool check_graph = false;  ///< that what-ifs make
   std::string compute_rate;  ///< of nodes without a duration; empty: not given
   std::string memory_bandwidth;
   std::string network_bandwidth;
@@ -62,11 +62,11 @@ void add_budget(Arguments& arguments, BudgetOptions& options);
 /// Error: a config with a mistake.
 [[nodiscard]] Result<LoadOptions> load_options(const std::string& path, const TraceOptions& trace,
                                                const CommonOptions& common);
-/// Reads the trace with a progress bar and logs its warnings.
-[[nodiscard]] Result<Recording> load_trace(const TraceOptions& trace, const CommonOptions& common);
-/// Reads the inputs as the ranks of one job, even if they are one trace.
-[[nodiscard]] Result<Recording> load_ranks(std::span<const std::string> paths,
-                                           const TraceOptions& trace, const CommonOptions& common);
+/// Reads the trace with a progress bar, logs its warnings and replays it.
+[[nodiscard]] Result<Session> open_session(const TraceOptions& trace, const CommonOptions& common);
+/// The same of inputs that are the ranks of one job, even if they are one trace.
+[[nodiscard]] Result<Session> open_job(std::span<const std::string> paths,
+                                       const TraceOptions& trace, const CommonOptions& common);
 /// Logs what the import and the graph warn about.
 void log_warnings(const trace::ImportReport& report, const std::vector<std::string>& warnings);
 

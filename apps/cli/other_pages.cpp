@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "apps/cli/names/configs.h"
+#include "apps/cli/output/answers.h"
 #include "apps/cli/output/busy.h"
 #include "apps/cli/output/outputs.h"
 #include "apps/explorer/scenario_page.h"
@@ -45,6 +46,13 @@ Result<explorer::Page> sweep_page(const std::string& folder, const std::string& 
                                    nullptr};
   return explorer::make_sweep_page(
       {stored, folder, report::html_of(report::sweep_page(answer)), version});
+}
+
+int answer_file(const FileKind& kind, const std::string& path, const CommonOptions& common) {
+  const auto known = catalogue();
+  if (!known.ok()) return failure(known.error());
+  const auto page = kind.page(**known, path);
+  return page.ok() ? answer(*page, common) : failure(page.error());
 }
 
 Status write_page(const std::string& path, const explorer::Page& page) {

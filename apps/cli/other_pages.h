@@ -1,10 +1,11 @@
-// Pages of what is no recording: a scenario, the results of a sweep.
+// Pages of what is no recording: a scenario, the results of a sweep, a file of a kind of its own.
 #pragma once
 
 #include <string>
 
 #include "apps/cli/output/console.h"
 #include "apps/explorer/page.h"
+#include "apps/extras/file_kinds.h"
 #include "sim/core/result.h"
 
 namespace foretrace::app {
@@ -15,6 +16,10 @@ namespace foretrace::app {
 /// `folder`: what `sweep -o` wrote.
 [[nodiscard]] Result<explorer::Page> sweep_page(const std::string& folder,
                                                 const std::string& version);
+
+/// Reads the file, runs it and prints what came out; the exit code.
+[[nodiscard]] int answer_file(const FileKind& kind, const std::string& path,
+                              const CommonOptions& common);
 
 /// Writes the page; the error says why it could not.
 [[nodiscard]] Status write_page(const std::string& path, const explorer::Page& page);

@@ -14,49 +14,43 @@
 namespace foretrace::app {
 namespace {
 
-using Predictions = std::map<const WhatIfInfo*, Prediction>;
+using Answers = std::map<const WhatIfInfo*, Answer>;
+using Stack = std::vector<WhatIf>;
 
 /// The what-if of the ranking that the stack is; empty: it is none of them.
-std::string ranked_name(const PageAnswers& answers) {
-  if (answers.stack.size() != 1) return {};
-  const WhatIf& asked = answers.stack.front();
+std::string ranked_name(const Stack& stack, const Ranking& ranking) {
+  if (stack.size() != 1) return {};
+  const WhatIf& asked = stack.front();
   const auto defaults = with_defaults(*asked.info);
   if (!defaults || defaults->parameters.texts() != asked.parameters.texts()) return {};
   const auto is_it = [&](const Ranked& row) { return row.info == asked.info; };
-  return std::ranges::any_of(answers.ranking.rows, is_it) ? std::string(asked.info->name)
-                                                          : std::string();
+  return std::ranges::any_of(ranking.rows, is_it) ? std::string(asked.info->name) : std::string();
 }
 
-/// The stack that was asked for, then the best of the ranking.
-Status add_variants(const PageOptions& page, Predictions& ranked, PageAnswers& answers) {
+/// The stack that was asked for, then the best of the ranking; and which of them the page opens
+/// with: the stack, or the first that gains.
+Status add_variants(const PageOptions& page, const Stack& stack, Answers& ranked,
+                    explorer::PageInput& input) {
   FORETRACE_TRY(const HowTos& known, how_tos());
-  const std::string asked = ranked_name(answers);
-  if (!answers.stack.empty() && asked.empty()) {
-    FORETRACE_TRY(Prediction prediction,
-                  predict(answers.recording, answers.stack, answers.options, &answers.replay));
-    answers.variants.push_back(
-        explorer::variant_of("applied", page.apply, std::move(prediction), known));
+  const std::string asked = ranked_name(stack, *input.ranking);
+  input.shown = asked;
+  if (!stack.empty() && asked.empty()) {
+    FORETRACE_TRY(Answer answer, input.session.ask(stack));
+    input.shown = "applied";
+    input.variants.push_back(explorer::variant_of("applied", page.apply, std::move(answer), known));
   }
   std::size_t left = page.top;
-  for (const Ranked& row : answers.ranking.rows) {
+  for (const Ranked& row : input.ranking->rows) {
     const std::string name(row.info->name);
+    if (stack.empty() && input.shown.empty() && !row.is_noise && row.speedup > 1) {
+      input.shown = name;
+    }
     if (left == 0 && name != asked) continue;
     left -= left == 0 ? 0 : 1;
-    answers.variants.push_back(
+    input.variants.push_back(
         explorer::variant_of(name, {name}, std::move(ranked.at(row.info)), known));
   }
   return ok_status();
-}
-
-/// The variant that the page opens with: the stack, or the first that gains.
-std::string shown_of(const PageAnswers& answers) {
-  std::string asked = ranked_name(answers);
-  if (!asked.empty()) return asked;
-  if (!answers.stack.empty()) return "applied";
-  for (const Ranked& row : answers.ranking.rows) {
-    if (!row.is_noise && row.speedup > 1) return std::string(row.info->name);
-  }
-  return {};
 }
 
 Result<std::vector<WhatIf>> stack_of(const PageOptions& page) {
@@ -110,44 +104,32 @@ void add_page_options(Arguments& arguments, PageOptions& options) {
       .in_range(1, 1000);
 }
 
-Result<PageAnswers> page_answers(const PageOptions& page, const TraceOptions& trace,
-                                 const CommonOptions& common) {
-  FORETRACE_TRY(std::vector<WhatIf> stack, stack_of(page));
-  FORETRACE_TRY(const RunOptions options, run_options(trace));
-  FORETRACE_TRY(Recording recording, load_trace(trace, common));
-  FORETRACE_TRY(Replay replay, foretrace::replay(recording, options));
-  PageAnswers answers{std::move(recording), options, std::move(replay), {}, std::move(stack), {}};
-  Predictions ranked;
+Result<explorer::PageInput> page_of_run(const PageOptions& page, const TraceOptions& trace,
+                                        const CommonOptions& common) {
+  FORETRACE_TRY(const Stack stack, stack_of(page));
+  FORETRACE_TRY(Session session, open_session(trace, common));
+  Answers ranked;
   Result<Ranking> ranking = while_busy(common, "trying every what-if", [&] {
-    const auto keep = [&ranked](const WhatIfInfo& info, Prediction prediction) {
-      ranked.emplace(&info, std::move(prediction));
-    };
-    return rank_all(answers.recording, answers.replay, answers.options, RankHow{.keep = keep});
+    return rank_all(session, {.keep = [&ranked](const WhatIfInfo& info, Answer answer) {
+                      ranked.emplace(&info, std::move(answer));
+                    }});
   });
   FORETRACE_TRY(ranking);
-  answers.ranking = *std::move(ranking);
-  FORETRACE_TRY(add_variants(page, ranked, answers));
-  return answers;
-}
-
-Result<explorer::PageInput> page_input(const PageOptions& page, const TraceOptions& trace,
-                                       PageAnswers& answers) {
-  explorer::PageInput input{.recording = answers.recording,
-                            .replay = answers.replay,
+  explorer::PageInput input{.session = std::move(session),
                             .traces = trace.paths,
-                            .ranking = &answers.ranking,
-                            .variants = std::move(answers.variants),
-                            .shown = shown_of(answers),
+                            .ranking = *std::move(ranking),
+                            .variants = {},
+                            .shown = {},
                             .cards = {},
                             .step_number = {},
                             .version = {},
                             .most_bytes = page.most_megabytes * 1'000'000};
-  if (answers.options.step.kind == StepChoice::Kind::number) {
-    input.step_number = answers.options.step.number;
-  }
+  FORETRACE_TRY(add_variants(page, stack, ranked, input));
+  const StepChoice& step = input.session.options().step;
+  if (step.kind == StepChoice::Kind::number) input.step_number = step.number;
   for (std::string& path : input.traces) path = std::string(file_name_of(path));
   std::ranges::move(words_of(trace), std::back_inserter(input.traces));
-  FORETRACE_TRY(explorer::answer_all(input, answers.options));
+  FORETRACE_TRY(explorer::tell_all(input));
   return input;
 }
 

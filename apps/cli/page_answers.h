@@ -8,8 +8,6 @@
 #include "apps/cli/options.h"
 #include "apps/cli/output/console.h"
 #include "apps/explorer/page.h"
-#include "apps/questions/search/ranking.h"
-#include "apps/session/predict.h"
 #include "sim/core/result.h"
 
 namespace foretrace::app {
@@ -23,21 +21,9 @@ struct PageOptions {
 /// --apply, --top and --max-size.
 void add_page_options(Arguments& arguments, PageOptions& options);
 
-struct PageAnswers {
-  Recording recording;
-  RunOptions options;
-  Replay replay;
-  Ranking ranking;
-  std::vector<WhatIf> stack;
-  std::vector<explorer::Variant> variants;
-};
-/// The what-ifs are checked before the trace is read.
-[[nodiscard]] Result<PageAnswers> page_answers(const PageOptions& page, const TraceOptions& trace,
-                                               const CommonOptions& common);
-
-/// The page that they make, but its version; `answers` lives longer.
-[[nodiscard]] Result<explorer::PageInput> page_input(const PageOptions& page,
-                                                     const TraceOptions& trace,
-                                                     PageAnswers& answers);
+/// The page, but its version. The what-ifs are checked before the trace is read.
+[[nodiscard]] Result<explorer::PageInput> page_of_run(const PageOptions& page,
+                                                      const TraceOptions& trace,
+                                                      const CommonOptions& common);
 
 }  // namespace foretrace::app

@@ -14,7 +14,6 @@
 #include "apps/questions/memory/max_batch.h"
 #include "apps/questions/search/best_set.h"
 #include "apps/report/pages/result.h"
-#include "apps/session/memory_need.h"
 #include "models/whatifs/what_if_spec.h"
 #include "sim/core/text.h"
 
@@ -23,37 +22,48 @@ namespace {
 
 constexpr std::array<std::string_view, 2> orders = {"time", "memory"};
 
-report::ResultAnswer answer_of(const WhatIfBase& base) {
-  return {.recording = base.recording, .replay = base.replay, .baseline = base.analysis};
+/// The memory that --fit names, a size or an accelerator by any of its names; without it that of
+/// the accelerator that the stack leads to, if it is known.
+Result<std::optional<MemoryTarget>> target_of(const Questions& questions, const Session& session,
+                                              std::span<const WhatIf> stack) {
+  FORETRACE_TRY(const auto device, accelerator_after(session, stack));
+  const std::string& text = questions.fit;
+  if (text.empty()) {
+    return device ? std::optional(foretrace::target_of(*device)) : std::nullopt;
+  }
+  const bool is_size = is_digit(text.front()) || text.front() == '.';
+  FORETRACE_TRY(const std::string name, is_size ? text : accelerator_named(text));
+  FORETRACE_TRY(auto target, parse_target(session.recording().catalogue(), name, device));
+  return std::optional(std::move(target));
 }
 
-/// A size, or the memory of an accelerator by any of its names.
-Result<MemoryTarget> parse_target(const Catalogue& known, const std::string& text,
-                                  const std::optional<Accelerator>& accelerator) {
-  const bool is_size = !text.empty() && (is_digit(text.front()) || text.front() == '.');
-  const Result<std::string> name = is_size ? text : accelerator_named(text);
-  return name.ok() ? foretrace::parse_target(known, *name, accelerator) : name.error();
+/// A set that is the answer, in full: as if it had been asked for with --apply.
+int answer_set(const CommonOptions& common, const Session& session, const std::vector<WhatIf>& set,
+               report::ResultAnswer result, ExitCode code) {
+  if (!common.json || set.empty()) return answer(report::result_page(result), common, code);
+  const auto full = session.ask(set);
+  if (!full.ok()) return failure(full.error());
+  result.predicted = &*full;
+  return answer(report::result_page(result), common, code);
 }
 
 int answer_ranking(const Questions& questions, const CommonOptions& common,
-                   const WhatIfBase& base) {
+                   const Session& session) {
   const auto by = questions.by == "memory" ? RankBy::memory : RankBy::time;
   const auto ranking = while_busy(common, "trying every what-if", [&] {
-    return rank_all(base.recording, base.replay, base.options,
-                    RankHow{.by = by, .examples = questions.examples});
+    return rank_all(session, {.by = by, .examples = questions.examples});
   });
   if (!ranking.ok()) {
     return failure(ranking.error());
   }
-  report::ResultAnswer result = answer_of(base);
+  report::ResultAnswer result{.session = session};
   result.ranking = &*ranking;
   if (!questions.pairs) {
     return answer(report::result_page(result), common,
                   ranking->rows.empty() ? exit_answer_is_no : exit_done);
   }
-  const auto pairs = while_busy(common, "trying what-ifs two at a time", [&] {
-    return rank_pairs(base.recording, base.replay, base.options, *ranking, questions.top);
-  });
+  const auto pairs = while_busy(common, "trying what-ifs two at a time",
+                                [&] { return rank_pairs(session, *ranking, questions.top); });
   if (!pairs.ok()) {
     return failure(pairs.error());
   }
@@ -63,52 +73,20 @@ int answer_ranking(const Questions& questions, const CommonOptions& common,
                 pairs->rows.empty() ? exit_answer_is_no : exit_done);
 }
 
-/// A set that is the answer, in full: as if it had been asked for with --apply.
-class FullAnswer {
- public:
-  Status show(const WhatIfBase& base, std::span<const WhatIf> stack, report::ResultAnswer& result) {
-    FORETRACE_TRY(prediction_, predict(base.recording, stack, base.options, &base.replay));
-    FORETRACE_TRY(predicted_, analyse(prediction_->graph, prediction_->run, base.options));
-    add_reserved(base.recording, base.replay.run.timeline, prediction_->graph, *predicted_);
-    result.prediction = &*prediction_;
-    result.predicted = &*predicted_;
-    return ok_status();
-  }
-
- private:
-  std::optional<Prediction> prediction_;
-  std::optional<Analysis> predicted_;
-};
-
-int answer_fit(const Questions& questions, const CommonOptions& common, const WhatIfBase& base,
+int answer_fit(const Questions& questions, const CommonOptions& common, const Session& session,
                std::span<const WhatIf> stack, std::span<const std::string> texts) {
-  const auto accelerator = accelerator_after(base.recording, stack);
-  if (!accelerator.ok()) {
-    return failure(accelerator.error());
-  }
-  const auto target = parse_target(base.recording.catalogue(), questions.fit, *accelerator);
-  if (!target.ok()) {
-    return failure(target.error());
-  }
-  const auto found = fit_memory(base.recording, base.replay, stack, *target, base.options, {},
-                                progress_bar(common, "sets tried"));
+  const auto target = target_of(questions, session, stack);
+  if (!target.ok()) return failure(target.error());
+  const auto found = fit_memory(session, stack, **target, {}, progress_bar(common, "sets tried"));
   clear_progress();
-  if (!found.ok()) {
-    return failure(found.error());
-  }
-  report::ResultAnswer result = answer_of(base);
-  result.fit = &*found;
-  result.what_ifs = texts;
-  FullAnswer full;
-  if (common.json && found->best) {
-    const Status shown = full.show(base, with_set(stack, *found, *found->best), result);
-    if (!shown.ok()) return failure(shown.error());
-  }
-  return answer(report::result_page(result), common,
-                found->best || found->fits_now() ? exit_done : exit_answer_is_no);
+  if (!found.ok()) return failure(found.error());
+  return answer_set(common, session,
+                    found->best ? with_set(stack, *found, *found->best) : std::vector<WhatIf>{},
+                    {.session = session, .fit = &*found, .what_ifs = texts},
+                    found->best || found->fits_now() ? exit_done : exit_answer_is_no);
 }
 
-int answer_search(const Questions& questions, const CommonOptions& common, const WhatIfBase& base,
+int answer_search(const Questions& questions, const CommonOptions& common, const Session& session,
                   std::span<const WhatIf> stack, std::span<const std::string> texts) {
   BestSetQuestion question{.by = questions.by == "memory" ? RankBy::memory : RankBy::time,
                            .most_members = questions.members,
@@ -120,56 +98,35 @@ int answer_search(const Questions& questions, const CommonOptions& common, const
     question.without.push_back(one.front().name);
   }
   if (!questions.fit.empty()) {
-    const auto accelerator = accelerator_after(base.recording, stack);
-    if (!accelerator.ok()) return failure(accelerator.error());
-    const auto target = parse_target(base.recording.catalogue(), questions.fit, *accelerator);
+    const auto target = target_of(questions, session, stack);
     if (!target.ok()) return failure(target.error());
     question.target = *target;
   }
-  const auto found = find_best_set(base.recording, base.replay, stack, base.options, question,
-                                   progress_bar(common, "sets tried"));
+  const auto found = find_best_set(session, stack, question, progress_bar(common, "sets tried"));
   clear_progress();
   if (!found.ok()) return failure(found.error());
-  report::ResultAnswer result = answer_of(base);
-  result.best_set = &*found;
-  result.what_ifs = texts;
-  FullAnswer full;
-  if (common.json && found->best) {
-    const Status shown = full.show(base, what_ifs_of_set(stack, *found, *found->best), result);
-    if (!shown.ok()) return failure(shown.error());
-  }
-  return answer(report::result_page(result), common, found->best ? exit_done : exit_answer_is_no);
-}
-
-Result<MemoryTarget> batch_target(const Questions& questions, const WhatIfBase& base,
-                                  std::span<const WhatIf> stack) {
-  FORETRACE_TRY(const auto accelerator, accelerator_after(base.recording, stack));
-  if (!questions.fit.empty()) {
-    return parse_target(base.recording.catalogue(), questions.fit, accelerator);
-  }
-  if (!accelerator) {
-    return Error{ErrorCode::bad_usage,
-                 "--max-batch: the accelerator of the recording is not known, expected --fit SIZE "
-                 "with the size of its memory or the name of an accelerator"};
-  }
-  return target_of(*accelerator);
+  return answer_set(
+      common, session,
+      found->best ? what_ifs_of_set(stack, *found, *found->best) : std::vector<WhatIf>{},
+      {.session = session, .best_set = &*found, .what_ifs = texts},
+      found->best ? exit_done : exit_answer_is_no);
 }
 
 int answer_max_batch(const Questions& questions, const CommonOptions& common,
-                     const WhatIfBase& base, std::span<const WhatIf> stack) {
-  const auto target = batch_target(questions, base, stack);
-  if (!target.ok()) {
-    return failure(target.error());
+                     const Session& session, std::span<const WhatIf> stack) {
+  const auto target = target_of(questions, session, stack);
+  if (!target.ok()) return failure(target.error());
+  if (!*target) {
+    return failure(
+        {ErrorCode::bad_usage,
+         "--max-batch: the accelerator of the recording is not known, expected --fit SIZE "
+         "with the size of its memory or the name of an accelerator"});
   }
-  const auto found = find_max_batch(base.recording, base.replay, stack, *target, base.options,
-                                    progress_bar(common, "batches tried"));
+  const auto found =
+      find_max_batch(session, stack, **target, progress_bar(common, "batches tried"));
   clear_progress();
-  if (!found.ok()) {
-    return failure(found.error());
-  }
-  report::ResultAnswer result = answer_of(base);
-  result.max_batch = &*found;
-  return answer(report::result_page(result), common,
+  if (!found.ok()) return failure(found.error());
+  return answer(report::result_page({.session = session, .max_batch = &*found}), common,
                 found->max_batch > 0 ? exit_done : exit_answer_is_no);
 }
 
@@ -262,16 +219,16 @@ Status check_questions(const Questions& questions, bool has_stack) {
   return ok_status();
 }
 
-int answer_question(const Questions& questions, const CommonOptions& common, const WhatIfBase& base,
+int answer_question(const Questions& questions, const CommonOptions& common, const Session& session,
                     std::span<const WhatIf> stack, std::span<const std::string> texts) {
   if (questions.ranks()) {
-    return answer_ranking(questions, common, base);
+    return answer_ranking(questions, common, session);
   }
   if (questions.search) {
-    return answer_search(questions, common, base, stack, texts);
+    return answer_search(questions, common, session, stack, texts);
   }
-  return questions.max_batch ? answer_max_batch(questions, common, base, stack)
-                             : answer_fit(questions, common, base, stack, texts);
+  return questions.max_batch ? answer_max_batch(questions, common, session, stack)
+                             : answer_fit(questions, common, session, stack, texts);
 }
 
 }  // namespace foretrace::app

@@ -10,9 +10,7 @@
 #include "apps/cli/arguments/arguments.h"
 #include "apps/cli/output/console.h"
 #include "apps/questions/search/ranking.h"
-#include "apps/session/analysis.h"
-#include "apps/session/predict.h"
-#include "apps/session/recording/load.h"
+#include "apps/session/session.h"
 #include "models/whatifs/what_if_spec.h"
 #include "sim/core/result.h"
 
@@ -44,17 +42,9 @@ void add_questions(Arguments& arguments, Questions& questions);
 /// Refuses questions that exclude each other. `has_stack`: --apply or --accelerator is given.
 [[nodiscard]] Status check_questions(const Questions& questions, bool has_stack);
 
-/// What every answer starts from.
-struct WhatIfBase {
-  Recording recording;
-  RunOptions options;
-  Replay replay;
-  Analysis analysis;
-};
-
 /// Answers the question on stdout; the exit code. `texts` are the what-ifs of `stack` as written.
 [[nodiscard]] int answer_question(const Questions& questions, const CommonOptions& common,
-                                  const WhatIfBase& base, std::span<const WhatIf> stack,
+                                  const Session& session, std::span<const WhatIf> stack,
                                   std::span<const std::string> texts);
 
 }  // namespace foretrace::app

@@ -172,9 +172,9 @@ json base_facts(const TaskGraph& graph, const PackedGraph& packed, Strings& stri
           {"steps", steps_of(graph)}};
 }
 
-json variant_facts(const Variant& variant, const TaskGraph& base, const PackedGraph& packed,
-                   Strings& strings) {
-  const TaskGraph& graph = variant.prediction.graph;
+json variant_facts(const Variant& variant, const ChangedRun& changed, const TaskGraph& base,
+                   const PackedGraph& packed, Strings& strings) {
+  const TaskGraph& graph = changed.graph;
   const std::size_t works = works_in_common(graph, base);
   json answer = answer_facts(variant.document);
   if (answer.is_object()) answer.erase("baseline");  // as the page has it of the recording
@@ -185,8 +185,8 @@ json variant_facts(const Variant& variant, const TaskGraph& base, const PackedGr
           {"summary", variant.summary},
           {"paper", variant.paper},
           {"how", variant.how},
-          {"step_ns", variant.prediction.run.answer.step_ns},
-          {"samples", variant.prediction.samples.value_or(1)},
+          {"step_ns", changed.run.answer.step_ns},
+          {"samples", changed.samples.value_or(1)},
           {"answer", answer},
           {"block", "variant-" + variant.name},
           {"columns", columns_of(packed)},

@@ -35,7 +35,8 @@ class Strings {
 [[nodiscard]] nlohmann::json base_facts(const TaskGraph& graph, const PackedGraph& packed,
                                         Strings& strings);
 /// A changed graph: what it has beyond the recorded one.
-[[nodiscard]] nlohmann::json variant_facts(const Variant& variant, const TaskGraph& base,
-                                           const PackedGraph& packed, Strings& strings);
+[[nodiscard]] nlohmann::json variant_facts(const Variant& variant, const ChangedRun& changed,
+                                           const TaskGraph& base, const PackedGraph& packed,
+                                           Strings& strings);
 
 }  // namespace foretrace::explorer

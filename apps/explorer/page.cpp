@@ -29,12 +29,12 @@ Result<HeldGraph> held(PackedGraph packed) {
 }
 
 Result<HeldGraph> held_variant(const Variant& variant, const TaskGraph& base) {
-  const Prediction& prediction = variant.prediction;
+  const ChangedRun& prediction = variant.answer->prediction();
   return held(pack_variant(prediction.graph, base, prediction.origin));
 }
 
 /// Why a page cannot simulate it; empty: it can.
-std::string_view cannot_be_held(const Prediction& prediction) {
+std::string_view cannot_be_held(const ChangedRun& prediction) {
   const bool can = fits_doubles(prediction.graph) && is_pulled(prediction);
   return can ? "" : "its order is decided while it runs";
 }
@@ -67,7 +67,7 @@ class Blocks {
   explicit Blocks(const PageInput& input) : input_(input) {}
 
   Status collect() {
-    const TaskGraph& base = input_.recording.graph();
+    const TaskGraph& base = input_.session.graph();
     FORETRACE_TRY(check_base(base));
     FORETRACE_TRY(const HeldGraph graph,
                   input_.held ? Result<HeldGraph>(*input_.held) : held(pack_graph(base)));
@@ -127,7 +127,7 @@ class Blocks {
   Status add(const Variant& variant, const TaskGraph& base) {
     const std::string_view why = variant.held || !variant.left_out.empty()
                                      ? variant.left_out
-                                     : cannot_be_held(variant.prediction);
+                                     : cannot_be_held(variant.answer->prediction());
     if (!why.empty()) {
       leave_out(variant, why);
       return ok_status();
@@ -135,7 +135,7 @@ class Blocks {
     FORETRACE_TRY(HeldGraph graph,
                   variant.held ? Result<HeldGraph>(*variant.held) : held_variant(variant, base));
     const std::size_t known = strings_.size();
-    json facts = variant_facts(variant, base, graph.packed, strings_);
+    json facts = variant_facts(variant, variant.answer->prediction(), base, graph.packed, strings_);
     json cards = cards_html(variant.cards);
     FORETRACE_TRY(count(strings_.list(known), size_));
     std::size_t bytes = graph.block.size() + bytes_of_tag + variant.name.size();
@@ -184,12 +184,12 @@ bool is_pulled(const TaskGraph& graph, const Timeline& timeline) {
   return simulate(graph).points == timeline.points;
 }
 
-bool is_pulled(const Prediction& prediction) {
-  return prediction.run.is_pulled || is_pulled(prediction.graph, prediction.run.timeline);
+bool is_pulled(const ChangedRun& changed) {
+  return changed.run.is_pulled || is_pulled(changed.graph, changed.run.timeline);
 }
 
 Status choose_variants(PageInput& input) {
-  const TaskGraph& base = input.recording.graph();
+  const TaskGraph& base = input.session.graph();
   FORETRACE_TRY(check_base(base));
   std::vector<Status> done(input.variants.size() + 1, ok_status());
   const auto keep = [](Result<HeldGraph> graph, std::optional<HeldGraph>& place) -> Status {
@@ -203,7 +203,7 @@ Status choose_variants(PageInput& input) {
       return;
     }
     Variant& variant = input.variants[i - 1];
-    variant.left_out = cannot_be_held(variant.prediction);
+    variant.left_out = cannot_be_held(variant.answer->prediction());
     if (variant.left_out.empty()) done[i] = keep(held_variant(variant, base), variant.held);
   });
   for (Status& status : done) {

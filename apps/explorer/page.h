@@ -11,9 +11,7 @@
 #include <vector>
 
 #include "apps/questions/search/ranking.h"
-#include "apps/session/analysis.h"
-#include "apps/session/predict.h"
-#include "apps/session/recording/load.h"
+#include "apps/session/session.h"
 #include "models/whatifs/what_if_spec.h"
 #include "sim/core/result.h"
 #include "sim/result/export/graph_columns.h"
@@ -41,18 +39,17 @@ struct Variant {
   std::string summary{};
   std::string paper{};
   std::vector<std::string> how{};  ///< how to get it, in lines
-  Prediction prediction{};
-  std::string document{};  ///< what `whatif` answers, as JSON; empty: nobody asked it yet
+  std::optional<Answer> answer{};  ///< none: a server simulated it, no more
+  std::string document{};          ///< what `whatif` answers, as JSON; empty: nobody asked it yet
   std::vector<Card> cards{};
   std::optional<HeldGraph> held{};  ///< none: not packed yet
   std::string left_out{};           ///< why the page cannot hold it, once that is known
 };
 
 struct PageInput {
-  const Recording& recording;
-  const Replay& replay;
+  Session session;
   std::vector<std::string> traces;  ///< as they were given
-  const Ranking* ranking = nullptr;
+  std::optional<Ranking> ranking;
   std::vector<Variant> variants;            ///< the most useful first
   std::string shown;                        ///< of the variants; empty: as recorded
   std::vector<Card> cards;                  ///< of the recorded run
@@ -72,7 +69,7 @@ using BlockMap = std::map<std::string, std::string>;
 /// Whether one pass in order gives the times that the engine gave: policies need a queue.
 [[nodiscard]] bool is_pulled(const TaskGraph& graph, const Timeline& timeline);
 /// The same, of a run that knows which engine it was.
-[[nodiscard]] bool is_pulled(const Prediction& prediction);
+[[nodiscard]] bool is_pulled(const ChangedRun& changed);
 
 /// Packs all graphs and leaves out variants that the page cannot hold, or has no room for: nobody
 /// needs an answer of those. Errors: as page_parts().

@@ -22,7 +22,7 @@ using nlohmann::json;
 using report::html_text;
 
 std::string_view unit_of(const PageInput& input) {
-  return input.replay.run.answer.is_span ? "run" : "step";
+  return input.session.run().answer.is_span ? "run" : "step";
 }
 
 const Variant* shown_variant(const PageInput& input) {
@@ -48,39 +48,37 @@ std::string samples_text(double samples) {
 }
 
 std::string sentence_html(const PageInput& input) {
-  const std::int64_t before = input.replay.run.answer.step_ns;
+  const std::int64_t before = input.session.step_ns();
   const Variant* const variant = shown_variant(input);
   if (variant == nullptr) {
     return fmt::format("This {} takes {}.", unit_of(input),
                        figure_html("/baseline/step_ns", report::time_text(before), "em"));
   }
-  const std::int64_t after = variant->prediction.run.answer.step_ns;
+  const std::int64_t after = variant->answer->step_ns();
   return fmt::format(
       "With <em>{}</em> this {} would take <span class=\"to\">{}</span><span class=\"from\"> "
       "instead of {}{}.</span>",
       html_text(variant->title), unit_of(input),
       figure_html("/predicted/step_ns", report::time_text(after, before)),
       figure_html("/baseline/step_ns", report::time_text(before)),
-      samples_text(variant->prediction.samples.value_or(1)));
+      samples_text(variant->answer->samples()));
 }
 
 std::string figures_html(const PageInput& input) {
   const Variant* const variant = shown_variant(input);
   if (variant == nullptr) return provenance_html(input.document, "baseline");
-  const Prediction& prediction = variant->prediction;
-  const std::int64_t before = std::max<std::int64_t>(1, input.replay.run.answer.step_ns);
-  const double samples = prediction.samples.value_or(1);
+  const Answer& answer = *variant->answer;
+  const std::int64_t before = std::max<std::int64_t>(1, input.session.step_ns());
+  const double samples = answer.samples();
   return fmt::format(
       "<span>{}{}</span> <span>between {} and {}</span>{}",
-      figure_html(
-          samples == 1 ? "/predicted/step_ns to /baseline/step_ns"
-                       : "/predicted/step_ns per /predicted/throughput/samples to "
-                         "/baseline/step_ns",
-          report::signed_percent_text(change_of(prediction.run.answer.step_ns, samples, before)),
-          "b"),
+      figure_html(samples == 1 ? "/predicted/step_ns to /baseline/step_ns"
+                               : "/predicted/step_ns per /predicted/throughput/samples to "
+                                 "/baseline/step_ns",
+                  report::signed_percent_text(change_of(answer.step_ns(), samples, before)), "b"),
       samples == 1 ? "" : " per sample",
-      figure_html("/predicted/low_ns", report::time_text(prediction.low_ns, before), "b"),
-      figure_html("/predicted/high_ns", report::time_text(prediction.high_ns, before), "b"),
+      figure_html("/predicted/low_ns", report::time_text(answer.low_ns(), before), "b"),
+      figure_html("/predicted/high_ns", report::time_text(answer.high_ns(), before), "b"),
       provenance_html(variant->document, "predicted"));
 }
 
@@ -90,23 +88,23 @@ std::string chips_html(const PageInput& input) {
     html += at.empty() ? fmt::format("<li><bdi>{}</bdi></li>", html_text(text, 60))
                        : figure_html(at, text, "li");
   };
-  const auto& devices = input.recording.graph().context().devices;
+  const auto& devices = input.session.graph().context().devices;
   if (!devices.empty() && !devices.front().name.empty()) chip("", devices.front().name);
-  if (input.recording.job) {
-    chip("number of /ranks", report::plural(input.recording.job->ranks.size(), "rank"));
+  if (input.session.recording().job) {
+    chip("number of /ranks", report::plural(input.session.recording().job->ranks.size(), "rank"));
   }
-  chip("/tasks", report::count_text(input.recording.graph().size()) + " tasks");
-  const std::size_t steps = input.replay.run.steps.host_ns.size();
+  chip("/tasks", report::count_text(input.session.graph().size()) + " tasks");
+  const std::size_t steps = input.session.run().steps.host_ns.size();
   chip("number of /baseline/steps_ns",
        steps == 0 ? "no steps: the whole recording" : report::plural(steps, "step"));
   chip("/baseline/error",
-       fmt::format("replay {} off", report::signed_percent_text(input.replay.error)));
+       fmt::format("replay {} off", report::signed_percent_text(input.session.replay().error)));
   return html;
 }
 
 std::string doubts_html(const PageInput& input) {
   std::string html;
-  for (const Doubt& doubt : input.replay.doubts) {
+  for (const Doubt& doubt : input.session.replay().doubts) {
     html += "<p class=\"doubt\" role=\"note\">Doubtful: " + html_text(doubt.text, 2000) + "</p>\n";
   }
   return html;
@@ -169,17 +167,17 @@ std::vector<RankingRow> ranking_rows(const PageInput& input,
                                      const std::set<std::string_view>& carried) {
   std::vector<RankingRow> rows;
   std::set<std::string_view> ranked;
-  if (input.ranking != nullptr) {
+  if (input.ranking) {
     for (const Ranked& row : input.ranking->rows) ranked.insert(row.info->name);
   }
   for (const Variant& variant : input.variants) {
     if (ranked.contains(variant.name)) continue;
-    const Prediction& prediction = variant.prediction;
-    rows.push_back({"/predicted", "applied", variant.name, variant.title,
-                    prediction.run.answer.step_ns, prediction.low_ns, prediction.high_ns,
-                    prediction.samples.value_or(1), false, carried.contains(variant.name)});
+    const Answer& answer = *variant.answer;
+    rows.push_back({"/predicted", "applied", variant.name, variant.title, answer.step_ns(),
+                    answer.low_ns(), answer.high_ns(), answer.samples(), false,
+                    carried.contains(variant.name)});
   }
-  if (input.ranking == nullptr) return rows;
+  if (!input.ranking) return rows;
   for (const Ranked& row : input.ranking->rows) {
     const auto number = static_cast<std::size_t>(&row - input.ranking->rows.data());
     rows.push_back({fmt::format("/ranking/rows/{}", number), "ranking", row.info->name,
@@ -191,7 +189,7 @@ std::vector<RankingRow> ranking_rows(const PageInput& input,
 
 /// Those that gain, and folded those that do not.
 std::string ranking_html(const PageInput& input, const std::set<std::string_view>& carried) {
-  const std::int64_t before = std::max<std::int64_t>(1, input.replay.run.answer.step_ns);
+  const std::int64_t before = std::max<std::int64_t>(1, input.session.step_ns());
   std::string shown;
   std::string folded;
   std::size_t count = 0;
@@ -208,7 +206,7 @@ std::string ranking_html(const PageInput& input, const std::set<std::string_view
 }
 
 std::string left_out_html(const PageInput& input) {
-  if (input.ranking == nullptr || input.ranking->left_out.empty()) return {};
+  if (!input.ranking || input.ranking->left_out.empty()) return {};
   std::string failed;
   std::string others;
   std::size_t count = 0;
@@ -263,7 +261,7 @@ std::string cards_html(std::span<const Card> cards) {
 
 Pieces pieces_of(const PageInput& input, const std::set<std::string_view>& carried) {
   const Variant* const shown = shown_variant(input);
-  const std::string file = html_text(file_name_of(input.recording.path), 120);
+  const std::string file = html_text(file_name_of(input.session.recording().path), 120);
   return {{"KIND", "run"},
           {"LIST_TITLE", "What if"},
           {"LIST_HINT", "each alone, simulated, with its range"},

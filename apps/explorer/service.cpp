@@ -10,7 +10,6 @@
 #include "apps/explorer/facts.h"
 #include "apps/explorer/page_pieces.h"
 #include "apps/report/text.h"
-#include "apps/session/predict.h"
 
 namespace foretrace::explorer {
 namespace {
@@ -82,7 +81,7 @@ bool Newest::is_superseded(const Question& question) const {
 
 Status Service::prepare(std::span<const std::string> runs) {
   FORETRACE_TRY(PageParts parts, page_parts(input_));
-  json opening = what_there_is(input_.recording.catalogue());
+  json opening = what_there_is(input_.session.recording().catalogue());
   opening["runs"] = runs;
   opening["pieces"] = std::move(parts.pieces);
   opening["blocks"] = std::move(parts.blocks);
@@ -108,8 +107,9 @@ Result<std::optional<WhatIfStack>> Service::applied(const Question& question, co
   const std::vector<std::string> texts = texts_of(stack);
   while (same < std::min(layers_.size(), texts.size()) && layers_[same].text == texts[same]) ++same;
   layers_.erase(layers_.begin() + static_cast<std::ptrdiff_t>(same), layers_.end());
-  WhatIfStack made =
-      layers_.empty() ? WhatIfStack(input_.recording, options_.checks) : layers_.back().stack;
+  WhatIfStack made = layers_.empty()
+                         ? WhatIfStack(input_.session.recording(), input_.session.options().checks)
+                         : layers_.back().stack;
   for (std::size_t i = same; i < stack.size(); ++i) {
     if (newest_.is_superseded(question)) return std::optional<WhatIfStack>();
     FORETRACE_TRY(made.push(stack[i], Neutral::keep));
@@ -122,46 +122,30 @@ Response Service::point(const Question& question, const Stack& stack) {
   const Result<std::optional<WhatIfStack>> applied_to = applied(question, stack);
   if (!applied_to.ok()) return declined(applied_to.error());
   if (!*applied_to || newest_.is_superseded(question)) return superseded();
-  const WhatIfStack& made = **applied_to;
-  Result<Run> run = simulate_run(made.graph(), options_);
-  if (!run.ok()) return declined(run.error());
+  const Result<ChangedRun> changed = (*applied_to)->simulate(input_.session.options());
+  if (!changed.ok()) return declined(changed.error());
   if (newest_.is_superseded(question)) return superseded();
-  Prediction prediction;
-  prediction.low_ns = prediction.high_ns = run->answer.step_ns;
-  prediction.graph = made.graph();
-  prediction.origin = made.origin();
-  prediction.applied = made.applied();
-  prediction.samples = made.samples();
-  prediction.run = *std::move(run);
-  const bool is_shown = fits_doubles(prediction.graph) && is_pulled(prediction);
-  const Variant variant = variant_of("engine", texts_of(stack), std::move(prediction), how_tos_);
-  PackedGraph packed;
-  if (is_shown) {
-    packed =
-        pack_variant(variant.prediction.graph, input_.recording.graph(), variant.prediction.origin);
-  }
+  const TaskGraph& base = input_.session.graph();
+  const bool is_shown = fits_doubles(changed->graph) && is_pulled(*changed);
+  const PackedGraph packed =
+      is_shown ? pack_variant(changed->graph, base, changed->origin) : PackedGraph{};
+  const Variant variant = variant_of("engine", texts_of(stack), changed->applied, how_tos_);
   Strings strings;
   json head = {{"id", question.id},
                {"is_shown", is_shown},
-               {"variant", variant_facts(variant, input_.recording.graph(), packed, strings)}};
+               {"variant", variant_facts(variant, *changed, base, packed, strings)}};
   head["strings"] = strings.list();
   return {.type = "application/octet-stream", .body = framed(head, packed.bytes)};
 }
 
 Response Service::rest(const Question& question, const Stack& stack) {
-  Result<Prediction> prediction = predict(input_.recording, stack, options_, &input_.replay);
-  if (!prediction.ok()) return declined(prediction.error());
+  Result<Answer> answer = input_.session.ask(stack);
+  if (!answer.ok()) return declined(answer.error());
   if (newest_.is_superseded(question)) return superseded();
-  add_facts(input_.recording, input_.replay.run, *prediction);
-  Variant variant = variant_of("engine", texts_of(stack), *std::move(prediction), how_tos_);
-  const Result<Answers> answers = Answers::of(input_, options_);
-  if (!answers.ok()) return declined(answers.error());
-  if (newest_.is_superseded(question)) return superseded();
-  if (const Status answered = answers->answer(variant); !answered.ok()) {
-    return declined(answered.error());
-  }
+  Variant variant = variant_of("engine", texts_of(stack), *std::move(answer), how_tos_);
+  if (const Status told = tell(variant); !told.ok()) return declined(told.error());
   return {.body = dumped({{"id", question.id},
-                          {"samples", variant.prediction.samples.value_or(1)},
+                          {"samples", variant.answer->samples()},
                           {"answer", answer_facts(variant.document)},
                           {"cards", cards_html(variant.cards)}})};
 }

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "apps/explorer/page.h"
@@ -38,9 +39,8 @@ class Newest {
 /// Thread-safe; questions are worked on one at a time.
 class Service {
  public:
-  /// Both live longer than the service.
-  Service(const PageInput& input, const HowTos& how_tos, RunOptions options)
-      : input_(input), how_tos_(how_tos), options_(options) {}
+  /// What is known of how to get what-ifs lives longer than the service.
+  Service(PageInput input, const HowTos& how_tos) : input_(std::move(input)), how_tos_(how_tos) {}
   /// Prepares what every page opens with; `runs` names all that can be chosen. Errors: see
   /// page_parts().
   [[nodiscard]] Status prepare(std::span<const std::string> runs);
@@ -61,9 +61,8 @@ class Service {
     std::string text;
     WhatIfStack stack;
   };
-  const PageInput& input_;
+  const PageInput input_;
   const HowTos& how_tos_;
-  RunOptions options_;
   std::string opening_{};
   Newest newest_;
   std::mutex engine_;          // guards what follows, and the engine's time

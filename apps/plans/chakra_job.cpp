@@ -12,14 +12,12 @@
 #include "models/hardware/networks/placement.h"
 #include "models/jobs/program/rank_program.h"
 #include "sim/core/whole.h"
-#include "trace/formats/chakra/chakra_fields.h"
-#include "trace/formats/chakra/protobuf_out.h"
+#include "trace/formats/chakra/node_message.h"
 
 namespace foretrace {
 namespace {
 
 namespace chakra = trace::formats::chakra;
-using trace::formats::WireMessage;
 
 constexpr std::uint32_t most_ranks = 4096;
 
@@ -31,30 +29,6 @@ chakra::NodeType type_of(const RankNode& node) {
     case RankNodeType::receive: return chakra::comm_recv;
   }
   return chakra::comp;
-}
-
-std::string metadata() {
-  WireMessage schema;
-  schema.bytes(chakra::attribute_name, "schema");
-  schema.bytes(chakra::string_value, "0.0.4");
-  WireMessage message;
-  message.bytes(chakra::metadata_version, "0.0.4");
-  message.message(chakra::metadata_attribute, schema);
-  return message.delimited();
-}
-
-void add_number(WireMessage& node, std::string_view name, std::uint32_t type, std::uint64_t value) {
-  WireMessage attribute;
-  attribute.bytes(chakra::attribute_name, name);
-  attribute.varint(type, value);
-  node.message(chakra::node_attribute, attribute);
-}
-
-void add_text(WireMessage& node, std::string_view name, std::string_view value) {
-  WireMessage attribute;
-  attribute.bytes(chakra::attribute_name, name);
-  attribute.bytes(chakra::string_value, value);
-  node.message(chakra::node_attribute, attribute);
 }
 
 std::uint64_t whole(double value) { return static_cast<std::uint64_t>(to_whole(value)); }
@@ -112,7 +86,7 @@ class Export {
 
  private:
   Status write_rank(const std::vector<RankNode>& program, std::uint32_t rank) {
-    std::string text = metadata();
+    std::string text = chakra::metadata_message();
     std::int64_t written_ns = 0;
     for (std::size_t i = 0; i < program.size(); ++i) {
       text += node_text(program[i], i, rank, written_ns);
@@ -124,41 +98,38 @@ class Export {
 
   std::string node_text(const RankNode& node, std::size_t i, std::uint32_t rank,
                         std::int64_t& written_ns) {
-    WireMessage out;
-    out.varint(chakra::node_id, i + 1);
-    out.bytes(chakra::node_name, node.name);
-    out.varint(chakra::node_type, type_of(node));
+    chakra::NodeMessage out(i + 1, node.name, type_of(node));
     std::vector<std::uint64_t> data;
     for (const std::uint32_t before : node.after) data.push_back(std::uint64_t{before} + 1);
-    out.packed(chakra::node_data, data);
+    out.after(data);
     // Whole microseconds: what rounding took is given to the next node.
     const std::int64_t before = written_ns / 1000;
     written_ns += to_whole(node.ns);
-    out.number(chakra::node_duration, static_cast<std::uint64_t>(written_ns / 1000 - before));
-    add_number(out, "is_cpu_op", chakra::bool_value, 0);
+    out.microseconds(chakra::node_duration, static_cast<std::uint64_t>(written_ns / 1000 - before));
+    out.boolean("is_cpu_op", false);
     switch (node.type) {
       case RankNodeType::compute: break;
       case RankNodeType::collective:
-        add_number(out, "comm_type", chakra::int64_value,
+        out.number("comm_type", chakra::int64_value,
                    static_cast<std::uint64_t>(chakra::comm_type(node.collective)));
         // Ours is the whole result; ASTRA-sim takes what one rank gives (Ring.cc multiplies it by
         // the ranks of the ring for an all-gather).
-        add_number(out, "comm_size", chakra::int64_value,
+        out.number("comm_size", chakra::int64_value,
                    whole(node.collective == CollectiveKind::all_gather
                              ? node.bytes / std::max<double>(1, node.group.size)
                              : node.bytes));
-        add_text(out, "pg_name", fmt::format("{}", group_of(node, rank)));
-        add_number(out, "pg_size", chakra::int64_value, node.group.size);
+        out.text("pg_name", fmt::format("{}", group_of(node, rank)));
+        out.number("pg_size", chakra::int64_value, node.group.size);
         break;
       case RankNodeType::send:
       case RankNodeType::receive: {
         const std::uint32_t of_stage = job_.plan.ranks() / job_.plan.pipeline;
         const std::uint32_t other = node.stage * of_stage + rank % of_stage;
         const bool sends = node.type == RankNodeType::send;
-        add_number(out, "comm_size", chakra::int64_value, whole(node.bytes));
-        add_number(out, "comm_src", chakra::int32_value, sends ? rank : other);
-        add_number(out, "comm_dst", chakra::int32_value, sends ? other : rank);
-        add_number(out, "comm_tag", chakra::int32_value, node.message);
+        out.number("comm_size", chakra::int64_value, whole(node.bytes));
+        out.number("comm_src", chakra::int32_value, sends ? rank : other);
+        out.number("comm_dst", chakra::int32_value, sends ? other : rank);
+        out.number("comm_tag", chakra::int32_value, node.message);
         break;
       }
     }

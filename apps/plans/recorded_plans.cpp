@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "apps/session/analysis.h"
 #include "apps/session/scenario/trace_scenario.h"
 
 namespace foretrace {
@@ -23,15 +22,14 @@ std::vector<std::uint32_t> divisors(std::uint32_t most, std::uint32_t of) {
 
 class Planner {
  public:
-  Planner(const Recording& recording, const Replay& replay, const RecordedQuestion& question,
-          const RunOptions& options)
-      : recording_(recording), replay_(replay), question_(question), options_(options) {}
+  Planner(const Session& session, const RecordedQuestion& question)
+      : session_(session), question_(question) {}
 
   Result<RecordedPlans> run(Cluster cluster) {
     answer_.gpus = question_.gpus;
-    answer_.recorded_step_ns = replay_.run.answer.step_ns;
+    answer_.recorded_step_ns = session_.step_ns();
     answer_.cluster = std::move(cluster);
-    for (const Communicator& group : recording_.built.graph.context().communicators) {
+    for (const Communicator& group : session_.graph().context().communicators) {
       answer_.recorded_devices = std::max(answer_.recorded_devices, group.size);
     }
     const std::uint32_t node = answer_.cluster.node_accelerators;
@@ -79,32 +77,31 @@ class Planner {
     return text;
   }
 
-  [[nodiscard]] Result<Prediction> predicted(const std::string& settings) const {
+  [[nodiscard]] Result<Answer> spread(const std::string& settings) const {
     FORETRACE_TRY(const auto stack,
-                  spread_stack(recording_, settings, answer_.cluster, question_.cluster));
-    return predict(recording_, stack, options_, &replay_);
+                  spread_stack(session_.recording(), settings, answer_.cluster, question_.cluster));
+    return session_.ask(stack);
   }
 
   void try_plan(RecordedPlan plan) {
     plan.settings = settings_of(plan);
-    auto prediction = predicted(plan.settings);
-    if (!prediction.ok()) {
-      answer_.refused.push_back({plan.settings, prediction.error().message});
+    const auto answer = spread(plan.settings);
+    if (!answer.ok()) {
+      answer_.refused.push_back({plan.settings, answer.error().message});
       return;
     }
-    add_facts(recording_, replay_.run, *prediction);
-    plan.step_ns = prediction->run.answer.step_ns;
-    plan.low_ns = prediction->low_ns;
-    plan.high_ns = prediction->high_ns;
-    plan.samples = prediction->samples.value_or(1);
-    plan.speedup = speedup_of(answer_.recorded_step_ns, plan.step_ns, plan.samples);
-    if (prediction->throughput && prediction->throughput->predicted) {
+    plan.step_ns = answer->step_ns();
+    plan.low_ns = answer->low_ns();
+    plan.high_ns = answer->high_ns();
+    plan.samples = answer->samples();
+    plan.speedup = answer->speedup();
+    if (answer->throughput() && answer->throughput()->predicted) {
       // What is recorded is one of the devices.
-      plan.samples_per_s = *prediction->throughput->predicted * answer_.recorded_devices;
+      plan.samples_per_s = *answer->throughput()->predicted * answer_.recorded_devices;
     }
-    if (prediction->fit) {
-      plan.memory_bytes = prediction->fit->need.reserved_bytes();
-      plan.fits = prediction->fit->fits;
+    if (answer->fit()) {
+      plan.memory_bytes = answer->fit()->need.reserved_bytes();
+      plan.fits = answer->fit()->fits;
     }
     if (!plan.fits) ++answer_.too_large;
     answer_.plans.push_back(std::move(plan));
@@ -112,24 +109,19 @@ class Planner {
 
   /// Where the time goes costs more than the step.
   void look_closely(RecordedPlan& plan) const {
-    const auto prediction = predicted(plan.settings);
-    if (!prediction.ok()) return;
-    const auto analysis = analyse(prediction->graph, prediction->run, options_);
-    if (analysis.ok()) plan.exposed_ns = analysis->breakdown.communication_exposed_ns;
+    const auto answer = spread(plan.settings);
+    if (answer.ok()) plan.exposed_ns = answer->analysis().breakdown.communication_exposed_ns;
   }
 
-  const Recording& recording_;
-  const Replay& replay_;
+  const Session& session_;
   const RecordedQuestion& question_;
-  RunOptions options_;
   RecordedPlans answer_;
 };
 
 }  // namespace
 
-Result<RecordedPlans> plan_recording(const Recording& recording, const Replay& replay,
-                                     const RecordedQuestion& question, const RunOptions& options) {
-  FORETRACE_TRY(auto cluster, find_cluster(recording.catalogue(), question.cluster));
+Result<RecordedPlans> plan_recording(const Session& session, const RecordedQuestion& question) {
+  FORETRACE_TRY(auto cluster, find_cluster(session.recording().catalogue(), question.cluster));
   if (question.gpus > cluster.accelerators()) {
     return Error{
         ErrorCode::bad_usage,
@@ -142,7 +134,7 @@ Result<RecordedPlans> plan_recording(const Recording& recording, const Replay& r
         fmt::format("number of GPUs: got {}, expected at least 2 to spread a recorded run over",
                     question.gpus)};
   }
-  return Planner(recording, replay, question, options).run(std::move(cluster));
+  return Planner(session, question).run(std::move(cluster));
 }
 
 }  // namespace foretrace

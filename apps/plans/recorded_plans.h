@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/session/predict.h"
+#include "apps/session/session.h"
 #include "models/hardware/networks/cluster.h"
 #include "sim/core/result.h"
 
@@ -58,8 +58,7 @@ struct RecordedPlans {
 /// Groups of all sizes that divide the devices, up to a node and to 16 stages. If the cluster has
 /// another accelerator, kernels are moved to it. Errors: an unknown cluster, more devices than it
 /// has. A run that nothing spreads is an answer without plans.
-[[nodiscard]] Result<RecordedPlans> plan_recording(const Recording& recording, const Replay& replay,
-                                                   const RecordedQuestion& question,
-                                                   const RunOptions& options);
+[[nodiscard]] Result<RecordedPlans> plan_recording(const Session& session,
+                                                   const RecordedQuestion& question);
 
 }  // namespace foretrace

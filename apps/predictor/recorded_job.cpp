@@ -14,10 +14,7 @@
 #include "apps/predictor/device_use.h"
 #include "apps/predictor/mig_half.h"
 #include "apps/predictor/source.h"
-#include "apps/session/device_fit.h"
-#include "apps/session/memory_need.h"
-#include "apps/session/predict.h"
-#include "apps/session/recording/load.h"
+#include "apps/session/session.h"
 #include "sim/core/whole.h"
 #include "sim/engine/chains/step_program.h"
 #include "sim/engine/pull/pull.h"
@@ -56,12 +53,8 @@ std::uint32_t ranks_of(const Recording& recording) {
 
 class RecordedJob final : public Predictor::Source {
  public:
-  RecordedJob(Recording recording, Replay replay, RunOptions options)
-      : recording_(std::move(recording)),
-        replay_(std::move(replay)),
-        options_(options),
-        memory_(recording_, replay_.run.timeline) {
-    need_ = memory_.need(recording_.graph(), replay_.run.timeline);
+  explicit RecordedJob(Session session) : session_(std::move(session)) {
+    static_cast<void>(session_.need());  // whoever asks for a place does not wait for it
   }
 
   Result<StepPrediction> predict(const JobPlacement& placement) const override {
@@ -81,7 +74,9 @@ class RecordedJob final : public Predictor::Source {
   }
 
   Result<DeviceUse> use(const JobPlacement& placement) const override {
-    FORETRACE_TRY(check_one_device(recording_.graph()).with_context(recording_.path));
+    if (Status fine = check_one_device(session_.graph()); !fine.ok()) {
+      return std::move(fine).error().with_context(session_.recording().path);
+    }
     FORETRACE_TRY(auto found, place(placement));
     return found->use;
   }
@@ -92,7 +87,7 @@ class RecordedJob final : public Predictor::Source {
   }
 
   Result<std::int64_t> state_bytes() const override {
-    const TaskGraph& graph = recording_.graph();
+    const TaskGraph& graph = session_.graph();
     for (std::size_t i = 0; i < graph.size(); ++i) {
       const CollectiveKind kind = graph.work(make_id<TaskId>(i)).collective;
       if (kind != CollectiveKind::all_gather && kind != CollectiveKind::reduce_scatter) continue;
@@ -115,11 +110,12 @@ class RecordedJob final : public Predictor::Source {
                  "restart: the recording tells of no weights, expected one with memory or shapes"};
   }
   std::string accelerator() const override {
-    return recording_.accelerator ? recording_.accelerator->name : std::string();
+    const auto& own = session_.recording().accelerator;
+    return own ? own->name : std::string();
   }
-  std::vector<Doubt> doubts() const override { return replay_.doubts; }
-  std::size_t tasks() const override { return recording_.graph().size(); }
-  std::int64_t step_ns() const override { return replay_.run.answer.step_ns; }
+  std::vector<Doubt> doubts() const override { return session_.replay().doubts; }
+  std::size_t tasks() const override { return session_.graph().size(); }
+  std::int64_t step_ns() const override { return session_.step_ns(); }
 
  private:
   using Key = std::tuple<std::string, std::uint32_t, std::string, bool>;
@@ -165,7 +161,7 @@ class RecordedJob final : public Predictor::Source {
       thread_local StepProgram::State state;
       thread_local StepTimes steps;
       there.program->run(factors, state, steps);
-      FORETRACE_TRY(const auto answer, answer_of(steps, options_.step));
+      FORETRACE_TRY(const auto answer, answer_of(steps, session_.options().step));
       return answer.step_ns;
     }
     Weights weights = there.graph.weights();
@@ -179,11 +175,11 @@ class RecordedJob final : public Predictor::Source {
     weights.segment_ns = std::make_shared<const std::vector<std::int64_t>>(std::move(segments));
     const TaskGraph graph = there.graph.with_weights(std::move(weights));
     if (!there.is_pull) {
-      FORETRACE_TRY(auto run, simulate_run(graph, options_));
+      FORETRACE_TRY(auto run, simulate_run(graph, session_.options()));
       return run.answer.step_ns;
     }
     FORETRACE_TRY(const auto answer,
-                  answer_of(simulated_steps(graph, simulate(graph)), options_.step));
+                  answer_of(simulated_steps(graph, simulate(graph)), session_.options().step));
     return answer.step_ns;
   }
 
@@ -215,11 +211,9 @@ class RecordedJob final : public Predictor::Source {
   Result<std::shared_ptr<const Place>> make_place(const JobPlacement& placement,
                                                   const std::optional<MigHalf>& half) const {
     std::vector<WhatIfSpec> specs;
-    const bool is_own =
-        placement.accelerator.empty() ||
-        (recording_.accelerator && recording_.accelerator->name == placement.accelerator);
+    const bool is_own = placement.accelerator.empty() || placement.accelerator == accelerator();
     if (!is_own) specs.push_back(swap_to(placement.accelerator));
-    const std::uint32_t own = ranks_of(recording_);
+    const std::uint32_t own = ranks_of(session_.recording());
     if (placement.accelerators != 0 && placement.accelerators < own) {
       return Error{ErrorCode::no_match,
                    fmt::format("the job was recorded on {} accelerators, which "
@@ -237,22 +231,22 @@ class RecordedJob final : public Predictor::Source {
                         {"memory", fmt::format("{}", half->memory)}}});
     }
     FORETRACE_TRY(auto stack, check_stack(specs));
-    FORETRACE_TRY(auto prediction, foretrace::predict(recording_, stack, options_, &replay_));
-    return finished(prediction);
+    FORETRACE_TRY(const auto answer, session_.ask(stack));
+    return finished(answer);
   }
 
-  std::shared_ptr<const Place> finished(const Prediction& prediction) const {
+  static std::shared_ptr<const Place> finished(const Answer& moved) {
     auto there = std::make_shared<Place>();
-    there->graph = prediction.graph;
+    there->graph = moved.graph();
     StepPrediction& answer = there->answer;
-    answer.step_ns = prediction.run.answer.step_ns;
-    answer.low_ns = prediction.low_ns;
-    answer.high_ns = prediction.high_ns;
-    answer.samples = prediction.samples.value_or(1);
+    answer.step_ns = moved.step_ns();
+    answer.low_ns = moved.low_ns();
+    answer.high_ns = moved.high_ns();
+    answer.samples = moved.samples();
     const auto step = static_cast<double>(std::max<std::int64_t>(1, answer.step_ns));
     there->low = static_cast<double>(answer.low_ns) / step;
     there->high = static_cast<double>(answer.high_ns) / step;
-    add_memory(prediction, *there);
+    add_memory(moved, *there);
     const TaskGraph& graph = there->graph;
     for (std::size_t i = 0; i < graph.size(); ++i) {
       const auto kind = static_cast<std::size_t>(factor_of(graph.kind(make_id<TaskId>(i))));
@@ -264,30 +258,26 @@ class RecordedJob final : public Predictor::Source {
       return lane.policy == LanePolicy::program_order;
     });
     if (there->is_pull) there->program = StepProgram::of(graph);
-    there->use = use_of(graph, prediction.run);
-    if (prediction.accelerator) {
-      there->product = prediction.accelerator->product;
-      there->half = mig_half(*prediction.accelerator);
+    there->use = use_of(graph, moved.run());
+    if (const auto& device = moved.prediction().accelerator) {
+      there->product = device->product;
+      there->half = mig_half(*device);
     }
     return there;
   }
 
-  void add_memory(const Prediction& prediction, Place& there) const {
-    if (prediction.accelerator) there.device_bytes = prediction.accelerator->memory_bytes;
-    const auto need = memory_.need(prediction.graph, prediction.run.timeline);
-    if (!need) return;
-    there.answer.memory_bytes = need->reserved_bytes();
-    if (!prediction.accelerator || !need_) return;
-    const DeviceFit fit = fit_of(recording_, *need_, *prediction.accelerator, *need);
-    there.answer.memory_bytes = fit.target.needed_bytes(*need);
-    there.answer.fits = fit.fits;
+  static void add_memory(const Answer& moved, Place& there) {
+    if (const auto& device = moved.prediction().accelerator) {
+      there.device_bytes = device->memory_bytes;
+    }
+    if (!moved.need()) return;
+    there.answer.memory_bytes = moved.need()->reserved_bytes();
+    if (!moved.fit()) return;
+    there.answer.memory_bytes = moved.fit()->target.needed_bytes(*moved.need());
+    there.answer.fits = moved.fit()->fits;
   }
 
-  Recording recording_;
-  Replay replay_;
-  RunOptions options_;
-  MemoryModel memory_;
-  std::optional<MemoryNeed> need_;
+  Session session_;
   mutable std::mutex mutex_;  ///< never held while a place is made
   mutable std::map<Key, std::shared_ptr<Slot>> places_;
 };
@@ -302,10 +292,9 @@ Result<std::shared_ptr<const Predictor::Source>> recorded_job(std::span<const st
     return Error{ErrorCode::bad_usage, "step: got 'all', expected median or a step number"};
   }
   run.step = step;
-  FORETRACE_TRY(auto recording, load_inputs(paths, {.catalogue = options.catalogue}));
-  FORETRACE_TRY(auto replay, foretrace::replay(recording, run));
+  FORETRACE_TRY(auto session, open(paths, {.load = {.catalogue = options.catalogue}, .run = run}));
   return std::shared_ptr<const Predictor::Source>(
-      std::make_shared<RecordedJob>(std::move(recording), std::move(replay), run));
+      std::make_shared<RecordedJob>(std::move(session)));
 }
 
 }  // namespace foretrace

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/extras/page_of_file.h"
+#include "apps/extras/file_kinds.h"
 #include "apps/plans/plan_request.h"
 #include "apps/plans/plan_search.h"
 #include "apps/questions/search/best_set.h"
@@ -17,12 +17,9 @@
 #include "apps/report/pages/plan.h"
 #include "apps/report/pages/result.h"
 #include "apps/report/pages/scenario.h"
-#include "apps/report/pages/schedule.h"
 #include "apps/report/pages/sweep.h"
 #include "apps/report/sweep_points.h"
 #include "apps/report/writers.h"
-#include "apps/scheduling/schedule.h"
-#include "apps/session/analysis.h"
 #include "apps/session/recording/inspect.h"
 #include "apps/session/recording/unprofiled_step.h"
 #include "apps/sweep/space/expression.h"
@@ -44,13 +41,6 @@ Result<RunOptions> run_options(const ReplayOptions& options) {
   return run;
 }
 
-Result<Analysis> analysed(const Recording& recording, const TaskGraph& graph, const Run& run,
-                          const RunOptions& options, const Timeline& recorded) {
-  auto analysis = analyse(graph, run, options);
-  if (analysis.ok()) add_reserved(recording, recorded, graph, *analysis);
-  return analysis;
-}
-
 /// What-ifs as they were given, and another accelerator as one of them.
 Result<std::vector<WhatIfSpec>> specs_of(const std::vector<std::string>& what_ifs,
                                          const std::string& accelerator) {
@@ -62,21 +52,13 @@ Result<std::vector<WhatIfSpec>> specs_of(const std::vector<std::string>& what_if
 /// The what-if that gives kernels the times of a table.
 constexpr std::string_view price_what_if = "kernel_table";
 
-struct Question {
-  std::vector<WhatIfSpec> specs;
-  std::vector<std::string> what_ifs;  ///< as they were given
-  ReplayOptions options;
-  std::string price_label = {};      ///< stands for a table that is part of the question
-  std::vector<bool> is_priced = {};  ///< by task of the recording
-};
-
 /// Share of the critical path's time in tasks of the recording for which `counted` holds.
-double path_share(const Prediction& prediction, const std::vector<bool>& counted) {
-  const CriticalPath path = step_path(prediction.graph, prediction.run);
+double path_share(const Answer& answer, const std::vector<bool>& counted) {
+  const std::vector<TaskId>& origin = answer.prediction().origin;
+  const CriticalPath path = step_path(answer.graph(), answer.run());
   std::int64_t sum = 0;
   for (const PathPiece& piece : path.pieces) {
-    const TaskId task =
-        prediction.origin.empty() ? piece.task : prediction.origin[index(piece.task)];
+    const TaskId task = origin.empty() ? piece.task : origin[index(piece.task)];
     const bool is_counted = piece.part == PathPart::duration && task != none<TaskId> &&
                             index(task) < counted.size() && counted[index(task)];
     sum += is_counted ? piece.duration_ns : 0;
@@ -99,33 +81,6 @@ Status check_priced_alone(const std::vector<WhatIfSpec>& specs) {
   return ok_status();
 }
 
-Result<PricedAnswer> answered(const Recording& recording, const Question& question) {
-  FORETRACE_TRY(const auto run, run_options(question.options));
-  FORETRACE_TRY(const auto stack, check_stack(question.specs));
-  FORETRACE_TRY(const auto replay, foretrace::replay(recording, run));
-  FORETRACE_TRY(auto prediction, predict(recording, stack, run, &replay));
-  add_facts(recording, replay.run, prediction);
-  for (Applied& applied : prediction.applied) {
-    for (auto& [key, value] : applied.parameters) {
-      const bool is_price = !question.price_label.empty() && costing::CostTable::is_document(value);
-      if (is_price) value = question.price_label;
-    }
-  }
-  FORETRACE_TRY(const auto before,
-                analysed(recording, recording.graph(), replay.run, run, replay.run.timeline));
-  FORETRACE_TRY(const auto after,
-                analysed(recording, prediction.graph, prediction.run, run, replay.run.timeline));
-  PricedAnswer answer;
-  answer.document = report::json_of(report::result_page({.recording = recording,
-                                                         .replay = replay,
-                                                         .baseline = before,
-                                                         .prediction = &prediction,
-                                                         .predicted = &after,
-                                                         .what_ifs = question.what_ifs}));
-  if (!question.is_priced.empty()) answer.path_share = path_share(prediction, question.is_priced);
-  return answer;
-}
-
 Result<std::string> simulated(const Result<Scenario>& scenario) {
   FORETRACE_TRY(scenario);
   FORETRACE_TRY(const auto answer, answer_scenario(*scenario));
@@ -143,6 +98,11 @@ Result<CataloguePtr> catalogue_of(const std::string& directory) {
   return known.emplace(directory, std::make_shared<const Catalogue>(std::move(read))).first->second;
 }
 
+struct RecordedRun::Sessions {
+  std::mutex mutex;
+  std::map<std::pair<std::string, std::string>, Session> by_options;
+};
+
 Result<RecordedRun> RecordedRun::read(const std::vector<std::string>& paths,
                                       const CataloguePtr& catalogue, bool strict,
                                       const std::string& unprofiled_step) {
@@ -151,28 +111,38 @@ Result<RecordedRun> RecordedRun::read(const std::vector<std::string>& paths,
   FORETRACE_TRY(auto recording, load_inputs(paths, options));
   RecordedRun run;
   run.recording_ = std::make_shared<const Recording>(std::move(recording));
+  run.sessions_ = std::make_shared<Sessions>();
   return run;
 }
 
-Result<std::string> RecordedRun::simulate(const ReplayOptions& options) const {
+Result<Session> RecordedRun::session(const ReplayOptions& options) const {
   FORETRACE_TRY(const auto run, run_options(options));
-  FORETRACE_TRY(const auto replay, foretrace::replay(*recording_, run));
-  FORETRACE_TRY(const auto analysis,
-                analysed(*recording_, recording_->graph(), replay.run, run, replay.run.timeline));
-  return report::json_of(
-      report::result_page({.recording = *recording_, .replay = replay, .baseline = analysis}));
+  const std::pair key(options.step, options.engine);
+  const std::lock_guard<std::mutex> lock(sessions_->mutex);
+  const auto found = sessions_->by_options.find(key);
+  if (found != sessions_->by_options.end()) return found->second;
+  auto made = Session::of(recording_, run);
+  if (made.ok()) sessions_->by_options.emplace(key, *made);
+  return made;
+}
+
+Result<std::string> RecordedRun::simulate(const ReplayOptions& options) const {
+  FORETRACE_TRY(const auto session, this->session(options));
+  return report::json_of(report::result_page({.session = session}));
 }
 
 Result<std::string> RecordedRun::what_if(const std::vector<std::string>& what_ifs,
                                          const std::string& accelerator,
                                          const ReplayOptions& options) const {
-  FORETRACE_TRY(auto specs, specs_of(what_ifs, accelerator));
+  FORETRACE_TRY(const auto specs, specs_of(what_ifs, accelerator));
   if (specs.empty()) {
     return Error{ErrorCode::bad_usage,
                  "whatif: no what-if, expected one such as 'mixed_precision'"};
   }
-  FORETRACE_TRY(auto answer, answered(*recording_, {specs, what_ifs, options}));
-  return std::move(answer.document);
+  FORETRACE_TRY(const auto session, this->session(options));
+  FORETRACE_TRY(const auto answer, session.ask(specs));
+  return report::json_of(
+      report::result_page({.session = session, .predicted = &answer, .what_ifs = what_ifs}));
 }
 
 Result<std::vector<costing::KernelKind>> RecordedRun::kernels(const std::string& where) const {
@@ -187,29 +157,32 @@ Result<PricedAnswer> RecordedRun::price(const Prices& prices,
   FORETRACE_TRY(check_priced_alone(specs));
   FORETRACE_TRY(const auto table, costing::CostTable::parse(prices.table, prices.label));
   FORETRACE_TRY(const auto kernels, costing::selected_kernels(recording_->graph(), prices.where));
-  Question question{specs, what_ifs, options, prices.label,
-                    std::vector<bool>(recording_->graph().size(), false)};
   const TaskGraph& graph = recording_->graph();
+  std::vector<bool> is_priced(graph.size(), false);  // by task
   std::vector<std::optional<bool>> known(graph.context().works.size());
   for (const TaskId kernel : kernels) {
-    std::optional<bool>& is_priced = known[index(graph.work_id(kernel))];
-    if (!is_priced) {
+    std::optional<bool>& has_price = known[index(graph.work_id(kernel))];
+    if (!has_price) {
       const auto entry = table.look_up(costing::table_kernel(graph, kernel));
-      is_priced = entry.found == costing::CostTable::Found::exact;
+      has_price = entry.found == costing::CostTable::Found::exact;
     }
-    question.is_priced[index(kernel)] = *is_priced;
+    is_priced[index(kernel)] = *has_price;
   }
-  question.specs.push_back(
+  specs.push_back(
       {std::string(price_what_if), {{"table", prices.table}, {"select", prices.where}}});
-  return answered(*recording_, question);
+  FORETRACE_TRY(const auto session, this->session(options));
+  FORETRACE_TRY(const auto answer, session.ask(specs));
+  return PricedAnswer{report::json_of(report::result_page({.session = session,
+                                                           .predicted = &answer,
+                                                           .what_ifs = what_ifs,
+                                                           .table_label = prices.label})),
+                      path_share(answer, is_priced)};
 }
 
 Result<std::string> RecordedRun::search(const std::vector<std::string>& what_ifs,
                                         const std::string& accelerator, const SearchOptions& search,
                                         const ReplayOptions& options) const {
-  FORETRACE_TRY(const auto run, run_options(options));
-  FORETRACE_TRY(auto specs, parse_stack(what_ifs));
-  if (!accelerator.empty()) specs.push_back(swap_to(accelerator));
+  FORETRACE_TRY(const auto specs, specs_of(what_ifs, accelerator));
   FORETRACE_TRY(const auto stack, check_stack(specs));
   if (search.by != "time" && search.by != "memory") {
     return Error{ErrorCode::bad_usage,
@@ -220,19 +193,14 @@ Result<std::string> RecordedRun::search(const std::vector<std::string>& what_ifs
                            .most_trials = search.trials,
                            .without = search.without,
                            .target = {}};
+  FORETRACE_TRY(const auto session, this->session(options));
   if (!search.fit.empty()) {
-    FORETRACE_TRY(const auto device, accelerator_after(*recording_, stack));
+    FORETRACE_TRY(const auto device, accelerator_after(session, stack));
     FORETRACE_TRY(question.target, parse_target(recording_->catalogue(), search.fit, device));
   }
-  FORETRACE_TRY(const auto replay, foretrace::replay(*recording_, run));
-  FORETRACE_TRY(const auto before,
-                analysed(*recording_, recording_->graph(), replay.run, run, replay.run.timeline));
-  FORETRACE_TRY(const auto found, find_best_set(*recording_, replay, stack, run, question));
-  return report::json_of(report::result_page({.recording = *recording_,
-                                              .replay = replay,
-                                              .baseline = before,
-                                              .best_set = &found,
-                                              .what_ifs = what_ifs}));
+  FORETRACE_TRY(const auto found, find_best_set(session, stack, question));
+  return report::json_of(
+      report::result_page({.session = session, .best_set = &found, .what_ifs = what_ifs}));
 }
 
 bool is_scenario(const std::string& path) { return is_scenario_file(path); }
@@ -272,15 +240,15 @@ Result<std::string> plan(const PlanRequest& request, std::uint32_t gpus, double 
   return report::json_of(report::plans_page({scenario, answers, {}}));
 }
 
-Result<std::string> schedule(const std::string& path, const CataloguePtr& catalogue) {
-  FORETRACE_TRY(const auto jobs, report::holds_jobs(path));
-  if (!jobs) {
-    FORETRACE_TRY(const auto page, report::page_without_jobs(*catalogue, path));
-    return report::json_of(page);
-  }
-  FORETRACE_TRY(const auto read, scheduling::read_schedule(path));
-  FORETRACE_TRY(const auto runs, scheduling::run_schedule(read));
-  return report::json_of(report::schedule_page({read, runs}));
+std::string simulated_kind(const std::string& path) {
+  const FileKind* const kind = find_file_kind(path);
+  return kind != nullptr && kind->command == "simulate" ? std::string(kind->holds) : std::string();
+}
+
+Result<std::string> answer_file(const std::string& path, const CataloguePtr& catalogue) {
+  FORETRACE_TRY(const auto kind, schedule_file_kind(path));
+  FORETRACE_TRY(const auto page, kind->page(*catalogue, path));
+  return report::json_of(page);
 }
 
 Result<std::string> sweep(const SweepQuestion& question, const CataloguePtr& catalogue) {

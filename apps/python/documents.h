@@ -8,8 +8,7 @@
 #include <vector>
 
 #include "apps/plans/plan_request.h"
-#include "apps/session/predict.h"
-#include "apps/session/recording/load.h"
+#include "apps/session/session.h"
 #include "apps/sweep/run.h"
 #include "models/hardware/catalogue/catalogue.h"
 #include "models/hardware/costs/kernel_kinds.h"
@@ -46,7 +45,7 @@ struct PricedAnswer {
   double path_share = 0;  ///< of the predicted critical path, in kernels that took a price
 };
 
-/// A recording that is read once and asked often.
+/// A recording that is read once and asked often. It is replayed once per step and engine.
 class RecordedRun {
  public:
   [[nodiscard]] static Result<RecordedRun> read(const std::vector<std::string>& paths,
@@ -71,7 +70,10 @@ class RecordedRun {
   [[nodiscard]] std::size_t tasks() const { return recording_->graph().size(); }
 
  private:
+  struct Sessions;
+  [[nodiscard]] Result<Session> session(const ReplayOptions& options) const;
   std::shared_ptr<const Recording> recording_;
+  std::shared_ptr<Sessions> sessions_;
 };
 
 [[nodiscard]] bool is_scenario(const std::string& path);
@@ -85,8 +87,11 @@ class RecordedRun {
 /// The best plans; `gpus` 0: the largest power of two of the cluster, `batch` 0: the usual one.
 [[nodiscard]] Result<std::string> plan(const PlanRequest& request, std::uint32_t gpus, double batch,
                                        std::size_t top, const CataloguePtr& catalogue);
-/// Jobs on a cluster, requests to a served model, or streams: by the schema of the file.
-[[nodiscard]] Result<std::string> schedule(const std::string& path, const CataloguePtr& catalogue);
+/// What a file holds that `simulate` takes as it is; empty: a trace, a scenario, or jobs.
+[[nodiscard]] std::string simulated_kind(const std::string& path);
+/// Jobs on a cluster, or a file of such a kind.
+[[nodiscard]] Result<std::string> answer_file(const std::string& path,
+                                              const CataloguePtr& catalogue);
 
 /// Runs a sweep; an empty `text` means the file. The document has the best `top` points.
 struct SweepQuestion {

@@ -221,6 +221,7 @@ PYBIND11_MODULE(_foretrace, module) {
   add_substitutions(module);
   add_sweeps(module);
   module.def("is_scenario", &is_scenario, Unlocked());
+  module.def("simulated_kind", &simulated_kind, Unlocked());
   module.def(
       "simulate_scenario",
       [](const std::string& path, const std::string& configs) {
@@ -249,9 +250,9 @@ PYBIND11_MODULE(_foretrace, module) {
       },
       Unlocked());
   module.def(
-      "schedule",
+      "answer_file",
       [](const std::string& path, const std::string& configs) {
-        return taken(schedule(path, known(configs)));
+        return taken(answer_file(path, known(configs)));
       },
       Unlocked());
   module.def(

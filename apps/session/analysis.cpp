@@ -145,48 +145,24 @@ std::vector<std::int64_t> answers_of(const TaskGraph& graph, std::span<const Wei
 
 }  // namespace
 
-Result<Analysis> analyse(const TaskGraph& graph, const Run& run, const RunOptions& options) {
+Analysis analyse(const TaskGraph& graph, const Run& run, const RunOptions& options) {
   Analysis analysis;
   analysis.breakdown = breakdown_of(graph, run);
   const StepScope scope = scope_of(graph, run.steps, run.answer, run.answer.middle[0]);
   analysis.provenance = provenance_of(path_of(graph, run, scope));
-  if (const std::optional<TaskGraph> silent = without_collectives(graph)) {
-    FORETRACE_TRY(const Run other, simulate_run(*silent, options));
-    analysis.free_transfers_ns = run.answer.step_ns - other.answer.step_ns;
-  }
-  if (const std::optional<TaskGraph> alone = without_rendezvous(graph)) {
-    FORETRACE_TRY(const Run other, simulate_run(*alone, options));
-    analysis.free_waiting_ns = run.answer.step_ns - other.answer.step_ns;
-  }
-  if (!graph.context().tensors.empty()) {
-    analysis.memory = track_memory(graph, run.timeline);
-  }
+  const auto gain = [&](const std::optional<TaskGraph>& without) -> std::optional<std::int64_t> {
+    if (!without) return std::nullopt;
+    const Result<Run> other = simulate_run(*without, options);
+    return other.ok() ? std::optional(run.answer.step_ns - other->answer.step_ns) : std::nullopt;
+  };
+  analysis.free_transfers_ns = gain(without_collectives(graph));
+  analysis.free_waiting_ns = gain(without_rendezvous(graph));
   return analysis;
 }
 
-void add_reserved(const Recording& recording, const Timeline& baseline, const TaskGraph& graph,
-                  Analysis& analysis) {
-  if (analysis.memory.empty()) {
-    return;
-  }
-  const auto recorded = track_memory(recording.graph(), baseline);
-  for (const MemoryCurve& curve : analysis.memory) {
-    const auto before =
-        std::find_if(recorded.begin(), recorded.end(), [&](const MemoryCurve& candidate) {
-          return candidate.rank == curve.rank && candidate.device == curve.device;
-        });
-    const MemoryInputs inputs{recording.built, graph, {}, recording.catalogue()};
-    // Tensors of a device that had none are known to the changed graph alone.
-    analysis.reserved.push_back(
-        before == recorded.end()
-            ? reserved_range(inputs, fresh_reserved_bytes(inputs, curve), curve)
-            : reserved_range(inputs, *before, curve));
-  }
-}
-
-std::vector<ChromeCounter> memory_counters(const Analysis& analysis) {
+std::vector<ChromeCounter> memory_counters(std::span<const MemoryCurve> memory) {
   std::vector<ChromeCounter> counters;
-  for (const MemoryCurve& curve : analysis.memory) {
+  for (const MemoryCurve& curve : memory) {
     ChromeCounter counter{.name = "allocated bytes", .rank = curve.rank, .device = curve.device};
     counter.samples.push_back({0, curve.base_bytes});
     for (const MemoryPoint& point : curve.points) {

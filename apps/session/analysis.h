@@ -1,13 +1,13 @@
-// What a simulated run spends its time on: shares of a step, provenance, memory, critical path.
+// What a simulated run spends its time on: shares of a step, provenance, critical path.
 #pragma once
 
 #include <array>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <vector>
 
-#include "apps/session/memory/memory_report.h"
-#include "apps/session/predict.h"
+#include "apps/session/run.h"
 #include "sim/engine/memory/memory_tracker.h"
 #include "sim/engine/path/critical_path.h"
 #include "sim/graph/task_graph.h"
@@ -21,23 +21,17 @@ struct Analysis {
   Breakdown breakdown;  ///< sums to the step
   /// Share of the critical path's time by provenance; sums to 1.
   std::array<double, provenance_count> provenance{};
-  /// How much shorter the step were if collectives took no time, simulated; none without any.
+  /// How much shorter the step were if collectives took no time, simulated; none without any, or
+  /// where the engine cannot do without them.
   std::optional<std::int64_t> free_transfers_ns;
   /// The same if nobody waited for late ranks; none where the trace does not tell waiting apart.
   std::optional<std::int64_t> free_waiting_ns;
-  std::vector<MemoryCurve> memory;
-  std::vector<ReservedRange> reserved;  ///< per curve of `memory`, see add_reserved
 };
-[[nodiscard]] Result<Analysis> analyse(const TaskGraph& graph, const Run& run,
-                                       const RunOptions& options = {});
-
-/// What the allocator reserves in a run of the recording's graph or of a changed one. `baseline` is
-/// the simulated recording, by the engine that simulated the other run.
-void add_reserved(const Recording& recording, const Timeline& baseline, const TaskGraph& graph,
-                  Analysis& analysis);
+[[nodiscard]] Analysis analyse(const TaskGraph& graph, const Run& run,
+                               const RunOptions& options = {});
 
 /// Allocated bytes of every device over time, for a timeline.
-[[nodiscard]] std::vector<ChromeCounter> memory_counters(const Analysis& analysis);
+[[nodiscard]] std::vector<ChromeCounter> memory_counters(std::span<const MemoryCurve> memory);
 
 /// The critical path of a step, and what its parts could give.
 struct PathReport {

@@ -2,8 +2,6 @@
 
 #include <fmt/format.h>
 
-#include "apps/session/predict.h"
-
 namespace foretrace {
 namespace {
 
@@ -27,20 +25,6 @@ DeviceFit fit_of(const Recording& recording, const MemoryNeed& before,
   fit.fits = fit.target.fits(need) ||
              (is_recorded_device && need.reserved_bytes() <= before.reserved_bytes());
   return fit;
-}
-
-std::optional<DeviceFit> device_fit(const Recording& recording, const Run& baseline,
-                                    const Prediction& prediction) {
-  if (!prediction.accelerator) {
-    return std::nullopt;
-  }
-  const MemoryModel memory(recording, baseline.timeline);
-  const auto before = memory.need(recording.graph(), baseline.timeline);
-  const auto need = memory.need(prediction.graph, prediction.run.timeline);
-  if (!before || !need) {
-    return std::nullopt;
-  }
-  return fit_of(recording, *before, *prediction.accelerator, *need);
 }
 
 }  // namespace foretrace

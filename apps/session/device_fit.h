@@ -1,16 +1,12 @@
 // Whether a changed run has room on the device that it runs on.
 #pragma once
 
-#include <optional>
 #include <string>
 
 #include "apps/session/memory_need.h"
-#include "apps/session/recording/load.h"
+#include "apps/session/recording/recording.h"
 
 namespace foretrace {
-
-struct Prediction;
-struct Run;
 
 struct DeviceFit {
   MemoryTarget target;
@@ -25,9 +21,5 @@ struct DeviceFit {
 /// `before` is the need of the recorded run on the recorded device.
 [[nodiscard]] DeviceFit fit_of(const Recording& recording, const MemoryNeed& before,
                                const Accelerator& accelerator, const MemoryNeed& need);
-
-/// Nothing where the device is not known, or no tensors are.
-[[nodiscard]] std::optional<DeviceFit> device_fit(const Recording& recording, const Run& baseline,
-                                                  const Prediction& prediction);
 
 }  // namespace foretrace

@@ -1,12 +1,9 @@
 #include "apps/session/lighter_host.h"
 
-#include <utility>
-
 #include "apps/session/recording/host_events.h"
 #include "apps/session/recording/without_events.h"
 
 namespace foretrace {
-namespace {
 
 Result<LighterHost> lighter_host(const Recording& recording, const RunOptions& options) {
   LighterHost lighter;
@@ -17,14 +14,6 @@ Result<LighterHost> lighter_host(const Recording& recording, const RunOptions& o
   FORETRACE_TRY(const Run run, simulate_run(lighter.graph, options));
   lighter.step_ns = run.answer.step_ns;
   return lighter;
-}
-
-}  // namespace
-
-const Result<LighterHost>& LighterHostOnce::of(const Recording& recording,
-                                               const RunOptions& options) const {
-  std::call_once(once_, [&] { made_ = lighter_host(recording, options); });
-  return made_;
 }
 
 }  // namespace foretrace

@@ -2,10 +2,9 @@
 #pragma once
 
 #include <cstdint>
-#include <mutex>
 
-#include "apps/session/predict.h"
-#include "apps/session/recording/load.h"
+#include "apps/session/recording/recording.h"
+#include "apps/session/run.h"
 #include "sim/core/result.h"
 #include "sim/graph/task_graph.h"
 
@@ -22,16 +21,7 @@ struct LighterHost {
   TaskGraph graph;
   std::int64_t step_ns = 0;  ///< simulated
 };
-
-/// That of one recording, made when first asked for, by whichever thread.
-class LighterHostOnce {
- public:
-  [[nodiscard]] const Result<LighterHost>& of(const Recording& recording,
-                                              const RunOptions& options) const;
-
- private:
-  mutable std::once_flag once_;
-  mutable Result<LighterHost> made_ = LighterHost{};
-};
+[[nodiscard]] Result<LighterHost> lighter_host(const Recording& recording,
+                                               const RunOptions& options);
 
 }  // namespace foretrace

@@ -65,27 +65,37 @@ MemoryModel::MemoryModel(const Recording& recording, const Timeline& timeline)
   }
 }
 
-std::optional<MemoryNeed> MemoryModel::need(const TaskGraph& graph,
-                                            const Timeline& timeline) const {
-  std::optional<MemoryNeed> most;
-  if (recorded_.empty()) {
-    return most;
-  }
-  for (const MemoryCurve& curve : track_memory(graph, timeline)) {
+HeldMemory MemoryModel::held(const TaskGraph& graph, const Timeline& timeline) const {
+  HeldMemory held;
+  if (graph.context().tensors.empty()) return held;
+  held.curves = track_memory(graph, timeline);
+  for (const MemoryCurve& curve : held.curves) {
     const auto before =
         std::find_if(recorded_.begin(), recorded_.end(), [&](const MemoryCurve& candidate) {
           return candidate.rank == curve.rank && candidate.device == curve.device;
         });
     const MemoryInputs inputs{recording_.built, graph, {}, recording_.catalogue()};
-    MemoryNeed need{.rank = curve.rank, .device = curve.device, .live_bytes = curve.peak_bytes};
-    need.is_least = is_least_;
-    need.coverage = coverage_;
-    need.reserved =
+    // Tensors of a device that had none are known to the changed graph alone.
+    const std::int64_t fresh =
         before == recorded_.end()
-            ? reserved_range(inputs, fresh_reserved_bytes(inputs, curve), curve)
-            : reserved_range(inputs,
-                             fresh_bytes_[static_cast<std::size_t>(before - recorded_.begin())],
-                             curve);
+            ? fresh_reserved_bytes(inputs, curve)
+            : fresh_bytes_[static_cast<std::size_t>(before - recorded_.begin())];
+    held.reserved.push_back(reserved_range(inputs, fresh, curve));
+  }
+  return held;
+}
+
+std::optional<MemoryNeed> MemoryModel::need(const HeldMemory& held) const {
+  std::optional<MemoryNeed> most;
+  if (!is_known()) return most;
+  for (std::size_t i = 0; i < held.curves.size(); ++i) {
+    const MemoryCurve& curve = held.curves[i];
+    const MemoryNeed need{.rank = curve.rank,
+                          .device = curve.device,
+                          .live_bytes = curve.peak_bytes,
+                          .reserved = held.reserved[i],
+                          .is_least = is_least_,
+                          .coverage = coverage_};
     if (!most || need.reserved_bytes() > most->reserved_bytes()) {
       most = need;
     }

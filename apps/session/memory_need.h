@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "apps/session/memory/memory_report.h"
-#include "apps/session/recording/load.h"
+#include "apps/session/recording/recording.h"
 #include "sim/core/result.h"
 #include "sim/engine/memory/memory_tracker.h"
 #include "sim/graph/task_graph.h"
@@ -38,6 +38,12 @@ struct MemoryNeed {
 /// asks for them.
 [[nodiscard]] Status check_tensors(const Recording& recording, std::string_view what);
 
+/// What the devices of a run hold, one curve each, and what the allocator reserves for it.
+struct HeldMemory {
+  std::vector<MemoryCurve> curves;
+  std::vector<ReservedRange> reserved;  ///< per curve
+};
+
 /// Predicts memory of changed runs; what does not change with them is computed once.
 class MemoryModel {
  public:
@@ -45,9 +51,14 @@ class MemoryModel {
   MemoryModel(const Recording& recording, const Timeline& timeline);
 
   [[nodiscard]] bool is_known() const { return !recorded_.empty(); }
+  /// Of the recorded graph or a changed one, simulated by the engine of the recorded one.
+  [[nodiscard]] HeldMemory held(const TaskGraph& graph, const Timeline& timeline) const;
   /// Of the device that needs most; nothing where no tensor is recorded.
+  [[nodiscard]] std::optional<MemoryNeed> need(const HeldMemory& held) const;
   [[nodiscard]] std::optional<MemoryNeed> need(const TaskGraph& graph,
-                                               const Timeline& timeline) const;
+                                               const Timeline& timeline) const {
+    return is_known() ? need(held(graph, timeline)) : std::nullopt;
+  }
 
  private:
   const Recording& recording_;

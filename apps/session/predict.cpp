@@ -1,107 +1,116 @@
-// Simulated runs: replay and reactions.
 #include "apps/session/predict.h"
 
 #include <algorithm>
-#include <cmath>
+#include <optional>
+#include <utility>
+#include <vector>
 
-#include <fmt/format.h>
-
-#include "apps/session/lighter_host.h"
-#include "apps/session/recording/host_events.h"
-#include "apps/session/recording/measured_steps.h"
-#include "sim/engine/event/event_driven.h"
-#include "sim/engine/pull/pull.h"
+#include "apps/session/range.h"
+#include "apps/session/what_if_stack.h"
 
 namespace foretrace {
 namespace {
 
-double ratio_less_one(std::int64_t simulated, std::int64_t measured) {
-  return measured == 0 ? 0 : static_cast<double>(simulated) / static_cast<double>(measured) - 1;
-}
+/// What becomes of a what-if that finds nothing to change.
+enum class Idle : std::uint8_t { refuse, skip };
 
-double worst_of(const StepTimes& measured, const StepTimes& simulated) {
-  double worst = 0;
-  if (!measured.ranks.empty() && measured.ranks.size() == simulated.ranks.size()) {
-    for (std::size_t r = 0; r < measured.ranks.size(); ++r) {
-      const double error = worst_of(measured.ranks[r], simulated.ranks[r]);
-      worst = std::abs(error) > std::abs(worst) ? error : worst;
+/// The stack applied in its order.
+Result<WhatIfStack> applied_to(const Recording& recording, std::span<const WhatIf> stack, Idle idle,
+                               const RunOptions& options = {}) {
+  WhatIfStack applied(recording, options.checks);
+  for (const WhatIf& what_if : in_order(stack)) {
+    const Status pushed = applied.push(what_if, options.neutral);
+    const bool skips =
+        idle == Idle::skip && !pushed.ok() && pushed.error().code == ErrorCode::no_match;
+    if (!pushed.ok() && !skips) {
+      return pushed.error();
     }
-    return worst;
   }
-  for (std::size_t i = 0; i < std::min(measured.host_ns.size(), simulated.host_ns.size()); ++i) {
-    const double error = ratio_less_one(simulated.host_ns[i], measured.host_ns[i]);
-    worst = std::abs(error) > std::abs(worst) ? error : worst;
-  }
-  return worst;
+  return applied;
 }
 
-/// Policies decide order at run time, which one pass in program order cannot follow.
-bool has_policies(const TaskGraph& graph) {
-  const std::vector<Lane>& lanes = graph.context().lanes;
-  return std::any_of(lanes.begin(), lanes.end(),
-                     [](const Lane& lane) { return lane.policy != LanePolicy::program_order; });
+/// The point and both bounds; a bound never lies on the wrong side of the point.
+Status add_range(const DurationBounds& bounds, const RunOptions& options, Prediction& prediction) {
+  prediction.declared_low_ns = prediction.declared_high_ns = prediction.run.answer.step_ns;
+  if (bounds.are_tight()) {
+    return ok_status();
+  }
+  for (const TaskGraph& graph : {bounds.low(prediction.graph), bounds.high(prediction.graph)}) {
+    FORETRACE_TRY(const Run run, simulate_run(graph, options));
+    prediction.declared_low_ns = std::min(prediction.declared_low_ns, run.answer.step_ns);
+    prediction.declared_high_ns = std::max(prediction.declared_high_ns, run.answer.step_ns);
+  }
+  return ok_status();
 }
 
-/// Only the time of a step is known without the profiler: what else was recorded is of another run.
-void take_given(std::int64_t step_ns, Replay& replay) {
-  replay.is_given = true;
-  replay.measured_answer.step_ns = step_ns;
-  replay.measured_answer.host_ns = step_ns;
-  replay.measured_answer.device_ns = -1;
-  replay.measured_answer.limit = replay.run.answer.limit;
-  std::fill(replay.measured.device_ns.begin(), replay.measured.device_ns.end(), -1);
-  replay.measured.span_ns = 0;
-  replay.error = ratio_less_one(replay.run.answer.step_ns, step_ns);
-  replay.worst_step_error = replay.error;
-  replay.span_error = 0;
+/// The same, simulated, with the range that the edited durations declare.
+Result<Prediction> apply_stack(const Recording& recording, std::span<const WhatIf> stack,
+                               const RunOptions& options, Idle idle) {
+  FORETRACE_TRY(const WhatIfStack applied, applied_to(recording, stack, idle, options));
+  FORETRACE_TRY(ChangedRun run, applied.simulate(options));
+  Prediction prediction{std::move(run)};
+  FORETRACE_TRY(add_range(applied.bounds(), options, prediction));
+  return prediction;
+}
+
+/// Every parameter with a declared range at this end of it.
+std::vector<WhatIf> at_bound(std::span<const WhatIf> stack, Bound bound) {
+  std::vector<WhatIf> moved(stack.begin(), stack.end());
+  for (WhatIf& what_if : moved) {
+    what_if.parameters = what_if.parameters.at_bound(bound);
+  }
+  return moved;
+}
+
+/// Widens the declared range by that of the parameters. At an end of which a what-if changes
+/// nothing, it is as if it were not there.
+Status widen(const Recording& recording, std::span<const WhatIf> stack, const RunOptions& options,
+             Prediction& prediction) {
+  for (const Bound bound : {Bound::optimistic, Bound::pessimistic}) {
+    FORETRACE_TRY(const Prediction end,
+                  apply_stack(recording, at_bound(stack, bound), options, Idle::skip));
+    prediction.declared_low_ns = std::min(prediction.declared_low_ns, end.declared_low_ns);
+    prediction.declared_high_ns = std::max(prediction.declared_high_ns, end.declared_high_ns);
+  }
+  return ok_status();
+}
+
+/// The range of a prediction whose declared bounds are known.
+Result<Prediction> with_range(const Recording& recording, Result<Prediction> prediction,
+                              const RunOptions& options, const Replay* baseline) {
+  FORETRACE_TRY(prediction);
+  std::optional<Replay> own;
+  if (baseline == nullptr) {
+    FORETRACE_TRY(Replay replayed, replay(recording, options));
+    baseline = &own.emplace(std::move(replayed));
+  }
+  const Status ranged = set_range(recording, *baseline, options, *prediction);
+  return ranged.ok() ? std::move(prediction) : Result<Prediction>(ranged.error());
 }
 
 }  // namespace
 
-Result<Run> simulate_run(const TaskGraph& graph, const RunOptions& options) {
-  Run run;
-  if (options.engine == Engine::pull && !has_policies(graph)) {
-    run.timeline = simulate(graph);
-    run.is_pulled = true;
-  } else {
-    FORETRACE_TRY(Execution execution, simulate_event_driven(graph));
-    run.timeline = std::move(execution.timeline);
+Result<Prediction> predict(const Recording& recording, std::span<const WhatIf> stack,
+                           const RunOptions& options, const Replay* baseline) {
+  Result<Prediction> prediction = apply_stack(recording, stack, options, Idle::refuse);
+  const bool has_range = std::any_of(stack.begin(), stack.end(), [](const WhatIf& what_if) {
+    return what_if.parameters.has_range();
+  });
+  if (prediction.ok() && has_range) {
+    FORETRACE_TRY(widen(recording, stack, options, *prediction));
   }
-  run.steps = simulated_steps(graph, run.timeline);
-  FORETRACE_TRY(run.answer, answer_of(run.steps, options.step));
-  return run;
+  return with_range(recording, std::move(prediction), options, baseline);
 }
 
-Result<Replay> replay(const Recording& recording, const RunOptions& options) {
-  if (recording.unprofiled && options.step.kind == StepChoice::Kind::number) {
-    return Error{ErrorCode::bad_usage,
-                 fmt::format("step {}: the unprofiled time is of a usual step, not of "
-                             "this one, expected median or all",
-                             options.step.number)};
+Result<PredictionEnds> predict_ends(const Recording& recording, std::span<const WhatIf> stack) {
+  const Result<WhatIfStack> fast =
+      applied_to(recording, at_bound(stack, Bound::optimistic), Idle::skip);
+  const Result<WhatIfStack> slow =
+      applied_to(recording, at_bound(stack, Bound::pessimistic), Idle::skip);
+  if (!fast.ok() || !slow.ok()) {
+    return fast.ok() ? slow.error() : fast.error();
   }
-  Replay replay;
-  replay.measured = measured_steps(recording.built);
-  FORETRACE_TRY(StepAnswer measured, answer_of(replay.measured, options.step));
-  FORETRACE_TRY(Run run, simulate_run(recording.graph(), options));
-  replay.measured_answer = measured;
-  replay.run = std::move(run);
-  replay.error = ratio_less_one(replay.run.answer.step_ns, measured.step_ns);
-  replay.span_error = ratio_less_one(replay.run.steps.span_ns, replay.measured.span_ns);
-  replay.worst_step_error = worst_of(replay.measured, replay.run.steps);
-  replay.scatter = scatter_of(replay.measured);
-  if (recording.unprofiled) {
-    take_given(recording.unprofiled->step_ns, replay);
-  }
-  replay.reactions = reactions_of(recording.graph());
-  replay.lighter_host = std::make_shared<const LighterHostOnce>();
-  replay.doubts = doubts_of(recording.report);
-  if (auto doubt = doubt_of_replay(replay.run.answer.step_ns, replay.measured_answer.step_ns)) {
-    replay.doubts.push_back(*std::move(doubt));
-  }
-  for (Doubt& doubt : doubts_of(recording.built, replay.run.timeline, replay.reactions)) {
-    replay.doubts.push_back(std::move(doubt));
-  }
-  return replay;
+  return PredictionEnds{fast->low(), slow->high()};
 }
 
 }  // namespace foretrace

@@ -7,8 +7,6 @@
 
 #include "apps/session/analysis.h"
 #include "apps/session/lighter_host.h"
-#include "apps/session/predict.h"
-#include "apps/session/recording/host_events.h"
 #include "apps/session/recording/without_events.h"
 #include "sim/core/whole.h"
 
@@ -87,8 +85,9 @@ bool is_another_machine(const Recording& recording, const Prediction& prediction
 /// known of it where the times are another recorder's, nothing is left where it was taken out.
 Result<double> profiler_part(const Recording& recording, const Replay& baseline,
                              const RunOptions& options, const Prediction& prediction) {
-  if (recording.unprofiled || baseline.lighter_host == nullptr) return 0.0;
-  FORETRACE_TRY(const LighterHost& lighter, baseline.lighter_host->of(recording, options));
+  if (recording.unprofiled) return 0.0;
+  FORETRACE_TRY(const LighterHost& lighter,
+                baseline.lighter_host.get([&] { return lighter_host(recording, options); }));
   if (lighter.events_per_step == 0) return 0.0;
   FORETRACE_TRY(const Run run, simulate_run(without_events(prediction.graph, prediction.origin,
                                                            recording.graph(), lighter.graph),
@@ -104,15 +103,6 @@ std::int64_t times(std::int64_t value, double log_factor) {
 }
 
 }  // namespace
-
-double RangeSide::total() const {
-  double squares = 0;
-  for (const double part : {recipe, host, communication, change, scatter, device, rest}) {
-    squares += part * part;
-  }
-  // The profiler's work has bounds of its own: a doubt of the change does not move them.
-  return std::hypot(doubt * std::sqrt(squares), profiler);
-}
 
 std::array<RangeConstant, 10> range_constants() {
   return {host_same,      host_other,  communication, change_slower, change_faster,

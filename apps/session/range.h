@@ -5,30 +5,12 @@
 #include <cstdint>
 #include <string_view>
 
-#include "apps/session/recording/load.h"
+#include "apps/session/prediction.h"
+#include "apps/session/recording/recording.h"
+#include "apps/session/replay.h"
 #include "sim/core/result.h"
 
 namespace foretrace {
-
-struct Prediction;
-struct Replay;
-struct RunOptions;
-
-/// One side of a range: natural logarithms of (bound / point), all from 0 up. What is independent
-/// adds up as squares do.
-struct RangeSide {
-  double recipe = 0;         ///< edited durations and parameters at their declared ends
-  double host = 0;           ///< the host's share of the step x how far hosts differ
-  double communication = 0;  ///< the same of collectives and transfers
-  double change = 0;         ///< grows with the share of the time that changes
-  double scatter = 0;        ///< of the recorded steps
-  double device = 0;         ///< figures of a product that is only like the recorded one
-  double rest = 0;           ///< what a replay leaves out
-  double doubt = 1;          ///< factor of all above where the answer is doubtful
-  double profiler = 0;       ///< its work in the host's times; of the faster side alone
-
-  [[nodiscard]] double total() const;
-};
 
 /// A constant of the ranges: its value, and which recordings it was set on.
 struct RangeConstant {

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 
-#include "apps/session/predict.h"
 #include "models/editing/batches/batch_resize.h"
 #include "models/editing/kernels/kernel_editor.h"
 
@@ -30,16 +29,15 @@ std::int64_t recorded_batch(const Recording& recording) {
   return editing::BatchResizer(editor, 0).batch();
 }
 
-std::optional<Throughput> throughput_of(const Recording& recording, const Run& baseline,
-                                        const Prediction& prediction) {
-  if (!prediction.samples) {
+std::optional<Throughput> throughput_of(std::int64_t batch, const Run& baseline,
+                                        const ChangedRun& changed) {
+  if (!changed.samples) {
     return std::nullopt;
   }
   const std::int64_t before = baseline.answer.step_ns;
   Throughput throughput;
-  throughput.samples = *prediction.samples;
-  throughput.ratio = speedup_of(before, prediction.run.answer.step_ns, throughput.samples);
-  const std::int64_t batch = recording.job == nullptr ? recorded_batch(recording) : 0;
+  throughput.samples = *changed.samples;
+  throughput.ratio = speedup_of(before, changed.run.answer.step_ns, throughput.samples);
   if (batch > 0) {
     throughput.now = static_cast<double>(batch) / (least_one(before) * 1e-9);
     throughput.predicted = *throughput.now * throughput.ratio;

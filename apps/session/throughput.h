@@ -4,12 +4,10 @@
 #include <cstdint>
 #include <optional>
 
-#include "apps/session/recording/load.h"
+#include "apps/session/prediction.h"
+#include "apps/session/recording/recording.h"
 
 namespace foretrace {
-
-struct Prediction;
-struct Run;
 
 /// What a change does to work per time, after / before: above 1 is faster. `samples` is the work of
 /// a step, after / before. This is what every `speedup` says, and speedup x time ratio = samples.
@@ -27,9 +25,8 @@ struct Throughput {
   std::optional<double> now;
   std::optional<double> predicted;
 };
-/// Nothing where the what-ifs leave samples as they are.
-[[nodiscard]] std::optional<Throughput> throughput_of(const Recording& recording,
-                                                      const Run& baseline,
-                                                      const Prediction& prediction);
+/// Nothing where the what-ifs leave samples as they are. `batch`: see recorded_batch(); 0 of a job.
+[[nodiscard]] std::optional<Throughput> throughput_of(std::int64_t batch, const Run& baseline,
+                                                      const ChangedRun& changed);
 
 }  // namespace foretrace

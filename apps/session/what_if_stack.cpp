@@ -152,20 +152,6 @@ void say_nothing_changes(Change& change) {
   change.notes.front().insert(0, "changes nothing: ");
 }
 
-/// The point and both bounds; a bound never lies on the wrong side of the point.
-Status add_range(const DurationBounds& bounds, const RunOptions& options, Prediction& prediction) {
-  prediction.declared_low_ns = prediction.declared_high_ns = prediction.run.answer.step_ns;
-  if (bounds.are_tight()) {
-    return ok_status();
-  }
-  for (const TaskGraph& graph : {bounds.low(prediction.graph), bounds.high(prediction.graph)}) {
-    FORETRACE_TRY(const Run run, simulate_run(graph, options));
-    prediction.declared_low_ns = std::min(prediction.declared_low_ns, run.answer.step_ns);
-    prediction.declared_high_ns = std::max(prediction.declared_high_ns, run.answer.step_ns);
-  }
-  return ok_status();
-}
-
 }  // namespace
 
 void DurationBounds::follow(const Committed& committed) {
@@ -200,7 +186,7 @@ Status WhatIfStack::push(const WhatIf& what_if, Neutral neutral) {
   const WhatIfInfo& info = *what_if.info;
   FORETRACE_TRY(read_files_of(what_if, known_).with_context(info.name));
   const Catalogue& known = known_ ? *known_ : no_catalogue();
-  const foretrace::WhatIfInput scenario{graph_, accelerator_ ? &*accelerator_ : nullptr, known};
+  const WhatIfInput scenario{graph_, accelerator_ ? &*accelerator_ : nullptr, known};
   Result<Change> change = info.apply(scenario, what_if.parameters);
   if (!change.ok()) {
     return Error{change.error().code,
@@ -233,16 +219,9 @@ Status WhatIfStack::push(const WhatIf& what_if, Neutral neutral) {
   return ok_status();
 }
 
-Result<Prediction> WhatIfStack::finish(const RunOptions& options) const {
-  Prediction prediction;
-  prediction.graph = graph_;
-  prediction.origin = origin_;
-  prediction.applied = applied_;
-  prediction.samples = samples_;
-  prediction.accelerator = accelerator_;
-  FORETRACE_TRY(prediction.run, simulate_run(graph_, options));
-  FORETRACE_TRY(add_range(bounds_, options, prediction));
-  return prediction;
+Result<ChangedRun> WhatIfStack::simulate(const RunOptions& options) const {
+  FORETRACE_TRY(Run run, simulate_run(graph_, options));
+  return ChangedRun{graph_, origin_, std::move(run), applied_, samples_, accelerator_};
 }
 
 }  // namespace foretrace

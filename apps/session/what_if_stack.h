@@ -8,8 +8,9 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/session/predict.h"
-#include "apps/session/recording/load.h"
+#include "apps/session/prediction.h"
+#include "apps/session/recording/recording.h"
+#include "apps/session/run.h"
 #include "models/hardware/catalogue/catalogue.h"
 #include "models/whatifs/what_if_spec.h"
 #include "sim/core/result.h"
@@ -48,19 +49,19 @@ class WhatIfStack {
   /// What the changed run is on.
   [[nodiscard]] const std::optional<Accelerator>& accelerator() const { return accelerator_; }
   [[nodiscard]] const std::vector<Applied>& applied() const { return applied_; }
-  /// See Prediction::samples.
+  /// See ChangedRun::samples.
   [[nodiscard]] const std::optional<double>& samples() const { return samples_; }
 
   /// Per task of the graph the task of the recording that it was; none: it was inserted. Empty:
   /// every task kept its id.
   [[nodiscard]] const std::vector<TaskId>& origin() const { return origin_; }
 
+  [[nodiscard]] const DurationBounds& bounds() const { return bounds_; }
   /// The graph with every edited duration at its low (high) bound.
   [[nodiscard]] TaskGraph low() const { return bounds_.low(graph_); }
   [[nodiscard]] TaskGraph high() const { return bounds_.high(graph_); }
 
-  /// The run with the range that the edited durations declare.
-  [[nodiscard]] Result<Prediction> finish(const RunOptions& options) const;
+  [[nodiscard]] Result<ChangedRun> simulate(const RunOptions& options) const;
 
  private:
   TaskGraph graph_;

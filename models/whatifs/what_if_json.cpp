@@ -1,115 +1,176 @@
-// What-ifs from JSON files.
+// What-ifs from JSON: by name, or as edits of tasks.
+//
+//   {"optimization": "mixed_precision", "parameters": {"loss_scaling": true}}
+//   {"name": "faster attention", "edits": [{"select": "name~softmax", "scale": 0.5}]}
+#include <algorithm>
 #include <cerrno>
 #include <fstream>
 #include <system_error>
+#include <utility>
 
 #include <fmt/format.h>
-#include <nlohmann/json.hpp>
 
+#include "models/whatifs/edit_params.h"
 #include "models/whatifs/what_if_spec.h"
+#include "sim/core/config.h"
 
 namespace foretrace {
 namespace {
 
-using nlohmann::json;
-
 // A what-if file is written by hand; more than this is a mistake of the path.
 constexpr std::size_t largest_file = 1024UL * 1024;
 
-constexpr const char* what_if_schema = "foretrace.what_if/1";
+constexpr std::string_view what_if_schema = "foretrace.what_if/1";
 
-Error wrong(const std::string& where, const std::string& pointer, const std::string& what) {
-  return {ErrorCode::bad_config,
-          fmt::format("{}: {}: {}", where, pointer.empty() ? "/" : pointer, what)};
-}
+using Kind = ConfigValue::Kind;
 
-Result<std::string> text_of(const json& value, const std::string& where,
-                            const std::string& pointer) {
-  if (value.is_string()) {
-    return value.get<std::string>();
-  }
-  if (value.is_boolean() || value.is_number()) {
-    return value.dump();
-  }
-  return wrong(where, pointer,
-               fmt::format("got {}, expected text, a number or true/false", value.type_name()));
-}
+class WhatIfReader {
+ public:
+  WhatIfReader(const std::string& where, std::vector<WhatIfSpec>& specs)
+      : where_(where), specs_(specs) {}
 
-Result<WhatIfSpec> one_what_if(const json& object, const std::string& where,
-                               const std::string& pointer) {
-  if (object.is_string()) {
-    Result<WhatIfSpec> spec = parse_what_if(object.get<std::string>());
-    return spec.ok() ? spec : wrong(where, pointer, spec.error().message);
+  Status add(const ConfigValue& value, const std::string& pointer) {
+    switch (value.kind) {
+      case Kind::null: return ok_status();
+      case Kind::text: {
+        auto spec = parse_what_if(value.text);
+        if (!spec.ok()) return wrong(pointer, spec.error().message);
+        specs_.push_back(*std::move(spec));
+        return ok_status();
+      }
+      case Kind::list:
+        for (std::size_t i = 0; i < value.items.size(); ++i) {
+          FORETRACE_TRY(add(value.items[i], fmt::format("{}/{}", pointer, i)));
+        }
+        return ok_status();
+      case Kind::object:
+        if (value.find("edits") != nullptr) return add_edits(value, pointer);
+        if (value.find(edits::select_param.name) != nullptr) return add_edit(value, pointer, {});
+        return add_named(value, pointer);
+      case Kind::boolean:
+      case Kind::number: break;
+    }
+    return wrong(pointer, fmt::format("{}, expected a what-if: its text, or an object with "
+                                      "\"optimization\" and \"parameters\" or with \"edits\"",
+                                      value.described()));
   }
-  if (!object.is_object()) {
-    return wrong(where, pointer,
-                 fmt::format("got {}, expected an object with \"optimization\" and \"parameters\"",
-                             object.type_name()));
+
+ private:
+  [[nodiscard]] Error wrong(const std::string& pointer, std::string_view what) const {
+    return {ErrorCode::bad_config,
+            fmt::format("{}: {}: {}", where_, pointer.empty() ? "/" : pointer, what)};
   }
-  WhatIfSpec spec;
-  for (const auto& [key, value] : object.items()) {
-    const std::string here = fmt::format("{}/{}", pointer, key);
-    if (key == "optimization") {
-      if (!value.is_string()) {
-        return wrong(where, here, fmt::format("got {}, expected a name", value.type_name()));
+
+  Status add_named(const ConfigValue& object, const std::string& pointer) {
+    WhatIfSpec spec;
+    ConfigFields fields(object, where_, pointer);
+    check_schema(fields);
+    fields.text("optimization", spec.name);
+    (void)fields.optional_value("how_to");  // of the examples that ship: how_to.h reads it
+    (void)fields.optional_value("edits");   // not here, but its name is near to what was meant
+    if (const ConfigValue* parameters = fields.optional_object("parameters")) {
+      fields.take(add_parameters(*parameters, fields.pointer_of("parameters"), spec));
+    }
+    specs_.push_back(std::move(spec));
+    return fields.finish();
+  }
+
+  Status add_edits(const ConfigValue& object, const std::string& pointer) {
+    ConfigFields fields(object, where_, pointer);
+    check_schema(fields);
+    std::string label;
+    fields.optional_text("name", label);
+    if (const ConfigValue* list = fields.objects("edits")) {
+      if (list->items.empty()) fields.mistake("edits", "got an empty list, expected an edit");
+      for (std::size_t i = 0; i < list->items.size(); ++i) {
+        const std::string here = fmt::format("{}/{}", fields.pointer_of("edits"), i);
+        fields.take(add_edit(list->items[i], here, label));
       }
-      spec.name = value.get<std::string>();
-    } else if (key == "parameters") {
-      if (!value.is_object()) {
-        return wrong(where, here, fmt::format("got {}, expected an object", value.type_name()));
+    }
+    return fields.finish();
+  }
+
+  Status add_edit(const ConfigValue& object, const std::string& pointer, const std::string& label) {
+    WhatIfSpec spec{std::string(edits::name), {}};
+    std::vector<std::string_view> known;
+    for (const ParamInfo& row : edits::params) known.push_back(row.name);
+    for (const std::string& key : object.keys) {
+      if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+      return wrong(fmt::format("{}/{}", pointer, key),
+                   fmt::format("unknown key{}, expected one of {}", did_you_mean(key, known),
+                               fmt::join(known, ", ")));
+    }
+    FORETRACE_TRY(add_parameters(object, pointer, spec));
+    if (!label.empty() && object.find(edits::label_param.name) == nullptr) {
+      spec.parameters.emplace_back(edits::label_param.name, label);
+    }
+    if (const auto checked = check_what_if(spec); !checked.ok()) {
+      return wrong(pointer, checked.error().message);
+    }
+    specs_.push_back(std::move(spec));
+    return ok_status();
+  }
+
+  Status add_parameters(const ConfigValue& object, const std::string& pointer, WhatIfSpec& spec) {
+    for (std::size_t i = 0; i < object.items.size(); ++i) {
+      const ConfigValue& value = object.items[i];
+      const std::string here = fmt::format("{}/{}", pointer, object.keys[i]);
+      if (value.kind == Kind::list && object.keys[i] == edits::reorder_param.name) {
+        FORETRACE_TRY(add_listed(value, here, spec));
+        continue;
       }
-      for (const auto& [name, given] : value.items()) {
-        FORETRACE_TRY(std::string text, text_of(given, where, fmt::format("{}/{}", here, name)));
-        spec.parameters.emplace_back(name, std::move(text));
-      }
-    } else if (key == "schema") {
-      if (value != what_if_schema) {
+      if (value.kind == Kind::null || value.kind == Kind::object || value.kind == Kind::list) {
         return wrong(
-            where, here,
-            fmt::format("got {}, expected \"{}\"",
-                        value.is_primitive() ? value.dump() : value.type_name(), what_if_schema));
+            here, fmt::format(
+                      "{}, expected text, a number or true/false{}", value.described(),
+                      spec.name == edits::name ? "; what it needs to know stands beside it" : ""));
       }
-    } else if (key != "how_to") {  // of the examples that ship: how_to.h reads it
-      constexpr std::string_view known[] = {"optimization", "parameters", "schema"};
-      return wrong(where, here,
-                   fmt::format("unknown key, expected optimization, parameters or schema{}",
-                               did_you_mean(key, known)));
+      spec.parameters.emplace_back(object.keys[i], value.text);
+    }
+    return ok_status();
+  }
+
+  /// Selections in the order in which tasks follow each other.
+  Status add_listed(const ConfigValue& list, const std::string& pointer, WhatIfSpec& spec) {
+    std::string text;
+    for (const ConfigValue& one : list.items) {
+      if (one.kind != Kind::text) {
+        return wrong(pointer, one.described() + " in the list, expected a selection");
+      }
+      text.append(text.empty() ? "" : "; ").append(one.text);
+    }
+    spec.parameters.emplace_back(edits::reorder_param.name, std::move(text));
+    return ok_status();
+  }
+
+  static void check_schema(ConfigFields& fields) {
+    std::string schema(what_if_schema);
+    fields.optional_text("schema", schema);
+    if (schema != what_if_schema) {
+      fields.mistake("schema",
+                     fmt::format("got {}, expected \"{}\"", in_quotes(schema), what_if_schema));
     }
   }
-  if (spec.name.empty()) {
-    return wrong(where, pointer + "/optimization", "is missing");
-  }
-  return spec;
-}
+
+  const std::string& where_;
+  std::vector<WhatIfSpec>& specs_;
+};
 
 }  // namespace
 
+Status add_what_ifs(const ConfigValue& value, const std::string& where, const std::string& pointer,
+                    std::vector<WhatIfSpec>& specs) {
+  return WhatIfReader(where, specs).add(value, pointer);
+}
+
 Result<std::vector<WhatIfSpec>> parse_what_ifs_json(std::string_view text,
                                                     const std::string& where) {
-  json document;
-  try {
-    document = json::parse(text, nullptr, true, true);
-  } catch (const json::exception& error) {
-    std::string what = error.what();
-    what.erase(0, what.find("] ") == std::string::npos ? 0 : what.find("] ") + 2);
-    return Error{ErrorCode::bad_config, fmt::format("{}: not JSON: {}", where, what)};
-  }
-  const bool is_list = document.is_array() || (document.is_object() && document.contains("apply"));
-  if (!is_list) {
-    FORETRACE_TRY(WhatIfSpec spec, one_what_if(document, where, ""));
-    return std::vector<WhatIfSpec>{std::move(spec)};
-  }
-  const std::string pointer = document.is_array() ? "" : "/apply";
-  const json& list = document.is_array() ? document : document["apply"];
-  if (!list.is_array()) {
-    return wrong(where, pointer, fmt::format("got {}, expected an array", list.type_name()));
-  }
-  std::vector<WhatIfSpec> stack;
-  for (std::size_t i = 0; i < list.size(); ++i) {
-    FORETRACE_TRY(WhatIfSpec spec, one_what_if(list[i], where, fmt::format("{}/{}", pointer, i)));
-    stack.push_back(std::move(spec));
-  }
-  return stack;
+  FORETRACE_TRY(const ConfigValue document, parse_config(text).with_context(where));
+  const ConfigValue* const apply = document.find("apply");
+  std::vector<WhatIfSpec> specs;
+  FORETRACE_TRY(add_what_ifs(apply == nullptr ? document : *apply, where,
+                             apply == nullptr ? "" : "/apply", specs));
+  return specs;
 }
 
 Result<std::vector<WhatIfSpec>> read_what_ifs(const std::string& path) {

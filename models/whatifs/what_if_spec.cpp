@@ -6,6 +6,8 @@
 
 #include <fmt/format.h>
 
+#include "models/whatifs/edit_params.h"
+
 namespace foretrace {
 namespace {
 
@@ -27,8 +29,11 @@ Result<WhatIfSpec> parse_what_if(std::string_view text) {
 Result<std::vector<WhatIfSpec>> parse_stack(const std::vector<std::string>& arguments) {
   std::vector<WhatIfSpec> stack;
   for (const std::string& argument : arguments) {
-    if (!argument.empty() && argument[0] == '@') {
-      FORETRACE_TRY(std::vector<WhatIfSpec> read, read_what_ifs(argument.substr(1)));
+    const bool is_file = argument.starts_with('@');
+    if (is_file || argument.starts_with('{') || argument.starts_with('[')) {
+      FORETRACE_TRY(std::vector<WhatIfSpec> read, is_file
+                                                      ? read_what_ifs(argument.substr(1))
+                                                      : parse_what_ifs_json(argument, "what-if"));
       std::move(read.begin(), read.end(), std::back_inserter(stack));
       continue;
     }
@@ -78,6 +83,7 @@ Result<const WhatIfInfo*> find_what_if(std::string_view name) {
 Result<WhatIf> check_what_if(const WhatIfSpec& spec) {
   FORETRACE_TRY(auto* const found, find_what_if(spec.name));
   FORETRACE_TRY(ParamValues values, ParamValues::parse(spec.name, found->params, spec.parameters));
+  if (found->name == edits::name) FORETRACE_TRY(edits::primitive_of(values));
   return WhatIf{found, std::move(values)};
 }
 
@@ -94,8 +100,9 @@ std::vector<std::string> selections_of(const WhatIf& what_if) {
   return selections;
 }
 
+/// Edits follow each other, each on what those before it made.
 bool acts_on_the_same(const WhatIf& a, const WhatIf& b) {
-  return a.info == b.info && selections_of(a) == selections_of(b);
+  return a.info == b.info && a.info->name != edits::name && selections_of(a) == selections_of(b);
 }
 
 }  // namespace

@@ -13,20 +13,27 @@
 
 namespace foretrace {
 
+struct ConfigValue;
+
 /// A what-if as it was written.
 using WhatIfSpec = NamedSettings;
 
 /// parse_named_settings() of a what-if.
 [[nodiscard]] Result<WhatIfSpec> parse_what_if(std::string_view text);
 
-/// A file with {"optimization": NAME, "parameters": {key: value, ...}}, or an array of them, or
-/// {"apply": [...]}. Errors give the file and the JSON pointer.
+/// A file with {"optimization": NAME, "parameters": {key: value, ...}}, or {"edits": [...]} of
+/// {"select": ..., PRIMITIVE: ...}, each a what-if `edit`; or an array of them, or {"apply":
+/// [...]}. Errors give the file and the JSON pointer.
 [[nodiscard]] Result<std::vector<WhatIfSpec>> read_what_ifs(const std::string& path);
 /// The same from text; `where` is put before messages.
 [[nodiscard]] Result<std::vector<WhatIfSpec>> parse_what_ifs_json(std::string_view text,
                                                                   const std::string& where);
+/// The same from a value that stands at `pointer` of a document: also a what-if as text, and null,
+/// which is none. What it holds is added to `specs`.
+[[nodiscard]] Status add_what_ifs(const ConfigValue& value, const std::string& where,
+                                  const std::string& pointer, std::vector<WhatIfSpec>& specs);
 
-/// Every --apply argument in order: what-ifs as text, or "@FILE".
+/// Every what-if of a list in order: as text, as JSON, or "@FILE".
 [[nodiscard]] Result<std::vector<WhatIfSpec>> parse_stack(
     const std::vector<std::string>& arguments);
 

@@ -72,6 +72,10 @@ Error unknown_parameter(std::string_view component, std::span<const ParamInfo> t
                                          : fmt::format("one of {}", fmt::join(names, ", ")))};
 }
 
+/// Default of a row that may be left out and then has no value: no other row has it, and given()
+/// says whether there is one.
+constexpr std::string_view no_value = "-";
+
 bool is_number(ParamType type) {
   return type != ParamType::text && type != ParamType::selection && type != ParamType::boolean;
 }
@@ -137,12 +141,15 @@ Result<ParamValues> ParamValues::parse(std::string_view component, std::span<con
     Value value;
     value.name = info.name;
     value.type = info.type;
-    value.given = given_at[i].has_value();
+    const bool may_lack = info.default_text == no_value;
+    value.given = given_at[i].has_value() && !(may_lack && given[*given_at[i]].second == no_value);
     if (value.given) {
       FORETRACE_TRY(value.reading, reader.read(info, given[*given_at[i]].second));
     } else if (info.default_text.empty()) {
       return about(component, info.name,
                    fmt::format("missing, expected {} ({})", expectation(info.type), info.doc));
+    } else if (may_lack) {
+      value.reading.text = no_value;
     } else {
       value.reading = reader.own(info, info.default_text);
     }
@@ -188,7 +195,10 @@ bool ParamValues::given(const ParamInfo& row) const { return at(row).given; }
 std::vector<std::pair<std::string, std::string>> ParamValues::texts() const {
   std::vector<std::pair<std::string, std::string>> out;
   out.reserve(values_.size());
-  for (const Value& value : values_) out.emplace_back(value.name, value.reading.text);
+  for (const Value& value : values_) {
+    if (!value.given && value.reading.text == no_value) continue;
+    out.emplace_back(value.name, value.reading.text);
+  }
   return out;
 }
 

@@ -12,8 +12,14 @@ void Editor::reorder(std::span<const TaskId> tasks, TaskId anchor, Place place) 
 }
 
 void Editor::set_order(std::span<const TaskId> tasks) {
+  TaskId stays = tasks.empty() ? none<TaskId> : tasks.front();
   for (std::size_t i = 1; i < tasks.size(); ++i) {
-    change_.reordered.push_back({tasks[i], tasks[i - 1], Place::after});
+    // What has been moved stands directly behind what stays.
+    if (tasks[i] > stays) {
+      stays = tasks[i];
+    } else {
+      change_.reordered.push_back({tasks[i], tasks[i - 1], Place::after});
+    }
   }
 }
 

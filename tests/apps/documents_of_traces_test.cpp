@@ -14,10 +14,8 @@
 #include "apps/report/pages/inspect.h"
 #include "apps/report/pages/result.h"
 #include "apps/report/writers.h"
-#include "apps/session/analysis.h"
-#include "apps/session/predict.h"
 #include "apps/session/recording/inspect.h"
-#include "apps/session/recording/load.h"
+#include "apps/session/session.h"
 #include "models/hardware/catalogue/accelerator.h"
 #include "models/whatifs/what_if_spec.h"
 #include "tests/apps/support/json_schema.h"
@@ -57,33 +55,20 @@ void check_inspection(const std::string& path, Documents& documents) {
 }
 
 void check_recording(const Recording& recording, Documents& documents) {
-  const auto replay = foretrace::replay(recording);
-  if (!replay.ok()) return;
-  auto analysis = analyse(recording.graph(), replay->run);
-  REQUIRE(analysis.ok());
-  add_reserved(recording, replay->run.timeline, recording.graph(), *analysis);
-  documents.check(
-      "result-2.json",
-      report::result_page(
-          {.recording = recording, .replay = *replay, .baseline = *analysis, .all_steps = true}));
-  const PathReport path = path_report(recording.graph(), replay->run, 5);
-  documents.check("critical-path-1.json", report::critical_path_page({recording, *replay, path}));
+  const auto session = Session::of(recording);
+  if (!session.ok()) return;
+  documents.check("result-2.json", report::result_page({.session = *session, .all_steps = true}));
+  const PathReport path = session->path(5);
+  documents.check("critical-path-1.json", report::critical_path_page({*session, path}));
   if (recording.job != nullptr) {
-    const auto communication = communication_of(recording, replay->run.timeline);
-    documents.check("communication-1.json",
-                    report::communication_page({recording, *replay, communication}));
+    const auto communication = communication_of(*session);
+    documents.check("communication-1.json", report::communication_page({*session, communication}));
   }
   const auto stack = stack_of({"scale:select='resource=device',factor=0.5"});
-  const auto prediction = predict(recording, *stack);
-  if (!prediction.ok()) return;  // no device work
-  auto predicted = analyse(prediction->graph, prediction->run);
-  REQUIRE(predicted.ok());
-  add_reserved(recording, replay->run.timeline, prediction->graph, *predicted);
-  documents.check("result-2.json", report::result_page({.recording = recording,
-                                                        .replay = *replay,
-                                                        .baseline = *analysis,
-                                                        .prediction = &*prediction,
-                                                        .predicted = &*predicted}));
+  const auto answer = session->ask(*stack);
+  if (!answer.ok()) return;  // no device work
+  documents.check("result-2.json",
+                  report::result_page({.session = *session, .predicted = &*answer}));
 }
 
 std::vector<std::string> files_below(const std::string& folder) {

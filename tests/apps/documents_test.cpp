@@ -422,15 +422,15 @@ TEST_CASE("every other command follows its schema") {
         {"validation-1.json", "validate --jobs --data examples/traces"},
         {"schedule_result-1.json",
          "schedule examples/05_schedule/heterogeneous.json --policy srtf"},
-        {"streams_result-1.json", "schedule examples/13_serving/mlperf_loads.json"},
-        {"streams_result-1.json", "schedule examples/13_serving/xrbench.json"},
-        {"streams_result-1.json", "schedule examples/17_fleets/control_loop.json"},
-        {"streams_result-1.json", "schedule examples/17_fleets/supernet.json"},
+        {"streams_result-1.json", "simulate examples/13_serving/mlperf_loads.json"},
+        {"streams_result-1.json", "simulate examples/13_serving/xrbench.json"},
+        {"streams_result-1.json", "simulate examples/17_fleets/control_loop.json"},
+        {"streams_result-1.json", "simulate examples/17_fleets/supernet.json"},
         {"node_job_result-1.json", "simulate examples/12_scenarios/two_ranks.json"},
-        {"storage_result-1.json", "schedule examples/17_fleets/storage.json"},
-        {"federated_result-1.json", "schedule examples/17_fleets/phones.json"},
+        {"storage_result-1.json", "simulate examples/17_fleets/storage.json"},
+        {"federated_result-1.json", "simulate examples/17_fleets/phones.json"},
         {"schedule_result-1.json", "schedule examples/17_fleets/machines.json"},
-        {"serving_result-1.json", "schedule examples/13_serving/llama3_8b.json"},
+        {"serving_result-1.json", "simulate examples/13_serving/llama3_8b.json"},
         {"communication-1.json", "inspect --communication tests/fixtures/job"},
         {"costs-1.json",
          "calibrate --accelerator a100_sxm_80gb "
@@ -466,13 +466,13 @@ TEST_CASE("validate says where published tables are read now") {
 TEST_CASE("every command that prints JSON names a schema that is shipped") {
   // Documents name theirs; these print one without a name.
   const std::vector<std::string> names = {
-      "result-2",          "inspect-1",          "critical-path-1",  "communication-1",
-      "validation-1",      "formats-1",          "costs-1",          "list-1",
-      "explain-1",         "convert-1",          "completion-1",     "tables-1",
-      "schedule_result-1", "sweep_result-2",     "plan-2",           "recorded_plans-1",
-      "stages-2",          "training_result-1",  "export-1",         "serving_result-1",
-      "streams_result-1",  "mapping_result-1",   "corun-1",          "serve-1",
-      "storage_result-1",  "federated_result-1", "node_job_result-1"};
+      "result-2",           "inspect-1",        "critical-path-1",  "communication-1",
+      "validation-1",       "formats-1",        "costs-1",          "list-1",
+      "explain-1",          "convert-1",        "completion-1",     "schedule_result-1",
+      "sweep_result-2",     "plan-2",           "recorded_plans-1", "stages-2",
+      "training_result-1",  "export-1",         "serving_result-1", "streams_result-1",
+      "mapping_result-1",   "corun-1",          "serve-1",          "storage_result-1",
+      "federated_result-1", "node_job_result-1"};
   for (const std::string& name : names) {
     const json schema = read_schema(name + ".json");
     const std::size_t dash = name.rfind('-');

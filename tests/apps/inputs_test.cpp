@@ -63,6 +63,22 @@ TEST_CASE("inputs: an archive of ranks is inspected rank by rank and simulated a
         document_of(std::string("simulate ") + demo_trace)["baseline"]);
 }
 
+TEST_CASE("inputs: small files that unpack to a lot end in one line") {
+  if (run_program("--version").out.find("without libarchive") != std::string::npos) {
+    MESSAGE("skipped: the build has no libarchive");
+    return;
+  }
+  for (const std::string name : {"blanks.json.zst", "blanks.zip"}) {
+    const std::string file = "tests/fixtures/archives/" + name;
+    REQUIRE(bytes_of(file).size() < 4096);
+    const Ran refused = run_program("inspect " + file);
+    CHECK(refused.code == 2);
+    CHECK(refused.err.starts_with("foretrace: " + file + ": "));
+    CHECK(refused.err.ends_with(" at most 1000 for each are read\n"));
+    CHECK(refused.err.find('\n') == refused.err.size() - 1);
+  }
+}
+
 TEST_CASE("inputs: an execution trace in an archive is what it is alone") {
   const std::string nodes = bytes_of("tests/fixtures/pytorch_et/schema_1.0.1.json");
   const std::string end(1024, '\0');

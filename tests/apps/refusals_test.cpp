@@ -115,8 +115,8 @@ TEST_CASE("refused: a file of another kind is named, and where it goes") {
        {Wrong{"configs/clusters/dgx_a100.json", "plan MODEL --cluster "},
         Wrong{"configs/accelerators/h100_sxm.json", "whatif TRACE --accelerator "},
         Wrong{"configs/models/gpt3_175b.json", "plan "},
-        Wrong{"examples/17_fleets/storage.json", "(schedule takes it)"},
-        Wrong{scenario, "(simulate takes it)"}}) {
+        Wrong{"examples/17_fleets/storage.json", "(simulate takes it)"},
+        Wrong{jobs, "(schedule takes it)"}, Wrong{scenario, "(simulate takes it)"}}) {
     const std::string path = FORETRACE_SOURCE_DIR "/" + std::string(file);
     for (const std::string& command : {"whatif " + path + " --apply mixed_precision",
                                        "report " + path + " -o " + to, "explain " + path}) {
@@ -211,6 +211,42 @@ TEST_CASE("refused: shards over more ranks than hold the layers, kinds that are 
                                        "\"count\": 4, \"kind\": \"nww\"");
   CHECK(holds(refusal_of("schedule " + misspelt), "/cluster/nodes/0/kind: got 'nww'"));
   CHECK(holds(refusal_of("schedule " + misspelt), "did you mean 'new'?"));
+}
+
+TEST_CASE("refused: what is about recordings or jobs, of a file that holds neither") {
+  const std::string caches = "examples/17_fleets/storage.json";
+  const std::string holds_input = caches + " holds input that a training job reads through a cache";
+  for (const char* const option :
+       {"--strict", "--no-recorded-latency", "--without-one-off", "--unprofiled-step 5ms",
+        "--step 2", "--engine event", "--compute-rate 1TFLOP/s", "--memory-budget 1GiB",
+        "--svg p.svg", "--memory-svg p.svg"}) {
+    const std::string name = std::string(option).substr(0, std::string(option).find(' '));
+    CHECK(holds(refusal_of("simulate " + caches + " " + option),
+                "simulate: " + name + " is about a recording; " + holds_input));
+  }
+  CHECK(holds(refusal_of("simulate " + caches + " --timeline t.json"),
+              "simulate: --timeline is about a step; " + holds_input));
+  CHECK(holds(refusal_of("simulate " + caches + " " + demo), holds_input + ", expected it alone"));
+  CHECK(holds(refusal_of("schedule " + caches + " --policy fifo"), caches + " holds no jobs"));
+}
+
+TEST_CASE("schedule: what has gone to simulate has the same answer, and one line says where") {
+  for (const char* const file : {"13_serving/llama3_8b", "13_serving/xrbench", "14_mapping/heft",
+                                 "14_mapping/tables", "17_fleets/storage", "17_fleets/phones"}) {
+    const std::string path = "examples/" + std::string(file) + ".json";
+    for (const char* const form : {"", " --json", " --csv", " --details"}) {
+      const Ran now = run_program("simulate " + path + form);
+      const Ran before = run_program("schedule " + path + form);
+      CHECK(now.code == 0);
+      CHECK(now.err.empty());
+      CHECK(before.code == 0);
+      CHECK(before.out == now.out);
+      CHECK(holds(before.err, "now `simulate " + path + "` runs it"));
+      CHECK(std::count(before.err.begin(), before.err.end(), '\n') == 1);
+    }
+  }
+  CHECK(run_program("schedule -q examples/14_mapping/heft.json").err.empty());
+  CHECK(run_program(std::string("schedule -q ") + jobs).err.empty());
 }
 
 TEST_CASE("refused: scenarios and schedules where a trace belongs, by name") {

@@ -12,8 +12,6 @@
 
 #include "apps/report/pages/result.h"
 #include "apps/report/writers.h"
-#include "apps/session/analysis.h"
-#include "apps/session/predict.h"
 #include "apps/sweep/run.h"
 #include "apps/sweep/store/select.h"
 #include "tests/apps/questions/answers_support.h"
@@ -42,18 +40,10 @@ std::vector<std::string> drawn_stack(std::mt19937_64& random) {
 
 /// What `whatif --json` says; null: it declines.
 nlohmann::json document_of(const Loaded& run, const std::vector<std::string>& texts) {
-  auto prediction = predict(run.recording, stack_of(texts), {}, &run.replay);
-  if (!prediction.ok()) return nullptr;
-  add_facts(run.recording, run.replay.run, *prediction);
-  const auto before = analyse(run.recording.graph(), run.replay.run);
-  const auto after = analyse(prediction->graph, prediction->run);
-  REQUIRE(before.ok());
-  REQUIRE(after.ok());
-  return nlohmann::json::parse(report::json_of(report::result_page({.recording = run.recording,
-                                                                    .replay = run.replay,
-                                                                    .baseline = *before,
-                                                                    .prediction = &*prediction,
-                                                                    .predicted = &*after})));
+  const auto answer = run.session.ask(stack_of(texts));
+  if (!answer.ok()) return nullptr;
+  return nlohmann::json::parse(
+      report::json_of(report::result_page({.session = run.session, .predicted = &*answer})));
 }
 
 /// Figures of a sweep over these stacks, by name; none where a point failed.

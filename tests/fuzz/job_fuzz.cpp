@@ -1,4 +1,4 @@
-// Any bytes as a tar archive of a job's traces: members are walked, read and built into one graph.
+// Any bytes as an archive of a job's traces: members are walked, read and built into one graph.
 // The same bytes as the list of recordings that a collector writes.
 #include <cstddef>
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include "trace/annotate/collectives/argument_text.h"
 #include "trace/formats/reader.h"
 #include "trace/inputs/manifest.h"
-#include "trace/io/tar.h"
+#include "trace/io/archive.h"
 #include "trace/ranks/job.h"
 
 namespace {
@@ -21,10 +21,10 @@ constexpr std::size_t most_members = 8;
 
 std::vector<trace::RankTrace> read_members(std::string_view bytes) {
   const auto archive = trace::open_memory(bytes, "fuzz.tar");
-  trace::TarReader tar(*archive);
+  trace::ArchiveReader members(*archive);
   std::vector<trace::RankTrace> ranks;
   while (ranks.size() < most_members) {
-    auto member = tar.next();
+    auto member = members.next();
     if (!member.ok() || !member->has_value()) {
       break;
     }

@@ -14,6 +14,7 @@ import tempfile
 import threading
 import time
 import unittest
+import warnings
 
 import foretrace
 
@@ -111,27 +112,37 @@ class Answers(unittest.TestCase):
     def test_inspect_tells_what_is_in_a_trace(self):
         self.assertEqual(len(foretrace.inspect(DEMO).traces), 1)
 
-    def test_schedule_takes_requests_to_a_model_and_streams(self):
-        served = foretrace.schedule(ROOT / "examples" / "13_serving" / "llama3_8b.json")
+    def test_simulate_takes_requests_to_a_model_and_streams(self):
+        served = foretrace.simulate(ROOT / "examples" / "13_serving" / "llama3_8b.json")
         self.assertEqual(len(served.requests), 600)
         self.assertGreater(served.first_token_ns, served.token_ns)
         self.assertIn("first token", served._repr_html_())
-        streams = foretrace.schedule(ROOT / "examples" / "13_serving" / "xrbench.json")
+        streams = foretrace.simulate(ROOT / "examples" / "13_serving" / "xrbench.json")
         self.assertEqual(len(streams.scenarios), 7)
 
-    def test_schedule_maps_tasks_and_tables(self):
-        tasks = foretrace.schedule(ROOT / "examples" / "14_mapping" / "heft.json")
+    def test_simulate_maps_tasks_and_tables(self):
+        tasks = foretrace.simulate(ROOT / "examples" / "14_mapping" / "heft.json")
         self.assertEqual((tasks.step_ns, len(tasks.placed)), (79000, 10))
-        tables = foretrace.schedule(ROOT / "examples" / "14_mapping" / "tables.json")
+        tables = foretrace.simulate(ROOT / "examples" / "14_mapping" / "tables.json")
         self.assertEqual(len(tables.placed), 20)
         self.assertIn("step", tables._repr_html_())
 
-    def test_schedule_takes_fleets(self):
+    def test_simulate_takes_fleets(self):
         fleets = ROOT / "examples" / "17_fleets"
-        self.assertEqual([row["name"] for row in foretrace.schedule(fleets / "storage.json").rows][0], "none")
-        self.assertEqual(len(foretrace.schedule(fleets / "phones.json").rows), 4)
-        self.assertEqual(len(foretrace.schedule(fleets / "control_loop.json").control), 3)
-        self.assertIn("missed", foretrace.schedule(fleets / "control_loop.json")._repr_html_())
+        self.assertEqual([row["name"] for row in foretrace.simulate(fleets / "storage.json").rows][0], "none")
+        self.assertEqual(len(foretrace.simulate(fleets / "phones.json").rows), 4)
+        self.assertEqual(len(foretrace.simulate(fleets / "control_loop.json").control), 3)
+        self.assertIn("missed", foretrace.simulate(fleets / "control_loop.json")._repr_html_())
+
+    def test_schedule_still_runs_what_simulate_takes_and_says_so(self):
+        path = ROOT / "examples" / "17_fleets" / "storage.json"
+        with self.assertWarnsRegex(FutureWarning, "foretrace.simulate takes it"):
+            self.assertEqual(foretrace.schedule(path).document, foretrace.simulate(path).document)
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            foretrace.schedule(SCHEDULE)
+        with self.assertRaisesRegex(foretrace.Error, "are about a recording; .*storage.json holds input"):
+            foretrace.simulate(path, step=2)
 
     def test_schedule_runs_every_policy(self):
         self.assertGreater(len(foretrace.schedule(SCHEDULE).runs), 3)

@@ -51,17 +51,15 @@ Status check_names(const std::vector<std::string>& only, const std::vector<Truth
 }  // namespace
 
 Result<TablePredictors> TablePredictors::read() {
-  FORETRACE_TRY(auto maps, read_table_maps(FORETRACE_TABLE_MAPS));
+  FORETRACE_TRY(auto maps, read_table_maps(FORETRACE_VALIDATION_DATA "/maps"));
   TablePredictors predictors;
   predictors.maps_ = std::move(maps);
   return predictors;
 }
 
 const TableMap* TablePredictors::map_of(std::string_view id) const {
-  const auto found = std::find_if(maps_.begin(), maps_.end(), [id](const TableMap& map) {
-    return std::any_of(map.tables.begin(), map.tables.end(),
-                       [id](const auto& table) { return table.first == id; });
-  });
+  const auto found = std::find_if(maps_.begin(), maps_.end(),
+                                  [id](const TableMap& map) { return map.of(id) != nullptr; });
   return found == maps_.end() ? nullptr : &*found;
 }
 

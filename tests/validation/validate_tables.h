@@ -24,6 +24,8 @@ class TablePredictors {
   [[nodiscard]] static Result<TablePredictors> read();
 
   [[nodiscard]] const std::vector<TableMap>& maps() const { return maps_; }
+  /// Null: none has a table of this id.
+  [[nodiscard]] const TableMap* map_of(std::string_view id) const;
   [[nodiscard]] bool knows(std::string_view id) const;
   /// True for tables that are predicted where they are asked for by name.
   [[nodiscard]] static bool takes_minutes(std::string_view id);
@@ -32,7 +34,6 @@ class TablePredictors {
                                                          TableInputs& inputs) const;
 
  private:
-  [[nodiscard]] const TableMap* map_of(std::string_view id) const;
   std::vector<TableMap> maps_;
 };
 

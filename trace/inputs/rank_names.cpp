@@ -43,7 +43,8 @@ Number number_after(std::string_view name, std::string_view word) {
 /// File name without folder and without the suffixes that name formats.
 std::string_view stem_of(std::string_view path) {
   std::string_view name = file_name_of(path);
-  constexpr std::array<std::string_view, 4> suffixes = {".gz", ".json", ".trace", ".pt"};
+  constexpr std::array<std::string_view, 7> suffixes = {".gz",   ".zst",   ".xz", ".bz2",
+                                                        ".json", ".trace", ".pt"};
   for (const std::string_view suffix : suffixes) {
     name = name.ends_with(suffix) ? name.substr(0, name.size() - suffix.size()) : name;
   }

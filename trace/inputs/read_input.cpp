@@ -12,9 +12,8 @@
 #include "trace/formats/common/read_all.h"
 #include "trace/formats/reader.h"
 #include "trace/inputs/manifest.h"
-#include "trace/io/gzip.h"
+#include "trace/io/archive.h"
 #include "trace/io/out_of_memory.h"
-#include "trace/io/tar.h"
 #include "trace/table/split_ranks.h"
 
 namespace foretrace::trace {
@@ -23,25 +22,20 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::size_t enough_for_a_key = 4096;
-constexpr std::size_t tar_header = 512;
 constexpr std::uint64_t longest_list = std::uint64_t{64} << 20U;
 
-/// The member's bytes, unpacked if they are gzip.
-Result<LoadedTrace> read_member(TarMember member, const ReadOptions& options) {
-  Probe packed(std::move(member.bytes));
-  FORETRACE_TRY(auto start, packed.start(2));
-  const bool is_gzip = looks_like_gzip(start);
-  std::unique_ptr<ByteSource> whole = std::move(packed).take();
-  return read_source(is_gzip ? inflate(std::move(whole)) : std::move(whole), options);
+Result<LoadedTrace> read_member(ArchiveMember member, const ReadOptions& options) {
+  FORETRACE_TRY(auto bytes, plain(std::move(member.bytes)));
+  return read_source(std::move(bytes), options);
 }
 
 Result<std::vector<FoundTrace>> read_archive(ByteSource& archive, const ReadOptions& options) {
-  TarReader tar(archive);
+  ArchiveReader members(archive);
   std::vector<FoundTrace> found;
   std::optional<Error> refusal;  // of the first member that is no trace
   std::size_t refused = 0;
   while (true) {
-    FORETRACE_TRY(auto member, tar.next());
+    FORETRACE_TRY(auto member, members.next());
     if (!member) {
       break;
     }
@@ -145,7 +139,7 @@ Result<Content> open_input(const std::string& path, const ReadOptions& options) 
   FORETRACE_TRY(auto file, Probe::open(path));
   return or_out_of_memory(path, [&]() -> Result<Content> {
     FORETRACE_TRY(auto start, file.start(enough_for_a_key));
-    if (is_tar(start.substr(0, tar_header))) {
+    if (is_archive(start)) {
       return as_content(read_archive(*std::move(file).take(), options));
     }
     return is_manifest(start) ? as_content(read_list(std::move(file)))

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "trace/io/archive.h"
 #include "trace/io/gzip.h"
 
 namespace foretrace::trace {
@@ -170,17 +171,22 @@ Result<std::unique_ptr<ByteSource>> open_file(const std::string& given) {
                  fmt::format("{}: is a directory, expected a trace file", path)};
   }
   std::unique_ptr<ByteSource> raw = std::make_unique<FileSource>(file.release(), status, path);
-  std::string first(2, '\0');
-  FORETRACE_TRY(auto got, raw->read(first));
-  first.resize(got);
-  const bool gzip = looks_like_gzip(first);
-  std::unique_ptr<ByteSource> whole = with_prefix(std::move(first), std::move(raw));
-  return gzip ? inflate(std::move(whole)) : std::move(whole);
+  return plain(std::move(raw));
 }
 
 std::unique_ptr<ByteSource> open_memory(std::string_view bytes, std::string path) {
-  std::unique_ptr<ByteSource> raw = std::make_unique<MemorySource>(bytes, std::move(path));
-  return looks_like_gzip(bytes) ? inflate(std::move(raw)) : std::move(raw);
+  return plain(std::make_unique<MemorySource>(bytes, std::move(path))).value();
+}
+
+Result<std::unique_ptr<ByteSource>> plain(std::unique_ptr<ByteSource> source) {
+  std::string first(packed_prefix, '\0');
+  FORETRACE_TRY(auto got, source->read(first));
+  first.resize(got);
+  std::unique_ptr<ByteSource> whole = with_prefix(first, std::move(source));
+  if (looks_like_gzip(first)) {
+    return inflate(std::move(whole));
+  }
+  return is_packed(first) ? unpack(std::move(whole), first) : std::move(whole);
 }
 
 std::unique_ptr<ByteSource> with_prefix(std::string prefix, std::unique_ptr<ByteSource> rest) {

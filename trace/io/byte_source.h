@@ -1,4 +1,5 @@
-// ByteSource: decompressed bytes of a file in order, plain or gzip, in bounded memory.
+// ByteSource: bytes of a file in order and in bounded memory, unpacked if it is gzip, zstd, xz or
+// bzip2.
 #pragma once
 
 #include <cstddef>
@@ -30,11 +31,14 @@ class ByteSource {
   [[nodiscard]] virtual std::string_view plain_file() const { return {}; }
 };
 
-/// Opens a file; gzip is recognized by its first bytes. "-" is standard input. Refuses directories,
+/// Opens a file and unpacks it, see plain(). "-" is standard input. Refuses directories,
 /// unreadable files, and a terminal as standard input.
 [[nodiscard]] Result<std::unique_ptr<ByteSource>> open_file(const std::string& given);
-/// A source over bytes in memory (tests, fuzzing); gzip is recognized likewise.
+/// A source over bytes in memory (tests, fuzzing), unpacked likewise.
 [[nodiscard]] std::unique_ptr<ByteSource> open_memory(std::string_view bytes, std::string path);
+/// The unpacked bytes of a source whose first bytes say gzip, zstd, xz or bzip2; any other as it
+/// is. Errors: those of reading it.
+[[nodiscard]] Result<std::unique_ptr<ByteSource>> plain(std::unique_ptr<ByteSource> source);
 /// The same bytes again from the start of a prefix that was already read.
 [[nodiscard]] std::unique_ptr<ByteSource> with_prefix(std::string prefix,
                                                       std::unique_ptr<ByteSource> rest);

@@ -4,14 +4,15 @@
 
 namespace foretrace::trace {
 
-Status check_unpacked(const ByteSource& source, std::uint64_t bytes) {
-  if (bytes <= always_unpacked || bytes / most_unpacked_per_byte <= source.consumed()) {
+Status check_unpacked(const ByteSource& source, std::uint64_t bytes, std::uint64_t always,
+                      std::uint64_t per_byte) {
+  if (bytes <= always || bytes / per_byte <= source.consumed()) {
     return ok_status();
   }
   return Error{
       ErrorCode::bad_format,
       fmt::format("{}: {} bytes unpack to more than {} bytes, at most {} for each are read",
-                  source.path(), source.consumed(), bytes, most_unpacked_per_byte)};
+                  source.path(), source.consumed(), bytes, per_byte)};
 }
 
 }  // namespace foretrace::trace

@@ -34,7 +34,7 @@ struct JobReadOptions {
   std::shared_ptr<ReadBudget> budget{};  ///< of all together; null: whatever there is
 };
 
-/// Every trace of files, folders, .tar(.gz) archives and lists of recordings, as given; "-" is
+/// Every trace of files, folders, archives and lists of recordings, as given; "-" is
 /// standard input. Errors: no trace found, a file that cannot be read or is too much for memory.
 [[nodiscard]] Result<std::vector<FoundTrace>> read_inputs(std::span<const std::string> inputs,
                                                           const JobReadOptions& options);

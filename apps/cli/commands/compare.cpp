@@ -33,20 +33,11 @@ struct Options {
   std::string output;
 };
 
-/// A recording with its replay.
-struct Side {
-  Recording recording;
-  Replay replay;
-};
-
-Result<Side> load_side(const Options& options, std::vector<std::string> paths,
-                       const RunOptions& run_options) {
+Result<Session> open_side(const Options& options, std::vector<std::string> paths) {
   app::TraceOptions trace = options.trace;
   trace.paths = std::move(paths);
   trace.memory_graph = true;
-  FORETRACE_TRY(Recording recording, app::load_trace(trace, options.common));
-  FORETRACE_TRY(Replay replay, foretrace::replay(recording, run_options));
-  return Side{std::move(recording), std::move(replay)};
+  return app::open_session(trace, options.common);
 }
 
 /// The two inputs, or with --with the ranks of either.
@@ -66,9 +57,9 @@ Status split(const Options& options, std::vector<std::string>& before,
   return ok_status();
 }
 
-std::vector<Doubt> doubts_of(const Side& before, const Side& after) {
-  std::vector<Doubt> doubts = before.replay.doubts;
-  std::ranges::copy(after.replay.doubts, std::back_inserter(doubts));
+std::vector<Doubt> doubts_of(const Session& before, const Session& after) {
+  std::vector<Doubt> doubts = before.replay().doubts;
+  std::ranges::copy(after.replay().doubts, std::back_inserter(doubts));
   return doubts;
 }
 
@@ -94,14 +85,11 @@ int run(const Options& options) {
   if (const Status known = split(options, first, second); !known.ok()) {
     return app::failure(known.error());
   }
-  const Result<RunOptions> run_options = app::run_options(options.trace);
-  if (!run_options.ok()) return app::failure(run_options.error());
-  const Result<Side> before = load_side(options, std::move(first), *run_options);
+  const Result<Session> before = open_side(options, std::move(first));
   if (!before.ok()) return app::failure(before.error());
-  const Result<Side> after = load_side(options, std::move(second), *run_options);
+  const Result<Session> after = open_side(options, std::move(second));
   if (!after.ok()) return app::failure(after.error());
-  const ComparedRun runs[] = {compared_run(before->recording, before->replay),
-                              compared_run(after->recording, after->replay)};
+  const ComparedRun runs[] = {compared_run(*before), compared_run(*after)};
   const Result<Comparison> comparison = compare_runs(runs[0], runs[1]);
   if (!comparison.ok()) return app::failure(comparison.error());
   const report::Page page =

@@ -9,8 +9,6 @@
 #include "apps/cli/options.h"
 #include "apps/cli/output/answers.h"
 #include "apps/cli/output/console.h"
-#include "apps/session/analysis.h"
-#include "apps/session/predict.h"
 
 namespace foretrace::commands::critical_path_parts {
 namespace {
@@ -23,20 +21,10 @@ struct Options {
 
 int run(const Options& options) {
   app::start_logging(options.common);
-  const Result<RunOptions> run_options = app::run_options(options.trace);
-  if (!run_options.ok()) {
-    return app::failure(run_options.error());
-  }
-  const Result<Recording> recording = app::load_trace(options.trace, options.common);
-  if (!recording.ok()) {
-    return app::failure(recording.error());
-  }
-  const Result<Replay> replay = foretrace::replay(*recording, *run_options);
-  if (!replay.ok()) {
-    return app::failure(replay.error());
-  }
-  const PathReport path = path_report(recording->graph(), replay->run, options.top, *run_options);
-  return app::answer(report::critical_path_page({*recording, *replay, path}), options.common);
+  const Result<Session> session = app::open_session(options.trace, options.common);
+  if (!session.ok()) return app::failure(session.error());
+  const PathReport path = session->path(options.top);
+  return app::answer(report::critical_path_page({*session, path}), options.common);
 }
 
 std::function<int()> setup(app::Arguments& cli) {

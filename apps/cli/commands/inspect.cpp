@@ -31,17 +31,10 @@ struct Options {
 
 /// All inputs as one job: its collectives, late ranks and stalls.
 int run_communication(const Options& options) {
-  Result<Recording> recording = app::load_ranks(options.paths, options.trace, options.common);
-  if (!recording.ok()) {
-    return app::failure(recording.error());
-  }
-  const Result<Replay> replay = foretrace::replay(*recording);
-  if (!replay.ok()) {
-    return app::failure(replay.error());
-  }
-  const Communication communication = communication_of(*recording, replay->run.timeline);
-  return app::answer(report::communication_page({*recording, *replay, communication}),
-                     options.common);
+  const auto session = app::open_job(options.paths, options.trace, options.common);
+  if (!session.ok()) return app::failure(session.error());
+  const Communication communication = communication_of(*session);
+  return app::answer(report::communication_page({*session, communication}), options.common);
 }
 
 Result<std::vector<Inspection>> inspect_all(const Options& options) {
@@ -85,10 +78,9 @@ int run(const Options& options) {
 
 std::function<int()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
-  cli.add_option(
-         "TRACE", options->paths,
-         "recorded traces, plain or .gz (- is standard input), a folder or a .tar(.gz) of them, "
-         "a run.ftr.json")
+  cli.add_option("TRACE", options->paths,
+                 "recorded traces, plain, .gz, .zst, .xz or .bz2 (- is standard input), a folder, "
+                 "a .tar or .zip of them, a run.ftr.json")
       .required();
   cli.add_flag("--strict", options->trace.strict,
                "refuse a trace with any event that must be dropped");

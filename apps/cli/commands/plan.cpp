@@ -182,22 +182,16 @@ int plan_trace(const Options& options) {
   }
   app::TraceOptions trace;
   trace.paths = {options.model};
-  const auto run_options = app::run_options(trace);
-  if (!run_options.ok()) return app::failure(run_options.error());
-  const auto recording = app::load_trace(trace, options.common);
-  if (!recording.ok()) return app::failure(recording.error());
-  const auto replay = foretrace::replay(*recording, *run_options);
-  if (!replay.ok()) return app::failure(replay.error());
+  const auto session = app::open_session(trace, options.common);
+  if (!session.ok()) return app::failure(session.error());
   const auto answer = app::while_busy(options.common, "spreading the run", [&] {
-    return plan_recording(*recording, *replay,
-                          {options.cluster, range->most, options.layers, options.top},
-                          *run_options);
+    return plan_recording(*session, {options.cluster, range->most, options.layers, options.top});
   });
   if (!answer.ok()) return app::failure(answer.error());
   const bool fits = !answer->plans.empty() && answer->plans.front().fits;
-  return app::answer(
-      report::recorded_plans_page({*recording, *answer, options.top, replay->doubts}),
-      options.common, fits ? app::exit_done : app::exit_answer_is_no);
+  return app::answer(report::recorded_plans_page(
+                         {session->recording(), *answer, options.top, session->replay().doubts}),
+                     options.common, fits ? app::exit_done : app::exit_answer_is_no);
 }
 
 /// The best plan as a scenario that says it.

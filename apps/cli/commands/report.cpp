@@ -40,9 +40,7 @@ int write(const Options& options, const Result<explorer::Page>& page, std::strin
 }
 
 int write_run(const Options& options) {
-  Result<app::PageAnswers> answers = app::page_answers(options.page, options.trace, options.common);
-  if (!answers.ok()) return app::failure(answers.error());
-  Result<explorer::PageInput> input = app::page_input(options.page, options.trace, *answers);
+  auto input = app::page_of_run(options.page, options.trace, options.common);
   if (!input.ok()) return app::failure(input.error());
   input->version = FORETRACE_VERSION;
   const Result<explorer::Page> page = explorer::make_page(*input);

@@ -1,5 +1,4 @@
-// foretrace schedule: simulates jobs on a cluster under one or several scheduling policies, or
-// requests to a served model.
+// foretrace schedule: simulates jobs on a cluster under one or several scheduling policies.
 #include "apps/scheduling/schedule.h"
 
 #include <algorithm>
@@ -13,12 +12,12 @@
 
 #include "apps/cli/arguments/command.h"
 #include "apps/cli/arguments/help.h"
-#include "apps/cli/names/configs.h"
 #include "apps/cli/options.h"
+#include "apps/cli/other_pages.h"
 #include "apps/cli/output/answers.h"
 #include "apps/cli/output/console.h"
 #include "apps/cli/output/outputs.h"
-#include "apps/extras/page_of_file.h"
+#include "apps/extras/file_kinds.h"
 #include "apps/report/pages/schedule.h"
 #include "apps/report/schedule/schedule_report.h"
 #include "models/whatifs/what_if_spec.h"
@@ -92,29 +91,26 @@ Status check_files(const Options& options, const scheduling::Schedule& schedule)
   return app::check_outputs(outputs, inputs);
 }
 
-/// What holds no jobs has no policies, and nothing to draw.
-Status check_no_jobs(const Options& options) {
+/// What has gone to `simulate` still runs here. It has no policies, and nothing to draw.
+int run_without_jobs(const Options& options, const FileKind& kind) {
   const std::array outputs = {options.events, options.jobs, options.timeline, options.picture};
   const bool writes = std::any_of(outputs.begin(), outputs.end(),
                                   [](const std::string& output) { return !output.empty(); });
-  if (!writes && options.policies.empty()) return ok_status();
-  return Error{ErrorCode::bad_usage,
-               fmt::format("schedule: {} holds no jobs: --policy, --events, --jobs, --timeline and "
-                           "--svg are about jobs",
-                           options.path)};
+  if (writes || !options.policies.empty()) {
+    return app::failure({ErrorCode::bad_usage,
+                         fmt::format("schedule: {} holds no jobs: --policy, --events, --jobs, "
+                                     "--timeline and --svg are about jobs",
+                                     options.path)});
+  }
+  app::warn_with_answer(where_it_went(kind, options.path));
+  return app::answer_file(kind, options.path, options.common);
 }
 
 int run(const Options& options) {
   app::start_logging(options.common);
-  const auto jobs = report::holds_jobs(options.path);
-  if (!jobs.ok()) return app::failure(jobs.error());
-  if (!*jobs) {
-    if (const Status fine = check_no_jobs(options); !fine) return app::failure(fine.error());
-    const auto catalogue = app::catalogue();
-    if (!catalogue.ok()) return app::failure(catalogue.error());
-    const auto page = report::page_without_jobs(**catalogue, options.path);
-    return page.ok() ? app::answer(*page, options.common) : app::failure(page.error());
-  }
+  const auto kind = schedule_file_kind(options.path);
+  if (!kind.ok()) return app::failure(kind.error());
+  if ((*kind)->command != "schedule") return run_without_jobs(options, **kind);
   auto schedule = scheduling::read_schedule(options.path);
   if (!schedule) return app::failure(schedule.error());
   if (const Status fine = replace_policies(options, *schedule); !fine) {
@@ -133,12 +129,7 @@ int run(const Options& options) {
 
 std::function<int()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
-  cli.add_option(
-         "RUN", options->path,
-         "a run: jobs (schema foretrace.schedule/1), requests to a served model "
-         "(foretrace.serving/1), streams of queries and frames (foretrace.streams/1), tasks or "
-         "tables to map (foretrace.mapping/1), input through a cache (foretrace.storage/1), or "
-         "rounds of federated learning (foretrace.federated/1)")
+  cli.add_option("RUN", options->path, "jobs on a cluster (schema foretrace.schedule/1)")
       .required();
   cli.add_option("--policy", options->policies,
                  "a policy instead of those of the file, NAME[:key=value,...]; may be repeated")
@@ -151,8 +142,6 @@ std::function<int()> setup(app::Arguments& cli) {
   app::add_page(cli, options->common);
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
-      {"foretrace schedule examples/13_serving/llama3_8b.json",
-       "how long requests to a served language model wait and take"},
       {"foretrace schedule examples/05_schedule/heterogeneous.json",
        "how long jobs take on a mixed cluster under several policies"},
       {"foretrace schedule examples/05_schedule/heterogeneous.json --policy srtf --svg run.svg",

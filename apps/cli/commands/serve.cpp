@@ -86,12 +86,6 @@ int serve_page(const Options& options, const serve::Server& server, const explor
   return ran.ok() ? app::exit_done : app::failure(ran.error());
 }
 
-/// A run that is shown, and what its page is made of.
-struct Shown {
-  app::PageAnswers answers;
-  std::optional<explorer::PageInput> input{};  // refers to the answers
-};
-
 /// Files that are read as one run each, or all as the ranks of one.
 std::vector<std::vector<std::string>> runs_of(const Options& options) {
   if (!options.each) return {options.trace.paths};
@@ -110,17 +104,6 @@ std::vector<std::string> names_of(const std::vector<std::vector<std::string>>& r
     if (names[i].empty() || std::ranges::count(names, names[i]) > 1) told[i] = runs[i].front();
   }
   return told;
-}
-
-Result<std::unique_ptr<Shown>> shown_run(const Options& options, std::vector<std::string> paths) {
-  app::TraceOptions trace = options.trace;
-  trace.paths = std::move(paths);
-  FORETRACE_TRY(app::PageAnswers answers, app::page_answers(options.page, trace, options.common));
-  auto shown = std::make_unique<Shown>(Shown{std::move(answers)});
-  FORETRACE_TRY(explorer::PageInput input, app::page_input(options.page, trace, shown->answers));
-  input.version = FORETRACE_VERSION;
-  shown->input.emplace(std::move(input));
-  return shown;
 }
 
 /// A question takes as much memory as the one before: what one gives back serves the next, rather
@@ -144,14 +127,14 @@ int run(const Options& options) {
   if (!how_tos.ok()) return app::failure(how_tos.error());
   const std::vector<std::vector<std::string>> runs = runs_of(options);
   const std::vector<std::string> names = names_of(runs);
-  std::vector<std::unique_ptr<Shown>> shown;
   std::vector<std::unique_ptr<explorer::Service>> services;
   for (const std::vector<std::string>& paths : runs) {
-    Result<std::unique_ptr<Shown>> one = shown_run(options, paths);
-    if (!one.ok()) return app::failure(one.error());
-    shown.push_back(*std::move(one));
-    services.push_back(std::make_unique<explorer::Service>(*shown.back()->input, *how_tos,
-                                                           shown.back()->answers.options));
+    app::TraceOptions trace = options.trace;
+    trace.paths = paths;
+    auto input = app::page_of_run(options.page, trace, options.common);
+    if (!input.ok()) return app::failure(input.error());
+    input->version = FORETRACE_VERSION;
+    services.push_back(std::make_unique<explorer::Service>(*std::move(input), *how_tos));
     if (const Status ready = services.back()->prepare(names); !ready.ok()) {
       return app::failure(ready.error());
     }

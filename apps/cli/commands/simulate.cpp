@@ -1,4 +1,5 @@
-// foretrace simulate: replays a trace and says how far the simulation is from it.
+// foretrace simulate: replays a trace and says how far the simulation is from it; or simulates what
+// a file holds that was never recorded.
 #include <array>
 #include <memory>
 #include <optional>
@@ -12,25 +13,24 @@
 #include "apps/cli/arguments/help.h"
 #include "apps/cli/names/configs.h"
 #include "apps/cli/options.h"
+#include "apps/cli/other_pages.h"
 #include "apps/cli/output/answers.h"
 #include "apps/cli/output/busy.h"
 #include "apps/cli/output/console.h"
 #include "apps/cli/output/pictures.h"
 #include "apps/cli/output/timelines.h"
+#include "apps/extras/file_kinds.h"
 #include "apps/plans/time_to_train.h"
 #include "apps/questions/memory/memory_budget.h"
 #include "apps/report/pages/node_job.h"
 #include "apps/report/pages/result.h"
 #include "apps/report/pages/scenario.h"
 #include "apps/report/pages/training.h"
-#include "apps/session/analysis.h"
 #include "apps/session/nodes/node_answer.h"
-#include "apps/session/predict.h"
 #include "apps/session/scenario/trace_scenario.h"
 #include "models/jobs/figures/scenario_answer.h"
 #include "sim/core/text.h"
 #include "sim/result/export/chrome_trace.h"
-#include "sim/result/steps/steps.h"
 
 namespace foretrace::commands::simulate_parts {
 namespace {
@@ -43,29 +43,32 @@ struct Options {
   app::PictureOptions pictures;
 };
 
-int run_in_budget(const Options& options, const Recording& recording, const Replay& replay,
-                  const Analysis& analysis, const BudgetAnswer& answer) {
-  const app::ExitCode code = answer.fits ? app::exit_done : app::exit_answer_is_no;
-  const std::array<app::BudgetView, 1> views = {{{"", answer}}};
+int run_in_budget(const Options& options, const Session& session, BudgetQuestion question) {
+  if (const Status counted = count_overhead(session, question); !counted.ok()) {
+    return app::failure(counted.error());
+  }
+  const Result<BudgetAnswer> answer =
+      app::while_busy(options.common, "running within the budget",
+                      [&] { return run_in_budget(session.graph(), question, session.options()); });
+  if (!answer.ok()) return app::failure(answer.error());
+  const std::array<app::BudgetView, 1> views = {{{"", *answer}}};
   const Result<bool> drawn = app::write_budget_timeline(options.timeline, views);
   if (!drawn.ok()) {
     return app::failure(drawn.error());
   }
   return app::answer(
-      report::result_page({.recording = recording,
-                           .replay = replay,
-                           .baseline = analysis,
-                           .baseline_budget = &answer,
+      report::result_page({.session = session,
+                           .baseline_budget = &*answer,
                            .timeline = *drawn ? std::string_view(options.timeline) : ""}),
-      options.common, code);
+      options.common, answer->fits ? app::exit_done : app::exit_answer_is_no);
 }
 
 std::array<std::string, 3> outputs_of(const Options& options) {
   return {options.timeline, options.pictures.timeline, options.pictures.memory};
 }
 
-/// What is asked of a recording cannot be asked of a job that was never recorded.
-Status check_scenario_options(const Options& options) {
+/// What is asked of a recording cannot be asked of what was never recorded.
+Status check_not_recorded(const Options& options, std::string_view why = "a scenario has none") {
   const app::TraceOptions none;
   const app::TraceOptions& trace = options.trace;
   const std::pair<bool, std::string_view> given[] = {
@@ -85,7 +88,7 @@ Status check_scenario_options(const Options& options) {
   for (const auto& [is_given, name] : given) {
     if (is_given) {
       return Error{ErrorCode::bad_usage,
-                   fmt::format("simulate: {} is about a recording; a scenario has none", name)};
+                   fmt::format("simulate: {} is about a recording; {}", name, why)};
     }
   }
   return ok_status();
@@ -99,37 +102,18 @@ int run_trace_scenario(const Options& options, const Catalogue& catalogue,
   if (const Status status = app::check_outputs(outputs_of(options), trace.paths); !status.ok()) {
     return app::failure(status.error());
   }
-  const auto run_options = app::run_options(trace);
-  if (!run_options.ok()) return app::failure(run_options.error());
-  const auto recording = app::load_trace(trace, options.common);
-  if (!recording.ok()) return app::failure(recording.error());
-  const auto replay = foretrace::replay(*recording, *run_options);
-  if (!replay.ok()) return app::failure(replay.error());
-  auto baseline = analyse(recording->graph(), replay->run, *run_options);
-  if (!baseline.ok()) return app::failure(baseline.error());
-  add_reserved(*recording, replay->run.timeline, recording->graph(), *baseline);
-  const auto stack = spread_stack(*recording, catalogue, scenario);
+  const auto session = app::open_session(trace, options.common);
+  if (!session.ok()) return app::failure(session.error());
+  const auto stack = spread_stack(session->recording(), catalogue, scenario);
   if (!stack.ok()) return app::failure(stack.error());
-  auto prediction = predict(*recording, *stack, *run_options, &*replay);
-  if (!prediction.ok()) return app::failure(prediction.error());
-  add_facts(*recording, replay->run, *prediction);
-  auto predicted = analyse(prediction->graph, prediction->run, *run_options);
-  if (!predicted.ok()) return app::failure(predicted.error());
-  add_reserved(*recording, replay->run.timeline, prediction->graph, *predicted);
-  const std::array<ChromeTraceView, 2> views = {
-      {{"baseline", recording->graph(), replay->run.timeline, memory_counters(*baseline)},
-       {"predicted", prediction->graph, prediction->run.timeline, memory_counters(*predicted)}}};
-  if (const Status written = app::write_timeline(options.timeline, views); !written.ok()) {
-    return app::failure(written.error());
-  }
-  const bool fits = !prediction->fit || prediction->fit->fits;
-  return app::answer(report::result_page({.recording = *recording,
-                                          .replay = *replay,
-                                          .baseline = *baseline,
-                                          .prediction = &*prediction,
-                                          .predicted = &*predicted,
-                                          .timeline = options.timeline}),
-                     options.common, fits ? app::exit_done : app::exit_answer_is_no);
+  const auto answer = session->ask(*stack);
+  if (!answer.ok()) return app::failure(answer.error());
+  const Status written = app::write_timeline(options.timeline, *session, &*answer);
+  if (!written.ok()) return app::failure(written.error());
+  return app::answer(
+      report::result_page(
+          {.session = *session, .predicted = &*answer, .timeline = options.timeline}),
+      options.common, answer->fits() ? app::exit_done : app::exit_answer_is_no);
 }
 
 /// Execution traces of all ranks as the workload.
@@ -149,7 +133,7 @@ int run_node_scenario(const Options& options, const NodeScenario& scenario) {
 }
 
 int run_scenario(const Options& options, const std::string& path) {
-  if (const Status asked = check_scenario_options(options); !asked.ok()) {
+  if (const Status asked = check_not_recorded(options); !asked.ok()) {
     return app::failure(asked.error());
   }
   const Result<CataloguePtr> known = app::catalogue();
@@ -185,7 +169,7 @@ int run_scenario(const Options& options, const std::string& path) {
 
 /// Steps until a target is reached, of a scenario or a recording.
 int run_training(const Options& options, const std::string& path) {
-  if (const Status asked = check_scenario_options(options); !asked.ok()) {
+  if (const Status asked = check_not_recorded(options); !asked.ok()) {
     return app::failure(asked.error());
   }
   if (!options.timeline.empty()) {
@@ -205,6 +189,25 @@ int run_training(const Options& options, const std::string& path) {
                      fits ? app::exit_done : app::exit_answer_is_no);
 }
 
+/// A kind of file that is simulated as it is; null: another one.
+const FileKind* simulated_kind(const std::string& path) {
+  const FileKind* const kind = find_file_kind(path);
+  return kind != nullptr && kind->command == "simulate" ? kind : nullptr;
+}
+
+int run_file(const Options& options, const FileKind& kind) {
+  const std::string& path = options.trace.paths.front();
+  const std::string why = fmt::format("{} holds {}", path, kind.holds);
+  if (const Status asked = check_not_recorded(options, why); !asked.ok()) {
+    return app::failure(asked.error());
+  }
+  if (!options.timeline.empty()) {
+    return app::failure(
+        {ErrorCode::bad_usage, fmt::format("simulate: --timeline is about a step; {}", why)});
+  }
+  return app::answer_file(kind, path, options.common);
+}
+
 int run(const Options& options) {
   app::start_logging(options.common);
   if (const Status status = app::check_outputs(outputs_of(options), options.trace.paths);
@@ -218,15 +221,12 @@ int run(const Options& options) {
     return run_training(options, options.trace.paths.front());
   }
   for (const std::string& path : options.trace.paths) {
-    if (!is_scenario_file(path) && !is_training_file(path)) continue;
+    const FileKind* const kind = simulated_kind(path);
+    if (kind != nullptr && options.trace.paths.size() == 1) return run_file(options, *kind);
+    if (kind == nullptr && !is_scenario_file(path) && !is_training_file(path)) continue;
     return app::failure({ErrorCode::bad_usage,
-                         fmt::format("simulate: {} holds a scenario, expected it alone or traces "
-                                     "only",
-                                     path)});
-  }
-  const Result<RunOptions> run_options = app::run_options(options.trace);
-  if (!run_options.ok()) {
-    return app::failure(run_options.error());
+                         fmt::format("simulate: {} holds {}, expected it alone or traces only",
+                                     path, kind == nullptr ? "a scenario" : kind->holds)});
   }
   Result<std::optional<BudgetQuestion>> question = app::budget_question(options.budget);
   if (!question.ok()) {
@@ -237,46 +237,18 @@ int run(const Options& options) {
     return app::failure(
         {ErrorCode::bad_usage, fmt::format("simulate: {}", app::budget_draws_timelines)});
   }
-  const Result<Recording> recording = app::load_trace(options.trace, options.common);
-  if (!recording.ok()) {
-    return app::failure(recording.error());
-  }
-  const Result<Replay> replay = foretrace::replay(*recording, *run_options);
-  if (!replay.ok()) {
-    return app::failure(replay.error());
-  }
-  Result<Analysis> analysis = analyse(recording->graph(), replay->run, *run_options);
-  if (!analysis.ok()) {
-    return app::failure(analysis.error());
-  }
-  add_reserved(*recording, replay->run.timeline, recording->graph(), *analysis);
-  if (question->has_value()) {
-    const Status counted = count_overhead(*recording, replay->run.timeline, question->value());
-    if (!counted.ok()) {
-      return app::failure(counted.error());
-    }
-    const Result<BudgetAnswer> answer = app::while_busy(
-        options.common, "running within the budget",
-        [&] { return run_in_budget(recording->graph(), **question, *run_options); });
-    return answer.ok() ? run_in_budget(options, *recording, *replay, *analysis, *answer)
-                       : app::failure(answer.error());
-  }
-  const std::array<ChromeTraceView, 1> views = {
-      {{"", recording->graph(), replay->run.timeline, memory_counters(*analysis)}}};
-  if (const Status written = app::write_timeline(options.timeline, views); !written.ok()) {
+  const Result<Session> session = app::open_session(options.trace, options.common);
+  if (!session.ok()) return app::failure(session.error());
+  if (question->has_value()) return run_in_budget(options, *session, **std::move(question));
+  if (const Status written = app::write_timeline(options.timeline, *session); !written.ok()) {
     return app::failure(written.error());
   }
-  const std::array<app::PicturedRun, 1> runs = {
-      {{"as recorded", recording->graph(), replay->run, *analysis}}};
-  const std::string_view title = file_name_of(recording->path);
-  if (const Status drawn = app::draw_pictures(options.pictures, title, runs); !drawn.ok()) {
+  if (const Status drawn = app::draw_pictures(options.pictures, *session); !drawn.ok()) {
     return app::failure(drawn.error());
   }
   return app::answer(
-      report::result_page({.recording = *recording,
-                           .replay = *replay,
-                           .baseline = *analysis,
-                           .all_steps = run_options->step.kind == StepChoice::Kind::all,
+      report::result_page({.session = *session,
+                           .all_steps = session->options().step.kind == StepChoice::Kind::all,
                            .timeline = options.timeline}),
       options.common);
 }
@@ -303,7 +275,9 @@ std::function<int()> setup(app::Arguments& cli) {
       {"foretrace simulate gpt3_175b_selene.json",
        "a scenario instead of a trace: step time, range, memory per stage, where the step goes"},
       {"foretrace simulate bert_target.json",
-       "a training run until its target: steps, evaluations and the start, by batch"}};
+       "a training run until its target: steps, evaluations and the start, by batch"},
+      {"foretrace simulate examples/13_serving/llama3_8b.json",
+       "requests to a served model; likewise streams, tasks to map, a cache, federated rounds"}};
   cli.add_examples(examples);
   return [options] { return run(*options); };
 }

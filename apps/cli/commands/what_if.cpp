@@ -24,8 +24,6 @@
 #include "apps/questions/memory/memory_budget.h"
 #include "apps/report/pages/compare.h"
 #include "apps/report/pages/result.h"
-#include "apps/session/analysis.h"
-#include "apps/session/predict.h"
 #include "models/hardware/catalogue/accelerator.h"
 #include "models/whatifs/what_if_spec.h"
 #include "sim/core/text.h"
@@ -45,7 +43,6 @@ struct Options {
   app::BudgetOptions budget;
   std::string timeline;
   app::PictureOptions pictures;
-  bool check_graph = false;
   std::vector<std::string> measured;
 };
 
@@ -84,130 +81,65 @@ Result<std::vector<WhatIf>> stack_of(const Options& options) {
   return check_stack(specs);
 }
 
-/// What every answer starts from, and the budget that is asked for.
-struct Start {
-  app::WhatIfBase base;
-  std::optional<BudgetQuestion> question;
-};
-
-Result<Start> start_of(const Options& options) {
-  FORETRACE_TRY(RunOptions run_options, app::run_options(options.trace));
-  if (options.check_graph) {
-    run_options.checks = Checks::all;
-  }
-  FORETRACE_TRY(std::optional<BudgetQuestion> question, app::budget_question(options.budget));
-  FORETRACE_TRY(Recording recording, app::load_trace(options.trace, options.common));
-  FORETRACE_TRY(Replay replay, foretrace::replay(recording, run_options));
-  FORETRACE_TRY(Analysis analysis, analyse(recording.graph(), replay.run, run_options));
-  add_reserved(recording, replay.run.timeline, recording.graph(), analysis);
-  if (question.has_value()) {
-    FORETRACE_TRY(count_overhead(recording, replay.run.timeline, question.value()));
-  }
-  return Start{{std::move(recording), run_options, std::move(replay), std::move(analysis)},
-               std::move(question)};
-}
-
-/// Nothing without a budget.
-Result<std::optional<Budgets>> budgets_of(const Start& start, const Prediction& prediction) {
-  if (!start.question) {
-    return std::optional<Budgets>{};
-  }
-  FORETRACE_TRY(BudgetAnswer baseline,
-                run_in_budget(start.base.recording.graph(), *start.question, start.base.options));
-  FORETRACE_TRY(BudgetAnswer predicted,
-                run_in_budget(prediction.graph, *start.question, start.base.options));
+Result<std::optional<Budgets>> budgets_of(const std::optional<BudgetQuestion>& asked,
+                                          const Answer& answer) {
+  if (!asked) return std::optional<Budgets>{};
+  const Session& session = answer.session();
+  BudgetQuestion question = *asked;
+  FORETRACE_TRY(count_overhead(session, question));
+  FORETRACE_TRY(BudgetAnswer baseline, run_in_budget(session.graph(), question, session.options()));
+  FORETRACE_TRY(BudgetAnswer predicted, run_in_budget(answer.graph(), question, session.options()));
   return std::optional(Budgets{std::move(baseline), std::move(predicted)});
 }
 
-/// "mixed_precision + fused_optimizer".
-std::string names_of(const Prediction& prediction) {
-  std::string names;
-  for (const Applied& applied : prediction.applied) {
-    names += (names.empty() ? "" : " + ") + std::string(applied.info->name);
-  }
-  return names;
-}
-
 /// Both runs, within the budget if one is given. False if there is nothing to draw.
-Result<bool> draw(const Options& options, const app::WhatIfBase& base, const Prediction& prediction,
-                  const Analysis& predicted, const Budgets* within) {
+Result<bool> draw(const Options& options, const Answer& answer, const Budgets* within) {
   if (within != nullptr) {
     const std::array<app::BudgetView, 2> views = {
         {{"baseline", within->baseline}, {"predicted", within->predicted}}};
     return app::write_budget_timeline(options.timeline, views);
   }
-  const std::array<ChromeTraceView, 2> views = {
-      {{"baseline", base.recording.graph(), base.replay.run.timeline,
-        memory_counters(base.analysis)},
-       {"predicted", prediction.graph, prediction.run.timeline, memory_counters(predicted)}}};
-  FORETRACE_TRY(app::write_timeline(options.timeline, views));
-  const std::array<app::PicturedRun, 2> runs = {
-      {{"as recorded", base.recording.graph(), base.replay.run, base.analysis},
-       {"with " + names_of(prediction), prediction.graph, prediction.run, predicted}}};
-  const std::string_view title = file_name_of(base.recording.path);
-  FORETRACE_TRY(app::draw_pictures(options.pictures, title, runs));
+  const Session& session = answer.session();
+  Status drawn = app::write_timeline(options.timeline, session, &answer);
+  if (drawn.ok()) drawn = app::draw_pictures(options.pictures, session, &answer);
+  FORETRACE_TRY(drawn);
   return !options.timeline.empty();
 }
 
 /// The prediction beside the recording of the changed run.
-int check(const Options& options, const Start& start, const Prediction& prediction) {
+int check(const Options& options, const Answer& answer) {
   app::TraceOptions trace = options.trace;
   trace.paths = options.measured;
   trace.unprofiled_step.clear();  // of the other recording
-  const Result<Recording> recording = app::load_trace(trace, options.common);
-  if (!recording.ok()) {
-    return app::failure(recording.error());
-  }
-  const Result<Replay> replay = foretrace::replay(*recording, start.base.options);
-  if (!replay.ok()) {
-    return app::failure(replay.error());
-  }
-  const ComparedRun predicted = compared_run(names_of(prediction), prediction);
-  const ComparedRun measured = compared_run(*recording, *replay);
+  const Result<Session> session = app::open_session(trace, options.common);
+  if (!session.ok()) return app::failure(session.error());
+  const ComparedRun predicted = compared_run(answer);
+  const ComparedRun measured = compared_run(*session);
   const Result<Comparison> comparison = compare_runs(predicted, measured);
   if (!comparison.ok()) return app::failure(comparison.error());
-  return app::answer(
-      report::compare_page({predicted, measured, *comparison, start.base.replay.doubts}),
-      options.common);
+  const std::vector<Doubt>& doubts = answer.session().replay().doubts;
+  return app::answer(report::compare_page({predicted, measured, *comparison, doubts}),
+                     options.common);
 }
 
-int predict(const Options& options, const Start& start, const std::vector<WhatIf>& stack) {
-  const app::WhatIfBase& base = start.base;
-  Result<Prediction> prediction = predict(base.recording, stack, base.options, &base.replay);
-  if (!prediction.ok()) {
-    return app::failure(prediction.error());
-  }
-  if (!options.measured.empty()) {
-    return check(options, start, *prediction);
-  }
-  add_facts(base.recording, base.replay.run, *prediction);
-  Result<Analysis> predicted = analyse(prediction->graph, prediction->run, base.options);
-  if (!predicted.ok()) {
-    return app::failure(predicted.error());
-  }
-  add_reserved(base.recording, base.replay.run.timeline, prediction->graph, *predicted);
-  const Result<std::optional<Budgets>> budgets = budgets_of(start, *prediction);
-  if (!budgets.ok()) {
-    return app::failure(budgets.error());
-  }
+int predict(const Options& options, const Session& session, const std::vector<WhatIf>& stack,
+            const std::optional<BudgetQuestion>& question) {
+  const Result<Answer> answer = session.ask(stack);
+  if (!answer.ok()) return app::failure(answer.error());
+  if (!options.measured.empty()) return check(options, *answer);
+  const Result<std::optional<Budgets>> budgets = budgets_of(question, *answer);
+  if (!budgets.ok()) return app::failure(budgets.error());
   const Budgets* const within = budgets->has_value() ? &**budgets : nullptr;
-  const bool has_room = !prediction->fit || prediction->fit->fits;
   const bool in_budget = within == nullptr || within->predicted.fits;
-  const app::ExitCode code = has_room && in_budget ? app::exit_done : app::exit_answer_is_no;
-  const Result<bool> drawn = draw(options, base, *prediction, *predicted, within);
-  if (!drawn.ok()) {
-    return app::failure(drawn.error());
-  }
+  const Result<bool> drawn = draw(options, *answer, within);
+  if (!drawn.ok()) return app::failure(drawn.error());
   return app::answer(
-      report::result_page({.recording = base.recording,
-                           .replay = base.replay,
-                           .baseline = base.analysis,
-                           .prediction = &*prediction,
-                           .predicted = &*predicted,
+      report::result_page({.session = session,
+                           .predicted = &*answer,
                            .baseline_budget = within == nullptr ? nullptr : &within->baseline,
                            .predicted_budget = within == nullptr ? nullptr : &within->predicted,
                            .timeline = *drawn ? std::string_view(options.timeline) : ""}),
-      options.common, code);
+      options.common, answer->fits() && in_budget ? app::exit_done : app::exit_answer_is_no);
 }
 
 /// The what-ifs as they can be written again.
@@ -287,13 +219,13 @@ int run(const Options& options) {
   if (const Status fine = check_together(options); !fine.ok()) {
     return app::failure(fine.error());
   }
-  const Result<Start> start = start_of(options);
-  if (!start.ok()) {
-    return app::failure(start.error());
-  }
-  return options.questions.any() ? app::answer_question(options.questions, options.common,
-                                                        start->base, *stack, written(options))
-                                 : predict(options, *start, *stack);
+  const Result<std::optional<BudgetQuestion>> budget = app::budget_question(options.budget);
+  if (!budget.ok()) return app::failure(budget.error());
+  const Result<Session> session = app::open_session(options.trace, options.common);
+  if (!session.ok()) return app::failure(session.error());
+  return options.questions.any() ? app::answer_question(options.questions, options.common, *session,
+                                                        *stack, written(options))
+                                 : predict(options, *session, *stack, *budget);
 }
 
 std::function<int()> setup(app::Arguments& cli) {
@@ -321,7 +253,7 @@ std::function<int()> setup(app::Arguments& cli) {
                  "with --parallel: the machine; foretrace list clusters names them; without it, "
                  "the usual one of the recorded accelerator")
       .type_name("NAME");
-  cli.add_flag("--check-graph", options->check_graph,
+  cli.add_flag("--check-graph", options->trace.check_graph,
                "check that all work of the changed graph still waits for what it waited for");
   app::add_questions(cli, options->questions);
   app::add_run(cli, options->trace);

@@ -106,10 +106,10 @@ std::vector<std::string> how_to(std::string_view what_if) {
 template <typename Info>
 Json recipe_json(const Info& info) {
   Json object = {{"name", info.name}, {"summary", info.summary}, {"paper", info.paper}};
-  object["assumptions"] = info.assumptions;
+  object["assumptions"] = std::span<const std::string_view>(info.assumptions);
   object["parameters"] = parameters_json(info.params);
   object["recipe"] = info.recipe;
-  object["ignores"] = info.ignores;
+  object["ignores"] = std::span<const std::string_view>(info.ignores);
   object["calibrate"] = info.calibrate;
   if constexpr (requires { info.conflicts; }) {
     const Identity& same = info.identity;
@@ -127,8 +127,9 @@ Json recipe_json(const Info& info) {
 std::string parameter_head(const ParamInfo& param) {
   std::string head =
       fmt::format("{}{}", param.name,
-                  param.default_text.empty() ? std::string(" (must be given)")
-                                             : fmt::format("={}", param.default_text));
+                  param.default_text.empty()  ? std::string(" (must be given)")
+                  : param.default_text == "-" ? std::string(" (may be left out)")
+                                              : fmt::format("={}", param.default_text));
   if (!param.choices.empty()) {
     head += fmt::format(" (one of {})", param.choices);
   }

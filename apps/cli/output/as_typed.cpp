@@ -1,5 +1,6 @@
 #include "apps/cli/output/as_typed.h"
 
+#include <algorithm>
 #include <array>
 #include <string_view>
 
@@ -40,6 +41,60 @@ constexpr std::array advice = {
     Typed{"give the rate of computing", "give the rate with --compute-rate"},
     Typed{"give the rate of memory", "give the rate with --memory-bandwidth"}};
 
+/// Which command takes what: at the end of an error, behind "it is". {} is the file; without it,
+/// the file goes last.
+constexpr std::array takers = {
+    Typed{"a scenario", "simulate"},
+    Typed{"a training run", "simulate"},
+    Typed{"jobs on a cluster", "schedule"},
+    Typed{"a served model", "simulate"},
+    Typed{"streams", "simulate"},
+    Typed{"a mapping", "simulate"},
+    Typed{"remote storage", "simulate"},
+    Typed{"federated learning", "simulate"},
+    Typed{"a sweep", "sweep"},
+    Typed{"an accelerator", "whatif TRACE --accelerator {}"},
+    Typed{"a cluster", "plan MODEL --cluster {}"},
+    Typed{"a framework", "plan MODEL --cluster NAME --framework {}"},
+    Typed{"a model", "plan {} --cluster NAME"},
+    Typed{"a what-if", "whatif TRACE --apply @{}"},
+    Typed{"a table of kernels", "whatif TRACE --apply kernel_table:table={}"},
+    Typed{"a table of attention", "whatif TRACE --apply attention_backend:table={}"}};
+
+/// "run.json" of "run.json: holds ...", "explain: run.json holds ..." and "run.json: /schema: ...".
+std::string_view file_of(std::string_view message) {
+  constexpr std::string_view explain = "explain: ";
+  if (message.starts_with(explain)) {
+    message.remove_prefix(explain.size());
+    return message.substr(0, message.find(" holds "));
+  }
+  return message.substr(0, std::min(message.find(": holds "), message.find(": /schema: ")));
+}
+
+/// "simulate takes it" in the place of "it is a scenario" at the end.
+void say_who_takes_it(std::string& message) {
+  constexpr std::string_view words = "it is ";
+  const std::size_t at = message.rfind(words);
+  if (at == std::string::npos) return;
+  const std::string_view end = message.ends_with(')') ? ")" : "";
+  const std::size_t from = at + words.size();
+  const std::string_view what(message.data() + from, message.size() - from - end.size());
+  const auto* const taker = std::find_if(takers.begin(), takers.end(),
+                                         [what](const Typed& one) { return one.asked == what; });
+  if (taker == takers.end()) return;
+  const std::string_view file = file_of(message);
+  const bool is_pipe = file == "standard input";  // no command takes it from there
+  const std::size_t place = taker->option.find("{}");
+  std::string text(taker->option.substr(0, place));
+  if (place != std::string_view::npos) {
+    text += is_pipe ? "FILE" : file;
+    text += taker->option.substr(place + 2);
+  }
+  text += is_pipe && place == std::string_view::npos ? " takes it as a file" : " takes it";
+  text += end;
+  message.replace(at, std::string::npos, text);
+}
+
 /// "step: got 'x'", "step 99: ...": not a file that is called "step".
 bool is_about_step(std::string_view message) {
   constexpr std::string_view word = "step";
@@ -66,6 +121,7 @@ std::string as_typed(std::string message) {
     const std::size_t at = message.find(one.asked);
     if (at != std::string::npos) message.replace(at, one.asked.size(), one.option);
   }
+  say_who_takes_it(message);
   return message;
 }
 

@@ -6,7 +6,8 @@
 namespace foretrace::app {
 
 /// "memory budget: got ..." becomes "--memory-budget: got ...", "give the rate of the network"
-/// becomes "give the rate with --network-bandwidth". What names no option stays as it is.
+/// becomes "give the rate with --network-bandwidth", "it is a scenario" becomes "simulate takes it".
+/// What names nothing of the kind stays as it is.
 [[nodiscard]] std::string as_typed(std::string message);
 
 }  // namespace foretrace::app

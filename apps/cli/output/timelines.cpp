@@ -24,6 +24,18 @@ Status write_timeline(const std::string& path, std::span<const ChromeTraceView> 
   });
 }
 
+Status write_timeline(const std::string& path, const Session& session, const Answer* answer) {
+  if (path.empty()) return ok_status();
+  std::vector<ChromeTraceView> views = {{answer == nullptr ? "" : "baseline", session.graph(),
+                                         session.run().timeline,
+                                         memory_counters(session.memory().curves)}};
+  if (answer != nullptr) {
+    views.push_back({"predicted", answer->graph(), answer->run().timeline,
+                     memory_counters(answer->memory().curves)});
+  }
+  return write_timeline(path, views);
+}
+
 Result<bool> write_budget_timeline(const std::string& path, std::span<const BudgetView> views) {
   if (path.empty()) {
     return false;

@@ -7,6 +7,7 @@
 
 #include "apps/cli/arguments/arguments.h"
 #include "apps/questions/memory/memory_budget.h"
+#include "apps/session/session.h"
 #include "sim/core/result.h"
 #include "sim/result/export/chrome_trace.h"
 
@@ -18,6 +19,9 @@ void add_timeline(Arguments& arguments, std::string& path);
 /// Writes a Perfetto-loadable file; nothing if `path` is empty.
 [[nodiscard]] Status write_timeline(const std::string& path,
                                     std::span<const ChromeTraceView> views);
+/// The same of a run as it was recorded, and beside it with what-ifs where `answer` is not null.
+[[nodiscard]] Status write_timeline(const std::string& path, const Session& session,
+                                    const Answer* answer = nullptr);
 
 /// A run within a memory budget, and what it is called; the label may be empty.
 struct BudgetView {

@@ -3,11 +3,11 @@
 
 #include <fmt/format.h>
 
-#include "apps/extras/frames/streams_page.h"
+#include "apps/extras/frames/streams_sections.h"
 #include "apps/report/text.h"
 #include "sim/core/whole.h"
 
-namespace foretrace::report::sections {
+namespace foretrace::report {
 namespace {
 
 Value milliseconds(double ns) {
@@ -141,4 +141,4 @@ Sections streamed_buffers(const StreamedAnswer& answer) {
   return {std::move(section)};
 }
 
-}  // namespace foretrace::report::sections
+}  // namespace foretrace::report

@@ -2,11 +2,11 @@
 
 #include <fmt/format.h>
 
-#include "apps/extras/frames/streams_page.h"
+#include "apps/extras/frames/streams_sections.h"
 #include "apps/report/text.h"
 #include "sim/core/whole.h"
 
-namespace foretrace::report::sections {
+namespace foretrace::report {
 namespace {
 
 Value score_value(double score) { return Value::plain(score).as(fmt::format("{:.1f}", score)); }
@@ -120,4 +120,4 @@ Sections streamed_loads(const StreamedAnswer& answer) {
   return {std::move(section)};
 }
 
-}  // namespace foretrace::report::sections
+}  // namespace foretrace::report

@@ -11,6 +11,7 @@ Every answer is a data class with the figures that are asked for most, and `docu
 from . import _foretrace
 from ._clusters import (FleetResult, MappingResult, PlanResult, ScheduleResult, ServingResult, StreamsResult, plan,
                         schedule)
+from ._common import edit
 from ._foretrace import Corun, Error, RestartCost, Sharing, StepPrediction
 from ._predictor import Predictions, Predictor
 from ._prices import CostError, Kernel, Price, assess
@@ -23,5 +24,5 @@ __version__ = _foretrace.__version__
 __all__ = ["Breakdown", "Corun", "CostError", "Error", "FleetResult", "Inspection", "Kernel", "MappingResult",
            "PlanResult", "Predictions", "Predictor", "Price", "PriceResult", "Recording", "RestartCost",
            "ScheduleResult", "SearchResult", "ServingResult", "Sharing", "SimulateResult", "Step", "StepPrediction",
-           "StreamsResult", "SubstitutionEnv", "SweepResult", "WhatIfResult", "assess", "inspect", "plan", "read",
+           "StreamsResult", "SubstitutionEnv", "SweepResult", "WhatIfResult", "assess", "edit", "inspect", "plan", "read",
            "schedule", "search", "simulate", "sweep", "whatif"]

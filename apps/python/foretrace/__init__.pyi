@@ -1,7 +1,7 @@
 import enum
 import os
 from dataclasses import dataclass
-from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union
+from typing import Any, Callable, Dict, Iterable, List, Mapping, Optional, Sequence, Tuple, Union, overload
 
 Path = Union[str, "os.PathLike[str]"]
 __version__: str
@@ -186,8 +186,11 @@ class Recording:
 def read(path: Union[Path, Sequence[Path]], *, strict: bool = ...,
          unprofiled_step: str = ...) -> Recording: ...
 def inspect(path: Union[Path, Sequence[Path]]) -> Inspection: ...
-def simulate(path: Union[Path, Sequence[Path], Recording, Dict[str, Any]], *, step: Union[str, int] = ...,
+@overload
+def simulate(path: Union[Sequence[Path], Recording, Dict[str, Any]], *, step: Union[str, int] = ...,
              engine: str = ...) -> SimulateResult: ...
+@overload  # of what the file holds: SimulateResult, ServingResult, StreamsResult, MappingResult or FleetResult
+def simulate(path: Path, *, step: Union[str, int] = ..., engine: str = ...) -> Any: ...
 def whatif(path: Union[Path, Sequence[Path], Recording], what_ifs: Union[str, Sequence[str]] = ..., *,
            accelerator: str = ..., step: Union[str, int] = ..., engine: str = ...) -> WhatIfResult: ...
 def search(path: Union[Path, Sequence[Path], Recording], what_ifs: Union[str, Sequence[str]] = ...,

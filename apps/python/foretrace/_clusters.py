@@ -1,9 +1,10 @@
-"""Plans of a model on a cluster, and what a file holds that `foretrace schedule` takes."""
+"""Plans of a model on a cluster, jobs on one, and files that `foretrace simulate` takes as they are."""
 
 import dataclasses
 import json
 import os
 import typing
+import warnings
 
 from . import _foretrace
 from ._common import _configs, _frame, _milliseconds, _Shown
@@ -115,11 +116,9 @@ class MappingResult(_Shown):
         return {"step": f"{self.step_ns / 1e6:.3f} ms", "placed": f"{len(self.placed)}"}
 
 
-def schedule(path) -> typing.Union[ScheduleResult, ServingResult, StreamsResult, MappingResult, FleetResult]:
-    """Simulates jobs on a cluster under scheduling policies; or requests to a served model; or streams of queries and
-    frames; or maps tasks or tables onto devices; or input through a cache; or rounds of federated learning: what the
-    file holds."""
-    document = json.loads(_foretrace.schedule(os.fspath(path), _configs()))
+def _answer(path):
+    """What the program answers to a file of jobs, requests, streams, mappings, caches or federated rounds."""
+    document = json.loads(_foretrace.answer_file(path, _configs()))
     if document["schema"] == "foretrace.serving_result/1":
         figures = document["figures"]
         return ServingResult(figures["first_token"]["mean_ns"], figures["token"]["mean_ns"],
@@ -134,3 +133,12 @@ def schedule(path) -> typing.Union[ScheduleResult, ServingResult, StreamsResult,
         return MappingResult(document["makespan_ns" if tasks else "batch_ns"], document["tasks" if tasks else "parts"],
                              document)
     return ScheduleResult(document["runs"], document)
+
+
+def schedule(path) -> typing.Union[ScheduleResult, ServingResult, StreamsResult, MappingResult, FleetResult]:
+    """Simulates jobs on a cluster under scheduling policies."""
+    path = os.fspath(path)
+    if kind := _foretrace.simulated_kind(path):
+        warnings.warn(f"{path} holds {kind}: foretrace.simulate takes it, schedule is about jobs", FutureWarning,
+                      stacklevel=2)
+    return _answer(path)

@@ -1,6 +1,7 @@
 """What all of the package shares: paths, configs, and what is shown of an answer."""
 
 import html
+import json
 import os
 import pathlib
 import typing
@@ -24,8 +25,15 @@ def _paths(path) -> typing.List[str]:
 
 
 def _stack(what_ifs) -> typing.List[str]:
-    """What-ifs as a list, where one alone may stand without it."""
-    return [what_ifs] if isinstance(what_ifs, str) else list(what_ifs)
+    """What-ifs as a list of texts, where one alone may stand without it; a dict is one as a JSON file holds it."""
+    alone = [what_ifs] if isinstance(what_ifs, (str, dict)) else what_ifs
+    return [json.dumps(one) if isinstance(one, dict) else one for one in alone]
+
+
+def edit(select: str, **primitive) -> dict:
+    """A what-if that changes tasks as one primitive says: `edit("name~softmax", scale=0.5)`, or with `insert="quantize",
+    duration="5 us"`. `foretrace explain edit` has all primitives and what they need to know."""
+    return {"select": select, **primitive}
 
 
 def _milliseconds(ns) -> str:

@@ -7,6 +7,7 @@ import os
 import typing
 
 from . import _foretrace
+from ._clusters import _answer
 from ._common import _configs, _frame, _milliseconds, _paths, _Shown, _stack
 from ._prices import Kernel, Price, _label_of, _priced, _table_of
 
@@ -236,8 +237,9 @@ def inspect(path) -> Inspection:
     return Inspection(document["traces"], document)
 
 
-def simulate(path, *, step="median", engine: str = "pull") -> SimulateResult:
-    """Replays a trace, or simulates a scenario: a file, or a dictionary with what would stand in one."""
+def simulate(path, *, step="median", engine: str = "pull"):
+    """Replays a trace, or simulates a scenario: a file, or a dictionary with what would stand in one. Or a file of
+    requests to a served model, streams, tasks or tables to map, a cache, or federated rounds."""
     if isinstance(path, Recording):
         return path.simulate(step=step, engine=engine)
     if isinstance(path, dict):
@@ -245,6 +247,10 @@ def simulate(path, *, step="median", engine: str = "pull") -> SimulateResult:
     paths = _paths(path)
     if len(paths) == 1 and _foretrace.is_scenario(paths[0]):
         return _simulated(json.loads(_foretrace.simulate_scenario(paths[0], _configs())))
+    if len(paths) == 1 and (kind := _foretrace.simulated_kind(paths[0])):
+        if (str(step), engine) != ("median", "pull"):
+            raise _foretrace.Error(f"simulate: step and engine are about a recording; {paths[0]} holds {kind}")
+        return _answer(paths[0])
     return Recording(paths).simulate(step=step, engine=engine)
 
 

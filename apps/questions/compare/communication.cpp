@@ -164,7 +164,9 @@ std::vector<StallRow> stalls_of(const TaskGraph& graph) {
 
 }  // namespace
 
-Communication communication_of(const Recording& recording, const Timeline& replay) {
+Communication communication_of(const Session& session) {
+  const Recording& recording = session.recording();
+  const Timeline& replay = session.run().timeline;
   Communication result;
   if (recording.job == nullptr) {
     return result;

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "apps/session/recording/load.h"
+#include "apps/session/session.h"
 #include "sim/graph/task.h"
 #include "sim/result/timeline.h"
 
@@ -59,7 +59,7 @@ struct Communication {
   std::uint64_t matched = 0;      ///< of them part of a rendezvous
 };
 
-/// Of a job (load_job) and its replay, which tells what computation covers.
-[[nodiscard]] Communication communication_of(const Recording& recording, const Timeline& replay);
+/// Of a job (load_job); its replay tells what computation covers.
+[[nodiscard]] Communication communication_of(const Session& session);
 
 }  // namespace foretrace

@@ -171,16 +171,23 @@ bool ComparedRun::has_work() const {
                      [](TaskKind kind) { return is_device(kind) || kind == TaskKind::launch; });
 }
 
-ComparedRun compared_run(const Recording& recording, const Replay& replay) {
+ComparedRun compared_run(const Session& session) {
+  const Replay& replay = session.replay();
   std::optional<std::int64_t> measured;
   if (replay.measured_answer.step_ns > 0) measured = replay.measured_answer.step_ns;
-  return {std::string(file_name_of(recording.path)), recording.graph(), replay.run, measured,
-          replay.scatter};
+  return {std::string(file_name_of(session.recording().path)), session.graph(), replay.run,
+          measured, replay.scatter};
 }
 
-ComparedRun compared_run(std::string name, const Prediction& prediction) {
-  return {std::move(name),   prediction.graph,  prediction.run, std::nullopt, 0,
-          prediction.low_ns, prediction.high_ns};
+ComparedRun simulated_run(const Session& session) {
+  ComparedRun run = compared_run(session);
+  run.measured_ns.reset();
+  return run;
+}
+
+ComparedRun compared_run(const Answer& answer) {
+  return {answer.name(),   answer.graph(),  answer.run(), std::nullopt, 0,
+          answer.low_ns(), answer.high_ns()};
 }
 
 Result<Comparison> compare_runs(const ComparedRun& before, const ComparedRun& after) {
@@ -220,6 +227,10 @@ Result<Comparison> compare_runs(const ComparedRun& before, const ComparedRun& af
   sort_by_change(comparison.operators);
   sort_by_change(comparison.kernels);
   return comparison;
+}
+
+Result<Comparison> reasons_of(const Answer& answer) {
+  return compare_runs(simulated_run(answer.session()), compared_run(answer));
 }
 
 }  // namespace foretrace

@@ -8,14 +8,13 @@
 #include <vector>
 
 #include "apps/questions/compare/spending.h"
-#include "apps/session/predict.h"
-#include "apps/session/recording/load.h"
+#include "apps/session/session.h"
 #include "sim/core/result.h"
 #include "sim/graph/task_graph.h"
 
 namespace foretrace {
 
-/// One of the two runs: a recording with its replay, or a prediction.
+/// One of the two runs: a recording with its replay, or an answer.
 struct ComparedRun {
   std::string name;
   const TaskGraph& graph;
@@ -29,10 +28,12 @@ struct ComparedRun {
   /// False of memory over time alone: it has no step.
   [[nodiscard]] bool has_work() const;
 };
-/// A prediction; both must live on.
-[[nodiscard]] ComparedRun compared_run(std::string name, const Prediction& prediction);
-/// A recording beside its replay; both must live on.
-[[nodiscard]] ComparedRun compared_run(const Recording& recording, const Replay& replay);
+/// An answer, which lives on.
+[[nodiscard]] ComparedRun compared_run(const Answer& answer);
+/// A recording beside its replay; the session lives on.
+[[nodiscard]] ComparedRun compared_run(const Session& session);
+/// The same as it is simulated: what an answer is beside.
+[[nodiscard]] ComparedRun simulated_run(const Session& session);
 
 /// What both runs spend on one thing.
 struct Compared {
@@ -79,5 +80,8 @@ struct Comparison {
 
 /// Error: one of them has times and the other has none.
 [[nodiscard]] Result<Comparison> compare_runs(const ComparedRun& before, const ComparedRun& after);
+
+/// Why the step of an answer is another than that of the simulated recording.
+[[nodiscard]] Result<Comparison> reasons_of(const Answer& answer);
 
 }  // namespace foretrace

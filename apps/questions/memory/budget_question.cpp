@@ -65,11 +65,10 @@ Result<WhenFullChoice> parse_when_full(std::string_view text) {
   return choice;
 }
 
-Status count_overhead(const Recording& recording, const Timeline& timeline,
-                      BudgetQuestion& question) {
+Status count_overhead(const Session& session, BudgetQuestion& question) {
+  const Recording& recording = session.recording();
   FORETRACE_TRY(check_tensors(recording, "memory budget"));
-  const std::optional<MemoryNeed> need =
-      MemoryModel(recording, timeline).need(recording.graph(), timeline);
+  const std::optional<MemoryNeed>& need = session.need();
   if (need && question.size.share == 0) {
     const ContextBytes context =
         recording.accelerator ? context_bytes_of(*recording.accelerator) : usual_context_bytes();

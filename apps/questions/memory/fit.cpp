@@ -42,14 +42,8 @@ std::vector<Element> ordered(std::span<const WhatIf> what_ifs, std::span<const E
 
 class Fitter {
  public:
-  Fitter(const Recording& recording, const Replay& baseline, std::span<const WhatIf> stack,
-         const RunOptions& options, const Progress& progress)
-      : recording_(recording),
-        baseline_(baseline),
-        stack_(stack),
-        options_(options),
-        memory_(recording, baseline.run.timeline),
-        progress_(progress) {}
+  Fitter(const Session& session, std::span<const WhatIf> stack, const Progress& progress)
+      : session_(session), stack_(stack), progress_(progress) {}
 
   Result<FitAnswer> run(const MemoryTarget& target, const SetLimits& limits) {
     answer_.target = target;
@@ -72,11 +66,11 @@ class Fitter {
     FitSet set;
     set.choices = std::move(choices);
     const std::vector<WhatIf> stack = with_set(stack_, answer_, set);
-    FORETRACE_TRY(const Prediction prediction, predict(recording_, stack, options_, &baseline_));
-    set.step_ns = prediction.run.answer.step_ns;
-    set.low_ns = prediction.low_ns;
-    set.high_ns = prediction.high_ns;
-    set.need = memory_.need(prediction.graph, prediction.run.timeline).value_or(MemoryNeed{});
+    FORETRACE_TRY(const Answer answer, session_.ask(stack));
+    set.step_ns = answer.step_ns();
+    set.low_ns = answer.low_ns();
+    set.high_ns = answer.high_ns();
+    set.need = answer.need().value_or(MemoryNeed{});
     set.fits = answer_.target.fits(set.need);
     return set;
   }
@@ -90,7 +84,7 @@ class Fitter {
       paths.push_back(numbered.path_of(set));
     }
     std::vector<SetTrial> trials(sets.size());
-    for_each_stack(recording_, {numbered.steps(), stack_.size()}, paths,
+    for_each_stack(session_.recording(), {numbered.steps(), stack_.size()}, paths,
                    [&](std::size_t i, const WhatIfStack* changed) {
                      if (changed != nullptr) {
                        trials[i] = trial(changed->graph());
@@ -101,18 +95,18 @@ class Fitter {
   }
 
   [[nodiscard]] SetTrial trial(const TaskGraph& graph) const {
-    const Result<Run> run = simulate_run(graph, options_);
+    const Result<Run> run = simulate_run(graph, session_.options());
     if (!run.ok()) {
       return {};
     }
-    const auto need = memory_.need(graph, run->timeline);
+    const auto need = session_.memory_model().need(graph, run->timeline);
     return {true, run->answer.step_ns, need ? answer_.target.needed_bytes(*need) : 0};
   }
 
   [[nodiscard]] bool edits_tensors(const FitAnswer& alone, std::size_t choice) const {
     FitSet set;
     set.choices = {choice};
-    WhatIfStack changed(recording_);
+    WhatIfStack changed(session_.recording());
     for (const WhatIf& what_if : with_set(stack_, alone, set)) {
       if (!changed.push(what_if, Neutral::refuse).ok()) {
         return false;
@@ -183,7 +177,7 @@ class Fitter {
   }
 
   Status try_all_policies() {
-    WhatIfStack changed(recording_);
+    WhatIfStack changed(session_.recording());
     for (const WhatIf& what_if : in_order(stack_)) {
       FORETRACE_TRY(changed.push(what_if, Neutral::keep));
     }
@@ -191,7 +185,7 @@ class Fitter {
     BudgetQuestion question{.size = {.bytes = answer_.target.capacity_bytes},
                             .choice = {.name = "fail"},
                             .overhead_bytes = answer_.target.needed_bytes(need) - need.live_bytes};
-    FORETRACE_TRY(answer_.policies, try_policies(changed.graph(), question, options_));
+    FORETRACE_TRY(answer_.policies, try_policies(changed.graph(), question, session_.options()));
     return ok_status();
   }
 
@@ -219,11 +213,8 @@ class Fitter {
     return add_sets(outcome);
   }
 
-  const Recording& recording_;
-  const Replay& baseline_;
+  const Session& session_;
   std::span<const WhatIf> stack_;
-  const RunOptions& options_;
-  MemoryModel memory_;
   ProgressCount progress_;
   FitAnswer answer_;
 };
@@ -246,13 +237,12 @@ std::vector<std::string> with_set(std::span<const std::string> stack, const FitA
   return texts;
 }
 
-Result<FitAnswer> fit_memory(const Recording& recording, const Replay& baseline,
-                             std::span<const WhatIf> stack, const MemoryTarget& target,
-                             const RunOptions& options, SetLimits limits,
+Result<FitAnswer> fit_memory(const Session& session, std::span<const WhatIf> stack,
+                             const MemoryTarget& target, SetLimits limits,
                              const Progress& progress) {
-  FORETRACE_TRY(check_tensors(recording, "memory to fit"));
-  limits.tolerance = std::max({limits.tolerance, least_tolerance, baseline.scatter});
-  return Fitter(recording, baseline, stack, options, progress).run(target, limits);
+  FORETRACE_TRY(check_tensors(session.recording(), "memory to fit"));
+  limits.tolerance = std::max({limits.tolerance, least_tolerance, session.replay().scatter});
+  return Fitter(session, stack, progress).run(target, limits);
 }
 
 }  // namespace foretrace

@@ -12,9 +12,7 @@
 #include "apps/questions/search/choices.h"
 #include "apps/questions/search/progress.h"
 #include "apps/questions/search/set_search.h"
-#include "apps/session/memory_need.h"
-#include "apps/session/predict.h"
-#include "apps/session/recording/load.h"
+#include "apps/session/session.h"
 #include "models/whatifs/what_if_spec.h"
 #include "sim/core/result.h"
 
@@ -55,10 +53,9 @@ struct FitAnswer {
 /// declare for memory, on top of `stack`. Every figure of the answer is simulated. The answer does
 /// not depend on the number of threads. An error without recorded tensors, or if `stack` finds
 /// nothing to change.
-[[nodiscard]] Result<FitAnswer> fit_memory(const Recording& recording, const Replay& baseline,
-                                           std::span<const WhatIf> stack,
-                                           const MemoryTarget& target, const RunOptions& options,
-                                           SetLimits limits = {}, const Progress& progress = {});
+[[nodiscard]] Result<FitAnswer> fit_memory(const Session& session, std::span<const WhatIf> stack,
+                                           const MemoryTarget& target, SetLimits limits = {},
+                                           const Progress& progress = {});
 
 /// `stack` and a set in the order in which they are applied: what changes the workload, then
 /// `stack`, then the others by stage.

@@ -9,8 +9,6 @@
 #include <fmt/format.h>
 
 #include "apps/questions/memory/fit.h"
-#include "apps/session/analysis.h"
-#include "apps/session/throughput.h"
 #include "apps/session/what_if_stack.h"
 #include "sim/core/parallel.h"
 #include "sim/core/whole.h"
@@ -27,25 +25,19 @@ constexpr std::int64_t largest_divisor = 1000;
 
 class BatchSearch {
  public:
-  BatchSearch(const Recording& recording, const Replay& baseline, std::span<const WhatIf> stack,
-              const RunOptions& options, const Progress& progress)
-      : recording_(recording),
-        baseline_(baseline),
-        stack_(stack),
-        options_(options),
-        memory_(recording, baseline.run.timeline),
-        progress_(progress) {
+  BatchSearch(const Session& session, std::span<const WhatIf> stack, const Progress& progress)
+      : session_(session), stack_(stack), progress_(progress) {
     progress_.expect(most_batch_trials);
   }
 
   Result<BatchAnswer> run(const MemoryTarget& target) {
     answer_.target = target;
-    answer_.recorded_batch = recorded_batch(recording_);
+    answer_.recorded_batch = recorded_batch(session_.recording());
     if (answer_.recorded_batch <= 0) {
       return Error{ErrorCode::missing_cost,
                    fmt::format("largest batch: {} does not tell its batch size, expected forward "
                                "kernels of operators with shapes (record_shapes=True)",
-                               recording_.path)};
+                               session_.recording().path)};
     }
     FORETRACE_TRY(count_passes());
     const std::int64_t middle = std::max<std::int64_t>(2, answer_.recorded_batch);
@@ -69,7 +61,7 @@ class BatchSearch {
 
   /// What the stack makes of the samples of a step, at any batch.
   Status count_passes() {
-    WhatIfStack changed(recording_);
+    WhatIfStack changed(session_.recording());
     for (const WhatIf& what_if : in_order(stack_)) {
       FORETRACE_TRY(changed.push(what_if, Neutral::keep));
     }
@@ -89,12 +81,13 @@ class BatchSearch {
 
   [[nodiscard]] Result<Tried> tried_at(std::int64_t batch) const {
     FORETRACE_TRY(const std::vector<WhatIf> stack, stack_at(batch));
-    WhatIfStack changed(recording_);
+    WhatIfStack changed(session_.recording());
     for (const WhatIf& what_if : stack) {
       FORETRACE_TRY(changed.push(what_if, Neutral::keep));
     }
-    FORETRACE_TRY(const Run run, simulate_run(changed.graph(), options_));
-    const MemoryNeed need = memory_.need(changed.graph(), run.timeline).value_or(MemoryNeed{});
+    FORETRACE_TRY(const Run run, simulate_run(changed.graph(), session_.options()));
+    const MemoryNeed need =
+        session_.memory_model().need(changed.graph(), run.timeline).value_or(MemoryNeed{});
     return Tried{run.answer.step_ns, need.live_bytes, answer_.target.needed_bytes(need),
                  answer_.target.fits(need)};
   }
@@ -175,17 +168,15 @@ class BatchSearch {
 
   [[nodiscard]] Result<BatchPoint> point_at(std::int64_t batch) const {
     FORETRACE_TRY(const std::vector<WhatIf> stack, stack_at(batch));
-    FORETRACE_TRY(const Prediction prediction, predict(recording_, stack, options_, &baseline_));
-    FORETRACE_TRY(const Analysis analysis, analyse(prediction.graph, prediction.run, options_));
-    BatchPoint point{
-        .batch = batch,
-        .step_ns = prediction.run.answer.step_ns,
-        .low_ns = prediction.low_ns,
-        .high_ns = prediction.high_ns,
-        .samples_per_second = 0,
-        .need = memory_.need(prediction.graph, prediction.run.timeline).value_or(MemoryNeed{}),
-        .fits = false,
-        .provenance = analysis.provenance};
+    FORETRACE_TRY(const Answer answer, session_.ask(stack));
+    BatchPoint point{.batch = batch,
+                     .step_ns = answer.step_ns(),
+                     .low_ns = answer.low_ns(),
+                     .high_ns = answer.high_ns(),
+                     .samples_per_second = 0,
+                     .need = answer.need().value_or(MemoryNeed{}),
+                     .fits = false,
+                     .provenance = answer.analysis().provenance};
     point.fits = answer_.target.fits(point.need);
     point.samples_per_second = static_cast<double>(answer_.passes * batch) * 1e9 /
                                static_cast<double>(std::max<std::int64_t>(1, point.step_ns));
@@ -223,11 +214,8 @@ class BatchSearch {
     line.worst_error = std::abs(error) > std::abs(line.worst_error) ? error : line.worst_error;
   }
 
-  const Recording& recording_;
-  const Replay& baseline_;
+  const Session& session_;
   std::span<const WhatIf> stack_;
-  const RunOptions& options_;
-  MemoryModel memory_;
   ProgressCount progress_;
   BatchAnswer answer_;
   BatchLine needed_line_;
@@ -259,19 +247,18 @@ BatchLine line_through(std::span<const std::pair<double, double>> points) {
   return line;
 }
 
-Result<std::optional<Accelerator>> accelerator_after(const Recording& recording,
+Result<std::optional<Accelerator>> accelerator_after(const Session& session,
                                                      std::span<const WhatIf> stack) {
-  WhatIfStack changed(recording);
+  WhatIfStack changed(session.recording());
   for (const WhatIf& what_if : in_order(stack)) {
     FORETRACE_TRY(changed.push(what_if, Neutral::keep));
   }
   return changed.accelerator();
 }
 
-Result<BatchAnswer> find_max_batch(const Recording& recording, const Replay& baseline,
-                                   std::span<const WhatIf> stack, const MemoryTarget& target,
-                                   const RunOptions& options, const Progress& progress) {
-  FORETRACE_TRY(check_tensors(recording, "largest batch"));
+Result<BatchAnswer> find_max_batch(const Session& session, std::span<const WhatIf> stack,
+                                   const MemoryTarget& target, const Progress& progress) {
+  FORETRACE_TRY(check_tensors(session.recording(), "largest batch"));
   const bool resizes = std::any_of(stack.begin(), stack.end(), [](const WhatIf& what_if) {
     return what_if.info->batch_param != nullptr;
   });
@@ -288,7 +275,7 @@ Result<BatchAnswer> find_max_batch(const Recording& recording, const Replay& bas
                                what_if.info->name)};
     }
   }
-  return BatchSearch(recording, baseline, stack, options, progress).run(target);
+  return BatchSearch(session, stack, progress).run(target);
 }
 
 }  // namespace foretrace

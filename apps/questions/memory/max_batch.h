@@ -10,9 +10,7 @@
 
 #include "apps/questions/memory/batch_scan.h"
 #include "apps/questions/search/progress.h"
-#include "apps/session/memory_need.h"
-#include "apps/session/predict.h"
-#include "apps/session/recording/load.h"
+#include "apps/session/session.h"
 #include "models/whatifs/what_if_spec.h"
 #include "sim/core/result.h"
 #include "sim/graph/task.h"
@@ -59,14 +57,13 @@ struct BatchAnswer {
 
 /// Lines through three batches lead to the border, which is then found by simulation: see
 /// scan_batches(). `stack` is applied at every batch. `progress` is told how many were simulated.
-[[nodiscard]] Result<BatchAnswer> find_max_batch(const Recording& recording, const Replay& baseline,
+[[nodiscard]] Result<BatchAnswer> find_max_batch(const Session& session,
                                                  std::span<const WhatIf> stack,
                                                  const MemoryTarget& target,
-                                                 const RunOptions& options,
                                                  const Progress& progress = {});
 
 /// The accelerator that the run is on when `stack` is applied.
-[[nodiscard]] Result<std::optional<Accelerator>> accelerator_after(const Recording& recording,
+[[nodiscard]] Result<std::optional<Accelerator>> accelerator_after(const Session& session,
                                                                    std::span<const WhatIf> stack);
 
 /// Least squares; no slope with fewer than two different batches.

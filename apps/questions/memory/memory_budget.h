@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/session/predict.h"
+#include "apps/session/session.h"
 #include "models/policies/eviction/policy.h"
 #include "sim/core/result.h"
 #include "sim/graph/task_graph.h"
@@ -94,8 +94,7 @@ struct BudgetQuestion {
 };
 /// Counts what --fit counts: of a size in bytes, the context of the driver and what the allocator
 /// reserves beyond live blocks. Refuses what --fit refuses, and a size that these alone exceed.
-[[nodiscard]] Status count_overhead(const Recording& recording, const Timeline& timeline,
-                                    BudgetQuestion& question);
+[[nodiscard]] Status count_overhead(const Session& session, BudgetQuestion& question);
 /// What blocking and every policy, with defaults, would make of the run, but for the choice that is
 /// asked about: those that fit first, shortest step first. Policies that refuse the trace are left
 /// out. The size is one in bytes.

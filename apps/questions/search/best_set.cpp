@@ -10,7 +10,6 @@
 
 #include "apps/questions/search/set_search.h"
 #include "apps/questions/search/what_if_tree.h"
-#include "apps/session/device_fit.h"
 #include "apps/session/what_if_stack.h"
 #include "sim/core/whole.h"
 
@@ -29,14 +28,9 @@ constexpr std::int64_t any_size = std::numeric_limits<std::int64_t>::max();
 
 class BestSetSearch {
  public:
-  BestSetSearch(const Recording& recording, const Replay& baseline, std::span<const WhatIf> stack,
-                const RunOptions& options, const BestSetQuestion& question)
-      : recording_(recording),
-        baseline_(baseline),
-        stack_(stack),
-        options_(options),
-        question_(question),
-        memory_(recording, baseline.run.timeline) {}
+  BestSetSearch(const Session& session, std::span<const WhatIf> stack,
+                const BestSetQuestion& question)
+      : session_(session), stack_(stack), question_(question) {}
 
   Result<BestSetAnswer> run(const Progress& progress) {
     ProgressCount count(progress);
@@ -44,7 +38,7 @@ class BestSetSearch {
     count.expect(question_.most_trials);
     answer_.by = question_.by;
     answer_.most_members = question_.most_members;
-    answer_.tolerance = std::max(least_gain, baseline_.scatter);
+    answer_.tolerance = std::max(least_gain, session_.replay().scatter);
     FORETRACE_TRY(look_at_now());
     FORETRACE_TRY(choose());
     const Members small = improved(try_small_sets());
@@ -56,28 +50,29 @@ class BestSetSearch {
  private:
   /// What every set is compared with: the stack alone.
   Status look_at_now() {
-    if (question_.by == RankBy::memory && !memory_.is_known()) {
+    if (question_.by == RankBy::memory && !session_.memory_model().is_known()) {
       return Error{
           ErrorCode::missing_cost,
           "order by memory: the trace records neither device memory nor shapes of tensors, "
           "expected one recorded with profile_memory=True (or record_shapes=True)"};
     }
-    if (question_.target && !memory_.is_known()) {
+    if (question_.target && !session_.memory_model().is_known()) {
       return Error{
           ErrorCode::missing_cost,
           "memory to fit: the trace records neither device memory nor shapes of tensors, expected "
           "one recorded with profile_memory=True (or record_shapes=True)"};
     }
-    if (question_.by == RankBy::time && !question_.target && memory_.is_known()) {
-      FORETRACE_TRY(expect_device_work(recording_.graph(), "best set"));
+    if (question_.by == RankBy::time && !question_.target && session_.memory_model().is_known()) {
+      FORETRACE_TRY(expect_device_work(session_.graph(), "best set"));
     }
-    WhatIfStack changed(recording_, options_.checks);
+    WhatIfStack changed(session_.recording(), session_.options().checks);
     for (const WhatIf& what_if : in_order(stack_)) {
       FORETRACE_TRY(changed.push(what_if, Neutral::keep));
     }
     answer_.target = question_.target;
     const std::optional<Accelerator>& device = changed.accelerator();
-    if (!answer_.target && device && memory_.is_known()) answer_.target = target_of(*device);
+    if (!answer_.target && device && session_.memory_model().is_known())
+      answer_.target = target_of(*device);
     auto now = measured(changed, {});
     if (!now) return Error{ErrorCode::bad_usage, "best set: the run cannot be simulated as it is"};
     answer_.now = *now;
@@ -126,7 +121,7 @@ class BestSetSearch {
 
   [[nodiscard]] std::optional<ChosenSet> measured(const WhatIfStack& changed,
                                                   Members choices) const {
-    const Result<Run> run = simulate_run(changed.graph(), options_);
+    const Result<Run> run = simulate_run(changed.graph(), session_.options());
     if (!run.ok()) return std::nullopt;
     const bool choices_are_none = choices.empty();
     ChosenSet set{.choices = std::move(choices),
@@ -137,7 +132,7 @@ class BestSetSearch {
     if (!choices_are_none) {
       set.speedup = speedup_of(answer_.now.step_ns, set.step_ns, set.samples / answer_.now.samples);
     }
-    const auto need = memory_.need(changed.graph(), run->timeline);
+    const auto need = session_.memory_model().need(changed.graph(), run->timeline);
     if (!need) return set;
     set.live_bytes = need->live_bytes;
     if (!answer_.target) return set;
@@ -159,7 +154,7 @@ class BestSetSearch {
     paths.reserve(missing.size());
     for (const Members& set : missing) paths.push_back(numbered.path_of(set));
     std::vector<std::optional<ChosenSet>> found(missing.size());
-    for_each_stack(recording_, {numbered.steps(), stack_.size()}, paths,
+    for_each_stack(session_.recording(), {numbered.steps(), stack_.size()}, paths,
                    [&](std::size_t i, const WhatIfStack* changed) {
                      if (changed != nullptr) found[i] = measured(*changed, missing[i]);
                      progress_->one_more();
@@ -323,11 +318,9 @@ class BestSetSearch {
     if (!chosen.fits) answer_.nearest = chosen;
     if (chosen.fits && !best.empty()) {
       answer_.best = chosen;
-      FORETRACE_TRY(
-          const auto prediction,
-          predict(recording_, what_ifs_of_set(stack_, answer_, chosen), options_, &baseline_));
-      answer_.low_ns = prediction.low_ns;
-      answer_.high_ns = prediction.high_ns;
+      FORETRACE_TRY(const auto whole, session_.ask(what_ifs_of_set(stack_, answer_, chosen)));
+      answer_.low_ns = whole.low_ns();
+      answer_.high_ns = whole.high_ns();
       add_members(best);
     }
     add_sizes();
@@ -398,12 +391,9 @@ class BestSetSearch {
     }
   }
 
-  const Recording& recording_;
-  const Replay& baseline_;
+  const Session& session_;
   std::span<const WhatIf> stack_;
-  const RunOptions& options_;
   const BestSetQuestion& question_;
-  MemoryModel memory_;
   ProgressCount* progress_ = nullptr;
   std::int64_t capacity_bytes_ = 0;  ///< what fits even if the target is smaller
   std::map<Members, std::optional<ChosenSet>> measured_;  ///< none: not possible
@@ -412,10 +402,9 @@ class BestSetSearch {
 
 }  // namespace
 
-Result<BestSetAnswer> find_best_set(const Recording& recording, const Replay& baseline,
-                                    std::span<const WhatIf> stack, const RunOptions& options,
+Result<BestSetAnswer> find_best_set(const Session& session, std::span<const WhatIf> stack,
                                     const BestSetQuestion& question, const Progress& progress) {
-  return BestSetSearch(recording, baseline, stack, options, question).run(progress);
+  return BestSetSearch(session, stack, question).run(progress);
 }
 
 std::vector<std::string> texts_of_set(std::span<const std::string> stack,

@@ -11,9 +11,7 @@
 #include "apps/questions/search/choices.h"
 #include "apps/questions/search/progress.h"
 #include "apps/questions/search/ranking.h"
-#include "apps/session/memory_need.h"
-#include "apps/session/predict.h"
-#include "apps/session/recording/load.h"
+#include "apps/session/session.h"
 #include "sim/core/result.h"
 
 namespace foretrace {
@@ -71,9 +69,10 @@ struct BestSetAnswer {
 /// single members, as long as that is better. Every figure is simulated; the answer does not depend
 /// on the number of threads. Errors: a name that is not known, `stack` finds nothing to change,
 /// tensors are asked for and not recorded.
-[[nodiscard]] Result<BestSetAnswer> find_best_set(
-    const Recording& recording, const Replay& baseline, std::span<const WhatIf> stack,
-    const RunOptions& options, const BestSetQuestion& question, const Progress& progress = {});
+[[nodiscard]] Result<BestSetAnswer> find_best_set(const Session& session,
+                                                  std::span<const WhatIf> stack,
+                                                  const BestSetQuestion& question,
+                                                  const Progress& progress = {});
 
 /// What --apply takes: `stack` as it was written, and the set.
 [[nodiscard]] std::vector<std::string> texts_of_set(std::span<const std::string> stack,

@@ -17,19 +17,14 @@ constexpr double least_difference = 0.005;
 
 class PairSearch {
  public:
-  PairSearch(const Recording& recording, const Replay& baseline, const RunOptions& options,
-             const Ranking& ranking)
-      : recording_(recording),
-        baseline_(baseline),
-        options_(options),
-        ranking_(ranking),
-        memory_(recording, baseline.run.timeline) {}
+  PairSearch(const Session& session, const Ranking& ranking)
+      : session_(session), ranking_(ranking) {}
 
   Result<PairRanking> run(std::size_t most_singles) {
     PairRanking pairs;
     pairs.most_singles = most_singles;
-    const auto before = static_cast<double>(baseline_.run.answer.step_ns);
-    pairs.tolerance_ns = to_whole(before * std::max(least_difference, baseline_.scatter));
+    const auto before = static_cast<double>(session_.step_ns());
+    pairs.tolerance_ns = to_whole(before * std::max(least_difference, session_.replay().scatter));
     if (ranking_.memory) {
       pairs.tolerance_bytes =
           to_whole(static_cast<double>(ranking_.memory->live_bytes) * least_difference);
@@ -69,7 +64,7 @@ class PairSearch {
     for (const Ranked& row : ranking_.rows) {
       const bool gains = ranking_.by == RankBy::memory
                              ? row.memory->live_bytes < ranking_.memory->live_bytes
-                             : row.step_ns < baseline_.run.answer.step_ns && !row.is_noise;
+                             : row.step_ns < session_.step_ns() && !row.is_noise;
       if (gains && singles_.size() < pairs.most_singles) {
         singles_.push_back(&row);
         pairs.singles.push_back(row.info->name);
@@ -96,7 +91,7 @@ class PairSearch {
   }
 
   void try_two(Two& two) const {
-    WhatIfStack stack(recording_);
+    WhatIfStack stack(session_.recording());
     for (const Ranked* const part : {two.first, two.second}) {
       Status pushed = stack.push(*with_defaults(*part->info), Neutral::refuse);
       if (!pushed.ok()) {
@@ -104,19 +99,19 @@ class PairSearch {
         return;
       }
     }
-    const Result<Run> run = simulate_run(stack.graph(), options_);
+    const Result<Run> run = simulate_run(stack.graph(), session_.options());
     if (!run.ok()) {
       two.status = run.error();
       return;
     }
-    const std::int64_t before = baseline_.run.answer.step_ns;
+    const std::int64_t before = session_.step_ns();
     RankedPair& row = two.row;
     row.first = two.first->info;
     row.second = two.second->info;
     row.step_ns = run->answer.step_ns;
     row.speedup = speedup_of(before, row.step_ns, stack.samples().value_or(1));
     row.added_ns = two.first->step_ns + two.second->step_ns - before;
-    row.memory = memory_.need(stack.graph(), run->timeline);
+    row.memory = session_.memory_model().need(stack.graph(), run->timeline);
     if (row.memory) {
       row.added_live_bytes = two.first->memory->live_bytes + two.second->memory->live_bytes -
                              ranking_.memory->live_bytes;
@@ -132,26 +127,22 @@ class PairSearch {
 
   Status add_range(RankedPair& row) const {
     const std::vector<WhatIf> stack = {*with_defaults(*row.first), *with_defaults(*row.second)};
-    FORETRACE_TRY(const Prediction prediction, predict(recording_, stack, options_, &baseline_));
-    row.low_ns = prediction.low_ns;
-    row.high_ns = prediction.high_ns;
+    FORETRACE_TRY(const Answer answer, session_.ask(stack));
+    row.low_ns = answer.low_ns();
+    row.high_ns = answer.high_ns();
     return ok_status();
   }
 
-  const Recording& recording_;
-  const Replay& baseline_;
-  const RunOptions& options_;
+  const Session& session_;
   const Ranking& ranking_;
-  MemoryModel memory_;
   std::vector<const Ranked*> singles_;
 };
 
 }  // namespace
 
-Result<PairRanking> rank_pairs(const Recording& recording, const Replay& baseline,
-                               const RunOptions& options, const Ranking& ranking,
+Result<PairRanking> rank_pairs(const Session& session, const Ranking& ranking,
                                std::size_t most_singles) {
-  return PairSearch(recording, baseline, options, ranking).run(most_singles);
+  return PairSearch(session, ranking).run(most_singles);
 }
 
 }  // namespace foretrace

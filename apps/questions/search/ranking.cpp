@@ -9,7 +9,6 @@
 
 #include <fmt/format.h>
 
-#include "apps/session/device_fit.h"
 #include "apps/session/what_if_stack.h"
 #include "models/whatifs/examples.h"
 #include "sim/core/parallel.h"
@@ -19,24 +18,14 @@ namespace {
 
 using Tried = std::variant<Ranked, Unranked>;
 
-/// What every what-if is compared with.
-struct Baseline {
-  const Recording& recording;
-  const Replay& replay;
-  const RunOptions& options;
-  const MemoryModel& memory;
-  std::optional<MemoryNeed> need{};
-  bool examples = false;
-};
-
-/// Hands predictions over one at a time.
+/// Hands answers over one at a time.
 class Keeper {
  public:
   explicit Keeper(const RankHow& how) : how_(how) {}
-  void keep(const WhatIfInfo& info, Prediction prediction) {
+  void keep(const WhatIfInfo& info, Answer answer) {
     if (!how_.keep) return;
     const std::lock_guard lock(one_at_a_time_);
-    how_.keep(info, std::move(prediction));
+    how_.keep(info, std::move(answer));
   }
 
  private:
@@ -49,15 +38,15 @@ bool adds_devices(const WhatIfInfo& info) {
   return info.name == "replicate" || info.name == "parallel";
 }
 
-Tried try_alone(const WhatIfInfo& info, const Baseline& baseline, Keeper& keeper) {
+Tried try_alone(const WhatIfInfo& info, const Session& session, bool examples, Keeper& keeper) {
   if (info.basis == Basis::formula) {
     return Unranked{info.name, Unranked::Cause::is_formula, "a formula, see foretrace explain"};
   }
   std::optional<WhatIf> what_if = with_defaults(info);
   std::string settings;
   // Another device is chosen, not tried.
-  if (!what_if && baseline.examples && info.stage != ApplyStage::device && !adds_devices(info)) {
-    Result<Example> example = example_of(baseline.recording.catalogue(), info);
+  if (!what_if && examples && info.stage != ApplyStage::device && !adds_devices(info)) {
+    Result<Example> example = example_of(session.recording().catalogue(), info);
     if (example.ok() && !example->settings.empty()) {
       what_if = std::move(example->what_if);
       settings = std::move(example->settings);
@@ -67,41 +56,33 @@ Tried try_alone(const WhatIfInfo& info, const Baseline& baseline, Keeper& keeper
     return Unranked{info.name, Unranked::Cause::needs_parameter,
                     "needs a parameter, see foretrace explain"};
   }
-  RunOptions options = baseline.options;
-  options.neutral = Neutral::refuse;
-  Result<Prediction> prediction =
-      predict(baseline.recording, {&*what_if, 1}, options, &baseline.replay);
-  if (!prediction.ok()) {
-    const Error& error = prediction.error();
+  Result<Answer> answer = session.ask({&*what_if, 1}, Neutral::refuse);
+  if (!answer.ok()) {
+    const Error& error = answer.error();
     return Unranked{
         info.name,
         error.code == ErrorCode::no_match ? Unranked::Cause::finds_nothing : Unranked::Cause::error,
         reason_of(error, info.name)};
   }
-  const auto need = baseline.memory.need(prediction->graph, prediction->run.timeline);
-  if (need && baseline.need && prediction->accelerator) {
-    const DeviceFit fit =
-        fit_of(baseline.recording, *baseline.need, *prediction->accelerator, *need);
-    if (!fit.fits) {
-      return Unranked{info.name, Unranked::Cause::does_not_fit, text_of_misfit(fit)};
-    }
+  if (!answer->fits()) {
+    return Unranked{info.name, Unranked::Cause::does_not_fit, text_of_misfit(*answer->fit())};
   }
-  const auto before = static_cast<double>(baseline.replay.run.answer.step_ns);
-  const std::int64_t step = prediction->run.answer.step_ns;
-  const double samples = prediction->samples.value_or(1);
+  const auto before = static_cast<double>(session.step_ns());
+  const std::int64_t step = answer->step_ns();
+  const double samples = answer->samples();
   const double gain = 1 - static_cast<double>(step) / (std::max(1.0, before) * samples);
-  const double scatter = baseline.replay.scatter;
+  const double scatter = session.replay().scatter;
   const Ranked row{&info,
                    step,
-                   prediction->low_ns,
-                   prediction->high_ns,
-                   speedup_of(baseline.replay.run.answer.step_ns, step, samples),
+                   answer->low_ns(),
+                   answer->high_ns(),
+                   answer->speedup(),
                    samples,
                    scatter > 0 && std::abs(gain) <= scatter,
-                   need,
+                   answer->need(),
                    std::move(settings),
-                   prediction->doubts()};
-  keeper.keep(info, *std::move(prediction));
+                   answer->prediction().doubts()};
+  keeper.keep(info, *std::move(answer));
   return row;
 }
 
@@ -148,16 +129,10 @@ std::optional<WhatIf> with_defaults(const WhatIfInfo& info) {
   return *std::move(what_if);
 }
 
-Result<Ranking> rank_all(const Recording& recording, const Replay& baseline,
-                         const RunOptions& options, RankBy by) {
-  return rank_all(recording, baseline, options, RankHow{.by = by});
-}
-
-Result<Ranking> rank_all(const Recording& recording, const Replay& baseline,
-                         const RunOptions& options, const RankHow& how) {
+Result<Ranking> rank_all(const Session& session, const RankHow& how) {
   const RankBy by = how.by;
   Keeper keeper(how);
-  const MemoryModel memory(recording, baseline.run.timeline);
+  const MemoryModel& memory = session.memory_model();
   if (by == RankBy::memory && !memory.is_known()) {
     return Error{ErrorCode::missing_cost,
                  "order by memory: the trace records neither device memory nor shapes of tensors, "
@@ -165,18 +140,16 @@ Result<Ranking> rank_all(const Recording& recording, const Replay& baseline,
                  "profile_memory=True (or record_shapes=True)"};
   }
   if (by == RankBy::time && memory.is_known()) {
-    FORETRACE_TRY(expect_device_work(recording.graph(), "rank all"));
+    FORETRACE_TRY(expect_device_work(session.graph(), "rank all"));
   }
-  const Baseline reference{
-      recording,   baseline, options, memory, memory.need(recording.graph(), baseline.run.timeline),
-      how.examples};
   const auto all = what_ifs::all();
   std::vector<Tried> tried(all.size());
-  for_each_index(all.size(),
-                 [&](std::size_t i) { tried[i] = try_alone(*all[i], reference, keeper); });
+  for_each_index(all.size(), [&](std::size_t i) {
+    tried[i] = try_alone(*all[i], session, how.examples, keeper);
+  });
   Ranking ranking;
   ranking.by = by;
-  ranking.memory = reference.need;
+  ranking.memory = session.need();
   for (Tried& one : tried) {
     if (auto* const row = std::get_if<Ranked>(&one)) {
       ranking.rows.push_back(*row);

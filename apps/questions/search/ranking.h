@@ -10,9 +10,7 @@
 #include <utility>
 #include <vector>
 
-#include "apps/session/memory_need.h"
-#include "apps/session/predict.h"
-#include "apps/session/recording/load.h"
+#include "apps/session/session.h"
 #include "models/whatifs/what_if.h"
 #include "sim/core/result.h"
 
@@ -54,21 +52,17 @@ struct Ranking {
   std::vector<Ranked> rows;          ///< largest gain first, by time per sample
   std::vector<Unranked> left_out;
 };
-/// Tries every what-if that needs no parameter against `baseline`, on several threads. By
-/// memory: lowest peak of live bytes first, equal ones by time; an error without recorded tensors.
-[[nodiscard]] Result<Ranking> rank_all(const Recording& recording, const Replay& baseline,
-                                       const RunOptions& options = {}, RankBy by = RankBy::time);
-
 /// How a ranking is made.
 struct RankHow {
   RankBy by = RankBy::time;
   /// What-ifs of the program that need a parameter take the settings that ship with them.
   bool examples = false;
-  /// Gets the prediction behind every row, one at a time, in any order.
-  std::function<void(const WhatIfInfo&, Prediction)> keep{};
+  /// Gets the answer behind every row, one at a time, in any order.
+  std::function<void(const WhatIfInfo&, Answer)> keep{};
 };
-[[nodiscard]] Result<Ranking> rank_all(const Recording& recording, const Replay& baseline,
-                                       const RunOptions& options, const RankHow& how);
+/// Tries every what-if that needs no parameter, on several threads. By memory: lowest peak of live
+/// bytes first, equal ones by time; an error without recorded tensors.
+[[nodiscard]] Result<Ranking> rank_all(const Session& session, const RankHow& how = {});
 
 /// Two what-ifs, the second on top of the first.
 struct RankedPair {
@@ -100,8 +94,7 @@ struct PairRanking {
 };
 /// Combines the best singles of a ranking that gain something. A pair is legal if neither declares
 /// a conflict with the other and the second finds something to change in what the first left.
-[[nodiscard]] Result<PairRanking> rank_pairs(const Recording& recording, const Replay& baseline,
-                                             const RunOptions& options, const Ranking& ranking,
+[[nodiscard]] Result<PairRanking> rank_pairs(const Session& session, const Ranking& ranking,
                                              std::size_t most_singles);
 
 /// An error where tensors were recorded, but no device work that a `question` of time could change.

@@ -10,8 +10,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/session/predict.h"
-#include "apps/session/recording/load.h"
+#include "apps/session/replay.h"
 #include "trace/assemble/build_graph.h"
 #include "trace/formats/reader.h"
 #include "trace/ranks/job.h"

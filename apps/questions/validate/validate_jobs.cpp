@@ -11,7 +11,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/questions/compare/communication.h"
-#include "apps/session/predict.h"
+#include "apps/session/session.h"
 #include "models/hardware/catalogue/accelerator.h"
 
 namespace foretrace {
@@ -75,20 +75,21 @@ void add_collectives(const Recording& recording, const Communication& communicat
 }
 
 Status fill(const CataloguePtr& catalogue, const std::vector<std::string>& inputs, JobRow& row) {
-  FORETRACE_TRY(Recording recording, load_job(inputs, {.catalogue = catalogue}));
-  FORETRACE_TRY(Replay replayed, replay(recording));
+  FORETRACE_TRY(Recording loaded, load_job(inputs, {.catalogue = catalogue}));
+  FORETRACE_TRY(const Session session, Session::of(std::move(loaded)));
+  const Recording& recording = session.recording();
   LoadOptions constant{.catalogue = catalogue};
   constant.build.constant_latency = true;
   FORETRACE_TRY(Recording again, load_job(inputs, constant));
   FORETRACE_TRY(Replay without_recorded, replay(again));
   row.constant = errors_of(without_recorded, row.steps);
-  row.errors = errors_of(replayed, row.steps);
+  row.errors = errors_of(session.replay(), row.steps);
   row.ranks = recording.job->ranks.size();
   row.tasks = recording.graph().size();
   row.unexplained_device_ns = recording.built.honesty.unexplained_device_ns;
   row.span_ns = recording.built.honesty.span_ns;
   row.flags = recording.built.honesty.flags;
-  add_collectives(recording, communication_of(recording, replayed.run.timeline), row);
+  add_collectives(recording, communication_of(session), row);
   return ok_status();
 }
 

@@ -13,12 +13,10 @@
 
 #include "apps/questions/validate/ablated_pairs.h"
 #include "apps/questions/validate/folders.h"
-#include "apps/session/recording/load.h"
 #include "models/hardware/catalogue/accelerator.h"
 #include "models/whatifs/what_if_spec.h"
 #include "sim/core/parallel.h"
 #include "sim/core/whole.h"
-#include "sim/engine/memory/memory_tracker.h"
 
 namespace foretrace {
 namespace {
@@ -154,10 +152,10 @@ Status predict_without(const CataloguePtr& catalogue, const std::string& rule, P
   LoadOptions options{.catalogue = catalogue};
   options.build.without_rules.emplace(rule);
   options.unprofiled_step_ns = pair.unprofiled_step_ns;
-  FORETRACE_TRY(const Recording base, load_inputs(pair.base, options));
+  FORETRACE_TRY(const Session base, open(pair.base, {.load = options}));
   FORETRACE_TRY(const std::vector<WhatIf> stack, stack_of(pair.apply));
-  FORETRACE_TRY(const Prediction predicted, predict(base, stack));
-  pair.row.predicted_ns = predicted.run.answer.step_ns;
+  FORETRACE_TRY(const Answer predicted, base.ask(stack));
+  pair.row.predicted_ns = predicted.step_ns();
   return ok_status();
 }
 
@@ -178,28 +176,28 @@ bool find_files(const std::string& folder, Pair& pair) {
 Status predict_pair(const CataloguePtr& catalogue, Pair& pair) {
   LoadOptions options{.catalogue = catalogue};
   options.unprofiled_step_ns = pair.unprofiled_step_ns;
-  FORETRACE_TRY(Recording base, load_inputs(pair.base, options));
-  FORETRACE_TRY(Replay before, replay(base));
-  pair.row.base_ns = before.measured_answer.step_ns;
-  std::optional<Recording> changed;
+  FORETRACE_TRY(const Session base, open(pair.base, {.load = options}));
+  pair.row.base_ns = base.replay().measured_answer.step_ns;
+  std::optional<Session> changed;
   if (pair.measured_factor > 0) {
     pair.row.measured_ns = to_whole(pair.measured_factor * static_cast<double>(pair.row.base_ns));
   } else {
-    FORETRACE_TRY(changed, load_inputs(pair.changed, options));
-    FORETRACE_TRY(Replay after, replay(*changed));
-    pair.row.measured_ns = after.measured_answer.step_ns;
+    FORETRACE_TRY(const Session after, open(pair.changed, {.load = options}));
+    changed = after;
+    pair.row.measured_ns = after.replay().measured_answer.step_ns;
   }
   FORETRACE_TRY(const std::vector<WhatIf> stack, stack_of(pair.apply));
   pair.row.applied = fmt::format("{}", fmt::join(pair.apply, " + "));
   if (changed && stack.size() == 1 && stack.front().info->accelerator_param != nullptr) {
-    FORETRACE_TRY(pair.row.kernels, kernel_errors(base, *changed, stack.front()));
+    FORETRACE_TRY(pair.row.kernels,
+                  kernel_errors(base.recording(), changed->recording(), stack.front()));
   }
-  FORETRACE_TRY(Prediction predicted, predict(base, stack, {}, &before));
-  pair.row.predicted_ns = predicted.run.answer.step_ns;
-  pair.row.low_ns = predicted.low_ns;
-  pair.row.high_ns = predicted.high_ns;
+  FORETRACE_TRY(const Answer predicted, base.ask(stack));
+  pair.row.predicted_ns = predicted.step_ns();
+  pair.row.low_ns = predicted.low_ns();
+  pair.row.high_ns = predicted.high_ns();
   if (pair.row.measured_peak_bytes > 0) {
-    for (const MemoryCurve& curve : track_memory(predicted.graph, predicted.run.timeline)) {
+    for (const MemoryCurve& curve : predicted.memory().curves) {
       pair.row.predicted_peak_bytes = std::max(pair.row.predicted_peak_bytes, curve.peak_bytes);
     }
   }

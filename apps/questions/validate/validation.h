@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "apps/questions/validate/kernel_errors.h"
-#include "apps/session/predict.h"
+#include "apps/session/session.h"
 #include "models/hardware/catalogue/catalogue.h"
 #include "sim/core/result.h"
 

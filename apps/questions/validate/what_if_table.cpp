@@ -10,8 +10,7 @@
 
 #include "apps/questions/validate/folders.h"
 #include "apps/questions/validate/validate_jobs.h"
-#include "apps/session/predict.h"
-#include "apps/session/recording/load.h"
+#include "apps/session/session.h"
 #include "apps/session/what_if_stack.h"
 #include "models/whatifs/examples.h"
 #include "sim/core/parallel.h"
@@ -35,33 +34,28 @@ Result<std::vector<Tried>> all_examples(const Catalogue& catalogue) {
   return examples;
 }
 
-ExampleOutcome outcome_of(const Recording& recording, const Replay& baseline,
-                          const WhatIf& what_if) {
-  ExampleOutcome outcome{.trace = recording.path, .refusal = {}};
-  RunOptions options;
-  options.neutral = Neutral::refuse;
-  const Result<Prediction> prediction = predict(recording, {&what_if, 1}, options, &baseline);
-  if (!prediction.ok()) {
-    outcome.is_error = prediction.error().code != ErrorCode::no_match;
-    outcome.refusal = reason_of(prediction.error(), what_if.info->name);
+ExampleOutcome outcome_of(const Session& session, const WhatIf& what_if) {
+  ExampleOutcome outcome{.trace = session.recording().path, .refusal = {}};
+  const Result<Answer> answer = session.ask({&what_if, 1}, Neutral::refuse);
+  if (!answer.ok()) {
+    outcome.is_error = answer.error().code != ErrorCode::no_match;
+    outcome.refusal = reason_of(answer.error(), what_if.info->name);
     return outcome;
   }
-  outcome.before_ns = baseline.run.answer.step_ns;
-  outcome.after_ns = prediction->run.answer.step_ns;
-  outcome.low_ns = prediction->low_ns;
-  outcome.high_ns = prediction->high_ns;
-  outcome.samples = prediction->samples.value_or(1);
+  outcome.before_ns = session.step_ns();
+  outcome.after_ns = answer->step_ns();
+  outcome.low_ns = answer->low_ns();
+  outcome.high_ns = answer->high_ns();
+  outcome.samples = answer->samples();
   return outcome;
 }
 
 /// False if the recording cannot be replayed.
-bool try_all(const Recording& recording, std::vector<Tried>& examples) {
-  const Result<Replay> baseline = replay(recording);
-  if (!baseline.ok()) {
-    return false;
-  }
+bool try_all(Recording recording, std::vector<Tried>& examples) {
+  const Result<Session> session = Session::of(std::move(recording));
+  if (!session.ok()) return false;
   for_each_index(examples.size(), [&](std::size_t i) {
-    examples[i].row.outcomes.push_back(outcome_of(recording, *baseline, examples[i].what_if));
+    examples[i].row.outcomes.push_back(outcome_of(*session, examples[i].what_if));
   });
   return true;
 }
@@ -129,7 +123,7 @@ Result<ExampleTable> example_table(const CataloguePtr& catalogue, const std::str
     Result<Recording>& recording = file.recording;
     if (!recording.ok() || recording->job != nullptr) return;
     recording->path = file.name;
-    table.recordings += try_all(*recording, examples) ? 1 : 0;
+    table.recordings += try_all(*std::move(recording), examples) ? 1 : 0;
   });
   FORETRACE_TRY(done);
   for (const KnownJob& job : jobs) {
@@ -137,7 +131,7 @@ Result<ExampleTable> example_table(const CataloguePtr& catalogue, const std::str
     Result<Recording> recording = load_job(job.inputs, loading);
     if (!recording.ok()) continue;
     recording->path = job.id;
-    table.recordings += try_all(*recording, examples) ? 1 : 0;
+    table.recordings += try_all(*std::move(recording), examples) ? 1 : 0;
   }
   for (Tried& example : examples) table.rows.push_back(std::move(example.row));
   return table;

@@ -3,14 +3,12 @@
 
 #include "apps/questions/compare/communication.h"
 #include "apps/report/section.h"
-#include "apps/session/predict.h"
-#include "apps/session/recording/load.h"
+#include "apps/session/session.h"
 
 namespace foretrace::report {
 
 struct CommunicationAnswer {
-  const Recording& recording;
-  const Replay& replay;
+  const Session& session;
   const Communication& communication;
 };
 /// foretrace.communication/1.

@@ -2,15 +2,12 @@
 #pragma once
 
 #include "apps/report/section.h"
-#include "apps/session/analysis.h"
-#include "apps/session/predict.h"
-#include "apps/session/recording/load.h"
+#include "apps/session/session.h"
 
 namespace foretrace::report {
 
 struct PathAnswer {
-  const Recording& recording;
-  const Replay& replay;
+  const Session& session;
   const PathReport& report;
 };
 /// foretrace.critical-path/1.

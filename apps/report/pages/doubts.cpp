@@ -9,11 +9,11 @@
 namespace foretrace::report {
 
 std::vector<Doubt> all_doubts(const ResultAnswer& answer) {
-  std::vector<Doubt> doubts = answer.replay.doubts;
+  std::vector<Doubt> doubts = answer.session.replay().doubts;
   const auto add = [&doubts](const std::vector<Doubt>& more) {
     doubts.insert(doubts.end(), more.begin(), more.end());
   };
-  if (answer.prediction != nullptr) add(answer.prediction->doubts());
+  if (answer.predicted != nullptr) add(answer.predicted->prediction().doubts());
   const bool ranks = answer.ranking != nullptr && !answer.ranking->rows.empty();
   if (ranks) add(answer.ranking->rows.front().doubts);
   return doubts;

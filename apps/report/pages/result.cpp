@@ -49,7 +49,7 @@ Shown shown_of(const ResultAnswer& answer) {
   if (answer.pairs != nullptr)
     return {answer.rank_all ? List(both_rankings_list) : pairs_list, "pairs"};
   if (answer.ranking != nullptr) return {ranking_list, "ranking"};
-  if (answer.prediction != nullptr) return {prediction_list, "comparison"};
+  if (answer.predicted != nullptr) return {prediction_list, "comparison"};
   if (answer.baseline_budget != nullptr) return {budget_list, ""};
   return {replay_list, answer.all_steps ? "steps" : "breakdown"};
 }

@@ -12,20 +12,15 @@
 #include "apps/questions/search/best_set.h"
 #include "apps/questions/search/ranking.h"
 #include "apps/report/section.h"
-#include "apps/session/analysis.h"
 #include "apps/session/doubt.h"
-#include "apps/session/predict.h"
-#include "apps/session/recording/load.h"
+#include "apps/session/session.h"
 
 namespace foretrace::report {
 
 /// What `simulate` and `whatif` answer; pointers may be null.
 struct ResultAnswer {
-  const Recording& recording;
-  const Replay& replay;
-  const Analysis& baseline;  ///< of the replay
-  const Prediction* prediction = nullptr;
-  const Analysis* predicted = nullptr;  ///< of the prediction
+  const Session& session;
+  const Answer* predicted = nullptr;
   const Ranking* ranking = nullptr;
   const BudgetAnswer* baseline_budget = nullptr;   ///< of the replay
   const BudgetAnswer* predicted_budget = nullptr;  ///< of the prediction
@@ -34,6 +29,7 @@ struct ResultAnswer {
   const BatchAnswer* max_batch = nullptr;
   const BestSetAnswer* best_set = nullptr;
   std::span<const std::string> what_ifs{};  ///< as --apply takes them
+  std::string_view table_label{};           ///< stands for a table that is a parameter's text
   bool all_steps = false;                   ///< every step beside its simulation
   bool rank_all = false;                    ///< the ranking is asked for beside pairs
   std::string_view timeline{};              ///< where it was written; empty: nowhere

@@ -46,6 +46,8 @@ class Occupancy {
 
   [[nodiscard]] const Column<NodeId, NodeFree>& nodes() const { return nodes_; }
   [[nodiscard]] const NodeFree& node(NodeId id) const { return nodes_[id]; }
+  /// The node with nothing held.
+  [[nodiscard]] const Node& whole_node(NodeId id) const { return whole_nodes_[id]; }
   /// Wholly free accelerators of a kind, of nodes that are up.
   [[nodiscard]] std::int32_t free_gpus(KindId kind) const { return free_[kind]; }
   /// Accelerators of a kind on nodes that are up.
@@ -73,7 +75,7 @@ class Occupancy {
   std::int64_t allocated_milli_ = 0;
   Column<NodeId, std::int32_t> holders_;  ///< jobs on a node
   NodesUsed used_;
-  Column<NodeId, Node> whole_nodes_;  ///< with nothing held
+  Column<NodeId, Node> whole_nodes_;
 };
 
 /// The share of a request's cores and memory that goes with `gpus` of its accelerators.

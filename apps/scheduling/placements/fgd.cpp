@@ -1,9 +1,4 @@
 // FGD: where the job makes the least of what is free useless to the jobs that usually come.
-//
-// paper     Q. Weng, L. Yang, Y. Yu, W. Wang, X. Tang, G. Yang, L. Zhang, ATC 2023
-// assumes   jobs to come are like those of the workload
-// ignores   when jobs leave
-// calibrate the workload itself
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "apps/scheduling/placements/by_score.h"
 #include "apps/scheduling/placements/gang.h"
-#include "apps/scheduling/placements/scored.h"
 
 namespace foretrace::scheduling::fgd_parts {
 namespace {
@@ -127,13 +122,11 @@ Result<std::unique_ptr<Placement>> make(const PlacementSetup& setup, const Param
       std::make_unique<Fgd>(typical_requests(*setup.workload, params.number(coverage_param))));
 }
 
-constexpr std::array<std::string_view, 2> assumptions = {
-    "Jobs to come are like those of the workload, which is known before the run.",
-    "A job that needs no accelerator finds every free one useless, as published."};
-constexpr std::array<std::string_view, 1> ignores = {"when jobs leave"};
 constexpr std::array params = {coverage_param};
 
-constexpr PlacementInfo info = {
+}  // namespace
+
+extern constexpr PlacementInfo info = {
     .name = "fgd",
     .summary = "Leave as little as possible that the usual jobs could not use.",
     .paper =
@@ -143,16 +136,11 @@ constexpr PlacementInfo info = {
         "Of a node, the fragment is what is free on its accelerators and of no use to a job, in "
         "the mean over typical jobs. A node scores by how little the fragment grows when the job "
         "is placed there; a share of an accelerator tries every accelerator.",
-    .assumptions = assumptions,
-    .ignores = ignores,
+    .assumptions = {"Jobs to come are like those of the workload, which is known before the run.",
+                    "A job that needs no accelerator finds every free one useless, as published."},
+    .ignores = {"when jobs leave"},
     .calibrate = "the workload itself",
     .params = params,
     .make = make};
 
-}  // namespace
 }  // namespace foretrace::scheduling::fgd_parts
-
-namespace foretrace::placements {
-extern const PlacementInfo fgd;
-constinit const PlacementInfo fgd = scheduling::fgd_parts::info;
-}  // namespace foretrace::placements

@@ -1,4 +1,4 @@
-// Parts of placements that spread a job over nodes.
+// Parts of placements: what a node has free, and slices of it.
 #pragma once
 
 #include <cstdint>
@@ -27,5 +27,9 @@ namespace foretrace::scheduling {
 
 /// Whole accelerators of the request that a node could give now.
 [[nodiscard]] std::int32_t room_for(const NodeFree& node, const Request& request);
+
+/// Mean over cores, memory and accelerators that the node has of the share that is free once the
+/// request is placed: 0 (full) to 1 (empty). A node that counts nothing has 0 left.
+[[nodiscard]] double share_left(const Occupancy& occupancy, NodeId id, const Request& request);
 
 }  // namespace foretrace::scheduling

@@ -3,11 +3,6 @@
 //   node 1 is used until 10 h, node 2 until 2 h; a job of 8 h comes
 //   best fit may keep node 2 open for 6 h more; here the job goes to node 1, and node 2 is empty
 //   after 2 h
-//
-// paper     H. Barbalho et al., Virtual Machine Allocation with Lifetime Predictions, MLSys 2023
-// assumes   a prediction is made once, when a job arrives, and is off by a factor
-// ignores   what is known of a job while it runs
-// calibrate error: predicted over actual lifetimes of past jobs
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -19,7 +14,6 @@
 #include <fmt/format.h>
 
 #include "apps/scheduling/placements/gang.h"
-#include "apps/scheduling/placements/host_left.h"
 #include "apps/scheduling/placements/placement.h"
 #include "sim/core/mersenne.h"
 #include "sim/core/whole.h"
@@ -48,9 +42,8 @@ constexpr ParamInfo grain_param = {
 
 class LifetimeAlignment final : public Placement {
  public:
-  LifetimeAlignment(const Cluster& cluster, std::vector<std::int64_t> predicted_ns,
-                    std::int64_t grain_ns)
-      : cluster_(&cluster), predicted_ns_(std::move(predicted_ns)), grain_ns_(grain_ns) {}
+  LifetimeAlignment(std::vector<std::int64_t> predicted_ns, std::int64_t grain_ns)
+      : predicted_ns_(std::move(predicted_ns)), grain_ns_(grain_ns) {}
 
   void consider(JobId job, std::int64_t now_ns) override {
     now_ns_ = now_ns;
@@ -102,7 +95,7 @@ class LifetimeAlignment final : public Placement {
   using Key = std::tuple<bool, std::int64_t, std::int64_t, double>;
 
   [[nodiscard]] Key key_of(const Occupancy& occupancy, NodeId node, const Request& request) const {
-    const double left = share_left(occupancy.node(node), cluster_->nodes[node], request);
+    const double left = share_left(occupancy, node, request);
     const auto found = stays_of_.find(node);
     if (found == stays_of_.end() || found->second.ends_ns.empty()) return {true, 0, 0, left};
     // A job past its predicted end may end at any time.
@@ -113,7 +106,6 @@ class LifetimeAlignment final : public Placement {
     return std::max<std::int64_t>(0, ns) / std::max<std::int64_t>(1, grain_ns_);
   }
 
-  const Cluster* cluster_;
   std::vector<std::int64_t> predicted_ns_;  ///< by job
   std::int64_t grain_ns_;
   std::int64_t now_ns_ = 0;
@@ -137,21 +129,15 @@ Result<std::unique_ptr<Placement>> make(const PlacementSetup& setup, const Param
         std::clamp(seconds_alone(*setup.cluster, *setup.throughput, job) * factor * 1e9, 0.0, 4e18);
     predicted_ns.push_back(to_whole(ns));
   }
-  return std::unique_ptr<Placement>(
-      std::make_unique<LifetimeAlignment>(*setup.cluster, std::move(predicted_ns),
-                                          static_cast<std::int64_t>(params.number(grain_param))));
+  return std::unique_ptr<Placement>(std::make_unique<LifetimeAlignment>(
+      std::move(predicted_ns), static_cast<std::int64_t>(params.number(grain_param))));
 }
 
-constexpr std::array<std::string_view, 3> assumptions = {
-    "A lifetime is predicted once, when the job is placed; a prediction is off by a factor.",
-    "A job that is still there past its predicted end may end at any time.",
-    "All of a job fits on one node."};
-constexpr std::array<std::string_view, 3> ignores = {
-    "what a job has done before it was preempted", "moves of running jobs",
-    "predictions that are made again while a job runs"};
 constexpr std::array params = {error_param, grain_param};
 
-constexpr PlacementInfo info = {
+}  // namespace
+
+extern constexpr PlacementInfo info = {
     .name = "lifetime_alignment",
     .summary = "Take the node whose jobs end with the new one, by predicted lifetimes.",
     .paper =
@@ -161,16 +147,14 @@ constexpr PlacementInfo info = {
         "Nodes that hold jobs go before empty ones. Among them the one that is used the least "
         "longer for this job, then the one whose last job ends the soonest after it, then the one "
         "with the least left of its cores, memory and accelerators.",
-    .assumptions = assumptions,
-    .ignores = ignores,
+    .assumptions =
+        {"A lifetime is predicted once, when the job is placed; a prediction is off by a factor.",
+         "A job that is still there past its predicted end may end at any time.",
+         "All of a job fits on one node."},
+    .ignores = {"what a job has done before it was preempted", "moves of running jobs",
+                "predictions that are made again while a job runs"},
     .calibrate = "error: predicted over actual lifetimes of past jobs.",
     .params = params,
     .make = make};
 
-}  // namespace
 }  // namespace foretrace::scheduling::lifetime_alignment_parts
-
-namespace foretrace::placements {
-extern const PlacementInfo lifetime_alignment;
-constinit const PlacementInfo lifetime_alignment = scheduling::lifetime_alignment_parts::info;
-}  // namespace foretrace::placements

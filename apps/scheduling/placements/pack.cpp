@@ -1,9 +1,4 @@
 // A gang on as few nodes as possible, on the node that it fills best.
-//
-// paper     consolidated placement, as in M. Jeon et al., ATC 2019, and every scheduler since
-// assumes   fewer nodes are never slower for a job
-// ignores   which nodes are near each other; what comes later
-// calibrate nothing
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -69,16 +64,9 @@ class Pack final : public Placement {
   }
 };
 
-Result<std::unique_ptr<Placement>> make(const PlacementSetup& /*setup*/,
-                                        const ParamValues& /*params*/) {
-  return std::unique_ptr<Placement>(std::make_unique<Pack>());
-}
+}  // namespace
 
-constexpr std::array<std::string_view, 1> assumptions = {"Fewer nodes are never slower for a job."};
-constexpr std::array<std::string_view, 2> ignores = {"which nodes are near each other",
-                                                     "what comes later"};
-
-constexpr PlacementInfo info = {
+extern constexpr PlacementInfo info = {
     .name = "pack",
     .summary = "Take as few nodes as possible, and the node that the job fills best.",
     .paper =
@@ -87,16 +75,10 @@ constexpr PlacementInfo info = {
     .recipe =
         "A job that fits on one node goes to the one with the least room; a larger one takes the "
         "emptiest nodes and puts the rest where it fits best.",
-    .assumptions = assumptions,
-    .ignores = ignores,
+    .assumptions = {"Fewer nodes are never slower for a job."},
+    .ignores = {"which nodes are near each other", "what comes later"},
     .calibrate = "nothing",
     .params = {},
-    .make = make};
+    .make = make_as<Pack>};
 
-}  // namespace
 }  // namespace foretrace::scheduling::pack_parts
-
-namespace foretrace::placements {
-extern const PlacementInfo pack;
-constinit const PlacementInfo pack = scheduling::pack_parts::info;
-}  // namespace foretrace::placements

@@ -7,11 +7,13 @@
 #include <optional>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <vector>
 
 #include "apps/scheduling/model/occupancy.h"
 #include "apps/scheduling/model/throughput.h"
 #include "apps/scheduling/model/workload.h"
+#include "sim/core/few_texts.h"
 #include "sim/core/params.h"
 #include "sim/core/result.h"
 
@@ -49,16 +51,27 @@ struct PlacementSetup {
 
 struct PlacementInfo {
   std::string_view name;
-  std::string_view summary;                       ///< one line
-  std::string_view paper;                         ///< authors, title, venue, year
-  std::string_view recipe;                        ///< how it chooses, in a few sentences
-  std::span<const std::string_view> assumptions;  ///< each a thing that could be false
-  std::span<const std::string_view> ignores;      ///< what is left out
-  std::string_view calibrate;                     ///< where its parameters come from
+  std::string_view summary;    ///< one line
+  std::string_view paper;      ///< authors, title, venue, year
+  std::string_view recipe;     ///< how it chooses, in a few sentences
+  FewTexts assumptions;        ///< each a thing that could be false
+  FewTexts ignores;            ///< what is left out
+  std::string_view calibrate;  ///< where its parameters come from
   std::span<const ParamInfo> params;
   Result<std::unique_ptr<Placement>> (*make)(const PlacementSetup& setup,
                                              const ParamValues& params);
 };
+
+/// Makes a placement without parameters of what it may know, or of nothing.
+template <typename P>
+[[nodiscard]] Result<std::unique_ptr<Placement>> make_as(const PlacementSetup& setup,
+                                                         const ParamValues& /*params*/) {
+  if constexpr (std::is_constructible_v<P, const PlacementSetup&>) {
+    return std::unique_ptr<Placement>(std::make_unique<P>(setup));
+  } else {
+    return std::unique_ptr<Placement>(std::make_unique<P>());
+  }
+}
 
 }  // namespace foretrace::scheduling
 

@@ -1,9 +1,4 @@
 // Any node where the job fits, all alike.
-//
-// paper     Q. Weng et al., ATC 2023 (baseline Random)
-// assumes   nothing
-// ignores   everything but whether the job fits
-// calibrate nothing
 #include <array>
 #include <bit>
 #include <memory>
@@ -18,7 +13,7 @@ namespace {
 
 class RandomNode final : public Placement {
  public:
-  explicit RandomNode(std::uint64_t seed) : random_(seed) {}
+  explicit RandomNode(const PlacementSetup& setup) : random_(setup.seed) {}
 
   std::optional<std::vector<Slice>> place(const Occupancy& occupancy,
                                           const Request& request) override {
@@ -47,16 +42,9 @@ class RandomNode final : public Placement {
   Random random_;
 };
 
-Result<std::unique_ptr<Placement>> make(const PlacementSetup& setup,
-                                        const ParamValues& /*params*/) {
-  return std::unique_ptr<Placement>(std::make_unique<RandomNode>(setup.seed));
-}
+}  // namespace
 
-constexpr std::array<std::string_view, 1> assumptions = {
-    "The seed of the run decides; another seed gives another placement."};
-constexpr std::array<std::string_view, 1> ignores = {"everything but whether the job fits"};
-
-constexpr PlacementInfo info = {
+extern constexpr PlacementInfo info = {
     .name = "random",
     .summary = "Take any node where the job fits.",
     .paper =
@@ -65,16 +53,10 @@ constexpr PlacementInfo info = {
     .recipe =
         "All nodes where the job fits are equally likely, and on the node all accelerators "
         "with room for a share.",
-    .assumptions = assumptions,
-    .ignores = ignores,
+    .assumptions = {"The seed of the run decides; another seed gives another placement."},
+    .ignores = {"everything but whether the job fits"},
     .calibrate = "nothing",
     .params = {},
-    .make = make};
+    .make = make_as<RandomNode>};
 
-}  // namespace
 }  // namespace foretrace::scheduling::random_parts
-
-namespace foretrace::placements {
-extern const PlacementInfo random;
-constinit const PlacementInfo random = scheduling::random_parts::info;
-}  // namespace foretrace::placements

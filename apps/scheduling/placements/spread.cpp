@@ -1,9 +1,4 @@
 // Accelerators one by one from the node with most of them free.
-//
-// paper     A. Qiao et al., Pollux, OSDI 2021 (placement of its Tiresias baseline)
-// assumes   a job is helped by nodes that are empty
-// ignores   which nodes are near each other
-// calibrate nothing
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -41,16 +36,9 @@ class Spread final : public Placement {
   }
 };
 
-Result<std::unique_ptr<Placement>> make(const PlacementSetup& /*setup*/,
-                                        const ParamValues& /*params*/) {
-  return std::unique_ptr<Placement>(std::make_unique<Spread>());
-}
+}  // namespace
 
-constexpr std::array<std::string_view, 1> assumptions = {
-    "A job is helped by nodes that are empty."};
-constexpr std::array<std::string_view, 1> ignores = {"which nodes are near each other"};
-
-constexpr PlacementInfo info = {
+extern constexpr PlacementInfo info = {
     .name = "spread",
     .summary = "Take accelerators from the node with most of them free, then from the next.",
     .paper =
@@ -59,16 +47,10 @@ constexpr PlacementInfo info = {
     .recipe =
         "While accelerators are missing, all that the job still needs are taken from the node with "
         "most free ones, the first among equal nodes.",
-    .assumptions = assumptions,
-    .ignores = ignores,
+    .assumptions = {"A job is helped by nodes that are empty."},
+    .ignores = {"which nodes are near each other"},
     .calibrate = "nothing",
     .params = {},
-    .make = make};
+    .make = make_as<Spread>};
 
-}  // namespace
 }  // namespace foretrace::scheduling::spread_parts
-
-namespace foretrace::placements {
-extern const PlacementInfo spread;
-constinit const PlacementInfo spread = scheduling::spread_parts::info;
-}  // namespace foretrace::placements

@@ -1,9 +1,4 @@
 // AlloX: waiting jobs are assigned to free machines such that the mean finish time is least.
-//
-// paper     T. N. Le, X. Sun, M. Chowdhury, Z. Liu, EuroSys 2020
-// assumes   rates and remaining steps are known; a job on several accelerators takes the place of
-// one ignores   fairness beyond the share of jobs that is looked at calibrate alpha: how many of
-// the oldest jobs are looked at
 #include <algorithm>
 #include <array>
 #include <limits>
@@ -32,7 +27,8 @@ constexpr ParamInfo alpha_param = {
 
 class AlloX final : public SharePolicy {
  public:
-  AlloX(const RoundOptions& options, double alpha) : SharePolicy(options), alpha_(alpha) {}
+  explicit AlloX(const ParamValues& params)
+      : SharePolicy(round_options(params)), alpha_(params.number(alpha_param)) {}
 
   Result<std::vector<ShareRow>> shares(const View& view) override {
     forget_ended(view);
@@ -118,20 +114,11 @@ class AlloX final : public SharePolicy {
   std::map<JobId, std::vector<double>> share_;
 };
 
-Result<std::unique_ptr<Policy>> make(const ParamValues& params) {
-  return std::unique_ptr<Policy>(
-      std::make_unique<AlloX>(round_options(params), params.number(alpha_param)));
-}
-
-constexpr std::array<std::string_view, 2> assumptions = {
-    "Rates on every kind and remaining steps are known.",
-    "A job on several accelerators takes the place of one in the assignment, and then its part of "
-    "the time."};
-constexpr std::array<std::string_view, 1> ignores = {
-    "fairness beyond the share of jobs that is looked at"};
 constexpr std::array params = {alpha_param, reset_param, newcomers_param, seed_param};
 
-constexpr SchedulerInfo info = {
+}  // namespace
+
+extern constexpr SchedulerInfo info = {
     .name = "allox",
     .summary = "Jobs go to machines such that the mean finish time is least (AlloX).",
     .paper = "T. N. Le et al., AlloX: Compute Allocation in Hybrid Clusters, EuroSys 2020",
@@ -139,16 +126,13 @@ constexpr SchedulerInfo info = {
         "Waiting jobs and places on free machines are matched at least cost, where the k-th place "
         "from the end costs k times the run time. The first job of each machine gets it and keeps "
         "it until it ends.",
-    .assumptions = assumptions,
-    .ignores = ignores,
+    .assumptions = {"Rates on every kind and remaining steps are known.",
+                    "A job on several accelerators takes the place of one in the assignment, and "
+                    "then its part of "
+                    "the time."},
+    .ignores = {"fairness beyond the share of jobs that is looked at"},
     .calibrate = "alpha: fairness against mean finish time",
     .params = params,
-    .make = make};
+    .make = make_as<AlloX>};
 
-}  // namespace
 }  // namespace foretrace::scheduling::allox_parts
-
-namespace foretrace::schedulers {
-extern const SchedulerInfo allox;
-constinit const SchedulerInfo allox = scheduling::allox_parts::info;
-}  // namespace foretrace::schedulers

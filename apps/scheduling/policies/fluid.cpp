@@ -1,11 +1,5 @@
 // Water-filling: every trial of a search gets accelerators by how much work it has left, so that
 // all end together.
-//
-// paper     P. Yu, J. Liu, M. Chowdhury, Fluid: Resource-aware Hyperparameter Tuning Engine, MLSys
-//           2021
-// assumes   what is left of every job is known; a job runs on any number up to its most
-// ignores   several jobs on one accelerator
-// calibrate most: the number beyond which trials hardly get faster
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -13,7 +7,6 @@
 #include <numeric>
 #include <vector>
 
-#include "apps/scheduling/policies/ordered.h"
 #include "apps/scheduling/policies/scheduler_info.h"
 
 namespace foretrace::scheduling::fluid_parts {
@@ -63,19 +56,6 @@ class Fluid final : public Policy {
   }
 
  private:
-  // The kind where a job is fastest on the least that it takes, the first of equal ones.
-  static KindId kind_of(const View& view, JobId job, std::int32_t gpus) {
-    KindId best = none<KindId>;
-    double best_rate = 0;
-    for (std::size_t k = 0; k < view.kinds(); ++k) {
-      const double rate = view.rate(job, make_id<KindId>(k), gpus);
-      if (rate <= best_rate) continue;
-      best = make_id<KindId>(k);
-      best_rate = rate;
-    }
-    return best;
-  }
-
   // Those that run first, then those with the most left: they would be the last to end.
   static std::vector<Trial> trials_on(const View& view, KindId kind) {
     std::vector<Trial> trials;
@@ -86,7 +66,7 @@ class Fluid final : public Policy {
         trial.least = std::max(1, job.least_gpus);
         trial.most = job.most_gpus;
       }
-      if (kind_of(view, id, trial.least) != kind) continue;
+      if (view.fastest_kind(id, trial.least) != kind) continue;
       trial.height = view.state(id).left / view.rate(id, kind, trial.least);
       trials.push_back(trial);
     }
@@ -161,15 +141,11 @@ Result<std::unique_ptr<Policy>> make(const ParamValues& params) {
   return std::unique_ptr<Policy>(std::make_unique<Fluid>(least, most));
 }
 
-constexpr std::array<std::string_view, 3> assumptions = {
-    "What is left of every job is known, in time on the least accelerators that it takes.",
-    "A job with least_gpus and most_gpus runs on any number between them at which it has a rate.",
-    "A job that gets another number of accelerators pays a restart."};
-constexpr std::array<std::string_view, 2> ignores = {
-    "several jobs on one accelerator", "that more accelerators help some jobs more than others"};
 constexpr std::array params = {least_param, most_param};
 
-constexpr SchedulerInfo info = {
+}  // namespace
+
+extern constexpr SchedulerInfo info = {
     .name = "fluid",
     .summary = "Trials get accelerators by the work they have left, so that all end together.",
     .paper =
@@ -180,16 +156,15 @@ constexpr SchedulerInfo info = {
         "and `most`. The accelerators are divided by weight, at least the least that a job takes "
         "and at most its most. With more jobs than fit those that run stay, then those with the "
         "most left start.",
-    .assumptions = assumptions,
-    .ignores = ignores,
+    .assumptions =
+        {"What is left of every job is known, in time on the least accelerators that it takes.",
+         "A job with least_gpus and most_gpus runs on any number between them at which it has a "
+         "rate.",
+         "A job that gets another number of accelerators pays a restart."},
+    .ignores = {"several jobs on one accelerator",
+                "that more accelerators help some jobs more than others"},
     .calibrate = "most: the number beyond which trials hardly get faster.",
     .params = params,
     .make = make};
 
-}  // namespace
 }  // namespace foretrace::scheduling::fluid_parts
-
-namespace foretrace::schedulers {
-extern const SchedulerInfo fluid;
-constinit const SchedulerInfo fluid = scheduling::fluid_parts::info;
-}  // namespace foretrace::schedulers

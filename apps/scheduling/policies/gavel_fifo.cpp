@@ -1,9 +1,4 @@
 // First come, first served in rounds: as the baseline of Gavel, where kinds of accelerators differ.
-//
-// paper     D. Narayanan et al., OSDI 2020 (baseline FIFO)
-// assumes   a job that is not aware of kinds takes the first free one
-// ignores   how long jobs take
-// calibrate nothing
 #include <algorithm>
 #include <array>
 #include <map>
@@ -18,7 +13,8 @@ namespace {
 
 class GavelFifo final : public SharePolicy {
  public:
-  GavelFifo(const RoundOptions& options, bool aware) : SharePolicy(options), aware_(aware) {}
+  explicit GavelFifo(const ParamValues& params)
+      : SharePolicy(options_of(params)), aware_(params.boolean(aware_param)) {}
 
   Result<std::vector<ShareRow>> shares(const View& view) override {
     Column<KindId, std::int32_t> free = *view.capacity;
@@ -43,6 +39,11 @@ class GavelFifo final : public SharePolicy {
   }
 
  private:
+  static RoundOptions options_of(const ParamValues& params) {
+    RoundOptions options = round_options(params, !params.boolean(aware_param));
+    options.uses_leftovers = false;
+    return options;
+  }
   [[nodiscard]] KindId choose(const View& view, JobId job,
                               const Column<KindId, std::int32_t>& free) const {
     KindId best = none<KindId>;
@@ -62,20 +63,11 @@ class GavelFifo final : public SharePolicy {
   std::map<JobId, KindId> kind_;
 };
 
-Result<std::unique_ptr<Policy>> make(const ParamValues& params) {
-  RoundOptions options = round_options(params);
-  options.uses_leftovers = false;
-  const bool aware = params.boolean(aware_param);
-  options.shuffles_kinds = !aware;
-  return std::unique_ptr<Policy>(std::make_unique<GavelFifo>(options, aware));
-}
-
-constexpr std::array<std::string_view, 1> assumptions = {
-    "A job that is not aware of kinds takes the first of the cluster that is free and keeps it."};
-constexpr std::array<std::string_view, 1> ignores = {"how long jobs take"};
 constexpr std::array params = {aware_param, reset_param, newcomers_param, seed_param};
 
-constexpr SchedulerInfo info = {
+}  // namespace
+
+extern constexpr SchedulerInfo info = {
     .name = "gavel_fifo",
     .summary = "First come, first served in rounds, on the fastest free kind if it is aware.",
     .paper =
@@ -85,16 +77,11 @@ constexpr SchedulerInfo info = {
         "Jobs get accelerators in the order of arrival; the head of the queue blocks the rest. "
         "Aware of kinds, all are placed anew at every reset, each on the fastest kind with room; "
         "otherwise a job keeps the first kind with room.",
-    .assumptions = assumptions,
-    .ignores = ignores,
+    .assumptions = {"A job that is not aware of kinds takes the first of the cluster that is free "
+                    "and keeps it."},
+    .ignores = {"how long jobs take"},
     .calibrate = "nothing",
     .params = params,
-    .make = make};
+    .make = make_as<GavelFifo>};
 
-}  // namespace
 }  // namespace foretrace::scheduling::gavel_fifo_parts
-
-namespace foretrace::schedulers {
-extern const SchedulerInfo gavel_fifo;
-constinit const SchedulerInfo gavel_fifo = scheduling::gavel_fifo_parts::info;
-}  // namespace foretrace::schedulers

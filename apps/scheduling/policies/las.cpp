@@ -1,10 +1,5 @@
 // Tiresias: jobs that got the least service first, in a few queues, without knowing how long they
 // take.
-//
-// paper     J. Gu, M. Chowdhury, K. Shin, Y. Zhu, M. Jeon, J. Qian, H. Liu, C. Guo, NSDI 2019
-// assumes   preemption loses no work; the run can charge a restart
-// ignores   the Gittins index, which needs a distribution of job sizes
-// calibrate limits: service that parts short jobs from long ones, from past jobs of the cluster
 #include <algorithm>
 #include <array>
 #include <iterator>
@@ -15,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include "apps/scheduling/policies/ordered.h"
 #include "apps/scheduling/policies/scheduler_info.h"
 
 namespace foretrace::scheduling::las_parts {
@@ -68,7 +62,9 @@ class Las final : public Policy {
   Status decide(const View& view, Offer& offer) override {
     demote(view);
     if (settings_.promote > 0) promote(view);
-    for (const std::vector<JobId>& queue : queues_) grant_in_order(queue, offer);
+    for (const std::vector<JobId>& queue : queues_) {
+      for (const JobId job : queue) offer.grant_request(job);
+    }
     if (settings_.reorders) {
       // What must wait goes behind what runs in its queue.
       for (std::vector<JobId>& queue : queues_) {
@@ -155,13 +151,11 @@ Result<std::unique_ptr<Policy>> make(const ParamValues& params) {
   return std::unique_ptr<Policy>(std::make_unique<Las>(std::move(settings)));
 }
 
-constexpr std::array<std::string_view, 1> assumptions = {
-    "Preemption loses no work; the run can charge a restart."};
-constexpr std::array<std::string_view, 1> ignores = {
-    "the Gittins index, which needs a distribution of job sizes"};
 constexpr std::array params = {limits_param, service_param, promote_param, reorder_param};
 
-constexpr SchedulerInfo info = {
+}  // namespace
+
+extern constexpr SchedulerInfo info = {
     .name = "las",
     .summary = "Least attained service first, in a few queues (Tiresias).",
     .paper =
@@ -171,16 +165,10 @@ constexpr SchedulerInfo info = {
         "A job begins in the first queue and moves to the next when the service that it got "
         "reaches the limit of its queue. Queues are walked in order, each from its front; what "
         "fits runs, what does not is passed over and preempted if it ran.",
-    .assumptions = assumptions,
-    .ignores = ignores,
+    .assumptions = {"Preemption loses no work; the run can charge a restart."},
+    .ignores = {"the Gittins index, which needs a distribution of job sizes"},
     .calibrate = "limits: from the sizes of past jobs of the cluster",
     .params = params,
     .make = make};
 
-}  // namespace
 }  // namespace foretrace::scheduling::las_parts
-
-namespace foretrace::schedulers {
-extern const SchedulerInfo las;
-constinit const SchedulerInfo las = scheduling::las_parts::info;
-}  // namespace foretrace::schedulers

@@ -1,10 +1,5 @@
 // Gavel's max-min fairness: the job that gains least over an equal division gains as much as
 // possible.
-//
-// paper     D. Narayanan, K. Santhanam, F. Kazhamiaka, A. Phanishayee, M. Zaharia, OSDI 2020
-// assumes   rates on every kind are known before a job runs there
-// ignores   time to stop and to start; the run can charge a restart
-// calibrate rates: a table of throughput
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -28,7 +23,9 @@ double equal_rate(const View& view, const JobClass& jobs) {
 
 class MaxMinFairness final : public SharePolicy {
  public:
-  MaxMinFairness(const RoundOptions& options, bool aware) : SharePolicy(options), aware_(aware) {}
+  explicit MaxMinFairness(const ParamValues& params)
+      : SharePolicy(round_options(params, !params.boolean(aware_param))),
+        aware_(params.boolean(aware_param)) {}
 
   Result<std::vector<ShareRow>> shares(const View& view) override {
     if (view.active.empty()) return std::vector<ShareRow>{};
@@ -83,21 +80,11 @@ class MaxMinFairness final : public SharePolicy {
   bool aware_;
 };
 
-Result<std::unique_ptr<Policy>> make(const ParamValues& params) {
-  RoundOptions options = round_options(params);
-  const bool aware = params.boolean(aware_param);
-  options.shuffles_kinds = !aware;
-  return std::unique_ptr<Policy>(std::make_unique<MaxMinFairness>(options, aware));
-}
-
-constexpr std::array<std::string_view, 2> assumptions = {
-    "Rates on every kind are known before a job runs there.",
-    "A job on s accelerators deserves 1/s of the time of a job on one."};
-constexpr std::array<std::string_view, 1> ignores = {
-    "time to stop and to start; the run can charge a restart"};
 constexpr std::array params = {aware_param, reset_param, newcomers_param, seed_param};
 
-constexpr SchedulerInfo info = {
+}  // namespace
+
+extern constexpr SchedulerInfo info = {
     .name = "max_min_fairness",
     .summary = "The job that gains least over an equal division gains as much as it can (Gavel).",
     .paper =
@@ -107,16 +94,11 @@ constexpr SchedulerInfo info = {
         "A linear program maximizes the least rate, relative to the rate under an equal division "
         "of every kind, times accelerators, per weight. Jobs that are alike are one class in it. "
         "Rounds bring the shares about: whoever lags most behind its share runs.",
-    .assumptions = assumptions,
-    .ignores = ignores,
+    .assumptions = {"Rates on every kind are known before a job runs there.",
+                    "A job on s accelerators deserves 1/s of the time of a job on one."},
+    .ignores = {"time to stop and to start; the run can charge a restart"},
     .calibrate = "rates: a table of throughput",
     .params = params,
-    .make = make};
+    .make = make_as<MaxMinFairness>};
 
-}  // namespace
 }  // namespace foretrace::scheduling::max_min_fairness_parts
-
-namespace foretrace::schedulers {
-extern const SchedulerInfo max_min_fairness;
-constinit const SchedulerInfo max_min_fairness = scheduling::max_min_fairness_parts::info;
-}  // namespace foretrace::schedulers

@@ -1,10 +1,4 @@
 // Maximum sum of rates: the cluster does as much as it can, for its price if that is asked for.
-//
-// paper     D. Narayanan et al., OSDI 2020 (policies for throughput and cost); MST in P. Zheng et
-//           al., NSDI 2023
-// assumes   steps of all jobs are worth the same, or are measured on their fastest kind
-// ignores   fairness: jobs with few steps per second may wait until the others are gone
-// calibrate rates and prices
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -34,20 +28,17 @@ constexpr ParamInfo deadlines_param = {
     .default_text = "false",
     .doc = "Every job with a deadline gets the rate that meets it, if all can be met."};
 
-struct Settings {
-  bool per_cost = false;
-  bool normalized = false;
-  bool deadlines = false;
-};
-
 class MaxSumThroughput final : public SharePolicy {
  public:
-  MaxSumThroughput(const RoundOptions& options, Settings settings)
-      : SharePolicy(options), settings_(settings) {}
+  explicit MaxSumThroughput(const ParamValues& params)
+      : SharePolicy(round_options(params)),
+        per_cost_(params.boolean(per_cost_param)),
+        normalized_(params.boolean(normalized_param)),
+        deadlines_(params.boolean(deadlines_param)) {}
 
   Result<std::vector<ShareRow>> shares(const View& view) override {
     if (view.active.empty()) return std::vector<ShareRow>{};
-    if (settings_.deadlines) {
+    if (deadlines_) {
       auto with = solve(view, true);
       if (with || with.error().code != ErrorCode::no_match) return with;
     }
@@ -57,11 +48,11 @@ class MaxSumThroughput final : public SharePolicy {
  private:
   [[nodiscard]] double gain(const View& view, const JobClass& jobs, std::size_t k) const {
     double gain = jobs.rates[k];
-    if (settings_.normalized) {
+    if (normalized_) {
       gain /= std::max(1e-300, *std::max_element(jobs.rates.begin(), jobs.rates.end()));
     }
     const double price = view.cluster->kinds[make_id<KindId>(k)].price_per_hour;
-    if (settings_.per_cost && price > 0) gain /= price;
+    if (per_cost_ && price > 0) gain /= price;
     return gain;
   }
 
@@ -102,26 +93,17 @@ class MaxSumThroughput final : public SharePolicy {
     return single;
   }
 
-  Settings settings_;
+  bool per_cost_;
+  bool normalized_;
+  bool deadlines_;
 };
 
-Result<std::unique_ptr<Policy>> make(const ParamValues& params) {
-  const Settings settings{.per_cost = params.boolean(per_cost_param),
-                          .normalized = params.boolean(normalized_param),
-                          .deadlines = params.boolean(deadlines_param)};
-  return std::unique_ptr<Policy>(
-      std::make_unique<MaxSumThroughput>(round_options(params), settings));
-}
-
-constexpr std::array<std::string_view, 1> assumptions = {
-    "Steps of all jobs are worth the same; with normalized, a step is worth what it takes on the "
-    "fastest kind."};
-constexpr std::array<std::string_view, 1> ignores = {
-    "fairness: jobs with few steps per second may wait until the others are gone"};
 constexpr std::array params = {per_cost_param, normalized_param, deadlines_param,
                                reset_param,    newcomers_param,  seed_param};
 
-constexpr SchedulerInfo info = {
+}  // namespace
+
+extern constexpr SchedulerInfo info = {
     .name = "max_sum_throughput",
     .summary = "The sum of all rates is as large as it can be, for its price if asked for.",
     .paper =
@@ -130,16 +112,12 @@ constexpr SchedulerInfo info = {
     .recipe =
         "A linear program maximizes the sum of rates, divided by prices where cost counts, with a "
         "row per deadline where these count; if deadlines cannot all be met they are left out.",
-    .assumptions = assumptions,
-    .ignores = ignores,
+    .assumptions = {"Steps of all jobs are worth the same; with normalized, a step is worth what "
+                    "it takes on the "
+                    "fastest kind."},
+    .ignores = {"fairness: jobs with few steps per second may wait until the others are gone"},
     .calibrate = "rates: a table of throughput; prices: of the cluster",
     .params = params,
-    .make = make};
+    .make = make_as<MaxSumThroughput>};
 
-}  // namespace
 }  // namespace foretrace::scheduling::max_sum_throughput_parts
-
-namespace foretrace::schedulers {
-extern const SchedulerInfo max_sum_throughput;
-constinit const SchedulerInfo max_sum_throughput = scheduling::max_sum_throughput_parts::info;
-}  // namespace foretrace::schedulers

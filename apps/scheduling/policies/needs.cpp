@@ -5,6 +5,8 @@
 #include <span>
 #include <utility>
 
+#include "apps/scheduling/policies/centre.h"
+#include "apps/scheduling/policies/share_classes.h"
 #include "apps/scheduling/solver/linear_program.h"
 
 namespace foretrace::scheduling {
@@ -184,10 +186,9 @@ Status bring_down(const NeedProblem& problem, const LevelRange& range,
   return ok_status();
 }
 
-}  // namespace
-
-Result<LevelSolution> least_level(const NeedProblem& problem, const LevelRange& range,
-                                  const std::function<std::vector<double>(double)>& needs_at) {
+Result<LevelSolution> least_level_within(
+    const NeedProblem& problem, const LevelRange& range,
+    const std::function<std::vector<double>(double)>& needs_at) {
   std::vector<double> limits;  // of jobs that run at their best; 0: of the others
   for (const std::vector<double>& rates : problem.rates) {
     limits.push_back(best_rate(rates) * (1 - 1e-9));
@@ -224,6 +225,52 @@ Result<LevelSolution> least_level(const NeedProblem& problem, const LevelRange& 
     pass_range.width = std::max(range.width, near / 3);
   }
   return best;
+}
+
+}  // namespace
+
+NeedProblem need_problem(const View& view, bool aware,
+                         double (*alike)(const std::vector<double>& rates)) {
+  NeedProblem problem;
+  for (const JobId id : view.active) {
+    std::vector<double> rates;
+    for (std::size_t k = 0; k < view.kinds(); ++k) {
+      rates.push_back(view.rate(id, make_id<KindId>(k)));
+    }
+    if (!aware) rates.assign(1, alike(rates));
+    problem.rates.push_back(std::move(rates));
+    problem.gpus.push_back(view.job(id).request.gpus);
+  }
+  for (const std::int32_t capacity : view.capacity->values()) problem.capacity.push_back(capacity);
+  if (!aware) problem.capacity.assign(1, view.total());
+  return problem;
+}
+
+Result<LevelSolution> least_level(const NeedProblem& problem, const LevelRange& range,
+                                  const std::function<std::vector<double>(double)>& needs_at) {
+  LevelRange wider = range;
+  auto found = least_level_within(problem, wider, needs_at);
+  while (!found && found.error().code == ErrorCode::no_match && wider.high < range.highest) {
+    wider.high *= range.factor;
+    found = least_level_within(problem, wider, needs_at);
+  }
+  return found;
+}
+
+std::vector<ShareRow> rows_of(const View& view, const NeedProblem& problem, bool aware,
+                              std::vector<std::vector<double>> shares) {
+  std::vector<double> least;
+  least.reserve(shares.size());
+  for (const std::vector<double>& share : shares) least.push_back(share.front());
+  // On a single kind the middle of all divisions that are equally good can be computed.
+  if (view.kinds() == 1) least = centre(least, problem.gpus, problem.capacity.front());
+  std::vector<ShareRow> rows;
+  for (std::size_t j = 0; j < shares.size(); ++j) {
+    rows.push_back({.job = view.active[j],
+                    .share = aware && view.kinds() > 1 ? std::move(shares[j])
+                                                       : spread_over_kinds(view, least[j])});
+  }
+  return rows;
 }
 
 }  // namespace foretrace::scheduling

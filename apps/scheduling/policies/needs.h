@@ -7,6 +7,7 @@
 #include <optional>
 #include <vector>
 
+#include "apps/scheduling/policies/shares.h"
 #include "sim/core/result.h"
 
 namespace foretrace::scheduling {
@@ -17,6 +18,11 @@ struct NeedProblem {
   std::vector<std::int32_t> gpus;          ///< per job
   std::vector<double> capacity;            ///< per kind
 };
+
+/// All active jobs. Where kinds look alike (not `aware`), a job has the one rate that `alike` makes
+/// of its rates, and the cluster is one kind.
+[[nodiscard]] NeedProblem need_problem(const View& view, bool aware,
+                                       double (*alike)(const std::vector<double>& rates));
 
 struct NeedSolution {
   bool is_met = false;
@@ -35,6 +41,9 @@ struct NeedSolution {
 struct LevelRange {
   double low = 0;
   double high = 0;
+  /// Where needs cannot be met even there, `high` grows by this factor, up to `highest`.
+  double factor = 2;
+  double highest = 0;
   double width = 1e-4;  ///< of the last bracket, relative
   /// Where a job stops the others because it cannot run faster than on its best kind all the time,
   /// it does that and the others go on to lower levels, until the accelerators are used up.
@@ -49,5 +58,10 @@ struct LevelSolution {
 [[nodiscard]] Result<LevelSolution> least_level(
     const NeedProblem& problem, const LevelRange& range,
     const std::function<std::vector<double>(double)>& needs_at);
+
+/// Rows of all active jobs with these shares; where kinds look alike, spread over them. On a single
+/// kind what the shares leave is divided, too.
+[[nodiscard]] std::vector<ShareRow> rows_of(const View& view, const NeedProblem& problem,
+                                            bool aware, std::vector<std::vector<double>> shares);
 
 }  // namespace foretrace::scheduling

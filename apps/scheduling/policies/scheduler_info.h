@@ -5,9 +5,11 @@
 #include <memory>
 #include <span>
 #include <string_view>
+#include <type_traits>
 
 #include "apps/scheduling/policies/offer.h"
 #include "apps/scheduling/policies/view.h"
+#include "sim/core/few_texts.h"
 #include "sim/core/params.h"
 #include "sim/core/result.h"
 
@@ -35,15 +37,25 @@ class Policy {
 
 struct SchedulerInfo {
   std::string_view name;
-  std::string_view summary;                       ///< one line
-  std::string_view paper;                         ///< authors, title, venue, year
-  std::string_view recipe;                        ///< what it decides, in a few sentences
-  std::span<const std::string_view> assumptions;  ///< each a thing that could be false
-  std::span<const std::string_view> ignores;      ///< what is left out
-  std::string_view calibrate;                     ///< where its parameters come from
+  std::string_view summary;    ///< one line
+  std::string_view paper;      ///< authors, title, venue, year
+  std::string_view recipe;     ///< what it decides, in a few sentences
+  FewTexts assumptions;        ///< each a thing that could be false
+  FewTexts ignores;            ///< what is left out
+  std::string_view calibrate;  ///< where its parameters come from
   std::span<const ParamInfo> params;
   Result<std::unique_ptr<Policy>> (*make)(const ParamValues& params);
 };
+
+/// Makes a policy of its parameters, or of nothing.
+template <typename P>
+[[nodiscard]] Result<std::unique_ptr<Policy>> make_as(const ParamValues& params) {
+  if constexpr (std::is_constructible_v<P, const ParamValues&>) {
+    return std::unique_ptr<Policy>(std::make_unique<P>(params));
+  } else {
+    return std::unique_ptr<Policy>(std::make_unique<P>());
+  }
+}
 
 }  // namespace foretrace::scheduling
 

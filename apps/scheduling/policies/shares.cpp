@@ -7,8 +7,8 @@
 #include "sim/core/units.h"
 
 namespace foretrace::scheduling {
-RoundOptions round_options(const ParamValues& params) {
-  RoundOptions options;
+RoundOptions round_options(const ParamValues& params, bool shuffles_kinds) {
+  RoundOptions options{.shuffles_kinds = shuffles_kinds};
   options.reset_ns = params.integer(reset_param);
   options.newcomers_wait = params.text(newcomers_param) == "wait";
   options.seed = static_cast<std::uint64_t>(params.integer(seed_param));

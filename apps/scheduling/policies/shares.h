@@ -103,7 +103,7 @@ inline constexpr ParamInfo aware_param = {
     .default_text = "true",
     .doc = "It knows how fast a job is on each kind; false: all kinds look alike to it."};
 
-/// The options of these parameters; kinds are shuffled unless the policy tells them apart.
-[[nodiscard]] RoundOptions round_options(const ParamValues& params);
+/// The options of these parameters.
+[[nodiscard]] RoundOptions round_options(const ParamValues& params, bool shuffles_kinds = false);
 
 }  // namespace foretrace::scheduling

@@ -16,12 +16,12 @@ double View::rate(JobId id, KindId kind, std::int32_t gpus) const {
   return throughput->rate(state(id).type, {.kind = kind, .gpus = gpus});
 }
 
-KindId View::fastest_kind(JobId id) const {
+KindId View::fastest_kind(JobId id, std::int32_t gpus) const {
   KindId best = none<KindId>;
   double best_rate = 0;
   for (std::size_t i = 0; i < kinds(); ++i) {
     const auto kind = make_id<KindId>(i);
-    const double found = rate(id, kind);
+    const double found = rate(id, kind, gpus);
     if (found > best_rate) {
       best = kind;
       best_rate = found;

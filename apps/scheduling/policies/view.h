@@ -36,9 +36,12 @@ struct View {
   [[nodiscard]] double rate(JobId id, KindId kind) const {
     return rate(id, kind, job(id).request.gpus);
   }
-  /// The kind where the job runs fastest on what it asks for, the first of equal ones; none if it
-  /// runs nowhere.
-  [[nodiscard]] KindId fastest_kind(JobId id) const;
+  /// The kind where the job runs fastest on `gpus`, or on what it asks for, the first of equal
+  /// ones; none if it runs nowhere.
+  [[nodiscard]] KindId fastest_kind(JobId id, std::int32_t gpus) const;
+  [[nodiscard]] KindId fastest_kind(JobId id) const {
+    return fastest_kind(id, job(id).request.gpus);
+  }
   /// Run time of what is left on what it asks for, on its fastest kind.
   [[nodiscard]] std::int64_t remaining_ns(JobId id) const;
 };

@@ -176,7 +176,7 @@ Result<NodeAnswer> answer_nodes(const NodeScenario& scenario) {
   }
   answer.exchanges = prices.rows();
   FORETRACE_TRY(answer.run, simulate_run(answer.graph));
-  FORETRACE_TRY(answer.analysis, analyse(answer.graph, answer.run));
+  answer.analysis = analyse(answer.graph, answer.run);
   answer.busiest_rank = rank_that_computes_most(answer);
   if (answer.run.answer.is_span) {
     answer.analysis.breakdown =

@@ -8,7 +8,7 @@
 
 #include "apps/session/analysis.h"
 #include "apps/session/doubt.h"
-#include "apps/session/predict.h"
+#include "apps/session/run.h"
 #include "apps/session/scenario/node_scenario.h"
 #include "sim/core/result.h"
 #include "sim/graph/task_graph.h"

@@ -4,7 +4,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "apps/session/recording/load.h"
+#include "apps/session/recording/recording.h"
 
 namespace foretrace {
 

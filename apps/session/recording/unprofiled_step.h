@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <string_view>
 
-#include "apps/session/recording/load.h"
+#include "apps/session/recording/recording.h"
 #include "sim/core/result.h"
 
 namespace foretrace {

@@ -12,10 +12,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/session/device_fit.h"
-#include "apps/session/memory_need.h"
-#include "apps/session/predict.h"
-#include "apps/session/recording/load.h"
+#include "apps/session/session.h"
 #include "apps/session/what_if_stack.h"
 #include "apps/sweep/points/evaluate.h"
 #include "apps/sweep/points/trace_question.h"
@@ -27,20 +24,10 @@ namespace {
 
 constexpr double not_known = std::numeric_limits<double>::quiet_NaN();
 
-/// A recording with what the points that ask for the same step of it are compared with.
-struct Source {
-  std::shared_ptr<const Recording> loaded;
-  Replay replay;
-  std::unique_ptr<MemoryModel> memory{};  ///< only if a metric wants it
-  std::optional<MemoryNeed> need{};       ///< of the recorded run
-
-  [[nodiscard]] const Recording& recording() const { return *loaded; }
-};
-
 /// The stack of the last point, what-if by what-if: the next point begins where they part.
 class StackPath {
  public:
-  Result<const WhatIfStack*> reach(const Source& source, const TraceQuestion& question) {
+  Result<const WhatIfStack*> reach(const Session& source, const TraceQuestion& question) {
     if (source_ != &source) {
       source_ = &source;
       keys_.clear();
@@ -64,7 +51,7 @@ class StackPath {
   }
 
  private:
-  const Source* source_ = nullptr;
+  const Session* source_ = nullptr;
   std::vector<std::string> keys_;
   std::vector<WhatIfStack> stacks_;
 };
@@ -75,7 +62,8 @@ SourceKey key_of(const TraceQuestion& question) {
   const RunOptions& options = question.options;
   return {question.traces, options.engine, options.step.kind, options.step.number};
 }
-using Sources = std::map<SourceKey, Source>;
+/// The points that ask for the same step of a recording ask one session.
+using Sources = std::map<SourceKey, Session>;
 
 class TraceEvaluator final : public PointEvaluator {
  public:
@@ -86,6 +74,7 @@ class TraceEvaluator final : public PointEvaluator {
                          [&](const MetricInfo& metric) { return metric.name == name; });
     };
     wants_range_ = wants("low_ns") || wants("high_ns");
+    wants_memory_ = wants("memory_bytes") || wants("live_bytes") || wants("fits");
   }
 
   void evaluate(std::span<PointResult> points) override {
@@ -124,33 +113,32 @@ class TraceEvaluator final : public PointEvaluator {
     if (found == sources_.end()) {
       return Error{ErrorCode::not_found, "the trace has no such step"};
     }
-    const Source& source = found->second;
-    FORETRACE_TRY(Prediction prediction, predicted(source, question));
-    std::optional<MemoryNeed> need;
-    if (source.memory) need = source.memory->need(prediction.graph, prediction.run.timeline);
-    for (const MetricInfo& metric : sweep_.metrics) {
-      point.metrics.push_back(metric_of(metric.name, source, prediction, need));
+    const Session& source = found->second;
+    if (wants_range_) {
+      FORETRACE_TRY(const auto whole, source.ask(question.stack));
+      add_metrics(source, whole.prediction(), point);
+      return ok_status();
     }
+    FORETRACE_TRY(const auto stack, path_.reach(source, question));
+    FORETRACE_TRY(auto run, stack->simulate(question.options));
+    add_metrics(source, Prediction{std::move(run)}, point);
     return ok_status();
   }
 
-  Result<Prediction> predicted(const Source& source, const TraceQuestion& question) {
-    if (wants_range_) {
-      return predict(source.recording(), question.stack, question.options, &source.replay);
+  void add_metrics(const Session& source, const Prediction& prediction, PointResult& point) const {
+    std::optional<MemoryNeed> need;
+    if (wants_memory_) {
+      need = source.memory_model().need(prediction.graph, prediction.run.timeline);
     }
-    FORETRACE_TRY(auto stack, path_.reach(source, question));
-    Prediction prediction;
-    prediction.graph = stack->graph();
-    prediction.samples = stack->samples();
-    prediction.accelerator = stack->accelerator();
-    FORETRACE_TRY(prediction.run, simulate_run(prediction.graph, question.options));
-    return prediction;
+    for (const MetricInfo& metric : sweep_.metrics) {
+      point.metrics.push_back(metric_of(metric.name, source, prediction, need));
+    }
   }
 
-  static double metric_of(std::string_view name, const Source& source, const Prediction& prediction,
-                          const std::optional<MemoryNeed>& need) {
+  static double metric_of(std::string_view name, const Session& source,
+                          const Prediction& prediction, const std::optional<MemoryNeed>& need) {
     if (name == "step_ns") return static_cast<double>(prediction.run.answer.step_ns);
-    const std::int64_t before = source.replay.run.answer.step_ns;
+    const std::int64_t before = source.step_ns();
     const std::int64_t after = prediction.run.answer.step_ns;
     if (name == "speedup") {
       return speedup_of(before, after, prediction.samples.value_or(1));
@@ -162,8 +150,8 @@ class TraceEvaluator final : public PointEvaluator {
     if (name == "live_bytes") return static_cast<double>(need->live_bytes);
     // As whatif and plan say it; what the driver takes beside it counts in `fits` only.
     if (name == "memory_bytes") return static_cast<double>(need->reserved_bytes());
-    if (name == "fits" && source.need && prediction.accelerator) {
-      const auto fit = fit_of(source.recording(), *source.need, *prediction.accelerator, *need);
+    if (name == "fits" && source.need() && prediction.accelerator) {
+      const auto fit = fit_of(source.recording(), *source.need(), *prediction.accelerator, *need);
       return fit.fits ? 1 : 0;
     }
     return not_known;
@@ -174,6 +162,7 @@ class TraceEvaluator final : public PointEvaluator {
   const Sources& sources_;
   StackPath path_;
   bool wants_range_ = false;
+  bool wants_memory_ = false;
 };
 
 class TraceEvaluation final : public Evaluation {
@@ -208,7 +197,7 @@ class TraceEvaluation final : public Evaluation {
     std::set<std::string> doubts;  // steps and engines of one recording share them
     for (const auto& [key, source] : sources_) {
       const std::vector<std::string>& traces = std::get<0>(key);
-      for (const Doubt& doubt : source.replay.doubts) {
+      for (const Doubt& doubt : source.replay().doubts) {
         doubts.insert(fmt::format("{}: doubtful: {}", traces.front(), doubt.text));
       }
     }
@@ -249,20 +238,9 @@ class TraceEvaluation final : public Evaluation {
       std::move(found.begin(), found.end(), std::back_inserter(files));
       recording = std::make_shared<const Recording>(std::move(loaded));
     }
-    FORETRACE_TRY(auto replay, foretrace::replay(*recording, question.options));
-    Source& source =
-        sources_.emplace(std::move(key), Source{recording, std::move(replay)}).first->second;
-    if (wants_memory()) {
-      source.memory = std::make_unique<MemoryModel>(*recording, source.replay.run.timeline);
-      source.need = source.memory->need(recording->graph(), source.replay.run.timeline);
-    }
+    FORETRACE_TRY(auto session, Session::of(recording, question.options));
+    sources_.emplace(std::move(key), std::move(session));
     return ok_status();
-  }
-
-  [[nodiscard]] bool wants_memory() const {
-    return std::any_of(sweep_.metrics.begin(), sweep_.metrics.end(), [](const MetricInfo& metric) {
-      return metric.name == "memory_bytes" || metric.name == "live_bytes" || metric.name == "fits";
-    });
   }
 
   const Sweep& sweep_;

@@ -13,45 +13,6 @@ namespace {
 
 constexpr std::array<std::string_view, 2> engines = {"pull", "event"};
 
-Status add_specs(const ConfigValue& value, const std::string& pointer,
-                 std::vector<WhatIfSpec>& specs) {
-  switch (value.kind) {
-    case ConfigValue::Kind::null: return ok_status();
-    case ConfigValue::Kind::text: {
-      FORETRACE_TRY(auto spec, parse_what_if(value.text).with_context(pointer));
-      specs.push_back(std::move(spec));
-      return ok_status();
-    }
-    case ConfigValue::Kind::list:
-      for (std::size_t i = 0; i < value.items.size(); ++i) {
-        FORETRACE_TRY(add_specs(value.items[i], fmt::format("{}/{}", pointer, i), specs));
-      }
-      return ok_status();
-    case ConfigValue::Kind::object: {
-      WhatIfSpec spec;
-      ConfigFields fields(value, "what-if", pointer);
-      fields.text("optimization", spec.name);
-      if (const ConfigValue* parameters = fields.optional_object("parameters")) {
-        for (std::size_t i = 0; i < parameters->items.size(); ++i) {
-          const ConfigValue& given = parameters->items[i];
-          if (given.kind == ConfigValue::Kind::list || given.kind == ConfigValue::Kind::object) {
-            fields.mistake("parameters", fmt::format("{} for {}, expected text or a number",
-                                                     given.described(), parameters->keys[i]));
-          }
-          spec.parameters.emplace_back(parameters->keys[i], given.text);
-        }
-      }
-      specs.push_back(std::move(spec));
-      return fields.finish();
-    }
-    case ConfigValue::Kind::boolean:
-    case ConfigValue::Kind::number: break;
-  }
-  return Error{ErrorCode::bad_config,
-               fmt::format("{}: {}, expected a what-if, a list of them or null", pointer,
-                           value.described())};
-}
-
 std::string key_of(const WhatIf& what_if) {
   std::string key(what_if.info->name);
   for (const auto& [name, text] : what_if.parameters.texts()) {
@@ -84,7 +45,7 @@ Result<TraceQuestion> read_question_of_trace(const ConfigValue& document,
   read_traces(fields, folder, question.traces);
   std::vector<WhatIfSpec> specs;
   if (const ConfigValue* apply = fields.optional_value("apply")) {
-    fields.take(add_specs(*apply, "/apply", specs));
+    fields.take(add_what_ifs(*apply, "point", "/apply", specs));
   }
   std::string accelerator;
   fields.optional_text("accelerator", accelerator);

@@ -61,10 +61,9 @@ json expected_of(const TaskGraph& recorded, const Factors& factors) {
   run.timeline = simulate(graph);
   run.steps = simulated_steps(graph, run.timeline);
   run.answer = *answer_of(run.steps, {});
-  const Analysis analysis = *analyse(graph, run);
-  const Breakdown& parts = analysis.breakdown;
+  const Breakdown parts = analyse(graph, run).breakdown;
   json memory = json::array();
-  for (const MemoryCurve& curve : analysis.memory) {
+  for (const MemoryCurve& curve : track_memory(graph, run.timeline)) {
     memory.push_back({curve.rank, curve.device, curve.peak_bytes, curve.peak_at_ns});
   }
   return {{"device", factors.device},
@@ -89,40 +88,37 @@ int fail(const std::string& message) {
 }
 
 int write_page(const std::string& out, const std::vector<std::string>& traces) {
-  const Result<Recording> recording = load_inputs(traces, {.catalogue = test::shipped()});
-  if (!recording.ok()) return fail(recording.error().message);
-  const Result<Replay> replay = foretrace::replay(*recording);
-  if (!replay.ok()) return fail(replay.error().message);
-  const Result<Ranking> ranking = rank_all(*recording, *replay);
+  const Result<Session> session = open(traces, {.load = {.catalogue = test::shipped()}});
+  if (!session.ok()) return fail(session.error().message);
+  const Result<Ranking> ranking = rank_all(*session);
   if (!ranking.ok()) return fail(ranking.error().message);
-  explorer::PageInput input{.recording = *recording,
-                            .replay = *replay,
+  explorer::PageInput input{.session = *session,
                             .traces = traces,
-                            .ranking = &*ranking,
+                            .ranking = *ranking,
                             .variants = {},
                             .shown = {},
                             .cards = {},
                             .step_number = {},
                             .version = "test",
                             .most_bytes = 1'000'000'000};
-  json expected = {{"", runs_of(recording->graph())}};
+  json expected = {{"", runs_of(session->graph())}};
   for (const Ranked& row : ranking->rows) {
     const std::vector<WhatIf> one = {*with_defaults(*row.info)};
-    Result<Prediction> prediction = predict(*recording, one, {}, &*replay);
-    if (!prediction.ok()) return fail(prediction.error().message);
+    const Result<Answer> answer = session->ask(one);
+    if (!answer.ok()) return fail(answer.error().message);
     const std::string name(row.info->name);
-    expected[name] = runs_of(prediction->graph);
-    input.variants.push_back({.name = name, .title = name, .prediction = *std::move(prediction)});
+    expected[name] = runs_of(answer->graph());
+    input.variants.push_back({.name = name, .title = name, .answer = *answer});
   }
-  for (const auto& [name, graph] : test::hand_made(recording->graph())) {
-    Result<Run> run = simulate_run(graph);
-    if (!run.ok()) return fail(run.error().message);
-    Prediction prediction;
-    prediction.graph = graph;
-    prediction.low_ns = prediction.high_ns = run->answer.step_ns;
-    prediction.run = *std::move(run);
+  for (const auto& [name, graph] : test::hand_made(session->graph())) {
+    Recording made;
+    made.built.graph = graph;
+    const Result<Session> alone = Session::of(std::move(made));
+    if (!alone.ok()) return fail(alone.error().message);
+    const Result<Answer> answer = alone->ask({});
+    if (!answer.ok()) return fail(answer.error().message);
     expected[name] = runs_of(graph);
-    input.variants.push_back({.name = name, .title = name, .prediction = std::move(prediction)});
+    input.variants.push_back({.name = name, .title = name, .answer = *answer});
   }
   const Result<explorer::Page> page = explorer::make_page(input);
   if (!page.ok()) return fail(page.error().message);

@@ -16,10 +16,9 @@ namespace {
 
 /// The page of a run with what-ifs that gain or not, answered as for a file of so many bytes.
 PageInput answered(const test::Loaded& run, const Ranking& ranking, std::size_t bytes) {
-  PageInput input{.recording = run.recording,
-                  .replay = run.replay,
+  PageInput input{.session = run.session,
                   .traces = {"run"},
-                  .ranking = &ranking,
+                  .ranking = ranking,
                   .variants = {},
                   .shown = {},
                   .cards = {},
@@ -28,11 +27,11 @@ PageInput answered(const test::Loaded& run, const Ranking& ranking, std::size_t 
                   .most_bytes = bytes};
   for (const Ranked& row : ranking.rows) {
     const std::string name(row.info->name);
-    auto prediction = predict(run.recording, test::stack_of({name}), {}, &run.replay);
-    REQUIRE_MESSAGE(prediction.ok(), prediction.error().message);
-    input.variants.push_back(variant_of(name, {name}, *std::move(prediction), {}));
+    auto answer = run.session.ask(test::stack_of({name}));
+    REQUIRE_MESSAGE(answer.ok(), answer.error().message);
+    input.variants.push_back(variant_of(name, {name}, *std::move(answer), {}));
   }
-  const Status answers = answer_all(input, {});
+  const Status answers = tell_all(input);
   REQUIRE_MESSAGE(answers.ok(), answers.error().message);
   return input;
 }
@@ -44,7 +43,7 @@ std::size_t answers_in(const PageInput& input) {
 
 TEST_CASE("page: no what-if makes it larger than it may be, cards and all") {
   const test::Loaded run = test::loaded(test::demo_memory_trace);
-  const auto ranking = rank_all(run.recording, run.replay);
+  const auto ranking = rank_all(run.session);
   REQUIRE(ranking.ok());
   const auto page_of = [&](std::size_t bytes, PageInput& input) {
     input.most_bytes = bytes;

@@ -42,10 +42,8 @@ TEST_CASE("newest: pages that come make it forget those that asked longest ago, 
 
 /// A run that is served, read anew.
 struct Opened {
-  Recording recording;
-  Replay replay;
+  Session session;
   HowTos how_tos{};
-  std::unique_ptr<PageInput> input{};
   std::unique_ptr<Service> service{};
 
   [[nodiscard]] serve::Response point(const std::string& client, const std::string& stack) const {
@@ -56,19 +54,18 @@ struct Opened {
 
 std::unique_ptr<Opened> open(const std::string& trace) {
   const std::vector<std::string> paths = {FORETRACE_SOURCE_DIR "/" + trace};
-  auto recording = load_inputs(paths, {.catalogue = test::shipped()});
-  REQUIRE_MESSAGE(recording.ok(), recording.error().message);
-  auto opened = std::make_unique<Opened>(Opened{*std::move(recording), {}});
-  opened->replay = foretrace::replay(opened->recording).value();
-  opened->input = std::make_unique<PageInput>(PageInput{.recording = opened->recording,
-                                                        .replay = opened->replay,
+  auto session = foretrace::open(paths, {.load = {.catalogue = test::shipped()}});
+  REQUIRE_MESSAGE(session.ok(), session.error().message);
+  auto opened = std::make_unique<Opened>(Opened{*std::move(session)});
+  opened->service = std::make_unique<Service>(PageInput{.session = opened->session,
                                                         .traces = paths,
+                                                        .ranking = {},
                                                         .variants = {},
                                                         .shown = {},
                                                         .cards = {},
                                                         .step_number = {},
-                                                        .version = "test"});
-  opened->service = std::make_unique<Service>(*opened->input, opened->how_tos, RunOptions{});
+                                                        .version = "test"},
+                                              opened->how_tos);
   return opened;
 }
 

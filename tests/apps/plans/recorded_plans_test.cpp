@@ -23,10 +23,8 @@ Recording demo() {
 }  // namespace
 
 TEST_CASE("plan of a recording: each plan is the what-if that its settings name, the best first") {
-  const Recording recording = demo();
-  const auto replay = foretrace::replay(recording);
-  REQUIRE(replay.ok());
-  const auto answer = plan_recording(recording, *replay, {"dgx_a100", 4, 0, 2}, {});
+  const Session session = *Session::of(demo());
+  const auto answer = plan_recording(session, {"dgx_a100", 4, 0, 2});
   REQUIRE_MESSAGE(answer.ok(), answer.error().message);
   REQUIRE(answer->plans.size() >= 3);
   std::set<std::string> seen;
@@ -42,13 +40,13 @@ TEST_CASE("plan of a recording: each plan is the what-if that its settings name,
     auto spec = spread_over(plan.settings, "dgx_a100");
     REQUIRE(spec.ok());
     std::vector<WhatIfSpec> specs = {*std::move(spec)};
-    if (recording.accelerator->name != answer->cluster.accelerator.name) {
+    if (session.recording().accelerator->name != answer->cluster.accelerator.name) {
       specs.push_back(swap_to(answer->cluster.accelerator.name));
     }
-    const auto alone = predict(recording, *check_stack(specs));
+    const auto alone = session.ask(specs);
     REQUIRE(alone.ok());
-    CHECK(alone->run.answer.step_ns == plan.step_ns);
-    CHECK(alone->samples.value_or(1) == plan.samples);
+    CHECK(alone->step_ns() == plan.step_ns);
+    CHECK(alone->samples() == plan.samples);
   }
   // Convolutions do not come in pairs.
   CHECK(std::any_of(answer->refused.begin(), answer->refused.end(), [](const auto& refused) {
@@ -57,11 +55,9 @@ TEST_CASE("plan of a recording: each plan is the what-if that its settings name,
 }
 
 TEST_CASE("plan of a recording: refuses one device, and more than a cluster has") {
-  const Recording recording = demo();
-  const auto replay = foretrace::replay(recording);
-  REQUIRE(replay.ok());
+  const Session session = *Session::of(demo());
   const auto error_of = [&](const char* cluster, std::uint32_t gpus) {
-    const auto answer = plan_recording(recording, *replay, {cluster, gpus, 0, 5}, {});
+    const auto answer = plan_recording(session, {cluster, gpus, 0, 5});
     REQUIRE_FALSE(answer.ok());
     return answer.error().message;
   };
@@ -72,10 +68,8 @@ TEST_CASE("plan of a recording: refuses one device, and more than a cluster has"
 }
 
 TEST_CASE("plan of a recording: groups of every size that divides the devices are tried") {
-  const Recording recording = demo();
-  const auto replay = foretrace::replay(recording);
-  REQUIRE(replay.ok());
-  const auto answer = plan_recording(recording, *replay, {"dgx_a100", 6, 0, 2}, {});
+  const Session session = *Session::of(demo());
+  const auto answer = plan_recording(session, {"dgx_a100", 6, 0, 2});
   REQUIRE(answer.ok());
   CHECK(answer->recorded_devices == 1);
   for (const char* const part : {"tensor=3", "tensor=6"}) {
@@ -89,14 +83,12 @@ TEST_CASE("plan of a recording: groups of every size that divides the devices ar
 }
 
 TEST_CASE("plan of a recording: a device as fast as the recorded one is no reason to refuse") {
-  const Recording recording = demo();
+  const Session session = *Session::of(demo());
   Recording twin = demo();
   REQUIRE(twin.accelerator.has_value());
   twin.accelerator->name = "twin_of_the_recorded_device";
-  const auto replay = foretrace::replay(recording);
-  REQUIRE(replay.ok());
-  const auto own = plan_recording(recording, *replay, {"dgx_a100", 2, 0, 1}, {});
-  const auto other = plan_recording(twin, *replay, {"dgx_a100", 2, 0, 1}, {});
+  const auto own = plan_recording(session, {"dgx_a100", 2, 0, 1});
+  const auto other = plan_recording(*Session::of(std::move(twin)), {"dgx_a100", 2, 0, 1});
   REQUIRE((own.ok() && other.ok()));
   REQUIRE_FALSE(own->plans.empty());
   REQUIRE(other->plans.size() == own->plans.size());

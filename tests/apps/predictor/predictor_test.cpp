@@ -8,6 +8,8 @@
 #include <doctest/doctest.h>
 
 #include "apps/session/predict.h"
+#include "apps/session/recording/load.h"
+#include "apps/session/throughput.h"
 #include "tests/apps/support/program.h"
 #include "tests/configs.h"
 

@@ -9,7 +9,7 @@
 #include <doctest/doctest.h>
 
 #include "apps/session/predict.h"
-#include "apps/session/recording/load.h"
+#include "apps/session/session.h"
 #include "models/hardware/catalogue/accelerator.h"
 #include "models/whatifs/what_if_spec.h"
 #include "tests/configs.h"
@@ -20,18 +20,18 @@ inline const std::string demo_memory_trace =
     FORETRACE_SOURCE_DIR "/examples/traces/demo_generated_cnn_memory.json.gz";
 
 struct Loaded {
-  Recording recording;
-  Replay replay;
+  Session session;
+  const Recording& recording = session.recording();
+  const Replay& replay = session.replay();
 };
 
 inline Loaded loaded(const std::string& path) {
-  LoadOptions options{.catalogue = shipped()};
-  options.memory_graph = true;
-  auto recording = load(path, options);
-  REQUIRE_MESSAGE(recording.ok(), recording.error().message);
-  auto replay = foretrace::replay(*recording);
-  REQUIRE_MESSAGE(replay.ok(), replay.error().message);
-  return {*std::move(recording), *std::move(replay)};
+  SessionOptions options;
+  options.load.catalogue = shipped();
+  options.load.memory_graph = true;
+  auto session = open(path, options);
+  REQUIRE_MESSAGE(session.ok(), session.error().message);
+  return {*std::move(session)};
 }
 
 /// Nothing, with a message, where the shared traces are not here.

@@ -48,10 +48,10 @@ TEST_CASE("device fit: the recorded device holds what it held, and not more than
 
 TEST_CASE("device fit: without memory or a known device nothing is said") {
   const auto run = test::loaded(FORETRACE_SOURCE_DIR "/tests/fixtures/job/rank0.json.gz");
-  Prediction prediction;
-  prediction.graph = run.recording.graph();
-  prediction.run = run.replay.run;
-  CHECK_FALSE(device_fit(run.recording, run.replay.run, prediction));
+  const Result<Answer> answer = run.session.ask({});
+  REQUIRE(answer.ok());
+  CHECK_FALSE(answer->fit());
+  CHECK(answer->fits());
 }
 
 TEST_CASE("whatif: what does not fit is said first, with exit code 1") {

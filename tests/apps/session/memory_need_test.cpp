@@ -37,11 +37,9 @@ TEST_CASE("memory need: a device that a what-if is the first to put tensors on")
   CHECK(need->reserved.fresh_bytes >= bytes);
   CHECK(need->reserved.recorded_bytes == -1);
 
-  Analysis analysis;
-  analysis.memory = track_memory(graph, timeline);
-  add_reserved(run.recording, run.replay.run.timeline, graph, analysis);
-  REQUIRE(analysis.reserved.size() == 2);
-  CHECK(analysis.reserved[1].expected_bytes == analysis.reserved[1].fresh_bytes);
+  const HeldMemory held = model.held(graph, timeline);
+  REQUIRE(held.reserved.size() == 2);
+  CHECK(held.reserved[1].expected_bytes == held.reserved[1].fresh_bytes);
 }
 
 /// Thread h frees A before thread t asks for B, but only just: another engine may see both live.
@@ -77,11 +75,9 @@ TEST_CASE("memory need: an unchanged run reserves what was recorded, whichever e
   other.points[2 * index(test::task(graph, "a")) + 1] = 100;  // after B was asked for, at 50
   other.points[2 * index(test::task(graph, "f"))] = 100;
   other.points[2 * index(test::task(graph, "f")) + 1] = 110;
-  Analysis analysis;
-  analysis.memory = track_memory(graph, other);
-  REQUIRE(analysis.memory.at(0).peak_bytes == std::int64_t{512} << 20);
-  add_reserved(recording, other, graph, analysis);
-  CHECK(analysis.reserved.at(0).expected_bytes == std::int64_t{1} << 30);
+  const HeldMemory held = MemoryModel(recording, other).held(graph, other);
+  REQUIRE(held.curves.at(0).peak_bytes == std::int64_t{512} << 20);
+  CHECK(held.reserved.at(0).expected_bytes == std::int64_t{1} << 30);
 }
 
 TEST_CASE("memory need: shapes that tell little are refused, and what they tell is the least") {

@@ -272,9 +272,7 @@ TEST_CASE("reactions scale the device and the host apart") {
 
 TEST_CASE("a ranking leaves out what needs a parameter or finds nothing, with the reason") {
   const Recording recording = recording_of("h:a(10)");
-  const Result<Replay> baseline = replay(recording);
-  REQUIRE(baseline.ok());
-  const Result<Ranking> ranking = rank_all(recording, *baseline);
+  const Result<Ranking> ranking = rank_all(*Session::of(recording));
   REQUIRE(ranking.ok());
   CHECK(ranking->rows.empty());
   CHECK(ranking->left_out.size() == what_ifs::all().size());
@@ -288,14 +286,13 @@ TEST_CASE("the breakdown of a run without steps sums to its span") {
   const TaskGraph graph = test::graph("h:a(10,5) s:k(100)<a h:b(3)<k+7");
   const Result<Run> run = simulate_run(graph);
   REQUIRE(run.ok());
-  const Result<Analysis> analysis = analyse(graph, *run);
-  REQUIRE(analysis.ok());
-  CHECK(analysis->breakdown.total_ns() == 125);  // 5 + 10 + 100 + 7 + 3
-  CHECK(analysis->breakdown.compute_ns == 100);
-  CHECK(analysis->breakdown.host_bound_ns == 18);
-  CHECK(analysis->breakdown.idle_ns == 7);
-  CHECK(analysis->provenance[0] == doctest::Approx(1.0));
-  CHECK_FALSE(analysis->free_transfers_ns.has_value());
+  const Analysis analysis = analyse(graph, *run);
+  CHECK(analysis.breakdown.total_ns() == 125);  // 5 + 10 + 100 + 7 + 3
+  CHECK(analysis.breakdown.compute_ns == 100);
+  CHECK(analysis.breakdown.host_bound_ns == 18);
+  CHECK(analysis.breakdown.idle_ns == 7);
+  CHECK(analysis.provenance[0] == doctest::Approx(1.0));
+  CHECK_FALSE(analysis.free_transfers_ns.has_value());
 }
 
 TEST_CASE("free communication is the simulated gain without collectives") {
@@ -304,10 +301,9 @@ TEST_CASE("free communication is the simulated gain without collectives") {
       test::graph("h:a(10) s:k(100)<a h:b(10) t:c(140)=collective<b h:d(10) s:l(5)<d<c");
   const Result<Run> run = simulate_run(graph);
   REQUIRE(run.ok());
-  const Result<Analysis> analysis = analyse(graph, *run);
-  REQUIRE(analysis.ok());
+  const Analysis analysis = analyse(graph, *run);
   // With it: b ends at 20, c at 160, l at 165. Without: l starts when k ends at 110, ends at 115.
-  CHECK(analysis->free_transfers_ns == 50);
+  CHECK(analysis.free_transfers_ns == 50);
 }
 
 }  // namespace

@@ -38,7 +38,7 @@ TEST_CASE("throughput: samples of a stack multiply, and the ratio is per sample"
   REQUIRE(prediction.ok());
   CHECK(prediction->samples == 4);
   const Result<Run> baseline = simulate_run(recording.graph());
-  const auto throughput = throughput_of(recording, *baseline, *prediction);
+  const auto throughput = throughput_of(0, *baseline, *prediction);
   REQUIRE(throughput);
   CHECK(throughput->ratio == doctest::Approx(4 * 100 / 225.0));
   CHECK_FALSE(throughput->now);  // no shapes, no batch
@@ -48,7 +48,7 @@ TEST_CASE("throughput: what-ifs that leave samples alone have none") {
   const Recording recording = recording_of("s:k(100)");
   const Result<Prediction> prediction = predict(recording, {});
   REQUIRE(prediction.ok());
-  CHECK_FALSE(throughput_of(recording, prediction->run, *prediction));
+  CHECK_FALSE(throughput_of(8, prediction->run, *prediction));
 }
 
 TEST_CASE("throughput: of a recording with shapes in samples per second") {
@@ -56,16 +56,15 @@ TEST_CASE("throughput: of a recording with shapes in samples per second") {
   const std::int64_t batch = recorded_batch(run.recording);
   REQUIRE(batch > 0);
   const auto stack = test::stack_of({"batch_size:factor=2"});
-  const Result<Prediction> prediction = predict(run.recording, stack);
-  REQUIRE(prediction.ok());
-  const auto throughput = throughput_of(run.recording, run.replay.run, *prediction);
+  const Result<Answer> answer = run.session.ask(stack);
+  REQUIRE(answer.ok());
+  const auto& throughput = answer->throughput();
   REQUIRE(throughput);
   REQUIRE(throughput->now);
   CHECK(*throughput->now == doctest::Approx(static_cast<double>(batch) * 1e9 /
                                             static_cast<double>(run.replay.run.answer.step_ns)));
-  CHECK(*throughput->predicted ==
-        doctest::Approx(2 * static_cast<double>(batch) * 1e9 /
-                        static_cast<double>(prediction->run.answer.step_ns)));
+  CHECK(*throughput->predicted == doctest::Approx(2 * static_cast<double>(batch) * 1e9 /
+                                                  static_cast<double>(answer->step_ns())));
 }
 
 TEST_CASE("ranking: by time per sample") {

@@ -71,20 +71,22 @@ TEST_CASE("errors in a JSON file have its name and the JSON pointer") {
     return parse_what_ifs_json(text, "f.json").error().message;
   };
   CHECK(message("7") ==
-        "f.json: /: got number, expected an object with \"optimization\" and \"parameters\"");
+        "f.json: /: got the number 7, expected a what-if: its text, or an object with "
+        "\"optimization\" and \"parameters\" or with \"edits\"");
   CHECK(message(R"({"optimisation": "a"})") ==
-        "f.json: /optimisation: unknown key, expected optimization, parameters or schema (did you "
-        "mean 'optimization'?)");
+        "f.json: '/optimisation': unknown key (did you mean 'optimization'?), expected one of "
+        "schema, optimization, how_to, edits, parameters");
   CHECK(message(R"([{"parameters": {"a": []}, "optimization": "x"}])") ==
-        "f.json: /0/parameters/a: got array, expected text, a number or true/false");
-  CHECK(message(R"({"apply": [{}]})") == "f.json: /apply/0/optimization: is missing");
+        "f.json: /0/parameters/a: got a list, expected text, a number or true/false");
+  CHECK(message(R"({"apply": [{}]})") ==
+        "f.json: /apply/0/optimization: missing key, expected a text");
   CHECK(message(R"({"schema": "foretrace.what_if/9"})") ==
-        "f.json: /schema: got \"foretrace.what_if/9\", expected \"foretrace.what_if/1\"");
+        "f.json: /schema: got 'foretrace.what_if/9', expected \"foretrace.what_if/1\"");
   // Printed, it would be as deep.
   const std::string deep = R"({"schema": )" + std::string(200'000, '[') + std::string(200'000, ']');
-  CHECK(message((deep + "}").c_str()) ==
-        "f.json: /schema: got array, expected \"foretrace.what_if/1\"");
-  CHECK(message("{").rfind("f.json: not JSON: ", 0) == 0);
+  CHECK(message((deep + "}").c_str()) == "f.json: more than 64 levels of nesting");
+  CHECK(message("{").rfind("f.json: ", 0) == 0);
+  CHECK(message("{").find("line 1") != std::string::npos);
 }
 
 TEST_CASE("a stack mixes texts and files, and says which file cannot be read") {

@@ -70,8 +70,8 @@ Result<Claim> read_claim(const nlohmann::json& entry) {
   return claim;
 }
 
-Result<std::vector<Claim>> read_claims(const Catalogue& catalogue) {
-  const std::string path = catalogue.directory() + "/validation/claims.json";
+Result<std::vector<Claim>> read_claims() {
+  const std::string path = FORETRACE_VALIDATION_DATA "/claims/claims.json";
   std::ifstream file(path);
   const nlohmann::json document = nlohmann::json::parse(file, nullptr, false, true);
   if (document.is_discarded() || !document.contains("claims")) {
@@ -219,7 +219,7 @@ Verdict ClaimRow::verdict() const {
 
 Result<std::vector<ClaimRow>> claim_table(const CataloguePtr& catalogue,
                                           const std::string& folder) {
-  FORETRACE_TRY(std::vector<Claim> claims, read_claims(*catalogue));
+  FORETRACE_TRY(std::vector<Claim> claims, read_claims());
   std::vector<ClaimRow> rows;
   for (Claim& claim : claims) {
     if (claim.row.failure.empty()) {

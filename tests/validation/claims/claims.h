@@ -36,7 +36,7 @@ enum class Verdict : std::uint8_t {
 /// Both ranges with low <= high. Losses within 1 % count as no gain, which opposes nothing.
 [[nodiscard]] Verdict compare_gains(const Gain& published, const Gain& predicted);
 
-/// One row of configs/validation/claims.json.
+/// One row of claims.json.
 struct ClaimRow {
   std::string name;
   std::string source;
@@ -56,7 +56,7 @@ struct ClaimRow {
 };
 
 /// Predicts every claim whose recording is below the folder.
-/// Errors: configs/validation/claims.json is missing or not such a list.
+/// Errors: claims.json is missing or not such a list.
 [[nodiscard]] Result<std::vector<ClaimRow>> claim_table(const CataloguePtr& catalogue,
                                                         const std::string& folder);
 

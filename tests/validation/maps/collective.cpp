@@ -75,8 +75,8 @@ Result<CollectivePrediction> predict_collective(const ConfigValue& run, double m
   // Held-back rows: nine of ten lie within 15 % of a curve; elsewhere the network decides.
   const double low = std::min(0.87 * predicted, us(Bound::optimistic));
   const double high = std::max(1.15 * predicted, us(Bound::pessimistic));
-  return CollectivePrediction{{0, "", predicted, low, high, measured_us, size_class(call.bytes)},
-                              is_in_a_curve(*cluster, call, measured_us)};
+  return CollectivePrediction{
+      {predicted, low, high}, size_class(call.bytes), is_in_a_curve(*cluster, call, measured_us)};
 }
 
 }  // namespace foretrace::validation

@@ -1,12 +1,16 @@
 // A measured collective that a row describes.
 #pragma once
 
+#include <string>
+
+#include "tests/validation/maps/figure.h"
 #include "tests/validation/tables/tables.h"
 
 namespace foretrace::validation {
 
 struct CollectivePrediction {
-  TablePoint point;  ///< us; its group is the class of its size
+  Figure us;
+  std::string size;  ///< the class of its size
   /// A measured curve of the machine's file holds the row: it says nothing about how well the file
   /// predicts.
   bool is_fitted = false;

@@ -49,7 +49,7 @@ Result<ExpertExchange> exchange_of(const ConfigValue& object, const Cluster& clu
 
 }  // namespace
 
-Result<TablePoint> predict_exchange(const ConfigValue& run, bool is_rate, TableInputs& inputs) {
+Result<Figure> predict_exchange(const ConfigValue& run, bool is_rate, TableInputs& inputs) {
   const ConfigValue* const name = run.find("cluster");
   const ConfigValue* const object = run.find("exchange");
   if (name == nullptr || object == nullptr) {
@@ -65,7 +65,7 @@ Result<TablePoint> predict_exchange(const ConfigValue& run, bool is_rate, TableI
   std::array<double, 4> ends = {figure(Bound::optimistic, 1), figure(Bound::pessimistic, 1),
                                 figure(Bound::point, 0.87), figure(Bound::point, 1.15)};
   std::sort(ends.begin(), ends.end());
-  return TablePoint{0, "", figure(Bound::point, 1), ends.front(), ends.back(), 0};
+  return Figure{figure(Bound::point, 1), ends.front(), ends.back()};
 }
 
 }  // namespace foretrace::validation

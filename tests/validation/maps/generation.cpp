@@ -4,7 +4,6 @@
 #include <utility>
 
 #include "tests/validation/studies/row_numbers.h"
-#include "tests/validation/tables/row_prediction.h"
 
 namespace foretrace::validation {
 namespace {
@@ -15,8 +14,14 @@ Result<Scenario> served_scenario(const ConfigValue& served, TableInputs& inputs)
   const double tensor = numbers.count("tensor", most_ranks);
   const double pipeline = numbers.count("pipeline", most_layers);
   FORETRACE_TRY(numbers.status());
-  FORETRACE_TRY(auto scenario, scenario_on(inputs, words.text("cluster"), words.text("framework")));
-  FORETRACE_TRY(scenario.model, inputs.model(words.text("model")));
+  FORETRACE_TRY(auto cluster, inputs.cluster(words.text("cluster")));
+  FORETRACE_TRY(auto framework, inputs.framework(words.text("framework")));
+  FORETRACE_TRY(auto model, inputs.model(words.text("model")));
+  Scenario scenario;
+  scenario.path = "table";
+  scenario.cluster = std::move(cluster);
+  scenario.framework = std::move(framework);
+  scenario.model = std::move(model);
   scenario.job.precisions = {Precision::fp16, false};
   ParallelPlan& plan = scenario.job.plan;
   plan.tensor = static_cast<std::uint32_t>(tensor);

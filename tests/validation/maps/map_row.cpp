@@ -1,7 +1,10 @@
 #include "tests/validation/maps/map_row.h"
 
 #include <algorithm>
+#include <cctype>
 #include <cmath>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -53,6 +56,49 @@ Status read_parts(const ColumnMap& column, const TruthRow& row, MapRow& read) {
   return ok_status();
 }
 
+/// A number where it is one, else a text.
+ConfigValue cell_of(std::string text) {
+  ConfigValue cell{.kind = Kind::text, .text = std::move(text), .keys = {}, .items = {}};
+  const bool has_digit =
+      !cell.text.empty() && std::isdigit(static_cast<unsigned char>(cell.text.front())) != 0;
+  if (has_digit && parse_quantity(cell.text, ParamType::number).ok()) cell.kind = Kind::number;
+  return cell;
+}
+
+/// What stands where the pattern has names: {slices: 4, chip: v5e, size: 256}. None: another text.
+std::optional<ConfigValue> parts_of(std::string_view pattern, std::string_view text) {
+  ConfigValue parts{.kind = Kind::object, .text = {}, .keys = {}, .items = {}};
+  for (;;) {
+    const auto open = std::min(pattern.find('{'), pattern.size());
+    if (!text.starts_with(pattern.substr(0, open))) return std::nullopt;
+    text.remove_prefix(open);
+    if (open == pattern.size()) break;
+    const auto close = std::min(pattern.find('}', open), pattern.size() - 1);
+    parts.keys.emplace_back(pattern.substr(open + 1, close - open - 1));
+    pattern.remove_prefix(close + 1);
+    const auto next = pattern.substr(0, pattern.find('{'));
+    const auto end = next.empty() ? text.size() : text.find(next);
+    if (end == 0 || end == std::string_view::npos) return std::nullopt;
+    parts.items.push_back(cell_of(std::string(text.substr(0, end))));
+    text.remove_prefix(end);
+  }
+  return text.empty() ? std::optional(std::move(parts)) : std::nullopt;
+}
+
+Status read_columns(const std::vector<ColumnMap>& columns, const TruthRow& row, MapRow& read);
+
+Status read_pattern(const ColumnMap& column, std::string_view text, MapRow& read) {
+  static const std::vector<std::string> no_columns;
+  for (const std::string& pattern : column.patterns) {
+    if (const auto parts = parts_of(pattern, text)) {
+      return read_columns(column.inner, {no_columns, *parts}, read);
+    }
+  }
+  return Error{ErrorCode::bad_format, fmt::format("{}: got {}, expected one like {}", column.name,
+                                                  text.empty() ? "nothing" : in_quotes(text),
+                                                  in_quotes(column.patterns.front()))};
+}
+
 Status read_column(const ColumnMap& column, const TruthRow& row, MapRow& read) {
   const bool is_there = row.find(column.name) != nullptr;
   if (column.kind == ColumnMap::Kind::text || column.kind == ColumnMap::Kind::words ||
@@ -62,9 +108,17 @@ Status read_column(const ColumnMap& column, const TruthRow& row, MapRow& read) {
   merge(read.run, is_there ? column.given : column.missing);
   if (column.kind == ColumnMap::Kind::words) return read_words(column, row, read);
   if (column.kind == ColumnMap::Kind::parts) return read_parts(column, row, read);
+  if (column.kind == ColumnMap::Kind::pattern) {
+    return read_pattern(column, row.text(column.name), read);
+  }
   if (column.kind != ColumnMap::Kind::number) return ok_status();
   if (!is_there && column.standard.has_value()) {
     read.numbers[column.name] = *column.standard;
+    return ok_status();
+  }
+  if (!is_there && !column.tries.empty()) {
+    read.numbers[column.name] = column.tries.front();
+    read.open = {column.name, column.tries};
     return ok_status();
   }
   FORETRACE_TRY(const auto number, column.is_whole
@@ -120,39 +174,68 @@ bool has(const std::vector<ColumnMap>& columns, std::string_view name) {
                      [name](const ColumnMap& column) { return column.name == name; });
 }
 
-/// The map says of every column what it means.
-Status columns_known(const TableMap& map, const TruthTable& table) {
-  const ConfigValue* const fixed = table.document.find("fixed");
-  for (std::size_t i = 0; fixed != nullptr && i < fixed->keys.size(); ++i) {
-    if (has(map.fixed, fixed->keys[i])) continue;
-    return Error{ErrorCode::unsupported,
-                 fmt::format("fixed/{}: is not in the map of this table", fixed->keys[i])};
-  }
-  for (const std::string& name : table.columns) {
-    const bool is_known =
-        has(map.columns, name) ||
-        std::any_of(map.points.begin(), map.points.end(),
-                    [&name](const PointMap& point) { return has(point.columns, name); });
-    if (is_known) continue;
-    return Error{ErrorCode::unsupported, fmt::format("{}: is not in the map of this table", name)};
+bool has_column(const TableMap& map, std::string_view name) {
+  return has(map.columns, name) ||
+         std::any_of(map.points.begin(), map.points.end(),
+                     [name](const PointMap& point) { return has(point.columns, name); });
+}
+
+Error not_in_map(std::string_view name) {
+  return {ErrorCode::unsupported, fmt::format("{}: is not in the map of this table", name)};
+}
+
+/// Of a record; what stands in its objects has names such as "fig1_gib.baseline".
+Status members_known(const TableMap& map, const ConfigValue& record, const std::string& within) {
+  for (std::size_t i = 0; i < record.keys.size(); ++i) {
+    const std::string name = within + record.keys[i];
+    if (has_column(map, name)) continue;
+    if (record.items[i].kind != Kind::object) return not_in_map(name);
+    FORETRACE_TRY(members_known(map, record.items[i], name + "."));
   }
   return ok_status();
+}
+
+/// The map says of every column what it means.
+Status columns_known(const TableMap& map, const TruthTable& table, const TruthRow& row) {
+  const ConfigValue* const fixed = table.document.find("fixed");
+  for (std::size_t i = 0; fixed != nullptr && i < fixed->keys.size(); ++i) {
+    if (!has(map.fixed, fixed->keys[i])) return not_in_map("fixed/" + fixed->keys[i]);
+  }
+  if (row.value().kind == Kind::object) return members_known(map, row.value(), "");
+  for (const std::string& name : table.columns) {
+    if (!has_column(map, name)) return not_in_map(name);
+  }
+  return ok_status();
+}
+
+/// The record with what others of its kind say for all of them.
+ConfigValue with_shared(const SharedColumns& shared, const TruthTable& table, const TruthRow& row) {
+  ConfigValue record = row.value();
+  if (record.kind != Kind::object) return record;
+  for (const std::string& column : shared.columns) {
+    for (std::size_t i = 0; i < table.size() && record.find(column) == nullptr; ++i) {
+      const TruthRow other = table.row(i);
+      const ConfigValue* const value = other.find(column);
+      if (value == nullptr || other.text(shared.by) != row.text(shared.by)) continue;
+      record.keys.push_back(column);
+      record.items.push_back(*value);
+    }
+  }
+  return record;
 }
 
 }  // namespace
 
 Result<MapRow> read_map_row(const TableMap& map, const TruthTable& table, std::size_t i) {
-  const TruthRow row = table.row(i);
   MapRow read;
   read.run = map.run;
-  for (const auto& [id, patch] : map.tables) {
-    if (id == table.id) merge(read.run, patch);
-  }
-  Status status = columns_known(map, table);
-  if (status.ok()) status = read_columns(map.fixed, table.fixed_row(), read);
-  if (status.ok()) status = read_columns(map.columns, row, read);
-  if (status.ok()) status = let(read);
-  FORETRACE_TRY(status);
+  if (const auto* const own = map.of(table.id)) merge(read.run, own->second);
+  FORETRACE_TRY(columns_known(map, table, table.row(i)));
+  if (map.id.has_value()) FORETRACE_TRY(read_pattern(*map.id, table.id, read));
+  FORETRACE_TRY(read_columns(map.fixed, table.fixed_row(), read));
+  const ConfigValue record = with_shared(map.shared, table, table.row(i));
+  FORETRACE_TRY(read_columns(map.columns, TruthRow(table.columns, record), read));
+  FORETRACE_TRY(let(read));
   return read;
 }
 

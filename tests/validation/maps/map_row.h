@@ -3,6 +3,7 @@
 
 #include <map>
 #include <string>
+#include <vector>
 
 #include "tests/validation/maps/expression.h"
 #include "tests/validation/maps/table_map.h"
@@ -11,9 +12,16 @@
 namespace foretrace::validation {
 
 struct MapRow {
+  /// A number that the row leaves open, and what it may have been.
+  struct Open {
+    std::string name{};
+    std::vector<double> values{};
+  };
+
   Variables numbers;
   std::map<std::string, std::string, std::less<>> texts;
   ConfigValue run;  ///< of the map, with what the row changes; not filled in
+  Open open;
 };
 
 /// With what the run says in "let" and "texts": numbers and texts for others. Error: a column that

@@ -1,22 +1,19 @@
 #include "tests/validation/maps/predict.h"
 
 #include <algorithm>
+#include <optional>
 #include <string>
 #include <utility>
 
 #include <fmt/format.h>
 
-#include "tests/validation/maps/collective.h"
-#include "tests/validation/maps/exchange.h"
-#include "tests/validation/maps/generation.h"
+#include "tests/validation/maps/answers.h"
 #include "tests/validation/maps/map_row.h"
-#include "tests/validation/maps/training.h"
 #include "tests/validation/studies/row_numbers.h"
 
 namespace foretrace::validation {
 namespace {
 
-constexpr double gib = 1024.0 * 1024 * 1024;
 constexpr std::string_view fitted = "fitted";
 
 /// A point, and which of the results it belongs to.
@@ -30,28 +27,89 @@ Result<double> calculated(const std::string& expression, double otherwise, const
   return calculate(expression, row.numbers);
 }
 
+/// All of the points together.
+TableResult total_of(const TableResult& result) {
+  TableResult total;
+  total.name = result.name + ".total";
+  total.unit = result.unit;
+  TablePoint sum;
+  sum.column = result.points.front().column;
+  for (const TablePoint& point : result.points) {
+    sum.predicted += point.predicted;
+    sum.measured += point.measured;
+    sum.low += point.low;
+    sum.high += point.high;
+  }
+  total.points.push_back(sum);
+  return total;
+}
+
+std::string mean_note(std::string_view what, const TableResult& result) {
+  double predicted = 0;
+  double measured = 0;
+  for (const TablePoint& point : result.points) {
+    predicted += point.predicted;
+    measured += point.measured;
+  }
+  const auto count = static_cast<double>(std::max<std::size_t>(1, result.points.size()));
+  return fmt::format("mean {}: {:.4g} {} predicted, {:.4g} {} measured", what, predicted / count,
+                     result.unit, measured / count, result.unit);
+}
+
 class Predictor {
  public:
   Predictor(const TableMap& map, const TruthTable& table, TableInputs& inputs)
-      : map_(map), table_(table), inputs_(inputs), steps_(inputs) {}
+      : map_(map), table_(table), answers_(table, inputs) {}
 
-  std::vector<TableResult> run() {
+  Result<std::vector<TableResult>> run() {
+    if (map_.run.find("rows") != nullptr) {
+      FORETRACE_TRY(gather_requests());
+    }
     std::vector<TableResult> results;
     for (const ResultMap& one : map_.results) {
       TableResult result;
       result.name = one.name.empty() ? table_.id : fmt::format("{}.{}", table_.id, one.name);
       result.unit = one.unit;
+      result.is_share = one.is_share;
       result.notes = one.notes;
       results.push_back(std::move(result));
     }
     for (std::size_t i = 0; i < table_.size(); ++i) add_row(i, results);
-    std::erase_if(results, [&](const TableResult& result) {
-      return &result != results.data() && result.points.empty() && result.skipped.empty();
-    });
-    return results;
+    return finished(std::move(results));
   }
 
  private:
+  /// Of a table whose rows are requests to one server: what all of them say.
+  Status gather_requests() {
+    std::vector<ConfigValue> rows;
+    for (std::size_t i = 0; i < table_.size(); ++i) {
+      const auto row = read_map_row(map_, table_, i);
+      const auto run = row.ok() ? filled_run(*row) : Result<ConfigValue>(row.error());
+      if (!run.ok()) return Error(run.error()).with_context(fmt::format("/rows/{}", i));
+      rows.push_back(*run->find("rows"));
+    }
+    FORETRACE_TRY(auto requests, requests_of(rows));
+    FORETRACE_TRY(auto change, parse_config(R"({"rows": false, "serving": {"requests": {}}})"));
+    change.items[1].items[0] = std::move(requests);
+    requests_ = std::move(change);
+    return ok_status();
+  }
+
+  [[nodiscard]] std::vector<TableResult> finished(std::vector<TableResult> results) const {
+    std::vector<TableResult> all;
+    for (std::size_t i = 0; i < results.size(); ++i) {
+      TableResult& result = results[i];
+      if (i > 0 && result.points.empty() && result.skipped.empty()) continue;
+      if (!map_.results[i].mean.empty()) {
+        result.notes.push_back(mean_note(map_.results[i].mean, result));
+      }
+      all.push_back(std::move(result));
+      const bool has_total = map_.results[i].has_total && !all.back().points.empty();
+      if (has_total) all.push_back(total_of(TableResult(all.back())));
+    }
+    return all;
+  }
+
   TableResult& result_of(std::string_view name, std::vector<TableResult>& results) {
     const auto at = std::find_if(map_.results.begin(), map_.results.end(),
                                  [name](const ResultMap& result) { return result.name == name; });
@@ -69,7 +127,7 @@ class Predictor {
     for (const PointMap& point : map_.points) {
       const auto is_asked = asks(point, i, *row);
       if (is_asked.ok() && !*is_asked) continue;
-      auto predicted = is_asked.ok() ? point_of(point, i, *row) : Result<Placed>(is_asked.error());
+      auto predicted = is_asked.ok() ? best_of(point, i, *row) : Result<Placed>(is_asked.error());
       if (predicted.ok()) {
         result_of(predicted->result, results).points.push_back(std::move(predicted->point));
       } else if (predicted.error().message != last) {
@@ -87,63 +145,82 @@ class Predictor {
     return value != 0;
   }
 
+  /// What a row leaves open was chosen to run fastest within memory.
+  Result<Placed> best_of(const PointMap& point, std::size_t i, const MapRow& row) {
+    if (row.open.values.empty()) return point_of(point, i, row);
+    Result<Placed> best = Error{ErrorCode::no_match, row.open.name + ": nothing fits into memory"};
+    for (const double value : row.open.values) {
+      MapRow one = row;
+      one.numbers[row.open.name] = value;
+      auto placed = point_of(point, i, std::move(one));
+      const bool is_better =
+          placed.ok() &&
+          (!best.ok() || (point.is == "rate" ? placed->point.predicted > best->point.predicted
+                                             : placed->point.predicted < best->point.predicted));
+      if (is_better || (!placed.ok() && !best.ok())) best = std::move(placed);
+    }
+    return best;
+  }
+
   Result<Placed> point_of(const PointMap& point, std::size_t i, MapRow row) {
     FORETRACE_TRY(const auto figure, measured_in(table_.row(i), point.column));
     row.numbers[point.column] = figure;
     FORETRACE_TRY(read_point_columns(point, table_.row(i), row));
-    FORETRACE_TRY(const auto run, filled_run(row));
     FORETRACE_TRY(const auto measured, calculated(point.measured, figure * point.unit, row));
-    FORETRACE_TRY(auto placed, predict(point, run, measured, row));
-    placed.point.row = i;
-    placed.point.column = point.column;
-    placed.point.measured = measured;
-    if (point.group.empty()) return placed;
-    FORETRACE_TRY(placed.point.group, filled_text(point.group, row));
-    return placed;
+    FORETRACE_TRY(const auto answer, answer_of(point, i, measured, row));
+    const Figure& predicted = answer.figure;
+    TablePoint placed{i,
+                      point.as.empty() ? point.column : point.as,
+                      predicted.value,
+                      predicted.low,
+                      predicted.high,
+                      measured,
+                      answer.group};
+    if (!point.group.empty()) {
+      FORETRACE_TRY(placed.group, filled_text(point.group, row));
+    }
+    return Placed{std::move(placed), answer.is_fitted ? std::string(fitted) : point.result};
   }
 
-  Result<Placed> predict(const PointMap& point, const ConfigValue& run, double measured,
-                         MapRow& row) {
-    if (point.is == "collective") {
-      FORETRACE_TRY(auto one, predict_collective(run, measured, inputs_));
-      return Placed{std::move(one.point), std::string(one.is_fitted ? fitted : point.result)};
+  Result<Answer> answer_of(const PointMap& point, std::size_t i, double measured, MapRow& row) {
+    FORETRACE_TRY(auto run, filled_run(row));
+    Question question{.point = point, .run = run, .measured = measured};
+    if (requests_.has_value()) {
+      merge(run, *requests_);
+      question.request = i;
     }
-    if (point.is == "exchange" || point.is == "exchange_rate") {
-      FORETRACE_TRY(auto one, predict_exchange(run, point.is == "exchange_rate", inputs_));
-      return Placed{std::move(one), point.result};
+    FORETRACE_TRY(auto answer, answers_.of(question, row));
+    if (!row.open.values.empty() && answer.memory_bytes > answer.device_bytes) {
+      return Error{ErrorCode::no_match, row.open.name + ": nothing fits into memory"};
     }
-    if (point.is == "prompt" || point.is == "token" || point.is == "total") {
-      FORETRACE_TRY(const auto time, predict_generation(run, inputs_));
-      const RangedSeconds& s = point.is == "prompt"  ? time.prompt
-                               : point.is == "token" ? time.token
-                                                     : time.total;
-      return Placed{{0, "", s.typical, s.low, s.high, 0}, point.result};
+    if (point.against.kind != ConfigValue::Kind::null) {
+      FORETRACE_TRY(const auto base, base_of(point, measured, row));
+      // What both are off by cancels.
+      const double ratio = answer.figure.value / base.figure.value;
+      answer.figure = {ratio, ratio, ratio};
     }
-    FORETRACE_TRY(const auto step, steps_.predict(run));
-    row.numbers["tokens"] = step.tokens;
+    if (point.is == "rate") return answer;
     FORETRACE_TRY(const auto amount, calculated(point.amount, 1, row));
-    return Placed{step_point(point, step.step, amount), point.result};
+    answer.figure = answer.figure.times(amount);
+    return answer;
   }
 
-  static TablePoint step_point(const PointMap& point, const RowPrediction& step, double amount) {
-    if (point.is == "rate") return rate_point(0, "", step, amount, 0);
-    if (point.is == "memory") {
-      const double bytes = step.memory_bytes / gib;
-      return {0, "", bytes, point.low * bytes, point.high * bytes, 0};
-    }
-    return {0, "", amount * step.step_s, amount * step.low_s, amount * step.high_s, 0};
+  Result<Answer> base_of(const PointMap& point, double measured, MapRow row) {
+    merge(row.run, point.against);
+    FORETRACE_TRY(const auto run, filled_run(row));
+    return answers_.of({.point = point, .run = run, .measured = measured}, row);
   }
 
   const TableMap& map_;
   const TruthTable& table_;
-  TableInputs& inputs_;
-  StepPredictor steps_;
+  std::optional<ConfigValue> requests_;
+  Answers answers_;
 };
 
 }  // namespace
 
-std::vector<TableResult> predict_by_map(const TableMap& map, const TruthTable& table,
-                                        TableInputs& inputs) {
+Result<std::vector<TableResult>> predict_by_map(const TableMap& map, const TruthTable& table,
+                                                TableInputs& inputs) {
   return Predictor(map, table, inputs).run();
 }
 

@@ -8,7 +8,9 @@
 
 namespace foretrace::validation {
 
-[[nodiscard]] std::vector<TableResult> predict_by_map(const TableMap& map, const TruthTable& table,
-                                                      TableInputs& inputs);
+/// Error: a row is not what it should be of a table whose rows depend on each other.
+[[nodiscard]] Result<std::vector<TableResult>> predict_by_map(const TableMap& map,
+                                                              const TruthTable& table,
+                                                              TableInputs& inputs);
 
 }  // namespace foretrace::validation

@@ -19,43 +19,49 @@ namespace fs = std::filesystem;
 
 const std::string fixtures = FORETRACE_SOURCE_DIR "/tests/fixtures/tables/";
 
-std::size_t points_of(const TableMap& map, const TruthTable& table) {
+std::vector<TableResult> results_of(const TableMap& map, const TruthTable& table) {
   TableInputs inputs(*test::shipped());
+  auto results = predict_by_map(map, table, inputs);
+  if (results.ok()) return *std::move(results);
+  TableResult none;  // rows that depend on each other fail together
+  const std::string reason = results.error().message;
+  none.skipped.push_back({0, reason.substr(reason.find(": ") + 2)});
+  return {none};
+}
+
+std::size_t points_of(const TableMap& map, const TruthTable& table) {
   std::size_t points = 0;
-  for (const TableResult& result : predict_by_map(map, table, inputs)) {
-    points += result.points.size();
-  }
+  for (const TableResult& result : results_of(map, table)) points += result.points.size();
   return points;
 }
 
 /// Which rows are not predicted, and why.
 std::vector<std::string> reasons_of(const TableMap& map, const TruthTable& table) {
-  TableInputs inputs(*test::shipped());
   std::vector<std::string> reasons;
-  for (const TableResult& result : predict_by_map(map, table, inputs)) {
+  for (const TableResult& result : results_of(map, table)) {
     for (const SkippedRow& row : result.skipped) reasons.push_back(row.reason);
   }
   return reasons;
 }
 
-template <typename Check>
-void for_each_fixture(Check check) {
-  const auto predictors = TablePredictors::read();
-  REQUIRE_MESSAGE(predictors.ok(), predictors.error().message);
-  for (const TableMap& map : predictors->maps()) {
-    for (const auto& [id, patch] : map.tables) {
-      if (!fs::exists(fixtures + id + ".json")) continue;
-      CAPTURE(id);
-      check(map, read_truth_table(fixtures + id + ".json").value());
-    }
-  }
+const TablePredictors& predictors() {
+  static const TablePredictors known = [] {
+    auto read = TablePredictors::read();
+    REQUIRE_MESSAGE(read.ok(), read.error().message);
+    return *std::move(read);
+  }();
+  return known;
 }
 
-ConfigValue* member(ConfigValue& object, std::string_view key) {
-  const auto at = std::find(object.keys.begin(), object.keys.end(), key);
-  return at == object.keys.end()
-             ? nullptr
-             : &object.items[static_cast<std::size_t>(at - object.keys.begin())];
+template <typename Check>
+void for_each_fixture(Check check) {
+  for (const auto& file : fs::directory_iterator(fixtures)) {
+    TruthTable table = read_truth_table(file.path().string()).value();
+    const TableMap* const map = predictors().map_of(table.id);
+    if (map == nullptr) continue;
+    CAPTURE(table.id);
+    check(*map, std::move(table));
+  }
 }
 
 ConfigValue text(std::string value) {
@@ -65,12 +71,16 @@ ConfigValue text(std::string value) {
   return made;
 }
 
+bool has_words(const ColumnMap& column) {
+  return column.kind == ColumnMap::Kind::words || column.kind == ColumnMap::Kind::pattern;
+}
+
 TEST_CASE("maps: a machine, a task, a framework or a precision of another name is not predicted") {
   std::size_t tried = 0;
   for_each_fixture([&tried](const TableMap& map, TruthTable table) {
     REQUIRE(points_of(map, table) > 0);
     for (const ColumnMap& column : map.columns) {
-      if (column.kind != ColumnMap::Kind::words) continue;
+      if (!has_words(column)) continue;
       CAPTURE(column.name);
       TruthTable other = table;
       const auto at = std::find(table.columns.begin(), table.columns.end(), column.name);
@@ -85,7 +95,7 @@ TEST_CASE("maps: a machine, a task, a framework or a precision of another name i
       ++tried;
     }
     for (const ColumnMap& key : map.fixed) {
-      if (key.kind != ColumnMap::Kind::words) continue;
+      if (!has_words(key)) continue;
       CAPTURE(key.name);
       TruthTable other = table;
       ConfigValue* const fixed = member(other.document, "fixed");
@@ -102,7 +112,11 @@ TEST_CASE("maps: a column, or a fixed key, that a map does not have makes its ro
   for_each_fixture([](const TableMap& map, TruthTable table) {
     TruthTable wider = table;
     wider.columns.emplace_back("slow_links");
-    for (ConfigValue& row : member(wider.document, "rows")->items) row.items.push_back(text("yes"));
+    const char* const rows = member(wider.document, "rows") != nullptr ? "rows" : "records";
+    for (ConfigValue& row : member(wider.document, rows)->items) {
+      row.items.push_back(text("yes"));
+      if (row.kind == ConfigValue::Kind::object) row.keys.emplace_back("slow_links");
+    }
     CHECK(points_of(map, wider) == 0);
     CHECK(reasons_of(map, wider).front() == "slow_links: is not in the map of this table");
     ConfigValue* const fixed = member(table.document, "fixed");
@@ -112,6 +126,88 @@ TEST_CASE("maps: a column, or a fixed key, that a map does not have makes its ro
     CHECK(points_of(map, table) == 0);
     CHECK(reasons_of(map, table).front() == "fixed/tensor_ranks: is not in the map of this table");
   });
+}
+
+ConfigValue number(double value) {
+  ConfigValue made = text(std::to_string(value));
+  made.kind = ConfigValue::Kind::number;
+  return made;
+}
+
+TEST_CASE("maps: what a row leaves open is one of what may have been, and the fastest that fits") {
+  const TruthTable table = read_truth_table(fixtures + "maxtext_tpu_mfu.json").value();
+  const TableMap& map = *predictors().map_of(table.id);
+  const auto rate_with = [&](const ConfigValue& batch) {
+    TruthTable other = table;
+    ConfigValue* const rows = member(other.document, "rows");
+    rows->items.erase(rows->items.begin());
+    rows->items.front().items.back() = batch;
+    return results_of(map, other).front().points.front().predicted;
+  };
+  const double open = rate_with({});
+  std::vector<double> rates;
+  for (const double batch : {1, 2, 3, 4, 6, 8, 10, 12, 14, 16, 20, 24}) {
+    rates.push_back(rate_with(number(batch)));
+  }
+  CHECK(std::find(rates.begin(), rates.end(), open) != rates.end());
+  CHECK(open >= rates.front());
+}
+
+TEST_CASE("maps: records share what one of their kind says, and every member is asked for") {
+  TruthTable table = read_truth_table(fixtures + "korthikanti_recompute.json").value();
+  const TableMap& map = *predictors().map_of(table.id);
+  std::size_t layers = 0;
+  for (const TableResult& result : results_of(map, table)) {
+    if (!result.name.ends_with(".layer_ms")) continue;
+    REQUIRE(result.points.size() == 3);
+    // A layer is its two passes.
+    CHECK(result.points[0].predicted + result.points[1].predicted ==
+          doctest::Approx(result.points[2].predicted));
+    ++layers;
+  }
+  CHECK(layers == 1);
+  ConfigValue& records = *member(table.document, "records");
+  *member(records.items[1], "model") = text("4B");
+  CHECK(reasons_of(map, table) ==
+        std::vector<std::string>{"heads: got nothing, expected a whole number from 1 to 1000000"});
+  ConfigValue& figure = *member(records.items[0], "fig1_gib");
+  figure.keys.emplace_back("of_tomorrow");
+  figure.items.push_back(text("1"));
+  CHECK(reasons_of(map, table).front() == "fig1_gib.of_tomorrow: is not in the map of this table");
+}
+
+TEST_CASE("maps: a part with changes is the part, but for them") {
+  const TruthTable table = read_truth_table(fixtures + "torchtitan_async_tp_h100.json").value();
+  const TableMap& map = *predictors().map_of(table.id);
+  const auto rate_with = [&](std::string_view change) {
+    TableMap other = map;
+    merge(other.run, parse_config(change).value());
+    const auto results = results_of(other, table);
+    return results.front().points.empty() ? 0.0 : results.front().points.front().predicted;
+  };
+  const double rate = rate_with("{}");
+  REQUIRE(rate > 0);
+  CHECK(rate_with(R"({"framework": {"kernels": {}}, "model": {}, "cluster": {"node": {}}})") ==
+        rate);
+  CHECK(rate_with(R"({"model": {"vocabulary": 1}})") > rate);
+  CHECK(rate_with(R"({"model": {"of_tomorrow": 1}})") == 0);
+}
+
+TEST_CASE("maps: a figure against its own run is one, and amounts count it") {
+  const auto map = parse_table_map(R"({
+    "schema": "foretrace.table_map/1", "tables": ["t"], "unit": "%",
+    "columns": {"share": "measured"},
+    "run": {"scenario": {"workload": {"model": "GPT-3 175B"}, "cluster": "selene",
+                         "framework": "megatron_2021", "parallelism": {"tensor": 8},
+                         "batch": {"global": 1}}},
+    "points": [{"column": "share", "is": "activations", "amount": "100", "against": {"let": {}}}]})",
+                                   "t.json");
+  REQUIRE_MESSAGE(map.ok(), map.error().message);
+  TruthTable table{.id = "t", .path = "t", .columns = {"share"}, .document = {}};
+  table.document = parse_config(R"({"rows": [[90]]})").value();
+  const auto results = results_of(*map, table);
+  REQUIRE(results.front().points.size() == 1);
+  CHECK(results.front().points.front().predicted == doctest::Approx(100));
 }
 
 }  // namespace

@@ -26,24 +26,54 @@ std::optional<double> number_at(const ConfigValue& object, std::string_view key)
   return number_of(object.find(key));
 }
 
+std::string text_at(const ConfigValue& object, std::string_view key) {
+  const ConfigValue* const found = object.find(key);
+  return found == nullptr ? std::string() : found->text;
+}
+
+/// A list of texts, or one.
+std::vector<std::string> texts_at(const ConfigValue& object, std::string_view key) {
+  std::vector<std::string> texts;
+  const ConfigValue* const found = object.find(key);
+  if (found == nullptr) return texts;
+  if (found->kind != Kind::list) return {found->text};
+  for (const ConfigValue& one : found->items) texts.push_back(one.text);
+  return texts;
+}
+
 void take_patch(const ConfigValue& object, std::string_view key, ConfigValue& into) {
   if (const ConfigValue* patch = object.find(key)) into = *patch;
 }
+
+Status check_keys(std::string_view at, const ConfigValue& object,
+                  std::span<const std::string_view> known) {
+  for (const std::string& key : object.keys) {
+    if (std::find(known.begin(), known.end(), key) != known.end()) continue;
+    return wrong(at, fmt::format("unknown key {}", key));
+  }
+  return ok_status();
+}
+
+Status read_columns(const ConfigValue* object, std::vector<ColumnMap>& columns);
 
 /// {"count": 1000, "least": 0, "standard": 1} or {"number": 1000, ...}
 Status read_number(const ConfigValue& value, ColumnMap& column) {
   const bool is_whole = value.find("count") != nullptr;
   const auto high = number_at(value, is_whole ? "count" : "number");
-  if (!high.has_value()) return wrong(column.name, "expected words, a count or a number at most");
-  column.kind = ColumnMap::Kind::number;
-  if (const ConfigValue* parts = value.find("parts")) {
-    column.kind = ColumnMap::Kind::parts;
-    for (const ConfigValue& part : parts->items) column.parts.push_back(part.text);
+  if (!high.has_value()) {
+    return wrong(column.name, "expected words, a pattern, a count or a number at most");
   }
+  column.kind = ColumnMap::Kind::number;
+  column.parts = texts_at(value, "parts");
+  if (!column.parts.empty()) column.kind = ColumnMap::Kind::parts;
   column.is_whole = is_whole;
   column.high = *high;
   column.low = number_at(value, "least").value_or(is_whole ? 1 : 1e-9);
   column.standard = number_at(value, "standard");
+  const ConfigValue* const tries = value.find("try");
+  for (std::size_t i = 0; tries != nullptr && i < tries->items.size(); ++i) {
+    column.tries.push_back(number_of(&tries->items[i]).value_or(column.low));
+  }
   return ok_status();
 }
 
@@ -55,25 +85,27 @@ Result<ColumnMap> read_column(const std::string& name, const ConfigValue& value)
     if (column.kind != ColumnMap::Kind::ignored || value.text == "ignored") return column;
     return wrong(name, fmt::format("{}, expected ignored, text or measured", value.described()));
   }
-  for (const std::string& key : value.keys) {
-    constexpr std::array known = {"words",    "count", "number",  "parts",   "least",
-                                  "standard", "given", "missing", "positive"};
-    if (std::find(known.begin(), known.end(), key) == known.end()) {
-      return wrong(name, fmt::format("unknown key {}", key));
-    }
-  }
+  constexpr std::array<std::string_view, 12> known = {"words",   "count",   "number",   "parts",
+                                                      "pattern", "columns", "least",    "try",
+                                                      "given",   "missing", "standard", "positive"};
+  FORETRACE_TRY(check_keys(name, value, known));
   take_patch(value, "given", column.given);
   take_patch(value, "missing", column.missing);
   take_patch(value, "positive", column.positive);
-  const ConfigValue* words = value.find("words");
-  if (words == nullptr) {
+  if (const ConfigValue* words = value.find("words")) {
+    column.kind = ColumnMap::Kind::words;
+    for (std::size_t i = 0; i < words->keys.size(); ++i) {
+      column.words.emplace_back(words->keys[i], words->items[i]);
+    }
+    return column;
+  }
+  column.patterns = texts_at(value, "pattern");
+  if (column.patterns.empty()) {
     FORETRACE_TRY(read_number(value, column));
     return column;
   }
-  column.kind = ColumnMap::Kind::words;
-  for (std::size_t i = 0; i < words->keys.size(); ++i) {
-    column.words.emplace_back(words->keys[i], words->items[i]);
-  }
+  column.kind = ColumnMap::Kind::pattern;
+  FORETRACE_TRY(read_columns(value.find("columns"), column.inner));
   return column;
 }
 
@@ -86,52 +118,44 @@ Status read_columns(const ConfigValue* object, std::vector<ColumnMap>& columns) 
 }
 
 Result<PointMap> read_point(const ConfigValue& object) {
+  constexpr std::array<std::string_view, 15> known = {
+      "column", "as",   "is",       "unit",    "amount", "measured", "group", "result",
+      "unless", "only", "optional", "columns", "with",   "against",  "range"};
+  FORETRACE_TRY(check_keys("points", object, known));
   PointMap point;
-  for (std::size_t i = 0; i < object.keys.size(); ++i) {
-    const std::string& key = object.keys[i];
-    const ConfigValue& value = object.items[i];
-    const auto number = number_of(&value);
-    if (std::string* const text = key == "column"     ? &point.column
-                                  : key == "is"       ? &point.is
-                                  : key == "amount"   ? &point.amount
-                                  : key == "measured" ? &point.measured
-                                  : key == "group"    ? &point.group
-                                  : key == "result"   ? &point.result
-                                  : key == "unless"   ? &point.unless
-                                  : key == "only"     ? &point.only
-                                                      : nullptr) {
-      *text = value.text;
-    } else if (key == "with") {
-      point.with = value;
-    } else if (key == "columns") {
-      FORETRACE_TRY(read_columns(&value, point.columns));
-    } else if (key == "optional") {
-      point.is_optional = value.text == "true";
-    } else if (double* const into = key == "unit"   ? &point.unit
-                                    : key == "low"  ? &point.low
-                                    : key == "high" ? &point.high
-                                                    : nullptr;
-               into != nullptr && number.has_value()) {
-      *into = *number;
-    } else {
-      return wrong("points", fmt::format("unknown key {}", key));
-    }
+  point.column = text_at(object, "column");
+  point.as = text_at(object, "as");
+  point.is = text_at(object, "is");
+  point.amount = text_at(object, "amount");
+  point.measured = text_at(object, "measured");
+  point.group = text_at(object, "group");
+  point.result = text_at(object, "result");
+  point.unless = text_at(object, "unless");
+  point.only = text_at(object, "only");
+  point.is_optional = text_at(object, "optional") == "true";
+  point.unit = number_at(object, "unit").value_or(1);
+  if (const ConfigValue* range = object.find("range");
+      range != nullptr && range->items.size() == 2) {
+    point.low = number_of(range->items.data()).value_or(1);
+    point.high = number_of(&range->items[1]).value_or(1);
   }
-  constexpr std::array<std::string_view, 9> kinds = {"time",       "rate",     "memory",
-                                                     "prompt",     "token",    "total",
-                                                     "collective", "exchange", "exchange_rate"};
-  if (std::find(kinds.begin(), kinds.end(), point.is) != kinds.end()) return point;
-  return wrong("points",
-               fmt::format("is: got {}, expected one of {}", point.is, fmt::join(kinds, ", ")));
+  take_patch(object, "with", point.with);
+  take_patch(object, "against", point.against);
+  FORETRACE_TRY(read_columns(object.find("columns"), point.columns));
+  if (std::find(point_kinds.begin(), point_kinds.end(), point.is) != point_kinds.end()) {
+    return point;
+  }
+  return wrong("points", fmt::format("is: got {}, expected one of {}", point.is,
+                                     fmt::join(point_kinds, ", ")));
 }
 
 ResultMap read_result(const std::string& name, const ConfigValue& object) {
-  ResultMap result{.name = name};
-  if (const ConfigValue* unit = object.find("unit")) result.unit = unit->text;
-  if (const ConfigValue* notes = object.find("notes")) {
-    for (const ConfigValue& note : notes->items) result.notes.push_back(note.text);
-  }
-  return result;
+  return {.name = name,
+          .unit = text_at(object, "unit"),
+          .notes = texts_at(object, "notes"),
+          .is_share = text_at(object, "errors") == "difference",
+          .has_total = text_at(object, "total") == "true",
+          .mean = text_at(object, "mean")};
 }
 
 Status read_points(const ConfigValue& document, TableMap& map) {
@@ -141,9 +165,13 @@ Status read_points(const ConfigValue& document, TableMap& map) {
     map.points.push_back(std::move(point));
   }
   if (map.points.empty()) return wrong("points", "expected at least one");
-  map.results.push_back(read_result("", document));
+  const bool has_own = std::any_of(map.points.begin(), map.points.end(),
+                                   [](const PointMap& point) { return point.result.empty(); });
+  if (has_own) map.results.push_back(read_result("", document));
   const ConfigValue* results = document.find("results");
   for (std::size_t i = 0; results != nullptr && i < results->keys.size(); ++i) {
+    constexpr std::array<std::string_view, 5> known = {"unit", "notes", "errors", "total", "mean"};
+    FORETRACE_TRY(check_keys("results", results->items[i], known));
     map.results.push_back(read_result(results->keys[i], results->items[i]));
   }
   return ok_status();
@@ -177,7 +205,18 @@ Status check_point(const TableMap& map, const PointMap& point) {
   return ok_status();
 }
 
+bool is_meant(std::string_view id, std::string_view table) {
+  return id.ends_with('*') ? table.starts_with(id.substr(0, id.size() - 1)) : id == table;
+}
+
 }  // namespace
+
+ConfigValue* member(ConfigValue& object, std::string_view key) {
+  const auto at = std::find(object.keys.begin(), object.keys.end(), key);
+  return at == object.keys.end()
+             ? nullptr
+             : &object.items[static_cast<std::size_t>(at - object.keys.begin())];
+}
 
 void merge(ConfigValue& into, const ConfigValue& patch) {
   if (patch.kind == Kind::null) return;
@@ -186,14 +225,20 @@ void merge(ConfigValue& into, const ConfigValue& patch) {
     return;
   }
   for (std::size_t i = 0; i < patch.keys.size(); ++i) {
-    const auto at = std::find(into.keys.begin(), into.keys.end(), patch.keys[i]);
-    if (at == into.keys.end()) {
+    if (ConfigValue* const there = member(into, patch.keys[i])) {
+      merge(*there, patch.items[i]);
+    } else {
       into.keys.push_back(patch.keys[i]);
       into.items.push_back(patch.items[i]);
-    } else {
-      merge(into.items[static_cast<std::size_t>(at - into.keys.begin())], patch.items[i]);
     }
   }
+}
+
+const std::pair<std::string, ConfigValue>* TableMap::of(std::string_view table_id) const {
+  const auto found = std::find_if(tables.begin(), tables.end(), [table_id](const auto& table) {
+    return is_meant(table.first, table_id);
+  });
+  return found == tables.end() ? nullptr : &*found;
 }
 
 Result<TableMap> parse_table_map(std::string_view text, const std::string& path) {
@@ -203,8 +248,15 @@ Result<TableMap> parse_table_map(std::string_view text, const std::string& path)
   read_tables(fields, map);
   fields.take(read_columns(fields.optional_object("fixed"), map.fixed));
   fields.take(read_columns(fields.object("columns"), map.columns));
+  if (const ConfigValue* shared = fields.optional_object("shared")) {
+    map.shared = {text_at(*shared, "by"), texts_at(*shared, "columns")};
+  }
+  if (const ConfigValue* id = fields.optional_object("id")) {
+    FORETRACE_TRY(map.id, read_column("id", *id));
+  }
   if (const ConfigValue* run = fields.object("run")) map.run = *run;
-  for (const char* const known : {"unit", "notes", "results", "points"}) {
+  for (const char* const known :
+       {"unit", "notes", "errors", "total", "mean", "results", "points"}) {
     static_cast<void>(fields.optional_value(known));
   }
   fields.take(read_points(document, map));

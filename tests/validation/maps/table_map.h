@@ -11,6 +11,7 @@
 // A row with a column or a word that its map does not have is skipped: nothing is guessed.
 #pragma once
 
+#include <array>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,6 +31,7 @@ struct ColumnMap {
     number,    ///< for expressions
     words,     ///< each word changes the run
     parts,     ///< "128|256": a number each, or one for all
+    pattern,   ///< "4x v5e-256" by "{slices}x {chip}-{size}": columns of their own
     measured,  ///< what points compare
   };
   std::string name;
@@ -38,22 +40,38 @@ struct ColumnMap {
   double low = 1;
   double high = 1;
   std::optional<double> standard{};  ///< where a row leaves it out
+  /// Where a row leaves it out: what may have been chosen, of which the fastest that fits into
+  /// memory counts.
+  std::vector<double> tries{};
   std::vector<std::pair<std::string, ConfigValue>> words{};
   std::vector<std::string> parts{};
-  ConfigValue given{};     ///< changes the run where a row has it
-  ConfigValue missing{};   ///< and where it leaves it out
-  ConfigValue positive{};  ///< and where its number is above 0
+  std::vector<std::string> patterns{};  ///< the first that fits
+  std::vector<ColumnMap> inner{};       ///< columns of a pattern
+  ConfigValue given{};                  ///< changes the run where a row has it
+  ConfigValue missing{};                ///< and where it leaves it out
+  ConfigValue positive{};               ///< and where its number is above 0
 };
+
+/// What a point may be. Of a step: time, rate, memory (GiB of the fullest stage), forward (its
+/// forward pass). Of its layers alone, of a rank of the first stage: layer (forward and backward),
+/// layer_forward, layer_backward, operators, states and activations (GiB). Of sequences that start
+/// together: prompt, token, total. Of requests to a server, each or their mean: served_token,
+/// served_first_token, served_latency. Of single operations: collective, exchange (us),
+/// exchange_rate (GB/s), beside (us).
+inline constexpr std::array<std::string_view, 20> point_kinds = {
+    "time",           "rate",           "memory",    "forward",       "layer",
+    "layer_forward",  "layer_backward", "operators", "states",        "activations",
+    "prompt",         "token",          "total",     "served_token",  "served_first_token",
+    "served_latency", "collective",     "exchange",  "exchange_rate", "beside"};
 
 /// A measured figure of a row beside a predicted one.
 struct PointMap {
   std::string column;
+  std::string as{};                  ///< its name in answers; else the column's
   std::vector<ColumnMap> columns{};  ///< that are about this point alone
-  /// Of a step: "time", "rate", "memory" (GiB of the fullest stage). Of sequences that are served:
-  /// "prompt", "token", "total". "collective". Of experts: "exchange" (us), "exchange_rate" (GB/s).
-  std::string is;
-  double unit = 1;         ///< of the measured figure in that of the prediction
-  std::string amount{};    ///< rate: of what, per step; time: how many steps
+  std::string is;                    ///< one of point_kinds
+  double unit = 1;                   ///< of the measured figure in that of the prediction
+  std::string amount{};    ///< rate: of what, per step; else: how many of what is predicted
   std::string measured{};  ///< calculated from the figure in the table, not the figure itself
   std::string group{};
   std::string result{};      ///< points of another kind: "memory_gib" of "<table>.memory_gib"
@@ -61,6 +79,7 @@ struct PointMap {
   bool is_optional = false;  ///< a row without it is not skipped
   std::string only{};        ///< where this expression is not 0
   ConfigValue with{};        ///< changes the run
+  ConfigValue against{};     ///< changes it to the run that the prediction is divided by
   double low = 1;            ///< memory: the range, as parts of the prediction
   double high = 1;
 };
@@ -69,17 +88,32 @@ struct ResultMap {
   std::string name;  ///< "" is the table itself
   std::string unit{};
   std::vector<std::string> notes{};
+  bool is_share = false;   ///< errors are differences
+  bool has_total = false;  ///< "<name>.total": all points together
+  std::string mean{};      ///< what a note gives both means of: "TTFT"
+};
+
+/// Rows that leave out one of these columns have the value of the first row of the same kind.
+struct SharedColumns {
+  std::string by{};  ///< the column that tells kinds apart
+  std::vector<std::string> columns{};
 };
 
 struct TableMap {
   std::string path;
-  /// With what each changes of the run: one map may serve several machines.
+  /// With what each changes of the run: one map may serve several machines. A '*' at the end of an
+  /// id stands for anything.
   std::vector<std::pair<std::string, ConfigValue>> tables;
+  std::optional<ColumnMap> id{};  ///< what the id of a table says
+  SharedColumns shared{};
   std::vector<ColumnMap> fixed{};
   std::vector<ColumnMap> columns{};
   ConfigValue run{};
   std::vector<PointMap> points{};
   std::vector<ResultMap> results{};
+
+  /// Null: none of its tables has this id.
+  [[nodiscard]] const std::pair<std::string, ConfigValue>* of(std::string_view table_id) const;
 };
 
 /// Error: the first mistake, with its place.
@@ -87,6 +121,8 @@ struct TableMap {
 /// Every map of a folder, by file name. Error: the first mistake.
 [[nodiscard]] Result<std::vector<TableMap>> read_table_maps(const std::string& folder);
 
+/// A member to change; null if there is none.
+[[nodiscard]] ConfigValue* member(ConfigValue& object, std::string_view key);
 /// Members of objects are merged, everything else of `patch` replaces what is there.
 void merge(ConfigValue& into, const ConfigValue& patch);
 

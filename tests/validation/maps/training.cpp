@@ -6,19 +6,19 @@
 #include <string>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "models/jobs/figures/open_choices.h"
+#include "models/jobs/program/estimate.h"
+#include "models/jobs/program/job_figures.h"
+#include "models/jobs/scenario/job_fields.h"
+#include "models/jobs/workloads/model_import.h"
 #include "sim/core/config_text.h"
+#include "tests/validation/maps/table_map.h"
 #include "tests/validation/studies/row_numbers.h"
 
 namespace foretrace::validation {
 namespace {
-
-ConfigValue* member(ConfigValue& object, std::string_view key) {
-  const auto at = std::find(object.keys.begin(), object.keys.end(), key);
-  return at == object.keys.end()
-             ? nullptr
-             : &object.items[static_cast<std::size_t>(at - object.keys.begin())];
-}
 
 void remove_member(ConfigValue& object, std::string_view key) {
   const auto at = std::find(object.keys.begin(), object.keys.end(), key);
@@ -27,42 +27,27 @@ void remove_member(ConfigValue& object, std::string_view key) {
   object.keys.erase(at);
 }
 
-/// Tables call models by names of their own; a schedule of one piece per stage is the usual one.
-Status in_words_of_scenarios(ConfigValue& document, TableInputs& inputs) {
-  ConfigValue* const workload = member(document, "workload");
-  ConfigValue* const model = workload == nullptr ? nullptr : member(*workload, "model");
-  if (model != nullptr && model->kind == ConfigValue::Kind::text) {
-    FORETRACE_TRY(const auto called, inputs.model(model->text));
-    model->text = called->name;
+/// A file of configs with what is different, as text.
+Result<std::string> changed_file(const std::string& path, const ConfigValue& change) {
+  FORETRACE_TRY(const auto text, read_config_text(path));
+  FORETRACE_TRY(auto document, parse_config(text).with_context(path));
+  merge(document, change);
+  return json_text(document);
+}
+
+/// The text of a changed part is its name in scenarios.
+template <typename Part, typename Parse>
+Status take_changed(ConfigValue* name, const ConfigValue* change, const std::string& folder,
+                    NamedParts<Part>& known, Parse parse) {
+  if (name == nullptr || change == nullptr) return ok_status();
+  const std::string path = fmt::format("{}/{}.json", folder, name->text);
+  FORETRACE_TRY(auto text, changed_file(path, *change));
+  if (!known.contains(text)) {
+    FORETRACE_TRY(auto part, parse(text, path));
+    known.emplace(text, std::make_shared<const Part>(std::move(part)));
   }
-  ConfigValue* const schedule = member(document, "schedule");
-  if (schedule != nullptr && number_of(schedule->find("chunks")).value_or(1) <= 1) {
-    remove_member(document, "schedule");
-  }
+  name->text = std::move(text);
   return ok_status();
-}
-
-std::uint32_t count_at(const ConfigValue* object, std::string_view key, std::uint32_t standard) {
-  const auto number = object == nullptr ? std::nullopt : number_of(object->find(key));
-  if (!number.has_value() || *number < 1 || *number > most_tokens) return standard;
-  return static_cast<std::uint32_t>(*number);
-}
-
-/// {"model": {"layers": 12, "vocabulary": 64000}, "cluster": {"nodes": 2, "node_accelerators": 3}}
-void change_parts(const ConfigValue& run, Scenario& scenario) {
-  if (const ConfigValue* change = run.find("model")) {
-    ModelSpec model = *scenario.model;
-    TransformerSpec& spec = model.transformer;
-    spec.layers = count_at(change, "layers", spec.layers);
-    spec.vocabulary = count_at(change, "vocabulary", static_cast<std::uint32_t>(spec.vocabulary));
-    scenario.model = std::make_shared<const ModelSpec>(std::move(model));
-  }
-  if (const ConfigValue* change = run.find("cluster")) {
-    Cluster cluster = *scenario.cluster;
-    cluster.nodes = count_at(change, "nodes", cluster.nodes);
-    cluster.node_accelerators = count_at(change, "node_accelerators", cluster.node_accelerators);
-    scenario.cluster = std::make_shared<const Cluster>(std::move(cluster));
-  }
 }
 
 /// What a row leaves open is what runs fastest within memory: its authors chose it so.
@@ -72,10 +57,11 @@ Result<Scenario> with_choices(const Scenario& scenario, const ConfigValue* objec
   if (object != nullptr) {
     if (const ConfigValue* list = object->find("recompute")) {
       for (const ConfigValue& one : list->items) {
-        open.recomputes.push_back(one.text == "full"        ? Recompute::full
-                                  : one.text == "selective" ? Recompute::selective
-                                  : one.text == "operators" ? Recompute::operators
-                                                            : Recompute::none);
+        const auto& words = job_fields::recompute_words;
+        const auto* const word = std::find(words.begin(), words.end(), one.text);
+        if (word != words.end()) {
+          open.recomputes.push_back(static_cast<Recompute>(word - words.begin()));
+        }
       }
     }
     const ConfigValue* chunks = object->find("chunks");
@@ -100,27 +86,105 @@ Result<Scenario> with_choices(const Scenario& scenario, const ConfigValue* objec
   return fastest_choice(scenario, open);
 }
 
+Result<StepPrediction> step_of(const Scenario& scenario) {
+  const JobBlocks blocks = build_blocks(scenario.job);
+  FORETRACE_TRY(const auto answer, estimate(scenario.job, blocks));
+  FORETRACE_TRY(const auto range, ranged_step(scenario.job, blocks));
+  const auto seconds = [](std::int64_t ns) { return static_cast<double>(ns) * 1e-9; };
+  return StepPrediction{{seconds(range.step_ns), seconds(range.low_ns), seconds(range.high_ns)},
+                        fullest_bytes(answer.memory)};
+}
+
 }  // namespace
 
+Status StepPredictor::name_model(const ConfigValue* change, ConfigValue& model) {
+  const ConfigValue* const stated = model.find("stated_in");
+  if (stated == nullptr && model.kind == ConfigValue::Kind::object) {
+    if (change != nullptr) merge(model, *change);
+    return ok_status();
+  }
+  if (stated == nullptr) {
+    FORETRACE_TRY(const auto called, inputs_.model(model.text));
+    model.text = called->name;
+    return take_changed(&model, change, inputs_.catalogue().directory() + "/models", parts_.models,
+                        parse_model);
+  }
+  const ConfigValue* const called = model.find("called");
+  const ConfigValue* const all = table_.fixed(stated->text);
+  const ConfigValue* const one =
+      called == nullptr || all == nullptr ? nullptr : all->find(called->text);
+  if (one == nullptr) {
+    return Error{ErrorCode::not_found,
+                 fmt::format("{}: the table does not state this model",
+                             called == nullptr ? std::string() : called->text)};
+  }
+  ConfigValue changed = *one;
+  if (change != nullptr) merge(changed, *change);
+  FORETRACE_TRY(auto spec, model_from_hugging_face(changed, called->text));
+  model = {.kind = ConfigValue::Kind::text, .text = json_text(changed), .keys = {}, .items = {}};
+  parts_.models[model.text] = std::make_shared<const ModelSpec>(std::move(spec));
+  return ok_status();
+}
+
+Status StepPredictor::name_parts(const ConfigValue& run, ConfigValue& document) {
+  ConfigValue* const workload = member(document, "workload");
+  ConfigValue* const model = workload == nullptr ? nullptr : member(*workload, "model");
+  const Catalogue& catalogue = inputs_.catalogue();
+  if (model != nullptr) FORETRACE_TRY(name_model(run.find("model"), *model));
+  FORETRACE_TRY(take_changed(member(document, "framework"), run.find("framework"),
+                             catalogue.directory() + "/frameworks", parts_.frameworks,
+                             parse_framework));
+  return take_changed(member(document, "cluster"), run.find("cluster"),
+                      catalogue.directory() + "/clusters", parts_.clusters,
+                      [&catalogue](const std::string& text, const std::string& path) {
+                        return parse_cluster(catalogue, text, path);
+                      });
+}
+
 Result<StepPrediction> StepPredictor::predict(const ConfigValue& run) {
-  std::string text = json_text(run);
-  if (text == last_run_) return last_;
-  FORETRACE_TRY(const auto scenario, scenario_of(run));
-  FORETRACE_TRY(const auto step, predict_row(scenario));
-  last_run_ = std::move(text);
-  last_ = {step, scenario.job.tokens_per_step()};
-  return last_;
+  if (std::string text = json_text(run); text != last_step_run_) {
+    last_step_run_ = std::move(text);
+    const auto scenario = scenario_of(run);
+    last_step_ = scenario.ok() ? step_of(*scenario) : Result<StepPrediction>(scenario.error());
+  }
+  return last_step_;
 }
 
 Result<Scenario> StepPredictor::scenario_of(const ConfigValue& run) {
+  if (std::string text = json_text(run); text != last_run_) {
+    last_run_ = std::move(text);
+    last_ = read(run);
+  }
+  return last_;
+}
+
+Result<Scenario> StepPredictor::read(const ConfigValue& run) {
   const ConfigValue* const given = run.find("scenario");
   if (given == nullptr) return Error{ErrorCode::bad_config, "the map describes no scenario"};
   ConfigValue document = *given;
-  FORETRACE_TRY(in_words_of_scenarios(document, inputs_));
+  // A schedule of one piece per stage is the usual one.
+  const ConfigValue* const schedule = member(document, "schedule");
+  if (schedule != nullptr && number_of(schedule->find("chunks")).value_or(1) <= 1) {
+    remove_member(document, "schedule");
+  }
+  FORETRACE_TRY(name_parts(run, document));
   FORETRACE_TRY(auto scenario,
                 foretrace::scenario_of(inputs_.catalogue(), document, "scenario", parts_));
-  change_parts(run, scenario);
   return with_choices(scenario, run.find("open"));
+}
+
+void add_numbers(const Scenario& scenario, Variables& numbers) {
+  const TransformerSpec& model = scenario.model->transformer;
+  numbers["tokens"] = scenario.job.tokens_per_step();
+  numbers["sequences"] = scenario.job.global_batch;
+  numbers["model_layers"] = model.layers;
+  numbers["model_hidden"] = model.hidden;
+  numbers["model_heads"] = model.heads;
+  numbers["model_kv_heads"] = model.kv_heads;
+  numbers["model_head_size"] = model.head_size;
+  numbers["model_ffn"] = model.ffn;
+  numbers["model_vocabulary"] = model.vocabulary;
+  numbers["model_gated"] = is_gated(model.activation) ? 1 : 0;
 }
 
 }  // namespace foretrace::validation

@@ -64,8 +64,6 @@ double RowNumbers::count_or(std::string_view column, double standard, double hig
   return row_.find(column) == nullptr ? standard : count(column, high, low);
 }
 
-bool RowNumbers::flag(std::string_view column) { return count_or(column, 0, 1, 0) > 0; }
-
 double RowNumbers::number(std::string_view column, double low, double high) {
   return taken(number_in(row_, column, low, high), low);
 }

@@ -15,7 +15,6 @@ namespace foretrace {
 /// What counts of a row can be at most; the least is 1 unless it is said.
 inline constexpr double most_ranks = 1e6;    ///< of a job, and of each kind of parallelism
 inline constexpr double most_layers = 1000;  ///< and stages, and pieces of a model per stage
-inline constexpr double most_width = 1e6;    ///< hidden sizes, heads
 inline constexpr double most_sequences = 1e7;
 inline constexpr double most_tokens = 1e8;  ///< of a sequence, of a vocabulary
 inline constexpr double most_requests = 1e5;
@@ -42,8 +41,6 @@ class RowNumbers {
   /// `standard` where the row leaves it out: no such column, or nothing in it.
   [[nodiscard]] double count_or(std::string_view column, double standard, double high,
                                 double low = 1);
-  /// Zero or one; zero where the row leaves it out.
-  [[nodiscard]] bool flag(std::string_view column);
   [[nodiscard]] double measured(std::string_view column);
   /// None where the row leaves it out.
   [[nodiscard]] std::optional<double> optional_measured(std::string_view column);

@@ -14,6 +14,15 @@ const ConfigValue* rows_of(const ConfigValue& document) {
   return rows != nullptr ? rows : document.find("records");
 }
 
+/// A member, or what stands in one that is an object: "fig1_gib.baseline".
+const ConfigValue* inside(const ConfigValue& object, std::string_view name) {
+  if (const ConfigValue* found = object.find(name)) return found;
+  const auto dot = name.find('.');
+  const ConfigValue* const outer =
+      dot == std::string_view::npos ? nullptr : object.find(name.substr(0, dot));
+  return outer == nullptr ? nullptr : inside(*outer, name.substr(dot + 1));
+}
+
 }  // namespace
 
 std::optional<double> number_of(const ConfigValue* value) {
@@ -25,7 +34,7 @@ std::optional<double> number_of(const ConfigValue* value) {
 const ConfigValue* TruthRow::find(std::string_view column) const {
   const ConfigValue* found = nullptr;
   if (value_->kind == ConfigValue::Kind::object) {
-    found = value_->find(column);
+    found = inside(*value_, column);
   } else {
     const auto at = std::find(columns_->begin(), columns_->end(), column);
     const auto i = static_cast<std::size_t>(at - columns_->begin());

@@ -19,10 +19,12 @@ class TruthRow {
   TruthRow(const std::vector<std::string>& columns, const ConfigValue& value)
       : columns_(&columns), value_(&value) {}
 
-  /// Null if there is no such column, or nothing in it.
+  /// Null if there is no such column, or nothing in it. "a.b" is b of a record's member a.
   [[nodiscard]] const ConfigValue* find(std::string_view column) const;
   /// Numbers as they are written; empty if there is nothing.
   [[nodiscard]] std::string text(std::string_view column) const;
+  /// A list by the columns of its table, or an object.
+  [[nodiscard]] const ConfigValue& value() const { return *value_; }
 
  private:
   const std::vector<std::string>* columns_;

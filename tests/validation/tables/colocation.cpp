@@ -9,7 +9,8 @@
 #include <fmt/format.h>
 
 #include "apps/predictor/sharing.h"
-#include "tests/validation/tables/row_prediction.h"
+#include "tests/validation/studies/row_numbers.h"
+#include "tests/validation/tables/tables.h"
 
 namespace foretrace::table_readers::colocation_parts {
 namespace {

@@ -61,14 +61,6 @@ double rank_correlation(std::span<const double> a, std::span<const double> b) {
   return pairs_a > 0 && pairs_b > 0 ? score / std::sqrt(pairs_a * pairs_b) : 0;
 }
 
-void TableResult::add(std::size_t row, Result<TablePoint> point) {
-  if (point.ok()) {
-    points.push_back(*std::move(point));
-  } else {
-    skipped.push_back({row, point.error().message});
-  }
-}
-
 TableErrors errors_of(std::span<const TablePoint> points, bool is_share) {
   TableErrors errors;
   if (points.empty()) return errors;

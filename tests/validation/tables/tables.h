@@ -38,9 +38,6 @@ struct TableResult {
   std::vector<TablePoint> points;
   std::vector<SkippedRow> skipped;
   std::vector<std::string> notes;  ///< what was assumed for all rows
-
-  /// A point, or why this row of the table has none.
-  void add(std::size_t row, Result<TablePoint> point);
 };
 
 /// Errors of a table.

@@ -24,7 +24,7 @@
 #include "sim/graph/links.h"
 #include "trace/assemble/build_graph.h"
 #include "trace/formats/chakra/chakra_fields.h"
-#include "trace/formats/chakra/protobuf_out.h"
+#include "trace/formats/chakra/node_message.h"
 #include "trace/formats/writer.h"
 #include "trace/table/node_graph.h"
 
@@ -32,50 +32,11 @@ namespace foretrace::trace::writers::chakra_et_parts {
 namespace {
 
 namespace chakra = formats::chakra;
-using formats::WireMessage;
+using chakra::NodeMessage;
 
 // Node ids: a task and the stretch before it. 0 is no node.
 std::uint64_t node_of(TaskId task) { return 2 * std::uint64_t{index(task)} + 2; }
 std::uint64_t segment_of(TaskId task) { return 2 * std::uint64_t{index(task)} + 1; }
-
-class NodeText {
- public:
-  NodeText(std::uint64_t id, std::string_view name, chakra::NodeType type) {
-    message_.varint(chakra::node_id, id);
-    message_.bytes(chakra::node_name, name);
-    message_.varint(chakra::node_type, type);
-  }
-  WireMessage& message() { return message_; }
-  void number(std::string_view name, std::uint32_t type, std::uint64_t value) {
-    WireMessage attribute;
-    attribute.bytes(chakra::attribute_name, name);
-    attribute.varint(type, value);
-    message_.message(chakra::node_attribute, attribute);
-  }
-  void signed_number(std::string_view name, std::int64_t value) {
-    number(name, chakra::int64_value, static_cast<std::uint64_t>(value));
-  }
-  void boolean(std::string_view name, bool value) {
-    number(name, chakra::bool_value, value ? 1 : 0);
-  }
-  void text(std::string_view name, std::string_view value) {
-    WireMessage attribute;
-    attribute.bytes(chakra::attribute_name, name);
-    attribute.bytes(chakra::string_value, value);
-    message_.message(chakra::node_attribute, attribute);
-  }
-  void list(std::string_view name, const std::vector<std::int64_t>& values) {
-    WireMessage inner;
-    inner.packed_zigzag(1, values);
-    WireMessage attribute;
-    attribute.bytes(chakra::attribute_name, name);
-    attribute.message(chakra::sint64_list, inner);
-    message_.message(chakra::node_attribute, attribute);
-  }
-
- private:
-  WireMessage message_;
-};
 
 class ChakraWriter {
  public:
@@ -93,7 +54,7 @@ class ChakraWriter {
   }
 
   Result<WriteReport> write() {
-    bool ok = sink_(metadata());
+    bool ok = sink_(chakra::metadata_message());
     for (std::size_t i = 0; ok && i < graph_.size(); ++i) {
       ok = write_task(make_id<TaskId>(i));
     }
@@ -116,16 +77,6 @@ class ChakraWriter {
   }
 
  private:
-  static std::string metadata() {
-    WireMessage schema;
-    schema.bytes(chakra::attribute_name, "schema");
-    schema.bytes(chakra::string_value, "0.0.4");
-    WireMessage message;
-    message.bytes(chakra::metadata_version, "0.0.4");
-    message.message(chakra::metadata_attribute, schema);
-    return message.delimited();
-  }
-
   // Whole microseconds of the next stretch of a lane: what rounding took is given later.
   std::uint64_t microseconds(LaneId lane, std::int64_t duration_ns) {
     std::int64_t& until = written_ns_[index(lane)];
@@ -154,13 +105,13 @@ class ChakraWriter {
   }
 
   bool write_segment(TaskId task) {
-    NodeText node(segment_of(task), "host time", chakra::comp);
+    NodeMessage node(segment_of(task), "host time", chakra::comp);
     const TaskId previous = previous_[index(task)];
     if (previous != none<TaskId>) {
-      node.message().packed(chakra::node_data, {node_of(previous)});
+      node.after({node_of(previous)});
     }
     const std::int64_t duration = graph_.segment_ns(task);
-    node.message().number(chakra::node_duration, microseconds(graph_.lane_id(task), duration));
+    node.microseconds(chakra::node_duration, microseconds(graph_.lane_id(task), duration));
     node.boolean("is_cpu_op", true);
     node.signed_number("tid", graph_.lane(task).number);
     node.signed_number(duration_attribute, duration);
@@ -169,18 +120,18 @@ class ChakraWriter {
 
   bool write_node(TaskId task) {
     const Work& work = graph_.work(task);
-    NodeText node(node_of(task), graph_.name(task), type_of(task));
+    NodeMessage node(node_of(task), graph_.name(task), type_of(task));
     std::vector<std::uint64_t> data;
     std::vector<std::int64_t> timing;
     collect(task, data, timing);
-    node.message().packed(chakra::node_data, data);
+    node.after(data);
     const std::int64_t start =
         built_.recorded_start_ns.empty() ? -1 : built_.recorded_start_ns[index(task)];
     if (start > 0) {
-      node.message().number(chakra::node_start, static_cast<std::uint64_t>(start) / 1000);
+      node.microseconds(chakra::node_start, static_cast<std::uint64_t>(start) / 1000);
     }
     const std::int64_t duration = graph_.duration_ns(task);
-    node.message().number(chakra::node_duration, microseconds(graph_.lane_id(task), duration));
+    node.microseconds(chakra::node_duration, microseconds(graph_.lane_id(task), duration));
     const bool device = is_device(graph_.kind(task));
     node.boolean("is_cpu_op", !device);
     node.signed_number(device ? "stream" : "tid", graph_.lane(task).number);
@@ -200,7 +151,7 @@ class ChakraWriter {
   }
 
   // Kind, size and group of communication; amounts of computation.
-  void describe(TaskId task, const Work& work, NodeText& node) {
+  void describe(TaskId task, const Work& work, NodeMessage& node) {
     const chakra::NodeType type = type_of(task);
     if (type == chakra::comm_coll) {
       node.signed_number("comm_type", chakra::comm_type(work.collective));
@@ -281,9 +232,9 @@ class ChakraWriter {
     lags_ += dependency.lag_ns != 0 ? 1 : 0;
   }
 
-  bool finish(NodeText& node) {
+  bool finish(NodeMessage& node) {
     ++report_.events;
-    return sink_(node.message().delimited());
+    return sink_(node.delimited());
   }
 
   const BuiltGraph& built_;

@@ -7,6 +7,7 @@
 
 #include "sim/core/text.h"
 #include "trace/formats/json/scan.h"
+#include "trace/io/archive.h"
 #include "trace/io/text.h"
 
 namespace foretrace::trace::formats {
@@ -52,10 +53,6 @@ constexpr std::array magics = {
     Magic{"\xFF\xFE", "UTF-16 text, expected UTF-8"},
     Magic{"\xFE\xFF", "UTF-16 text, expected UTF-8"},
 };
-
-bool is_tar(std::string_view prefix) {
-  return prefix.size() > 262 && prefix.substr(257, 5) == "ustar";
-}
 
 bool is_text(std::string_view prefix) {
   const auto part = prefix.substr(0, 4096);
@@ -269,10 +266,13 @@ std::string describe_format(std::string_view prefix) {
   }
   for (const Magic& magic : magics) {
     if (prefix.starts_with(magic.bytes)) {
-      return fmt::format("looks like {}", magic.meaning);
+      return fmt::format("looks like {}{}", magic.meaning,
+                         is_packed(prefix) && !reads_archives()
+                             ? "; this build has no libarchive, which does that"
+                             : "");
     }
   }
-  if (is_tar(prefix)) {
+  if (is_archive(prefix)) {
     return "looks like a tar archive: unpack it and give one file";
   }
   if (!is_text(prefix)) {

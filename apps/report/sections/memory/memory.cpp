@@ -13,13 +13,13 @@ namespace foretrace::report::sections {
 namespace {
 
 /// What documents say of one run, by "rank/device".
-Section memory_section(const std::string& run, const Analysis& analysis) {
+Section memory_section(const std::string& run, const HeldMemory& held) {
   Section section{.key = run + "_memory", .path = run, .show = Show::never};
   Value::Object devices;
-  for (std::size_t i = 0; i < analysis.memory.size(); ++i) {
-    const MemoryCurve& curve = analysis.memory[i];
-    const bool known = i < analysis.reserved.size();
-    const ReservedRange range = known ? analysis.reserved[i] : ReservedRange{};
+  for (std::size_t i = 0; i < held.curves.size(); ++i) {
+    const MemoryCurve& curve = held.curves[i];
+    const bool known = i < held.reserved.size();
+    const ReservedRange range = known ? held.reserved[i] : ReservedRange{};
     const auto reserved = [known](std::int64_t bytes) {
       return Value::known_bytes(known ? bytes : -1);
     };
@@ -40,21 +40,21 @@ Section memory_section(const std::string& run, const Analysis& analysis) {
   return section;
 }
 
-std::string device_name(const Analysis& analysis, std::size_t i) {
+std::string device_name(const HeldMemory& held, std::size_t i) {
   const bool one_rank =
-      std::all_of(analysis.memory.begin(), analysis.memory.end(),
-                  [&](const MemoryCurve& curve) { return curve.rank == analysis.memory[0].rank; });
-  const MemoryCurve& curve = analysis.memory[i];
+      std::all_of(held.curves.begin(), held.curves.end(),
+                  [&](const MemoryCurve& curve) { return curve.rank == held.curves[0].rank; });
+  const MemoryCurve& curve = held.curves[i];
   return one_rank ? fmt::format("device {}", curve.device)
                   : fmt::format("rank {}, device {}", curve.rank, curve.device);
 }
 
 /// "672.6 MiB allocated at the peak, 800.0 MiB reserved (672.6 to 800.0 MiB)".
-std::string memory_device_text(const Analysis& analysis, std::size_t i) {
-  std::string text = analysis.memory.size() == 1 ? "" : device_name(analysis, i) + ": ";
-  text += fmt::format("{} allocated at the peak", bytes_text(analysis.memory[i].peak_bytes));
-  if (i < analysis.reserved.size()) {
-    const ReservedRange& range = analysis.reserved[i];
+std::string memory_device_text(const HeldMemory& held, std::size_t i) {
+  std::string text = held.curves.size() == 1 ? "" : device_name(held, i) + ": ";
+  text += fmt::format("{} allocated at the peak", bytes_text(held.curves[i].peak_bytes));
+  if (i < held.reserved.size()) {
+    const ReservedRange& range = held.reserved[i];
     text += fmt::format(", {} reserved (between {} and {})", bytes_text(range.expected_bytes),
                         bytes_text(range.low_bytes), bytes_text(range.high_bytes));
   }
@@ -71,24 +71,23 @@ struct Bytes {
 
 /// The device with the highest peak in brief, every device in the details.
 Section memory_of_one(const ResultAnswer& answer) {
-  const Analysis& analysis = answer.baseline;
+  const HeldMemory& held = answer.session.memory();
   Section section{.key = "memory"};
-  if (analysis.memory.empty()) return section;
+  if (held.curves.empty()) return section;
   const auto fullest = std::max_element(
-      analysis.memory.begin(), analysis.memory.end(),
+      held.curves.begin(), held.curves.end(),
       [](const MemoryCurve& a, const MemoryCurve& b) { return a.peak_bytes < b.peak_bytes; });
-  section.line(
-      "memory",
-      memory_device_text(analysis, static_cast<std::size_t>(fullest - analysis.memory.begin())),
-      Show::brief);
-  for (std::size_t i = 0; i < analysis.memory.size(); ++i) {
-    const MemoryCurve& curve = analysis.memory[i];
+  section.line("memory",
+               memory_device_text(held, static_cast<std::size_t>(fullest - held.curves.begin())),
+               Show::brief);
+  for (std::size_t i = 0; i < held.curves.size(); ++i) {
+    const MemoryCurve& curve = held.curves[i];
     std::string text =
-        memory_device_text(analysis, i) +
+        memory_device_text(held, i) +
         fmt::format("; {} allocated before the trace began", bytes_text(curve.base_bytes));
-    if (i < analysis.reserved.size() && analysis.reserved[i].recorded_bytes >= 0) {
+    if (i < held.reserved.size() && held.reserved[i].recorded_bytes >= 0) {
       text += fmt::format(", {} reserved in the recording",
-                          bytes_text(analysis.reserved[i].recorded_bytes));
+                          bytes_text(held.reserved[i].recorded_bytes));
     }
     section.line("memory", text, Show::details);
   }
@@ -107,10 +106,10 @@ Row bytes_row(const std::string& title, const std::string& key, const Bytes& byt
 
 /// Before and after a change: the peak in one line, its categories in the details.
 Section memory_of_both(const ResultAnswer& answer) {
-  const Analysis& before = answer.baseline;
-  const Analysis& after = *answer.predicted;
+  const HeldMemory& before = answer.session.memory();
+  const HeldMemory& after = answer.predicted->memory();
   Section section{.key = "memory", .title = "device memory"};
-  if (before.memory.size() != after.memory.size()) {
+  if (before.curves.size() != after.curves.size()) {
     return section;
   }
   Table table{.columns = {{"part"},
@@ -118,17 +117,17 @@ Section memory_of_both(const ResultAnswer& answer) {
                           {"predicted_bytes", "predicted"},
                           {"change_bytes", "change"}},
               .brief = most_memory_rows};
-  for (std::size_t i = 0; i < before.memory.size(); ++i) {
+  for (std::size_t i = 0; i < before.curves.size(); ++i) {
     const std::string name =
-        before.memory.size() == 1 ? std::string() : device_name(before, i) + ": ";
-    const std::string at = fmt::format("{}~1{}/", before.memory[i].rank, before.memory[i].device);
+        before.curves.size() == 1 ? std::string() : device_name(before, i) + ": ";
+    const std::string at = fmt::format("{}~1{}/", before.curves[i].rank, before.curves[i].device);
     Row row = bytes_row(name + "allocated at the peak", at + "allocated_peak_bytes",
-                        {before.memory[i].peak_bytes, after.memory[i].peak_bytes}, Show::always);
+                        {before.curves[i].peak_bytes, after.curves[i].peak_bytes}, Show::always);
     for (std::size_t c = 0; c < tensor_category_count; ++c) {
       const std::string_view category = to_string(static_cast<TensorCategory>(c));
       row.below.push_back(bytes_row(
           fmt::format("of it {}", category), fmt::format("{}at_peak_bytes/{}", at, category),
-          {before.memory[i].at_peak[c], after.memory[i].at_peak[c]}, Show::details));
+          {before.curves[i].at_peak[c], after.curves[i].at_peak[c]}, Show::details));
     }
     table.rows.push_back(std::move(row));
     if (i < before.reserved.size() && i < after.reserved.size()) {
@@ -144,12 +143,12 @@ Section memory_of_both(const ResultAnswer& answer) {
 }  // namespace
 
 Sections memory(const ResultAnswer& answer) {
-  Sections sections = {memory_section("baseline", answer.baseline)};
+  Sections sections = {memory_section("baseline", answer.session.memory())};
   if (answer.predicted == nullptr) {
     sections.push_back(memory_of_one(answer));
     return sections;
   }
-  sections.push_back(memory_section("predicted", *answer.predicted));
+  sections.push_back(memory_section("predicted", answer.predicted->memory()));
   sections.push_back(memory_of_both(answer));
   return sections;
 }

@@ -27,8 +27,8 @@ Sections analysis_sections(const std::string& run, const Analysis& analysis) {
 
 /// Of the recording: time and share of each part.
 Section breakdown_of_one(const ResultAnswer& answer) {
-  const StepAnswer& step = answer.replay.run.answer;
-  const Analysis& analysis = answer.baseline;
+  const StepAnswer& step = answer.session.run().answer;
+  const Analysis& analysis = answer.session.analysis();
   Section section{.key = "breakdown",
                   .title = fmt::format("where the {} goes", step_word(step)),
                   .scale_ns = step.step_ns};
@@ -70,8 +70,8 @@ struct Times {
 
 /// Of a recording and its prediction, side by side.
 Section breakdown_of_both(const ResultAnswer& answer) {
-  const StepAnswer& before = answer.replay.run.answer;
-  const StepAnswer& after = answer.prediction->run.answer;
+  const StepAnswer& before = answer.session.run().answer;
+  const StepAnswer& after = answer.predicted->run().answer;
   Section section{.key = "comparison", .scale_ns = before.step_ns};
   Table table{
       .columns = {
@@ -93,8 +93,8 @@ Section breakdown_of_both(const ResultAnswer& answer) {
   };
   Row whole = row(step_word(before), "step_ns", {before.step_ns, after.step_ns}, Show::always);
   for (const BreakdownPart& part : breakdown_parts) {
-    const std::int64_t then = answer.baseline.breakdown.*part.time_ns;
-    const std::int64_t now = answer.predicted->breakdown.*part.time_ns;
+    const std::int64_t then = answer.session.analysis().breakdown.*part.time_ns;
+    const std::int64_t now = answer.predicted->analysis().breakdown.*part.time_ns;
     whole.below.push_back(row(part.title, fmt::format("breakdown/{}", part.key), {then, now},
                               then == 0 && now == 0 ? Show::never : Show::always));
   }
@@ -106,9 +106,10 @@ Section breakdown_of_both(const ResultAnswer& answer) {
       table.rows.push_back(row("device period", "device_period_ns",
                                {before.device_ns, after.device_ns}, Show::details));
     }
-    table.rows.push_back(row(
-        "whole span", "span_ns",
-        {answer.replay.run.steps.span_ns, answer.prediction->run.steps.span_ns}, Show::details));
+    table.rows.push_back(
+        row("whole span", "span_ns",
+            {answer.session.run().steps.span_ns, answer.predicted->run().steps.span_ns},
+            Show::details));
   }
   section.tables.push_back(std::move(table));
   return section;
@@ -117,12 +118,12 @@ Section breakdown_of_both(const ResultAnswer& answer) {
 }  // namespace
 
 Sections breakdown(const ResultAnswer& answer) {
-  Sections sections = analysis_sections("baseline", answer.baseline);
+  Sections sections = analysis_sections("baseline", answer.session.analysis());
   if (answer.predicted == nullptr) {
     sections.push_back(breakdown_of_one(answer));
     return sections;
   }
-  for (Section& section : analysis_sections("predicted", *answer.predicted)) {
+  for (Section& section : analysis_sections("predicted", answer.predicted->analysis())) {
     sections.push_back(std::move(section));
   }
   sections.push_back(breakdown_of_both(answer));

@@ -26,8 +26,8 @@ std::string communication_headline(const CommunicationAnswer& answer) {
   }
   const bool is_known = communication.matched > 0 || communication.collectives == 0;
   return fmt::format(
-      "{}: {} of {} matched, {}", shorten(answer.recording.path, 32), communication.matched,
-      plural(communication.collectives, "collective"),
+      "{}: {} of {} matched, {}", shorten(answer.session.recording().path, 32),
+      communication.matched, plural(communication.collectives, "collective"),
       is_known
           ? fmt::format("{} waiting, {} transfer", time_text(waiting), time_text(transfer))
           : fmt::format("waiting unknown: {} of both transfer and waiting", time_text(transfer)));
@@ -80,7 +80,7 @@ Table costs_table(const Communication& communication) {
 
 /// The ranks as in every document of a job, and what communication costs each.
 Table rank_costs_table(const CommunicationAnswer& answer) {
-  Table table = ranks_table(answer.recording, answer.replay);
+  Table table = ranks_table(answer.session.recording(), answer.session.replay());
   table.longest = most_communication_rows;
   for (Column& column : table.columns) column.show = Show::never;
   table.columns.push_back({"communication", "", Show::never});
@@ -106,7 +106,7 @@ Table rank_costs_table(const CommunicationAnswer& answer) {
              Value::words(fmt::format("rank {}", rank.rank)), Value::time(rank.exposed_transfer_ns),
              if_known(Value::time(rank.exposed_waiting_ns)), Value::time(rank.overlapped_ns),
              if_known(Value::count(rank.arrives_last)), if_known(Value::time(rank.late_ns)),
-             clock_value(answer.recording.job->matching.clocks[r])}) {
+             clock_value(answer.session.recording().job->matching.clocks[r])}) {
       cells.push_back(std::move(value));
     }
   }
@@ -140,8 +140,8 @@ Table stalls_table(const Communication& communication) {
 }  // namespace
 
 Sections communication_context(const CommunicationAnswer& answer) {
-  const Recording& recording = answer.recording;
-  const Replay& replay = answer.replay;
+  const Recording& recording = answer.session.recording();
+  const Replay& replay = answer.session.replay();
   Section section{.key = "communicators", .headline = communication_headline(answer)};
   section.line("step",
                fmt::format("{} measured, {} simulated", time_text(replay.measured_answer.step_ns),
@@ -168,7 +168,7 @@ Sections communication_context(const CommunicationAnswer& answer) {
 
 Sections communication_costs(const CommunicationAnswer& answer) {
   const Communication& communication = answer.communication;
-  Section section{.key = "costs", .scale_ns = answer.replay.measured.span_ns};
+  Section section{.key = "costs", .scale_ns = answer.session.replay().measured.span_ns};
   section.tables.push_back(costs_table(communication));
   if (communication.rows.empty()) {
     section.note("no collective kernels were recorded");
@@ -184,7 +184,7 @@ Sections communication_costs(const CommunicationAnswer& answer) {
 }
 
 Sections communication_ranks(const CommunicationAnswer& answer) {
-  Section section{.key = "ranks", .scale_ns = answer.replay.measured.span_ns};
+  Section section{.key = "ranks", .scale_ns = answer.session.replay().measured.span_ns};
   section.tables.push_back(rank_costs_table(answer));
   if (answer.communication.rows.empty()) {
     section.show = Show::never;
@@ -198,7 +198,7 @@ Sections communication_ranks(const CommunicationAnswer& answer) {
 }
 
 Sections communication_stalls(const CommunicationAnswer& answer) {
-  Section section{.key = "stalls", .scale_ns = answer.replay.measured.span_ns};
+  Section section{.key = "stalls", .scale_ns = answer.session.replay().measured.span_ns};
   section.tables.push_back(stalls_table(answer.communication));
   if (answer.communication.stalls.empty() && !answer.communication.rows.empty()) {
     section.note("no host stalls for more than 1 ms where the other ranks' do not");

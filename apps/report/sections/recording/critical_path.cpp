@@ -125,13 +125,13 @@ bool is_host_on(const CriticalPath& path) {
 }  // namespace
 
 Sections path_context(const PathAnswer& answer) {
-  const Recording& recording = answer.recording;
-  Section honesty = honesty_section("honesty", recording.built.honesty, &answer.replay);
-  honesty.datum("doubt", doubts_value(answer.replay.doubts));
+  const Recording& recording = answer.session.recording();
+  Section honesty = honesty_section("honesty", recording.built.honesty, &answer.session.replay());
+  honesty.datum("doubt", doubts_value(answer.session.replay().doubts));
   return {input_section(recording.path, recording.events.info),
-          steps_section("baseline", answer.replay.run.steps, answer.replay.run.answer),
+          steps_section("baseline", answer.session.run().steps, answer.session.run().answer),
           trace_section(recording),
-          replay_section(answer.replay),
+          replay_section(answer.session.replay()),
           profiler_section(recording, is_host_on(answer.report.path)),
           flags_section(recording.built),
           std::move(honesty)};
@@ -177,7 +177,7 @@ Sections path_groups(const PathAnswer& answer) {
 
 Sections path_pieces(const PathAnswer& answer) {
   Section section{.key = "pieces", .show = Show::never};
-  section.tables.push_back(pieces_table(answer.recording.graph(), answer.report.path));
+  section.tables.push_back(pieces_table(answer.session.graph(), answer.report.path));
   return {std::move(section)};
 }
 

@@ -12,17 +12,17 @@ namespace foretrace::report::sections {
 
 Sections energy(const ResultAnswer& answer) {
   Sections sections;
-  const Recording& recording = answer.recording;
+  const Recording& recording = answer.session.recording();
   if (!recording.accelerator) return sections;
   const Catalogue& known = recording.catalogue();
   const auto now =
-      step_energy(known, *recording.accelerator, recording.graph(),
-                  answer.replay.run.answer.step_ns, answer.baseline.breakdown.compute_ns);
+      step_energy(known, *recording.accelerator, recording.graph(), answer.session.step_ns(),
+                  answer.session.analysis().breakdown.compute_ns);
   if (!now.ok()) return {energy_failure(now.error())};
   if (*now) sections.push_back(energy_section("baseline", "energy", **now));
-  if (answer.prediction == nullptr || answer.predicted == nullptr) return sections;
-  const auto then =
-      predicted_energy(known, *answer.prediction, answer.predicted->breakdown.compute_ns);
+  if (answer.predicted == nullptr) return sections;
+  const auto then = predicted_energy(known, answer.predicted->prediction(),
+                                     answer.predicted->analysis().breakdown.compute_ns);
   if (!then.ok()) return {energy_failure(then.error())};
   if (*then) sections.push_back(energy_section("predicted", "energy predicted", **then));
   return sections;

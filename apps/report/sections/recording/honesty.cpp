@@ -15,7 +15,7 @@ using trace::Honesty;
 
 /// The time of all ranks together, which their counters are shares of.
 std::int64_t recorded_ns(const ResultAnswer& answer) {
-  return answer.recording.built.honesty.span_ns * ranks_of(answer.recording.graph());
+  return answer.session.recording().built.honesty.span_ns * ranks_of(answer.session.graph());
 }
 
 struct Counter {
@@ -155,18 +155,18 @@ Section trust_section(const Honesty& honesty, const Reactions& reactions, std::i
 }  // namespace
 
 Sections honesty(const ResultAnswer& answer) {
-  const Honesty& honesty = answer.recording.built.honesty;
-  Section section = honesty_section("honesty", honesty, &answer.replay);
+  const Honesty& honesty = answer.session.recording().built.honesty;
+  Section section = honesty_section("honesty", honesty, &answer.session.replay());
   section.datum("doubt", doubts_value(all_doubts(answer)));
   return {std::move(section)};
 }
 
 Sections trust(const ResultAnswer& answer) {
-  const Honesty& honesty = answer.recording.built.honesty;
+  const Honesty& honesty = answer.session.recording().built.honesty;
   const std::int64_t whole_ns = recorded_ns(answer);
-  return {trust_section(honesty, answer.replay.reactions, whole_ns),
+  return {trust_section(honesty, answer.session.replay().reactions, whole_ns),
           unexplained_section(honesty, whole_ns),
-          reactions_section(honesty, answer.replay.reactions)};
+          reactions_section(honesty, answer.session.replay().reactions)};
 }
 
 }  // namespace foretrace::report::sections

@@ -15,9 +15,9 @@ namespace {
 /// The host limits a step whose device waits for it for more than this share.
 constexpr double host_limits_share = 0.1;
 
-bool is_limited_by_host(const Analysis* analysis) {
-  return analysis != nullptr && share_of(analysis->breakdown.host_bound_ns,
-                                         analysis->breakdown.total_ns()) > host_limits_share;
+bool is_limited_by_host(const Analysis& analysis) {
+  const Breakdown& parts = analysis.breakdown;
+  return share_of(parts.host_bound_ns, parts.total_ns()) > host_limits_share;
 }
 
 std::uint64_t rounded(double events) { return static_cast<std::uint64_t>(to_whole(events)); }
@@ -81,10 +81,12 @@ namespace sections {
 
 Sections profiler(const ResultAnswer& answer) {
   const std::int64_t allowed_ns =
-      answer.prediction == nullptr ? 0 : answer.prediction->profiler_event_ns;
-  const bool matters = is_limited_by_host(&answer.baseline) ||
-                       is_limited_by_host(answer.predicted) || allowed_ns > 0;
-  return {profiler_section(answer.recording, matters, allowed_ns)};
+      answer.predicted == nullptr ? 0 : answer.predicted->prediction().profiler_event_ns;
+  const bool matters =
+      is_limited_by_host(answer.session.analysis()) ||
+      (answer.predicted != nullptr && is_limited_by_host(answer.predicted->analysis())) ||
+      allowed_ns > 0;
+  return {profiler_section(answer.session.recording(), matters, allowed_ns)};
 }
 
 }  // namespace sections

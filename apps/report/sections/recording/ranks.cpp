@@ -91,22 +91,22 @@ Section rank_summary(const Recording& recording, const Replay& replay) {
 }  // namespace
 
 Sections ranks(const ResultAnswer& answer) {
-  const Recording& recording = answer.recording;
+  const Recording& recording = answer.session.recording();
   if (recording.job == nullptr) {
     return {};
   }
   Section document{.key = "ranks", .show = Show::never};
-  document.tables.push_back(ranks_table(recording, answer.replay));
+  document.tables.push_back(ranks_table(recording, answer.session.replay()));
   document.tables.push_back(communicators_table(*recording.job));
   return {std::move(document)};
 }
 
 Sections rank_rows(const ResultAnswer& answer) {
-  if (answer.recording.job == nullptr) {
+  if (answer.session.recording().job == nullptr) {
     return {};
   }
-  return {rank_summary(answer.recording, answer.replay),
-          rank_steps(answer.recording, answer.replay)};
+  return {rank_summary(answer.session.recording(), answer.session.replay()),
+          rank_steps(answer.session.recording(), answer.session.replay())};
 }
 
 }  // namespace foretrace::report::sections

@@ -9,7 +9,7 @@
 namespace foretrace::report::sections {
 
 Sections recording(const ResultAnswer& answer) {
-  const Recording& recording = answer.recording;
+  const Recording& recording = answer.session.recording();
   Section input = input_section(recording.path, recording.events.info);
   input.datum("accelerator",
               recording.accelerator ? Value::words(recording.accelerator->name) : Value::none());
@@ -17,12 +17,16 @@ Sections recording(const ResultAnswer& answer) {
   return {std::move(input), import_section(recording.report), trace_section(recording)};
 }
 
-Sections replay_row(const ResultAnswer& answer) { return {replay_section(answer.replay)}; }
+Sections replay_row(const ResultAnswer& answer) {
+  return {replay_section(answer.session.replay())};
+}
 
-Sections flags(const ResultAnswer& answer) { return {flags_section(answer.recording.built)}; }
+Sections flags(const ResultAnswer& answer) {
+  return {flags_section(answer.session.recording().built)};
+}
 
 Sections graph(const ResultAnswer& answer) {
-  const Recording& recording = answer.recording;
+  const Recording& recording = answer.session.recording();
   const std::uint64_t dependencies = recording.graph().topology().dependency_count();
   Section section{.key = "graph"};
   section.line("graph",

@@ -105,13 +105,13 @@ Table steps_table(const Replay& replay) {
 }  // namespace
 
 Sections replay(const ResultAnswer& answer) {
-  const Replay& replay = answer.replay;
+  const Replay& replay = answer.session.replay();
   Section measured = steps_section("measured", replay.measured, replay.measured_answer);
   measured.datum("scatter", Value::share(replay.scatter));
   measured.datum("is_given", Value::flag(replay.is_given));
-  measured.datum("steps_note", Value::words(answer.recording.built.steps_note));
-  measured.datum("without_one_off", Value::flag(answer.recording.without_one_off));
-  measured.tables.push_back(one_off_table(answer.recording));
+  measured.datum("steps_note", Value::words(answer.session.recording().built.steps_note));
+  measured.datum("without_one_off", Value::flag(answer.session.recording().without_one_off));
+  measured.tables.push_back(one_off_table(answer.session.recording()));
   Section baseline = steps_section("baseline", replay.run.steps, replay.run.answer);
   baseline.datum("error", Value::change(replay.error));
   baseline.datum("span_error", Value::change(replay.span_error));
@@ -120,21 +120,23 @@ Sections replay(const ResultAnswer& answer) {
 }
 
 Sections replay_page(const ResultAnswer& answer) {
-  Section section{.key = "replay", .headline = replay_text(answer.replay)};
-  const std::string& found = answer.recording.built.steps_note;
-  section.line("steps", (found.empty() ? found : found + "; ") + steps_text(answer.replay));
-  section.line("one-off", one_off_text(answer.recording), Show::always,
-               answer.recording.without_one_off ? "" : "; --without-one-off leaves them out");
-  section.line("span", span_text(answer.replay));
+  Section section{.key = "replay", .headline = replay_text(answer.session.replay())};
+  const std::string& found = answer.session.recording().built.steps_note;
+  section.line("steps",
+               (found.empty() ? found : found + "; ") + steps_text(answer.session.replay()));
+  section.line(
+      "one-off", one_off_text(answer.session.recording()), Show::always,
+      answer.session.recording().without_one_off ? "" : "; --without-one-off leaves them out");
+  section.line("span", span_text(answer.session.replay()));
   return {std::move(section)};
 }
 
 Sections all_steps(const ResultAnswer& answer) {
-  if (!answer.all_steps || answer.replay.measured_answer.is_span) {
+  if (!answer.all_steps || answer.session.replay().measured_answer.is_span) {
     return {};
   }
-  Section section{.key = "steps", .scale_ns = answer.replay.measured_answer.step_ns};
-  section.tables.push_back(steps_table(answer.replay));
+  Section section{.key = "steps", .scale_ns = answer.session.replay().measured_answer.step_ns};
+  section.tables.push_back(steps_table(answer.session.replay()));
   return {std::move(section)};
 }
 

@@ -6,6 +6,7 @@
 #include "apps/report/pages/result.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/text.h"
+#include "models/hardware/costs/cost_table.h"
 
 namespace foretrace::report::sections {
 namespace {
@@ -16,6 +17,18 @@ std::string parameters_text(const Applied& applied) {
     text += fmt::format("{}{}={}", text.empty() ? "" : ", ", name, value);
   }
   return text;
+}
+
+/// A table that is part of the question is not repeated.
+std::vector<Applied> shown_stack(const ResultAnswer& answer) {
+  std::vector<Applied> stack = answer.predicted->prediction().applied;
+  if (answer.table_label.empty()) return stack;
+  for (Applied& applied : stack) {
+    for (auto& [key, value] : applied.parameters) {
+      if (costing::CostTable::is_document(value)) value = answer.table_label;
+    }
+  }
+  return stack;
 }
 
 Section stack_section(const std::vector<Applied>& stack) {
@@ -52,10 +65,10 @@ Section stack_assumptions(const std::vector<Applied>& stack) {
 }  // namespace
 
 Sections applied(const ResultAnswer& answer) {
-  if (answer.prediction == nullptr) {
+  if (answer.predicted == nullptr) {
     return {};
   }
-  const std::vector<Applied>& stack = answer.prediction->applied;
+  const std::vector<Applied> stack = shown_stack(answer);
   Section document{.key = "applied", .show = Show::never};
   Table table{
       .key = "applied",

@@ -48,19 +48,19 @@ std::string best_set_headline(const ResultAnswer& asked) {
                        names_of(answer, *answer.nearest));
   }
   if (!answer.best) {
-    const double scatter = asked.replay.scatter;
+    const double scatter = asked.session.replay().scatter;
     const bool is_scatter = answer.by == RankBy::time && scatter > 0 && answer.tolerance == scatter;
     return fmt::format(
         "no set of what-ifs saves {} here{}: {} {} as it is",
         answer.by == RankBy::memory ? "memory" : "time",
         is_scatter ? fmt::format(" beyond the {} by which steps scatter", percent_text(scatter))
                    : "",
-        step_word(asked.replay.run.answer), time_text(before));
+        step_word(asked.session.run().answer), time_text(before));
   }
   const ChosenSet& best = *answer.best;
   std::string text = fmt::format(
       "best set: {}, {} {} -> {} ({}, {}{}), between {} and {}", names_in_order(answer),
-      step_word(asked.replay.run.answer), time_text(answer.now.step_ns),
+      step_word(asked.session.run().answer), time_text(answer.now.step_ns),
       time_text(best.step_ns, answer.now.step_ns), change_text(best.step_ns, answer.now.step_ns),
       factor_text(best.speedup), best.samples == 1 ? "" : " per sample",
       time_text(answer.low_ns, before), time_text(answer.high_ns, before));

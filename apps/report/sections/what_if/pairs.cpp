@@ -19,7 +19,7 @@ constexpr std::size_t brief_pair_rows = 6;
 
 std::string pairs_headline(const ResultAnswer& answer) {
   const PairRanking& pairs = *answer.pairs;
-  const StepAnswer& step = answer.replay.run.answer;
+  const StepAnswer& step = answer.session.run().answer;
   if (pairs.rows.empty()) {
     return fmt::format("no two of {} can be together", plural(pairs.singles.size(), "what-if"));
   }
@@ -44,7 +44,7 @@ std::string verdict(std::int64_t together, std::int64_t sum, std::int64_t tolera
 /// Both figures of a pair, and whether both together give what they give alone.
 std::vector<Value> pair_cells(const ResultAnswer& answer, const RankedPair& pair) {
   const Ranking& ranking = *answer.ranking;
-  const std::int64_t before = answer.replay.run.answer.step_ns;
+  const std::int64_t before = answer.session.step_ns();
   const Value step = Value::time(pair.step_ns);
   const Value change = Value::change(change_of(pair.step_ns, before));
   const std::int64_t live = ranking.memory ? ranking.memory->live_bytes : 0;
@@ -78,7 +78,7 @@ Table pair_rows(const ResultAnswer& answer) {
   const PairRanking& pairs = *answer.pairs;
   const bool by_memory = answer.ranking->by == RankBy::memory;
   const bool has_memory = answer.ranking->memory.has_value();
-  const std::int64_t before = answer.replay.run.answer.step_ns;
+  const std::int64_t before = answer.session.step_ns();
   const std::string first = by_memory ? "live peak" : "step";
   const std::string second = by_memory ? "step" : has_memory ? "live peak" : "";
   Table table{.key = "rows",
@@ -136,7 +136,7 @@ Sections pairs(const ResultAnswer& answer) {
   Section section{.key = "pairs",
                   .path = "pairs",
                   .headline = pairs_headline(answer),
-                  .scale_ns = answer.replay.run.answer.step_ns};
+                  .scale_ns = answer.session.step_ns()};
   section.line("combined",
                fmt::format("the best {} of the what-ifs that gain {} alone, with their defaults "
                            "(--top changes that): {}",
@@ -156,10 +156,9 @@ Sections pairs(const ResultAnswer& answer) {
   }
   section.datum("illegal", Value::list(std::move(illegal)));
   if (!pairs.rows.empty()) {
-    section.note(
-        fmt::format("sum: if both gains added up; less or more: by over {}",
-                    by_memory ? bytes_text(pairs.tolerance_bytes)
-                              : time_text(pairs.tolerance_ns, answer.replay.run.answer.step_ns)));
+    section.note(fmt::format("sum: if both gains added up; less or more: by over {}",
+                             by_memory ? bytes_text(pairs.tolerance_bytes)
+                                       : time_text(pairs.tolerance_ns, answer.session.step_ns())));
   }
   if (!pairs.illegal.empty()) {
     section.notes.push_back(

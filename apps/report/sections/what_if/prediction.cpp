@@ -23,15 +23,16 @@ std::string throughput_text(const Throughput& throughput) {
 
 /// The step that is predicted, whether or not it has room.
 std::string step_line(const ResultAnswer& answer) {
-  const std::int64_t before = answer.replay.run.answer.step_ns;
-  const Prediction& prediction = *answer.prediction;
+  const std::int64_t before = answer.session.step_ns();
+  const Prediction& prediction = answer.predicted->prediction();
   const std::int64_t after = prediction.run.answer.step_ns;
   std::string line =
-      fmt::format("{} {} now, {} predicted ({}", step_word(answer.replay.run.answer),
+      fmt::format("{} {} now, {} predicted ({}", step_word(answer.session.run().answer),
                   time_text(before), time_text(after, before), change_text(after, before));
   // Where the work of a step changes, its time alone does not say what is gained.
-  line += prediction.throughput ? ")" + throughput_text(*prediction.throughput)
-                                : fmt::format(", {})", factor_text(speedup_of(before, after, 1)));
+  const auto& throughput = answer.predicted->throughput();
+  line += throughput ? ")" + throughput_text(*throughput)
+                     : fmt::format(", {})", factor_text(speedup_of(before, after, 1)));
   if (prediction.low_ns != prediction.high_ns) {
     line += fmt::format(", between {} and {}", time_text(prediction.low_ns, before),
                         time_text(prediction.high_ns, before));
@@ -99,7 +100,8 @@ Value fit_value(const DeviceFit& fit) {
 }
 
 /// The step with its range, for documents.
-Section predicted_steps(const Prediction& prediction) {
+Section predicted_steps(const Answer& answer) {
+  const Prediction& prediction = answer.prediction();
   Section steps = steps_section("predicted", prediction.run.steps, prediction.run.answer);
   steps.datum("low_ns", Value::time(prediction.low_ns));
   steps.datum("high_ns", Value::time(prediction.high_ns));
@@ -108,15 +110,16 @@ Section predicted_steps(const Prediction& prediction) {
                              {"declared_high_ns", Value::time(prediction.declared_high_ns)},
                              {"faster", side_value(prediction.faster)},
                              {"slower", side_value(prediction.slower)}}));
-  if (prediction.throughput) steps.datum("throughput", throughput_value(*prediction.throughput));
-  if (prediction.fit) steps.datum("device_memory", fit_value(*prediction.fit));
+  if (answer.throughput()) steps.datum("throughput", throughput_value(*answer.throughput()));
+  if (answer.fit()) steps.datum("device_memory", fit_value(*answer.fit()));
   return steps;
 }
 
 std::string noise_text(const ResultAnswer& answer) {
-  const Replay& replay = answer.replay;
-  const double change = change_of(answer.prediction->run.answer.step_ns, replay.run.answer.step_ns);
-  const auto& throughput = answer.prediction->throughput;
+  const Replay& replay = answer.session.replay();
+  const double change =
+      change_of(answer.predicted->run().answer.step_ns, replay.run.answer.step_ns);
+  const auto& throughput = answer.predicted->throughput();
   const bool is_throughput = throughput && std::abs(throughput->ratio - 1) > replay.scatter;
   return replay.scatter > 0 && std::abs(change) <= replay.scatter && !is_throughput
              ? fmt::format("within the {} by which the recorded steps scatter: noise",
@@ -127,30 +130,27 @@ std::string noise_text(const ResultAnswer& answer) {
 }  // namespace
 
 Sections prediction(const ResultAnswer& answer) {
-  if (answer.prediction == nullptr) {
+  if (answer.predicted == nullptr) {
     return {};
   }
-  const Prediction& prediction = *answer.prediction;
-  const bool has_room = !prediction.fit || prediction.fit->fits;
+  const Answer& predicted = *answer.predicted;
+  const Prediction& prediction = predicted.prediction();
+  const bool has_room = predicted.fits();
   const bool in_budget = answer.predicted_budget == nullptr || answer.predicted_budget->fits;
   Section section{.key = "prediction",
-                  .headline = !has_room   ? text_of_misfit(*prediction.fit)
+                  .headline = !has_room   ? text_of_misfit(*predicted.fit())
                               : in_budget ? step_line(answer)
                                           : budget_headline(*answer.predicted_budget),
                   .remark = noise_text(answer)};
   if (!has_room || !in_budget) section.line("if it did", step_line(answer));
-  if (answer.predicted != nullptr) {
-    section.line("rests on",
-                 provenance_text(*answer.predicted) + " of the predicted critical path");
-  }
+  section.line("rests on",
+               provenance_text(predicted.analysis()) + " of the predicted critical path");
   section.line("faster by", side_text(prediction.faster), Show::details);
   section.line("slower by", side_text(prediction.slower), Show::details);
-  const std::int64_t before = answer.replay.run.answer.step_ns;
-  const std::int64_t after = prediction.run.answer.step_ns;
-  section.datum("speedup",
-                Value::factor(speedup_of(before, after, prediction.samples.value_or(1))));
-  section.datum("time_ratio", Value::factor(time_ratio_of(before, after)));
-  return {std::move(section), predicted_steps(prediction)};
+  const std::int64_t before = answer.session.step_ns();
+  section.datum("speedup", Value::factor(predicted.speedup()));
+  section.datum("time_ratio", Value::factor(time_ratio_of(before, predicted.step_ns())));
+  return {std::move(section), predicted_steps(predicted)};
 }
 
 }  // namespace foretrace::report::sections

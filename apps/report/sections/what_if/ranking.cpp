@@ -32,7 +32,7 @@ bool has_examples(const Ranking& ranking) {
 
 std::string ranking_headline(const ResultAnswer& answer) {
   const Ranking& ranking = *answer.ranking;
-  const StepAnswer& step = answer.replay.run.answer;
+  const StepAnswer& step = answer.session.run().answer;
   const std::int64_t before = step.step_ns;
   if (ranking.rows.empty()) {
     return fmt::format("none of {} applies to this trace",
@@ -75,7 +75,7 @@ std::string remark_of(const Ranked& row) {
 /// Where each column stands depends on what the ranking is by.
 Table ranking_rows(const ResultAnswer& answer) {
   const Ranking& ranking = *answer.ranking;
-  const std::int64_t before = answer.replay.run.answer.step_ns;
+  const std::int64_t before = answer.session.step_ns();
   const bool by_memory = ranking.by == RankBy::memory;
   const bool has_memory = ranking.memory.has_value();
   Table table{.key = "rows",
@@ -206,7 +206,7 @@ Sections ranking(const ResultAnswer& answer) {
   Section section{.key = "ranking",
                   .path = "ranking",
                   .headline = ranking_headline(answer),
-                  .scale_ns = answer.replay.run.answer.step_ns};
+                  .scale_ns = answer.session.step_ns()};
   section.datum("by", Value::words(ranking.by == RankBy::memory ? "memory" : "time"));
   section.datum("memory", need_value(ranking.memory));
   if (ranking.memory) {
@@ -224,9 +224,9 @@ Sections ranking(const ResultAnswer& answer) {
     std::string how = "each alone, with its default parameters";
     if (has_examples(ranking))
       how += " or the settings in its row, which ship with it as an example";
-    if (answer.replay.scatter >= least_scatter) {
+    if (answer.session.replay().scatter >= least_scatter) {
       how += fmt::format("; noise: within the {} by which the recorded steps scatter",
-                         percent_text(answer.replay.scatter));
+                         percent_text(answer.session.replay().scatter));
     }
     section.note(how);
   }

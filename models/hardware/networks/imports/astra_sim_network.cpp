@@ -23,6 +23,7 @@
 #include <fmt/ranges.h>
 
 #include "models/hardware/networks/cluster_import.h"
+#include "models/hardware/networks/imports/yaml_lists.h"
 #include "sim/core/params.h"
 
 namespace foretrace::cluster_imports::astra_sim_network_parts {
@@ -54,37 +55,6 @@ constexpr std::array<std::string_view, 12> untaken = {"scheduling-policy",
                                                       "model-shared-bus",
                                                       "trace-enabled"};
 
-std::string_view trimmed(std::string_view text) {
-  constexpr std::string_view blanks = " \t\r";
-  const std::size_t first = text.find_first_not_of(blanks);
-  if (first == std::string_view::npos) return {};
-  return text.substr(first, text.find_last_not_of(blanks) - first + 1);
-}
-
-/// A line "key: [ a, b ]" of the YAML that such files are written in.
-struct Line {
-  std::size_t number = 0;
-  std::string_view key;
-  std::vector<std::string_view> values;
-};
-
-std::optional<Line> parse_line(std::string_view text) {
-  text = trimmed(text.substr(0, std::min(text.find('#'), text.size())));
-  const std::size_t colon = text.find(':');
-  if (colon == std::string_view::npos) return std::nullopt;
-  Line line;
-  line.key = trimmed(text.substr(0, colon));
-  std::string_view list = trimmed(text.substr(colon + 1));
-  if (list.size() < 2 || list.front() != '[' || list.back() != ']') return line;
-  list = list.substr(1, list.size() - 2);
-  while (!list.empty()) {
-    const std::size_t comma = std::min(list.find(','), list.size());
-    line.values.push_back(trimmed(list.substr(0, comma)));
-    list.remove_prefix(std::min(list.size(), comma + 1));
-  }
-  return line;
-}
-
 bool recognizes(const ImportedFile& file) {
   if (file.document.kind != ConfigValue::Kind::null) return false;
   std::size_t found = 0;
@@ -106,58 +76,57 @@ class Reader {
   }
   void read_lines();
   void read_dimensions();
-  double value(const Line& line, std::size_t i, double low, double high);
+  double value(const YamlList& line, std::size_t i, double low, double high);
   void read_system(const ImportedFile& system);
   void read_algorithms(Members& root, std::size_t kind);
   void settle();
-  [[nodiscard]] const Line& line_of(std::size_t key) const { return lines_[key]; }
+  [[nodiscard]] const YamlList& line_of(std::size_t key) const { return lines_[key]; }
 
   const ImportedFile& file_;
   Cluster& cluster_;
-  std::array<Line, keys.size()> lines_;
+  std::array<YamlList, keys.size()> lines_;
   std::string mistake_;
 };
 
 void Reader::read_lines() {
-  std::string_view rest = file_.text;
-  for (std::size_t number = 1; !rest.empty(); ++number) {
-    const std::size_t end = std::min(rest.find('\n'), rest.size());
-    auto line = parse_line(rest.substr(0, end));
-    rest.remove_prefix(std::min(rest.size(), end + 1));
-    if (!line.has_value()) continue;
-    line->number = number;
-    const auto* const key = std::find(keys.begin(), keys.end(), line->key);
+  auto lists = yaml_lists(file_.text, file_.path);
+  if (!lists) {
+    mistake_ = lists.error().message;
+    return;
+  }
+  for (YamlList& list : *lists) {
+    const auto* const key = std::find(keys.begin(), keys.end(), list.key);
     if (key != keys.end()) {
-      lines_[static_cast<std::size_t>(key - keys.begin())] = *std::move(line);
+      lines_[static_cast<std::size_t>(key - keys.begin())] = std::move(list);
       continue;
     }
-    mistake(fmt::format("{}:{}", file_.path, number), line->key,
-            fmt::format("is no member of a network{}, expected {}", did_you_mean(line->key, keys),
+    mistake(fmt::format("{}:{}", file_.path, list.line), list.key,
+            fmt::format("is no member of a network{}, expected {}", did_you_mean(list.key, keys),
                         fmt::join(keys, ", ")));
   }
   for (std::size_t i = 0; i < keys.size(); ++i) {
-    if (lines_[i].number == 0) {
+    if (lines_[i].line == 0) {
       mistake(file_.path, keys[i], "missing key, expected a list such as [ Switch ] or [ 8 ]");
     } else if (lines_[i].values.empty() || lines_[i].values.size() > most_tiers) {
-      mistake(fmt::format("{}:{}", file_.path, lines_[i].number), keys[i],
+      mistake(fmt::format("{}:{}", file_.path, lines_[i].line), keys[i],
               fmt::format("got {} values, expected a list of 1 to {}", lines_[i].values.size(),
                           most_tiers));
     } else if (lines_[i].values.size() != lines_[0].values.size()) {
-      mistake(fmt::format("{}:{}", file_.path, lines_[i].number), keys[i],
+      mistake(fmt::format("{}:{}", file_.path, lines_[i].line), keys[i],
               fmt::format("got {} values, expected {}, as of topology", lines_[i].values.size(),
                           lines_[0].values.size()));
     }
   }
 }
 
-double Reader::value(const Line& line, std::size_t i, double low, double high) {
+double Reader::value(const YamlList& line, std::size_t i, double low, double high) {
   const std::string_view text = line.values[i];
   double number = 0;
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), number);
   if (error == std::errc() && end == text.data() + text.size() && number >= low && number <= high) {
     return number;
   }
-  mistake(fmt::format("{}:{}", file_.path, line.number), line.key,
+  mistake(fmt::format("{}:{}", file_.path, line.line), line.key,
           fmt::format("got {}, expected a number from {:g} to {:g}", in_quotes(text), low, high));
   return low;
 }
@@ -169,7 +138,7 @@ void Reader::read_dimensions() {
     const std::string_view name = line_of(0).values[i];
     const auto* const topology = std::find(topologies.begin(), topologies.end(), name);
     if (topology == topologies.end()) {
-      mistake(fmt::format("{}:{}", file_.path, line_of(0).number), "topology",
+      mistake(fmt::format("{}:{}", file_.path, line_of(0).line), "topology",
               fmt::format("got {}{}, expected one of {}", in_quotes(name),
                           did_you_mean(name, topologies), fmt::join(topologies, ", ")));
       return;
@@ -177,7 +146,7 @@ void Reader::read_dimensions() {
     tier.links = static_cast<TierLinks>(topology - topologies.begin());
     const double size = value(line_of(1), i, 2, most_accelerators);
     if (size != std::floor(size)) {
-      return mistake(fmt::format("{}:{}", file_.path, line_of(1).number), "npus_count",
+      return mistake(fmt::format("{}:{}", file_.path, line_of(1).line), "npus_count",
                      fmt::format("got {}, expected a whole number", line_of(1).values[i]));
     }
     tier.size = static_cast<std::uint32_t>(size);
@@ -187,7 +156,7 @@ void Reader::read_dimensions() {
     cluster_.tier_network.tiers.push_back(tier);
   }
   if (all > most_accelerators) {
-    mistake(fmt::format("{}:{}", file_.path, line_of(1).number), "npus_count",
+    mistake(fmt::format("{}:{}", file_.path, line_of(1).line), "npus_count",
             fmt::format("got {:g} accelerators, expected at most {:g}", all, most_accelerators));
   }
 }

@@ -1,6 +1,11 @@
 #include "apps/cli/output/as_typed.h"
 
+#include <string>
+#include <string_view>
+
 #include <doctest/doctest.h>
+
+#include "trace/formats/common/own_files.h"
 
 namespace foretrace::app {
 namespace {
@@ -22,6 +27,38 @@ TEST_CASE("as typed: advice names the option, wherever it stands") {
         "--network-bandwidth");
   CHECK(as_typed("rank all: no work and no times, expected an order by memory") ==
         "--rank-all: no work and no times, expected --by memory");
+}
+
+TEST_CASE("as typed: what a file is becomes the command that takes it; a pipe becomes a file") {
+  const auto told = [](const std::string& file, const std::string& kind) {
+    return as_typed(file + ": holds a schema, expected a trace (it is " + kind + ")");
+  };
+  CHECK(told("run.json", "a training run") ==
+        "run.json: holds a schema, expected a trace (simulate takes it)");
+  CHECK(told("standard input", "a training run") ==
+        "standard input: holds a schema, expected a trace (simulate takes it as a file)");
+  CHECK(told("my.json", "a cluster") ==
+        "my.json: holds a schema, expected a trace (plan MODEL --cluster my.json takes it)");
+  CHECK(told("standard input", "an accelerator") ==
+        "standard input: holds a schema, expected a trace (whatif TRACE --accelerator FILE takes "
+        "it)");
+  CHECK(as_typed("explain: my.json holds a schema, expected a name (it is a model)") ==
+        "explain: my.json holds a schema, expected a name (plan my.json --cluster NAME takes it)");
+  CHECK(as_typed("a.json: /schema: got 'x', expected y; it is a what-if") ==
+        "a.json: /schema: got 'x', expected y; whatif TRACE --apply @a.json takes it");
+  CHECK(told("run.json", "a surprise").ends_with("(it is a surprise)"));
+}
+
+TEST_CASE("as typed: a command takes each kind of file that users write") {
+  for (const std::string name :
+       {"scenario", "training", "schedule", "serving", "streams", "mapping", "storage", "federated",
+        "sweep", "accelerator", "cluster", "framework", "model", "what_if", "kernel_table",
+        "attention"}) {
+    const std::string_view kind = trace::formats::kind_of_own("foretrace." + name + "/1");
+    CHECK_MESSAGE(!kind.empty(), name);
+    CHECK(as_typed("f: holds it, expected a trace (it is " + std::string(kind) + ")")
+              .ends_with(" takes it)"));
+  }
 }
 
 TEST_CASE("as typed: files that are called like a question, and other texts, stay") {

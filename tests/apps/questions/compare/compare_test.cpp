@@ -15,32 +15,20 @@
 namespace foretrace {
 namespace {
 
-struct Side {
+Session side_of(std::string_view text) {
   Recording recording;
-  Replay replay;
-};
-
-Side side_of(std::string_view text) {
-  Side side;
-  side.recording.built.graph = test::graph(text);
-  side.replay.run = *simulate_run(side.recording.graph());
-  return side;
+  recording.built.graph = test::graph(text);
+  return *Session::of(std::move(recording));
 }
 
-Side load_side(const std::vector<std::string>& paths) {
-  LoadOptions options;
-  options.memory_graph = true;
-  Result<Recording> recording = load_inputs(paths, options);
-  REQUIRE(recording.ok());
-  Result<Replay> replay = foretrace::replay(*recording);
-  REQUIRE(replay.ok());
-  return {*std::move(recording), *std::move(replay)};
+Session load_side(const std::vector<std::string>& paths) {
+  auto session = open(paths, {.load = {.memory_graph = true}});
+  REQUIRE(session.ok());
+  return *std::move(session);
 }
 
-Comparison compare_sides(const Side& before, const Side& after) {
-  return compare_runs(compared_run(before.recording, before.replay),
-                      compared_run(after.recording, after.replay))
-      .value();
+Comparison compare_sides(const Session& before, const Session& after) {
+  return compare_runs(compared_run(before), compared_run(after)).value();
 }
 
 std::int64_t change_of(const std::vector<Compared>& rows) {
@@ -82,7 +70,7 @@ std::string trace(std::string_view name) {
 }
 
 TEST_CASE("compare: a run has no difference to itself") {
-  const Side side = side_of("h:a(10) s:k(30)<a h:b(5) s2:m(100)<k c:d(15)<m");
+  const Session side = side_of("h:a(10) s:k(30)<a h:b(5) s2:m(100)<k c:d(15)<m");
   const Comparison comparison = compare_sides(side, side);
   CHECK(comparison.change_ns() == 0);
   for (const Compared& row : comparison.reasons) CHECK(row.change_ns() == 0);
@@ -90,8 +78,8 @@ TEST_CASE("compare: a run has no difference to itself") {
 
 TEST_CASE("compare: a longer kernel beneath another one is no reason, the other one is") {
   // k 10..40 covers m 15..25; then m takes 20 and still ends at 35; k takes 50 instead of 30.
-  const Side before = side_of("h:a(10) h:b(5) s:k1(30)<a s2:m1(10)<b");
-  const Side after = side_of("h:a(10) h:b(5) s:k1(50)<a s2:m1(20)<b");
+  const Session before = side_of("h:a(10) h:b(5) s:k1(30)<a s2:m1(10)<b");
+  const Session after = side_of("h:a(10) h:b(5) s:k1(50)<a s2:m1(20)<b");
   const Comparison comparison = compare_sides(before, after);
   CHECK(comparison.change_ns() == 20);
   check_sums(comparison);
@@ -103,8 +91,8 @@ TEST_CASE("compare: a longer kernel beneath another one is no reason, the other 
 }
 
 TEST_CASE("compare: a kernel that only one run has is matched with nothing") {
-  const Side before = side_of("h:a(10) s:k1(30)<a");
-  const Side after = side_of("h:a(10) s:k2(20)<a");
+  const Session before = side_of("h:a(10) s:k1(30)<a");
+  const Session after = side_of("h:a(10) s:k2(20)<a");
   const Comparison comparison = compare_sides(before, after);
   check_sums(comparison);
   REQUIRE(comparison.kernels.size() == 2);

@@ -49,8 +49,7 @@ Point simulated(const Loaded& run, const FitAnswer& answer, const FitSet& set) {
 
 TEST_CASE("fit: the answer is what trying every set of the demo finds") {
   const Loaded run = test::loaded(test::demo_memory_trace);
-  const auto answer =
-      fit_memory(run.recording, run.replay, {}, size(1024 * mebibyte), {}, {.most_members = 2});
+  const auto answer = fit_memory(run.session, {}, size(1024 * mebibyte), {.most_members = 2});
   REQUIRE_MESSAGE(answer.ok(), answer.error().message);
   REQUIRE(answer->best);
   CHECK(answer->is_complete);
@@ -113,7 +112,7 @@ TEST_CASE("fit: what it answers for real recordings fits when simulated again") 
                           Case{"triosim/vgg13_h100_kineto", 20480 * mebibyte}}) {
     const auto run = test::loaded_real(one.trace);
     if (!run) continue;
-    const auto answer = fit_memory(run->recording, run->replay, {}, size(one.bytes), {});
+    const auto answer = fit_memory(run->session, {}, size(one.bytes));
     REQUIRE_MESSAGE(answer.ok(), answer.error().message);
     INFO(one.trace);
     check_answer(*run, *answer);
@@ -122,11 +121,11 @@ TEST_CASE("fit: what it answers for real recordings fits when simulated again") 
 
 TEST_CASE("fit: a run that fits needs nothing, and where nothing fits the least is named") {
   const Loaded run = test::loaded(test::demo_memory_trace);
-  const auto roomy = fit_memory(run.recording, run.replay, {}, size(std::int64_t{80} << 30), {});
+  const auto roomy = fit_memory(run.session, {}, size(std::int64_t{80} << 30));
   REQUIRE(roomy.ok());
   CHECK(roomy->fits_now());
   CHECK_FALSE(roomy->best);
-  const auto tight = fit_memory(run.recording, run.replay, {}, size(610 * mebibyte), {});
+  const auto tight = fit_memory(run.session, {}, size(610 * mebibyte));
   REQUIRE(tight.ok());
   CHECK_FALSE(tight->best);
   REQUIRE(tight->smallest);
@@ -140,8 +139,7 @@ TEST_CASE("fit: what is applied already stays, and its conflicts and settings ar
   const Loaded run = test::loaded(test::demo_memory_trace);
   const std::vector<std::string> texts = {"eight_bit_optimizer"};
   const std::vector<WhatIf> stack = stack_of(texts);
-  const auto answer =
-      fit_memory(run.recording, run.replay, stack, size(1024 * mebibyte), {}, {.most_members = 2});
+  const auto answer = fit_memory(run.session, stack, size(1024 * mebibyte), {.most_members = 2});
   REQUIRE_MESSAGE(answer.ok(), answer.error().message);
   for (const WhatIfChoice& choice : answer->choices) {
     CHECK(choice.info->name != "eight_bit_optimizer");
@@ -166,7 +164,7 @@ TEST_CASE("fit: what is applied already stays, and its conflicts and settings ar
 
 TEST_CASE("fit: a recording without memory, a size that is none, an accelerator by name") {
   const Loaded run = test::loaded(FORETRACE_SOURCE_DIR "/tests/fixtures/kineto_json/rocm.json");
-  const auto answer = fit_memory(run.recording, run.replay, {}, size(mebibyte), {});
+  const auto answer = fit_memory(run.session, {}, size(mebibyte));
   REQUIRE_FALSE(answer.ok());
   CHECK(answer.error().message.find("profile_memory=True") != std::string::npos);
   CHECK(parse_target(*test::shipped(), "24 GiB", std::nullopt)->capacity_bytes == std::int64_t{24}

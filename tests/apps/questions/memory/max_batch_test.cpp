@@ -35,7 +35,7 @@ bool fits_at(const Loaded& run, const MemoryTarget& target, std::int64_t batch,
 
 void check_largest(const Loaded& run, const MemoryTarget& target,
                    const std::vector<std::string>& texts = {}) {
-  const auto answer = find_max_batch(run.recording, run.replay, stack_of(texts), target, {});
+  const auto answer = find_max_batch(run.session, stack_of(texts), target);
   REQUIRE_MESSAGE(answer.ok(), answer.error().message);
   const std::int64_t recorded = answer->recorded_batch;
   REQUIRE(answer->max_batch > 0);
@@ -65,7 +65,7 @@ TEST_CASE("max batch: the largest fits when simulated again, the next one does n
 
 TEST_CASE("max batch: the recorded batch is the recorded step, and it is read from shapes") {
   const Loaded run = test::loaded(test::demo_memory_trace);
-  const auto answer = find_max_batch(run.recording, run.replay, {}, gibibytes(8), {});
+  const auto answer = find_max_batch(run.session, {}, gibibytes(8));
   REQUIRE(answer.ok());
   CHECK(answer->recorded_batch == 64);
   for (const BatchPoint& point : answer->points) {
@@ -82,9 +82,9 @@ TEST_CASE("max batch: the recorded batch is the recorded step, and it is read fr
 
 TEST_CASE("max batch: accumulated passes count, and memory is of one pass") {
   const Loaded run = test::loaded(test::demo_memory_trace);
-  const auto alone = find_max_batch(run.recording, run.replay, {}, gibibytes(4), {});
+  const auto alone = find_max_batch(run.session, {}, gibibytes(4));
   const auto stack = stack_of({"gradient_accumulation:steps=2"});
-  const auto twice = find_max_batch(run.recording, run.replay, stack, gibibytes(4), {});
+  const auto twice = find_max_batch(run.session, stack, gibibytes(4));
   REQUIRE(alone.ok());
   REQUIRE_MESSAGE(twice.ok(), twice.error().message);
   CHECK(twice->passes == 2);
@@ -106,7 +106,7 @@ TEST_CASE(
   const auto run = test::loaded_real("triosim/vgg13_h100_kineto");
   if (!run) return;
   const MemoryTarget target = gibibytes(40);
-  const auto answer = find_max_batch(run->recording, run->replay, {}, target, {});
+  const auto answer = find_max_batch(run->session, {}, target);
   REQUIRE(answer.ok());
   CHECK_FALSE(answer->scan.gaps.empty());
   // None of the multiples that the answer claims to have tried fits.
@@ -123,21 +123,21 @@ TEST_CASE("max batch: nothing fits, batch_size in the stack, no memory") {
   const Loaded run = test::loaded(test::demo_memory_trace);
   MemoryTarget tiny = gibibytes(1);
   tiny.capacity_bytes = std::int64_t{601} << 20;
-  const auto none = find_max_batch(run.recording, run.replay, {}, tiny, {});
+  const auto none = find_max_batch(run.session, {}, tiny);
   REQUIRE(none.ok());
   CHECK(none->max_batch == 0);
   const auto resized = stack_of({"batch_size:factor=2"});
-  const auto refused = find_max_batch(run.recording, run.replay, resized, gibibytes(8), {});
+  const auto refused = find_max_batch(run.session, resized, gibibytes(8));
   REQUIRE_FALSE(refused.ok());
   CHECK(refused.error().code == ErrorCode::bad_usage);
   const auto by_shape = stack_of({"flash_attention"});
-  const auto stale = find_max_batch(run.recording, run.replay, by_shape, gibibytes(8), {});
+  const auto stale = find_max_batch(run.session, by_shape, gibibytes(8));
   REQUIRE_FALSE(stale.ok());
   CHECK(stale.error().message ==
         "largest batch: flash_attention takes the time of the recorded batch, expected a stack "
         "without it");
   const Loaded bare = test::loaded(FORETRACE_SOURCE_DIR "/tests/fixtures/kineto_json/rocm.json");
-  CHECK_FALSE(find_max_batch(bare.recording, bare.replay, {}, gibibytes(8), {}).ok());
+  CHECK_FALSE(find_max_batch(bare.session, {}, gibibytes(8)).ok());
 }
 
 TEST_CASE("max batch: a line through three points by least squares") {

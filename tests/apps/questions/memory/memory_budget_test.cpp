@@ -47,11 +47,9 @@ TEST_CASE("memory budget: what fits takes as long as without a budget") {
 
 TEST_CASE("memory budget: a size is counted as --fit counts it") {
   BudgetQuestion question{*parse_budget_size("1 GiB"), *parse_when_full("dtr")};
-  const auto replayed = replay(chain());
-  REQUIRE(replayed.ok());
-  const Timeline& timeline = replayed->run.timeline;
-  REQUIRE(count_overhead(chain(), timeline, question).ok());
-  const auto need = MemoryModel(chain(), timeline).need(chain().graph(), timeline);
+  const Session session = *Session::of(chain());
+  REQUIRE(count_overhead(session, question).ok());
+  const auto need = session.need();
   const auto target = parse_target(*test::shipped(), "1 GiB", chain().accelerator);
   REQUIRE(need);
   REQUIRE(target.ok());
@@ -77,12 +75,12 @@ TEST_CASE("memory budget: --fit tries what --when-full tries, with the same figu
   const test::Loaded run =
       test::loaded(FORETRACE_SOURCE_DIR "/tests/golden/simulate_in_a_memory_budget/trace.json");
   BudgetQuestion question{*parse_budget_size("1 GiB"), *parse_when_full("dtr")};
-  REQUIRE(count_overhead(run.recording, run.replay.run.timeline, question).ok());
+  REQUIRE(count_overhead(run.session, question).ok());
   question.size.bytes = question.overhead_bytes + (28 << 20);
   auto target = parse_target(*test::shipped(), "1 GiB", run.recording.accelerator);
   REQUIRE(target.ok());
   target->capacity_bytes = question.size.bytes;
-  const auto fit = fit_memory(run.recording, run.replay, {}, *target, {}, {.most_members = 1});
+  const auto fit = fit_memory(run.session, {}, *target, {.most_members = 1});
   REQUIRE_MESSAGE(fit.ok(), fit.error().message);
   CHECK_FALSE(fit->fits_now());
   CHECK(fit->policies.size() == policies::all().size() + 1);  // waiting is the other

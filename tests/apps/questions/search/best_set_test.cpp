@@ -47,7 +47,7 @@ double asked(const Loaded& run, const std::vector<std::string>& texts) {
 
 BestSetAnswer found(const Loaded& run, const BestSetQuestion& question,
                     const std::vector<std::string>& stack = {}) {
-  const auto answer = find_best_set(run.recording, run.replay, test::stack_of(stack), {}, question);
+  const auto answer = find_best_set(run.session, test::stack_of(stack), question);
   REQUIRE_MESSAGE(answer.ok(), (answer.ok() ? "" : answer.error().message));
   return *answer;
 }
@@ -162,13 +162,12 @@ TEST_CASE("best set: on top of a stack, which is none of its members") {
 
 TEST_CASE("best set: names that are not known, and tensors that were not recorded, are mistakes") {
   const Loaded run = test::loaded(test::demo_memory_trace);
-  const auto unknown = find_best_set(run.recording, run.replay, {}, {},
-                                     {.without = {"mixed_precison"}, .target = {}});
+  const auto unknown =
+      find_best_set(run.session, {}, {.without = {"mixed_precison"}, .target = {}});
   REQUIRE_FALSE(unknown.ok());
   CHECK(unknown.error().message.find("did you mean 'mixed_precision'") != std::string::npos);
-  const auto nothing =
-      find_best_set(run.recording, run.replay,
-                    test::stack_of({"scale:select='name~no_such',factor=1"}), {}, {.target = {}});
+  const auto nothing = find_best_set(
+      run.session, test::stack_of({"scale:select='name~no_such',factor=1"}), {.target = {}});
   REQUIRE_FALSE(nothing.ok());
   CHECK(nothing.error().code == ErrorCode::no_match);
 }
@@ -176,9 +175,8 @@ TEST_CASE("best set: names that are not known, and tensors that were not recorde
 TEST_CASE("best set: on top of what changes nothing it is the best set of the recording") {
   const Loaded run = test::loaded(test::demo_memory_trace);
   const BestSetQuestion question{.most_members = 1, .target = {}};
-  const auto plain = find_best_set(run.recording, run.replay, {}, {}, question);
-  const auto same =
-      find_best_set(run.recording, run.replay, test::stack_of({"scale:factor=1"}), {}, question);
+  const auto plain = find_best_set(run.session, {}, question);
+  const auto same = find_best_set(run.session, test::stack_of({"scale:factor=1"}), question);
   REQUIRE(plain.ok());
   REQUIRE_MESSAGE(same.ok(), same.error().message);
   REQUIRE((plain->best && same->best));

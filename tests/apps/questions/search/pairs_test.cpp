@@ -21,9 +21,9 @@ struct Answers {
 };
 
 Answers answers_of(const Loaded& run, RankBy by, std::size_t top) {
-  auto ranking = rank_all(run.recording, run.replay, {}, by);
+  auto ranking = rank_all(run.session, {.by = by});
   REQUIRE_MESSAGE(ranking.ok(), ranking.error().message);
-  auto pairs = rank_pairs(run.recording, run.replay, {}, *ranking, top);
+  auto pairs = rank_pairs(run.session, *ranking, top);
   REQUIRE_MESSAGE(pairs.ok(), pairs.error().message);
   return {*std::move(ranking), *std::move(pairs)};
 }
@@ -100,10 +100,10 @@ TEST_CASE("pairs: two on the same tensors save less than the sum") {
 
 TEST_CASE("ranking: by memory needs tensors; without them rows have none") {
   const Loaded run = test::loaded(FORETRACE_SOURCE_DIR "/tests/fixtures/kineto_json/rocm.json");
-  const auto refused = rank_all(run.recording, run.replay, {}, RankBy::memory);
+  const auto refused = rank_all(run.session, {.by = RankBy::memory});
   REQUIRE_FALSE(refused.ok());
   CHECK(refused.error().message.find("profile_memory=True") != std::string::npos);
-  const auto ranking = rank_all(run.recording, run.replay, {});
+  const auto ranking = rank_all(run.session);
   REQUIRE(ranking.ok());
   CHECK_FALSE(ranking->memory);
   for (const Ranked& row : ranking->rows) CHECK_FALSE(row.memory);

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "apps/session/predict.h"
+#include "apps/session/recording/load.h"
 #include "tests/apps/support/program.h"
 #include "tests/configs.h"
 

@@ -94,13 +94,11 @@ TEST_CASE("one rank stays what it was") {
 }
 
 TEST_CASE("a made-up job is matched, its stalls are found and its bandwidth is right") {
-  const auto recording = load_inputs(std::vector<std::string>{fixture});
-  REQUIRE_MESSAGE(recording.ok(), (recording.ok() ? std::string() : recording.error().message));
-  REQUIRE(recording->job != nullptr);
-  const auto replay = foretrace::replay(*recording);
-  REQUIRE(replay.ok());
-  CHECK(std::abs(replay->worst_step_error) < 1e-4);
-  const Communication cost = communication_of(*recording, replay->run.timeline);
+  const auto session = open(fixture);
+  REQUIRE_MESSAGE(session.ok(), (session.ok() ? std::string() : session.error().message));
+  REQUIRE(session->recording().job != nullptr);
+  CHECK(std::abs(session->replay().worst_step_error) < 1e-4);
+  const Communication cost = communication_of(*session);
   CHECK(cost.collectives == 180);  // 45 on each of 4 ranks
   CHECK(cost.matched == 180);
   REQUIRE(cost.rows.size() == 1);
@@ -120,10 +118,9 @@ TEST_CASE("a made-up job is matched, its stalls are found and its bandwidth is r
   CHECK(cost.ranks[0].exposed_waiting_ns > 85'000'000);
   CHECK(cost.ranks[2].exposed_waiting_ns < 5'000'000);
   // What nobody waiting would save is what the stalls cost.
-  const auto analysis = analyse(recording->graph(), replay->run);
-  REQUIRE(analysis.ok());
-  REQUIRE(analysis->free_waiting_ns.has_value());
-  CHECK(*analysis->free_waiting_ns > 25'000'000);
+  const Analysis& analysis = session->analysis();
+  REQUIRE(analysis.free_waiting_ns.has_value());
+  CHECK(*analysis.free_waiting_ns > 25'000'000);
 }
 
 TEST_CASE("documents of a job follow their schemas") {

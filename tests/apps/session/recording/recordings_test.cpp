@@ -26,18 +26,17 @@ using nlohmann::json;
 const std::string folder = std::string(FORETRACE_SOURCE_DIR) + "/tests/fixtures/recordings/";
 
 struct Loaded {
-  Recording recording;
-  Replay replay;
+  Session session;
+  const Recording& recording = session.recording();
+  const Replay& replay = session.replay();
 };
 
 Loaded load_recordings(const std::vector<std::string>& names) {
   std::vector<std::string> paths;
   for (const std::string& name : names) paths.push_back(folder + name);
-  Result<Recording> recording = load_inputs(paths);
-  REQUIRE_MESSAGE(recording.ok(), (recording.ok() ? std::string() : recording.error().message));
-  Result<Replay> replayed = replay(*recording);
-  REQUIRE_MESSAGE(replayed.ok(), (replayed.ok() ? std::string() : replayed.error().message));
-  return {*std::move(recording), *std::move(replayed)};
+  Result<Session> session = open(paths);
+  REQUIRE_MESSAGE(session.ok(), (session.ok() ? std::string() : session.error().message));
+  return {*std::move(session)};
 }
 
 json document_of(const std::string& arguments, int code = 0) {
@@ -73,7 +72,7 @@ TEST_CASE("recordings: stages of a pipeline wait for each other, and no clock mo
   for (const trace::RankClock& clock : facts.matching.clocks) CHECK(clock.offset_ns == 0);
   // 4 steps of 8 messages forward and 8 back between each of 3 pairs of neighbours.
   CHECK(facts.matching.collectives.size() == 192);
-  const Communication cost = communication_of(job.recording, job.replay.run.timeline);
+  const Communication cost = communication_of(job.session);
   CHECK(cost.matched == cost.collectives);
   std::int64_t transfer = 0;
   std::int64_t waiting = 0;
@@ -85,10 +84,9 @@ TEST_CASE("recordings: stages of a pipeline wait for each other, and no clock mo
   CHECK(ms(transfer) < 192 * 0.08);  // a send of 20 us, and at most 53 from it to the receive's end
   CHECK(ms(waiting) > 180);
   // What transfers cost at all: nearly nothing.
-  const auto analysis = analyse(job.recording.graph(), job.replay.run);
-  REQUIRE(analysis.ok());
-  REQUIRE(analysis->free_transfers_ns.has_value());
-  CHECK(ms(*analysis->free_transfers_ns) < 1.1);
+  const Analysis& analysis = job.session.analysis();
+  REQUIRE(analysis.free_transfers_ns.has_value());
+  CHECK(ms(*analysis.free_transfers_ns) < 1.1);
 }
 
 TEST_CASE("recordings: a network without time saves a pipeline a millisecond at most") {
@@ -109,8 +107,7 @@ TEST_CASE("recordings: no step is below what one stream does in it") {
 TEST_CASE("recordings: runs of a CPU alone compare by what the host does") {
   const Loaded before = load_recordings({"cpu_before.json"});
   const Loaded after = load_recordings({"cpu_after.json"});
-  const auto comparison = compare_runs(compared_run(before.recording, before.replay),
-                                       compared_run(after.recording, after.replay));
+  const auto comparison = compare_runs(compared_run(before.session), compared_run(after.session));
   REQUIRE(comparison.ok());
   CHECK(ms(comparison->before_ns) == doctest::Approx(440));
   CHECK(ms(comparison->after_ns) == doctest::Approx(400));

@@ -28,20 +28,12 @@ TEST_CASE("breakdown: what was shown as nothing is new, and no percentage of it"
   late.name = "late";
   late.apply = arrive_late;
   const std::array<WhatIf, 1> stack = {{{&late, {}}}};
-  const auto replay = foretrace::replay(recording);
-  REQUIRE(replay.ok());
-  const auto baseline = analyse(recording.graph(), replay->run, {});
-  REQUIRE(baseline.ok());
-  const auto prediction = predict(recording, stack);
-  REQUIRE(prediction.ok());
-  const auto predicted = analyse(prediction->graph, prediction->run, {});
-  REQUIRE(predicted.ok());
-  CHECK(baseline->breakdown.idle_ns == 2);
-  const Page page = result_page({.recording = recording,
-                                 .replay = *replay,
-                                 .baseline = *baseline,
-                                 .prediction = &*prediction,
-                                 .predicted = &*predicted});
+  const auto session = Session::of(recording);
+  REQUIRE(session.ok());
+  const auto answer = session->ask(stack);
+  REQUIRE(answer.ok());
+  CHECK(session->analysis().breakdown.idle_ns == 2);
+  const Page page = result_page({.session = *session, .predicted = &*answer});
   const std::string text = text_of(page);
   CAPTURE(text);
   CHECK(text.find("device computes            29.00 ms   29.00 ms  0.00 %\n") != std::string::npos);

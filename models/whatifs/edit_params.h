@@ -1,0 +1,172 @@
+// What can be said of the what-if `edit`: tasks, one primitive, and what that needs to know.
+#pragma once
+
+#include <array>
+#include <string_view>
+#include <vector>
+
+#include "sim/core/params.h"
+#include "sim/core/result.h"
+
+namespace foretrace::edits {
+
+inline constexpr std::string_view name = "edit";
+
+inline constexpr ParamInfo select_param = {
+    .name = "select",
+    .type = ParamType::selection,
+    .doc =
+        "Which tasks, e.g. 'kind=kernel&name~gemm'. One of the next ten says what becomes of "
+        "them."};
+
+// ---- Primitives: one of them is given -----------------------------------------------------------
+
+inline constexpr ParamInfo scale_param = {
+    .name = "scale",
+    .unit = "x",
+    .default_text = "-",
+    .doc = "New time / old time of each: 0.5 is twice as fast, 0 takes the work away.",
+    .minimum = 0,
+    .maximum = 1e4};
+inline constexpr ParamInfo insert_param = {
+    .name = "insert",
+    .type = ParamType::text,
+    .default_text = "-",
+    .doc = "A new task of this name beside each, on its stream or thread; takes a duration."};
+inline constexpr ParamInfo remove_param = {
+    .name = "remove",
+    .type = ParamType::boolean,
+    .default_text = "-",
+    .doc = "They go; so do calls whose work all goes, and work whose call goes."};
+inline constexpr ParamInfo replace_param = {
+    .name = "replace",
+    .type = ParamType::text,
+    .default_text = "-",
+    .doc = "One new task of this name stands for each, or for each group; takes a duration."};
+inline constexpr ParamInfo split_param = {.name = "split",
+                                          .type = ParamType::integer,
+                                          .unit = "1",
+                                          .default_text = "-",
+                                          .doc = "Each becomes this many parts in a row.",
+                                          .minimum = 1,
+                                          .maximum = 1e5};
+inline constexpr ParamInfo merge_param = {
+    .name = "merge",
+    .type = ParamType::boolean,
+    .default_text = "-",
+    .doc = "Those of a group become one, as long as they were together or as duration says."};
+inline constexpr ParamInfo move_param = {
+    .name = "move",
+    .type = ParamType::text,
+    .default_text = "-",
+    .doc = "To another stream (thread) of their device (rank): its number, or new."};
+inline constexpr ParamInfo replicate_param = {
+    .name = "replicate",
+    .type = ParamType::integer,
+    .unit = "1",
+    .default_text = "-",
+    .doc = "How often each is there afterwards: 1 is as it was.",
+    .minimum = 1,
+    .maximum = 1e4};
+inline constexpr ParamInfo reorder_param = {
+    .name = "reorder",
+    .type = ParamType::selection,
+    .default_text = "-",
+    .doc =
+        "In each step behind the tasks that this selects (or before, see place). Several "
+        "selections, separated by ';', are the order in which the selected tasks follow each "
+        "other on their stream or thread."};
+inline constexpr ParamInfo prioritize_param = {
+    .name = "prioritize",
+    .type = ParamType::integer,
+    .unit = "1",
+    .default_text = "-",
+    .doc =
+        "Their priority: of the ready tasks of a stream or thread the smallest goes first; "
+        "those that no edit names have 0.",
+    .minimum = -1e9,
+    .maximum = 1e9};
+
+// ---- What a primitive needs to know -------------------------------------------------------------
+
+inline constexpr ParamInfo duration_param = {
+    .name = "duration",
+    .type = ParamType::time,
+    .unit = "us",
+    .default_text = "-",
+    .doc = "Of a task that insert, replace or merge makes.",
+    .minimum = 0,
+    .maximum = 1e15};
+inline constexpr ParamInfo kind_param = {.name = "kind",
+                                         .type = ParamType::text,
+                                         .default_text = "-",
+                                         .doc =
+                                             "Of a device task that insert or replace makes; "
+                                             "left out: that of the selected one.",
+                                         .choices = "kernel|copy|set"};
+inline constexpr ParamInfo place_param = {.name = "place",
+                                          .type = ParamType::text,
+                                          .default_text = "-",
+                                          .doc = "Of insert and reorder; left out: after.",
+                                          .choices = "before|after"};
+inline constexpr ParamInfo call_param = {
+    .name = "call",
+    .type = ParamType::time,
+    .unit = "us",
+    .default_text = "-",
+    .doc =
+        "Host time of the call of each new piece of device work. Left out: insert and replace "
+        "take that of the selected task, split needs no further calls.",
+    .minimum = 0,
+    .maximum = 1e15};
+inline constexpr ParamInfo gap_param = {
+    .name = "gap",
+    .type = ParamType::time,
+    .unit = "us",
+    .default_text = "-",
+    .doc = "Before each task that insert, replace or split makes; left out: 0.",
+    .minimum = 0,
+    .maximum = 1e15};
+inline constexpr ParamInfo of_param = {
+    .name = "of",
+    .type = ParamType::text,
+    .default_text = "-",
+    .doc =
+        "What scale acts on: the task (left out), the segment (host time, or gap) before it, or "
+        "both.",
+    .choices = "duration|segment|both"};
+inline constexpr ParamInfo group_param = {
+    .name = "group",
+    .type = ParamType::text,
+    .default_text = "-",
+    .doc =
+        "What merge and replace take for one: each task, neighbours (selected tasks of a stream "
+        "with nothing between them), or all of a stream in a step. Left out: neighbours for "
+        "merge, each for replace.",
+    .choices = "each|neighbours|step"};
+inline constexpr ParamInfo onto_param = {.name = "onto",
+                                         .type = ParamType::text,
+                                         .default_text = "-",
+                                         .doc =
+                                             "Where replicate puts copies; left out: same_lanes, "
+                                             "behind the selected tasks.",
+                                         .choices = "same_lanes|new_lanes|new_ranks"};
+inline constexpr ParamInfo label_param = {.name = "label",
+                                          .type = ParamType::text,
+                                          .default_text = "-",
+                                          .doc = "What the edit is for, as the answer shows it."};
+
+inline constexpr std::array params = {
+    select_param,     scale_param,    insert_param, remove_param,    replace_param,
+    split_param,      merge_param,    move_param,   replicate_param, reorder_param,
+    prioritize_param, duration_param, kind_param,   place_param,     call_param,
+    gap_param,        of_param,       group_param,  onto_param,      label_param};
+
+/// The primitive that is given. Errors: none or several, one that lacks what it needs, and what
+/// says nothing of it; selections that do not parse.
+[[nodiscard]] Result<const ParamInfo*> primitive_of(const ParamValues& values);
+
+/// "a; b" of `reorder` as [a, b]; a ';' in '...' separates nothing.
+[[nodiscard]] std::vector<std::string_view> selections_in(std::string_view text);
+
+}  // namespace foretrace::edits

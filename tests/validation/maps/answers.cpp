@@ -1,0 +1,103 @@
+#include "tests/validation/maps/answers.h"
+
+#include <algorithm>
+#include <initializer_list>
+#include <vector>
+
+#include "tests/validation/maps/beside.h"
+#include "tests/validation/maps/collective.h"
+#include "tests/validation/maps/exchange.h"
+#include "tests/validation/maps/generation.h"
+#include "tests/validation/maps/layers.h"
+
+namespace foretrace::validation {
+namespace {
+
+Figure exactly(double value) { return {value, value, value}; }
+
+Figure rate_of(double amount, const Figure& seconds) {
+  return {amount / seconds.value, amount / seconds.high, amount / seconds.low};
+}
+
+Result<Answer> of_sequences(const Question& question, TableInputs& inputs) {
+  FORETRACE_TRY(const auto time, predict_generation(question.run, inputs));
+  const RangedSeconds& s = question.point.is == "prompt"  ? time.prompt
+                           : question.point.is == "token" ? time.token
+                                                          : time.total;
+  return Answer{.figure = {s.typical, s.low, s.high}};
+}
+
+Result<Answer> of_operation(const Question& question, TableInputs& inputs) {
+  const std::string& is = question.point.is;
+  if (is == "beside") {
+    FORETRACE_TRY(const auto one,
+                  predict_beside(question.run, question.measured, inputs.catalogue()));
+    return Answer{.figure = one.us, .is_fitted = one.is_fitted};
+  }
+  if (is == "collective") {
+    FORETRACE_TRY(const auto one, predict_collective(question.run, question.measured, inputs));
+    return Answer{.figure = one.us, .group = one.size, .is_fitted = one.is_fitted};
+  }
+  FORETRACE_TRY(const auto one, predict_exchange(question.run, is == "exchange_rate", inputs));
+  return Answer{.figure = one};
+}
+
+std::vector<std::string> operators_of(const ConfigValue& run) {
+  std::vector<std::string> names;
+  const ConfigValue* const list = run.find("operators");
+  for (std::size_t i = 0; list != nullptr && i < list->items.size(); ++i) {
+    names.push_back(list->items[i].text);
+  }
+  return names;
+}
+
+}  // namespace
+
+Result<Answer> Answers::of_step(const Question& question, MapRow& row) {
+  FORETRACE_TRY(const auto step, steps_.predict(question.run));
+  FORETRACE_TRY(const auto scenario, steps_.scenario_of(question.run));
+  add_numbers(scenario, row.numbers);
+  Answer answer{.figure = step.seconds,
+                .memory_bytes = step.memory_bytes,
+                .device_bytes = static_cast<double>(scenario.cluster->accelerator.memory_bytes)};
+  const PointMap& point = question.point;
+  if (point.is == "forward") {
+    FORETRACE_TRY(const auto share, forward_share(scenario));
+    answer.figure = answer.figure.times(share);
+  } else if (point.is == "memory") {
+    const double bytes = step.memory_bytes / gib;
+    answer.figure = {bytes, point.low * bytes, point.high * bytes};
+  } else if (point.is == "rate") {
+    FORETRACE_TRY(const auto amount, calculate(point.amount, row.numbers));
+    answer.figure = rate_of(amount, step.seconds);
+  }
+  return answer;
+}
+
+Result<Answer> Answers::of_layers(const Question& question) {
+  FORETRACE_TRY(const auto scenario, steps_.scenario_of(question.run));
+  const std::string& is = question.point.is;
+  if (is == "operators") {
+    return Answer{.figure = operators_time(scenario, operators_of(question.run))};
+  }
+  if (is == "states") return Answer{.figure = exactly(layers_memory(scenario).states)};
+  if (is == "activations") return Answer{.figure = exactly(layers_memory(scenario).activations)};
+  return Answer{.figure = layer_time(scenario, is != "layer_backward", is != "layer_forward")};
+}
+
+Result<Answer> Answers::of(const Question& question, MapRow& row) {
+  const std::string& is = question.point.is;
+  const auto is_one_of = [&is](std::initializer_list<std::string_view> kinds) {
+    return std::find(kinds.begin(), kinds.end(), is) != kinds.end();
+  };
+  if (is_one_of({"time", "rate", "memory", "forward"})) return of_step(question, row);
+  if (is_one_of({"prompt", "token", "total"})) return of_sequences(question, inputs_);
+  if (is_one_of({"collective", "exchange", "exchange_rate", "beside"})) {
+    return of_operation(question, inputs_);
+  }
+  if (!is.starts_with("served_")) return of_layers(question);
+  FORETRACE_TRY(const auto served, served_.predict(question.run, is, question.request));
+  return Answer{.figure = served};
+}
+
+}  // namespace foretrace::validation
