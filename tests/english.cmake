@@ -52,7 +52,7 @@ set(left
   "nobody|trace|1"
   "nobody|models|2"
   "--[a-z]|trace|9"
-  "--[a-z]|apps|25"
+  "--[a-z]|apps|22"
   "foretrace [a-z]+|trace|5"
   "foretrace [a-z]+|models|5"
   "foretrace [a-z]+|apps|11")

@@ -23,7 +23,10 @@ constexpr std::array questions = {Typed{"memory budget", "--memory-budget"},
                                   Typed{"what-if left out", "--without"},
                                   Typed{"rule left out", "--ablate"},
                                   Typed{"number of GPUs", "--gpus"},
-                                  Typed{"without one-off", "--without-one-off"}};
+                                  Typed{"without one-off", "--without-one-off"},
+                                  Typed{"main table", "--csv"},
+                                  Typed{"named table", "--table"},
+                                  Typed{"picture of points", "--svg"}};
 
 /// Anywhere in an error.
 constexpr std::array advice = {
