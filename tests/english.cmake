@@ -30,7 +30,7 @@ set(left
   "[Oo]ptimi[sz]ations?|models|9"
   "[Oo]ptimi[sz]ations?|apps|10"
   "[Rr]ests? on|trace|1"
-  "[Rr]ests? on|apps|2"
+  "[Rr]ests? on|apps|3"
   "[Rr]ests? on|apps/report|6"
   "[Hh]olds?|sim|2"
   "[Hh]olds?|trace|6"
@@ -58,7 +58,7 @@ set(left
   "nobody|trace|1"
   "nobody|models|2"
   "--[a-z]|trace|9"
-  "--[a-z]|apps|3"
+  "--[a-z]|apps|1"
   "--[a-z]|apps/report|19"
   "foretrace [a-z]+|trace|5"
   "foretrace [a-z]+|models|5"
@@ -74,7 +74,11 @@ macro(count_texts word)
       continue()
     endif()
     string(REPLACE "\\\"" "'" line "${line}")
-    string(REGEX MATCHALL "\"[^\"]*\"|`[^`]*`" texts "${line}")
+    if(file MATCHES "js$")
+      string(REGEX MATCHALL "\"[^\"]*\"|`[^`]*`|'[^']*'" texts "${line}")
+    else()
+      string(REGEX MATCHALL "\"[^\"]*\"" texts "${line}")
+    endif()
     foreach(text IN LISTS texts)
       if(text MATCHES " " AND text MATCHES "[^A-Za-z_-](${word})${end}")
         math(EXPR n_${room} "${n_${room}} + 1")

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "apps/scheduling/schedule.h"
 #include "sim/core/config.h"
 #include "sim/core/params.h"
 #include "trace/formats/common/own_files.h"
@@ -13,12 +14,11 @@
 namespace foretrace {
 namespace {
 
-constexpr std::string_view jobs_schema = "foretrace.schedule/1";
-
 const FileKind* kind_of_jobs() {
   const auto kinds = file_kinds::all();
-  return *std::find_if(kinds.begin(), kinds.end(),
-                       [](const FileKind* kind) { return kind->schema == jobs_schema; });
+  return *std::find_if(kinds.begin(), kinds.end(), [](const FileKind* kind) {
+    return kind->schema == scheduling::schedule_schema;
+  });
 }
 
 // Names a schema that is none of ours to take, and what the file is.
@@ -34,7 +34,8 @@ Status check_schema(const std::string& path) {
   const std::string_view kind = trace::formats::kind_of_own(schema->text);
   return Error{ErrorCode::bad_config,
                fmt::format("{}: /schema: {}{}, expected {}{}", path, schema->described(),
-                           kind.empty() ? did_you_mean(schema->text, names) : "", jobs_schema,
+                           kind.empty() ? did_you_mean(schema->text, names) : "",
+                           scheduling::schedule_schema,
                            kind.empty() ? "" : fmt::format("; it is {}", kind))};
 }
 
@@ -52,11 +53,6 @@ Result<const FileKind*> schedule_file_kind(const std::string& path) {
   if (const FileKind* const kind = find_file_kind(path)) return kind;
   FORETRACE_TRY(check_schema(path));
   return kind_of_jobs();
-}
-
-std::string where_it_went(const FileKind& kind, const std::string& path) {
-  return fmt::format("{} holds {}: now `{} {}` runs it, `schedule` is about jobs", path, kind.holds,
-                     kind.command, path);
 }
 
 }  // namespace foretrace

@@ -30,7 +30,5 @@ namespace file_kinds {
 /// The same for `schedule`, which also runs what has gone to `simulate`. What names no schema is
 /// for the reader of jobs. Error: its schema is another.
 [[nodiscard]] Result<const FileKind*> schedule_file_kind(const std::string& path);
-/// Where a file of this kind went, for those who ask `schedule`.
-[[nodiscard]] std::string where_it_went(const FileKind& kind, const std::string& path);
 
 }  // namespace foretrace

@@ -102,7 +102,9 @@ int run_without_jobs(const Options& options, const FileKind& kind) {
                                      "--timeline and --svg are about jobs",
                                      options.path)});
   }
-  app::warn_with_answer(where_it_went(kind, options.path));
+  app::warn_with_answer(
+      fmt::format("{0} holds {1}: now `{2} {0}` runs it, `schedule` is about jobs", options.path,
+                  kind.holds, kind.command));
   return app::answer_file(kind, options.path, options.common);
 }
 

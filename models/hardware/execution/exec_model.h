@@ -99,7 +99,8 @@ struct ExecModelInfo {
 };
 
 namespace exec_models {
-/// Every machine and option, sorted by name (generated from the files of models/hardware/execution).
+/// Every machine and option, sorted by name (generated from the files of
+/// models/hardware/execution).
 [[nodiscard]] std::span<const ExecModelInfo* const> all();
 }  // namespace exec_models
 
