@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Brings what a make target needs from Debian's packages: .ci/setup.sh [build] [python] [test] [tidy] [bench] [package] [coverage]
+# Brings what a make target needs from Debian's packages: .ci/setup.sh [build] [python] [test] [tidy] [bench] [package] [page] [coverage]
 # As root it installs what is missing and says so; otherwise it prints the one line to run.
 set -euo pipefail
 
@@ -44,6 +44,12 @@ readonly bench_set="
 readonly package_set="
   binutils          command:strip
   dpkg-dev          command:dpkg-shlibdeps"
+readonly page_set="
+  clang-19          command:clang++-19
+  lld-19            command:wasm-ld-19
+  libc++-19-dev-wasm32 package
+  libclang-rt-19-dev-wasm32 package
+  nodejs            command:node"
 readonly coverage_set="
   gcovr             command:gcovr"
 # What the build does without, if it cannot be had.
@@ -97,7 +103,7 @@ main() {
   local wanted="" name
   for name in "${@:-build}"; do
     local set_name="${name}_set"
-    [ -n "${!set_name:-}" ] || { echo "setup: unknown set '$name' (build python test tidy bench package coverage)" >&2; exit 2; }
+    [ -n "${!set_name:-}" ] || { echo "setup: unknown set '$name' (build python test tidy bench package page coverage)" >&2; exit 2; }
     wanted+="${!set_name}"$'\n'
   done
   local -a missing

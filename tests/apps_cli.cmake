@@ -2,6 +2,8 @@
 
 if(TARGET apps_tests)
   target_link_libraries(apps_tests PRIVATE foretrace_app)
+  # Part of no library: pages alone read what they hold.
+  target_sources(apps_tests PRIVATE ${PROJECT_SOURCE_DIR}/apps/explorer/engine/graph_reader.cpp)
   get_target_property(folder foretrace_cli BINARY_DIR)
   file(RELATIVE_PATH folder ${PROJECT_SOURCE_DIR} ${folder})
   target_compile_definitions(apps_tests PRIVATE FORETRACE_PROGRAM="${folder}/$<TARGET_FILE_NAME:foretrace_cli>")

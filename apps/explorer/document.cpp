@@ -41,9 +41,11 @@ std::string filled(const Pieces& pieces) {
   return html;
 }
 
+/// `wasm-unsafe-eval` lets the script start its engine, and lets no text become script.
 std::string policy_of(std::string_view connect) {
   return fmt::format(
-      "default-src 'none'; script-src {}; style-src {};{} base-uri 'none'; form-action 'none'; "
+      "default-src 'none'; script-src {} 'wasm-unsafe-eval'; style-src {};{} base-uri 'none'; "
+      "form-action 'none'; "
       "require-trusted-types-for 'script'; trusted-types 'none'",
       csp_hash(page_script()), csp_hash(page_style()), connect);
 }

@@ -7,7 +7,6 @@
 #include <nlohmann/json.hpp>
 
 #include "models/hardware/kernels/kernel_class.h"
-#include "sim/result/activity.h"
 
 namespace foretrace::explorer {
 namespace {
@@ -73,15 +72,12 @@ std::string_view kind_text(LaneKind kind) {
 
 json lanes_of(const TaskGraph& graph, std::size_t first) {
   json lanes = json::array();
-  if (first == graph.context().lanes.size()) return lanes;  // most changes add none
-  const std::vector<bool> binds = launching_lanes(graph);
   for (std::size_t i = first; i < graph.context().lanes.size(); ++i) {
     const Lane& lane = graph.context().lanes[i];
     lanes.push_back({{"kind", kind_text(lane.kind)},
                      {"rank", lane.rank},
                      {"number", lane.number},
                      {"name", lane.name.substr(0, longest_text)}});
-    if (binds[i]) lanes.back()["binds"] = true;
   }
   return lanes;
 }

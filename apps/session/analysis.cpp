@@ -4,76 +4,16 @@
 #include <algorithm>
 #include <map>
 #include <memory>
-#include <numeric>
 
 #include "apps/session/host_regions.h"
 #include "sim/core/parallel.h"
 #include "sim/edit/editor.h"
 #include "sim/engine/pull/pull.h"
 #include "sim/graph/change.h"
+#include "sim/result/steps/step_breakdown.h"
 
 namespace foretrace {
 namespace {
-
-Breakdown mean_of(const Breakdown& a, const Breakdown& b) {
-  Breakdown mean;
-  const auto both = [](std::int64_t x, std::int64_t y) { return std::midpoint(x, y); };
-  mean.compute_ns = both(a.compute_ns, b.compute_ns);
-  mean.communication_exposed_ns = both(a.communication_exposed_ns, b.communication_exposed_ns);
-  mean.communication_waiting_ns = both(a.communication_waiting_ns, b.communication_waiting_ns);
-  mean.memory_copy_ns = both(a.memory_copy_ns, b.memory_copy_ns);
-  mean.host_bound_ns = both(a.host_bound_ns, b.host_bound_ns);
-  mean.idle_ns = both(a.idle_ns, b.idle_ns);
-  mean.communication_overlapped_ns =
-      both(a.communication_overlapped_ns, b.communication_overlapped_ns);
-  return mean;
-}
-
-/// Halves lose up to a nanosecond per part: the largest part takes it, so that the sum is exact.
-void settle(Breakdown& breakdown, std::int64_t step_ns) {
-  std::array<std::int64_t*, 6> parts = {
-      &breakdown.compute_ns,     &breakdown.communication_exposed_ns,
-      &breakdown.memory_copy_ns, &breakdown.communication_waiting_ns,
-      &breakdown.host_bound_ns,  &breakdown.idle_ns};
-  std::int64_t& largest = **std::max_element(parts.begin(), parts.end(),
-                                             [](const auto* a, const auto* b) { return *a < *b; });
-  largest += step_ns - breakdown.total_ns();
-}
-
-/// What the device does for a step alone: no host, no waiting. Of work that overlaps with that of
-/// another step only a share is the step's own; its gaps are idle.
-Breakdown work_alone(const Breakdown& all, std::int64_t work_ns) {
-  Breakdown own;
-  own.compute_ns = all.compute_ns;
-  own.communication_exposed_ns = all.communication_exposed_ns;
-  own.memory_copy_ns = all.memory_copy_ns;
-  own.communication_overlapped_ns = all.communication_overlapped_ns;
-  const std::int64_t sum = own.total_ns();
-  if (sum > work_ns) {
-    const double share = static_cast<double>(work_ns) / static_cast<double>(sum);
-    for (std::int64_t* const part :
-         {&own.compute_ns, &own.communication_exposed_ns, &own.memory_copy_ns}) {
-      *part = static_cast<std::int64_t>(static_cast<double>(*part) * share);
-    }
-  }
-  own.idle_ns = work_ns - own.total_ns();
-  return own;
-}
-
-Breakdown breakdown_of(const TaskGraph& graph, const Run& run) {
-  const auto at = [&](std::size_t step) {
-    const StepScope scope = scope_of(graph, run.steps, run.answer, step);
-    const Breakdown all =
-        summarize(graph, run.timeline,
-                  {scope.begin_ns, scope.end_ns, scope.rank, no_device, scope.work_of})
-            .breakdown;
-    return scope.work_of < 0 ? all : work_alone(all, run.steps.device[step].work_ns);
-  };
-  const auto [first, second] = run.answer.middle;
-  Breakdown breakdown = first == second ? at(first) : mean_of(at(first), at(second));
-  settle(breakdown, run.answer.step_ns);
-  return breakdown;
-}
 
 CriticalPath path_of(const TaskGraph& graph, const Run& run, const StepScope& scope) {
   return critical_path(graph, run.timeline, {scope.last, scope.begin_ns});
@@ -147,7 +87,7 @@ std::vector<std::int64_t> answers_of(const TaskGraph& graph, std::span<const Wei
 
 Analysis analyse(const TaskGraph& graph, const Run& run, const RunOptions& options) {
   Analysis analysis;
-  analysis.breakdown = breakdown_of(graph, run);
+  analysis.breakdown = step_breakdown(graph, run.timeline, run.steps, run.answer);
   const StepScope scope = scope_of(graph, run.steps, run.answer, run.answer.middle[0]);
   analysis.provenance = provenance_of(path_of(graph, run, scope));
   const auto gain = [&](const std::optional<TaskGraph>& without) -> std::optional<std::int64_t> {

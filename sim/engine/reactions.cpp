@@ -20,7 +20,7 @@ Weights scale_tasks(const TaskGraph& graph, double factor, bool segments, Chosen
   auto durations = std::make_shared<std::vector<std::int64_t>>(*weights.duration_ns);
   auto before = std::make_shared<std::vector<std::int64_t>>(*weights.segment_ns);
   for (std::size_t i = 0; i < graph.size(); ++i) {
-    if (chosen(graph.kind(make_id<TaskId>(i)))) {
+    if (chosen(make_id<TaskId>(i))) {
       (*durations)[i] = times((*durations)[i], factor);
       if (segments) {
         (*before)[i] = times((*before)[i], factor);
@@ -56,11 +56,19 @@ void scale_lags(const TaskGraph& graph, double factor, Chosen chosen, Weights& w
 }  // namespace
 
 Weights scale_device(const TaskGraph& graph, double factor) {
-  return scale_tasks(graph, factor, false, [](TaskKind kind) { return is_device(kind); });
+  return scale_tasks(graph, factor, false,
+                     [&](TaskId task) { return is_device(graph.kind(task)); });
+}
+
+Weights scale_device(const TaskGraph& graph, double factor, NameId name) {
+  return scale_tasks(graph, factor, false, [&](TaskId task) {
+    return is_device(graph.kind(task)) && graph.work(task).name == name;
+  });
 }
 
 Weights scale_host(const TaskGraph& graph, double factor) {
-  Weights weights = scale_tasks(graph, factor, true, [](TaskKind kind) { return is_host(kind); });
+  Weights weights =
+      scale_tasks(graph, factor, true, [&](TaskId task) { return is_host(graph.kind(task)); });
   scale_lags(
       graph, factor, [](DependencyKind kind) { return kind == DependencyKind::hand_over; },
       weights);
@@ -68,7 +76,7 @@ Weights scale_host(const TaskGraph& graph, double factor) {
 }
 
 Weights scale_everything(const TaskGraph& graph, double factor) {
-  Weights weights = scale_tasks(graph, factor, true, [](TaskKind) { return true; });
+  Weights weights = scale_tasks(graph, factor, true, [](TaskId) { return true; });
   scale_lags(
       graph, factor, [](DependencyKind) { return true; }, weights);
   return weights;

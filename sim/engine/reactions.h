@@ -8,6 +8,8 @@ namespace foretrace {
 /// Every kernel, collective, copy and set takes `factor` times as long; gaps and lags stay.
 /// 0 gives "device x0".
 [[nodiscard]] Weights scale_device(const TaskGraph& graph, double factor);
+/// As scale_device(), of those with this name alone.
+[[nodiscard]] Weights scale_device(const TaskGraph& graph, double factor, NameId name);
 
 /// Host durations and segments times `factor`; lags that follow the host (hand-over) likewise.
 [[nodiscard]] Weights scale_host(const TaskGraph& graph, double factor);

@@ -21,7 +21,7 @@ Page communication_page(const CommunicationAnswer& answer) {
                               "communicators", "rows", "ranks", "stalls", "honesty", "warnings"},
             .sections = build<CommunicationAnswer>(list, {}, answer),
             .main_table = "collectives"};
-  say_doubts(answer.replay.doubts, page);
+  say_doubts(answer.session.replay().doubts, page);
   return page;
 }
 

@@ -5,7 +5,7 @@
 // Ids become distances: a source is stored as how far it lies back, the one of the lane as 0 where
 // it is the task before. A changed graph is stored as what differs from the one it came from, task
 // by task: nearly all is 0; where who waits for whom is the same, columns that are the same are
-// left out. The reader is apps/explorer/page/model/codec.mjs.
+// left out. The reader is apps/explorer/engine/graph_reader.h.
 #pragma once
 
 #include <cstddef>

@@ -2,14 +2,12 @@
 #include "sim/result/steps/steps.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstdlib>
 #include <functional>
 #include <map>
 #include <numeric>
 
-#include <fmt/format.h>
-#include <fmt/ranges.h>
+#include "sim/result/steps/step_breakdown.h"
 
 namespace foretrace {
 namespace {
@@ -180,12 +178,11 @@ void take_medians(const StepTimes& times, StepAnswer& answer) {
          answer);
 }
 
-/// Sets the answer to one step.
-Status take_step(const StepTimes& times, std::int64_t number, StepAnswer& answer) {
+/// Sets the answer to one step. False: there is no such step.
+bool take_step(const StepTimes& times, std::int64_t number, StepAnswer& answer) {
   const auto found = std::find(times.numbers.begin(), times.numbers.end(), number);
   if (found == times.numbers.end()) {
-    return Error{ErrorCode::bad_usage, fmt::format("step {}: the trace has the steps {}", number,
-                                                   fmt::join(times.numbers, ", "))};
+    return false;
   }
   const auto at = static_cast<std::size_t>(found - times.numbers.begin());
   const auto one = [&](std::int64_t length) { return Median{length, {at, at}}; };
@@ -196,13 +193,13 @@ Status take_step(const StepTimes& times, std::int64_t number, StepAnswer& answer
   const std::vector<bool> whole = whole_steps(times);
   if (whole[at] && std::count(whole.begin(), whole.end(), true) == 1) {
     settle(StepLimit::device_end, one(times.reach_ns[at]), answer);
-    return ok_status();
+    return true;
   }
   if (device_falls_behind(times) && is_slower(answer)) {
     settle(StepLimit::device_period, one(answer.device_ns), answer);
   }
   settle(StepLimit::device_work, one(answer.work_ns), answer);
-  return ok_status();
+  return true;
 }
 
 }  // namespace
@@ -256,39 +253,20 @@ std::vector<bool> whole_steps(const StepTimes& times) {
   return whole;
 }
 
-Result<StepChoice> parse_step_choice(std::string_view text) {
-  if (text == "median") {
-    return StepChoice{};
-  }
-  if (text == "all") {
-    return StepChoice{StepChoice::Kind::all, 0};
-  }
-  StepChoice choice{StepChoice::Kind::number, 0};
-  const char* const end = text.data() + text.size();
-  const auto [stop, error] = std::from_chars(text.data(), end, choice.number);
-  if (error != std::errc() || stop != end) {
-    return Error{ErrorCode::bad_usage,
-                 fmt::format("step: got '{}', expected median, all or a step number", text)};
-  }
-  return choice;
-}
-
-Result<StepAnswer> answer_of(const StepTimes& times, const StepChoice& choice) {
+std::optional<StepAnswer> find_answer(const StepTimes& times, const StepChoice& choice) {
+  const bool is_chosen = choice.kind == StepChoice::Kind::number;
   StepAnswer answer;
   if (times.host_ns.empty()) {
-    if (choice.kind == StepChoice::Kind::number) {
-      return Error{ErrorCode::bad_usage,
-                   fmt::format("step {}: the trace has no steps", choice.number)};
-    }
+    if (is_chosen) return std::nullopt;
     answer.step_ns = answer.host_ns = times.span_ns;
     answer.is_span = true;
     return answer;
   }
-  if (choice.kind == StepChoice::Kind::number) {
-    FORETRACE_TRY(take_step(times, choice.number, answer));
-    return answer;
+  if (!is_chosen) {
+    take_medians(times, answer);
+  } else if (!take_step(times, choice.number, answer)) {
+    return std::nullopt;
   }
-  take_medians(times, answer);
   return answer;
 }
 

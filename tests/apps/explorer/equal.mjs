@@ -2,23 +2,12 @@
 // PAGE_POINTS writes OUT.html and OUT.json; the page's own modules simulate what is in the page.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
-import { inflateRawSync } from 'node:zlib';
 import { Document } from '../../../apps/explorer/page/model/document.mjs';
-import { checksum } from '../../../apps/explorer/page/model/engine.mjs';
-import { uses } from '../../../apps/explorer/page/model/breakdown.mjs';
 import { inflate } from '../../../apps/explorer/page/model/codec.mjs';
 import { provenanceOf } from '../../../apps/explorer/page/view/details.mjs';
 import { classOf } from '../../../apps/explorer/page/view/palette.mjs';
 import { rowsOf } from '../../../apps/explorer/page/view/rows.mjs';
-
-// Older Node does not know 'deflate-raw', which every browser does.
-globalThis.DecompressionStream = class extends TransformStream {
-  constructor() {
-    const chunks = [];
-    super({ transform: (chunk) => { chunks.push(chunk); },
-      flush: (out) => out.enqueue(new Uint8Array(inflateRawSync(Buffer.concat(chunks)))) });
-  }
-};
+import { checksum, said } from './points.mjs';
 
 const [program, out, ...traces] = process.argv.slice(2);
 try {
@@ -67,11 +56,7 @@ for (const [name, runs] of Object.entries(expected)) {
   for (const want of runs) {
     const where = `${name || 'as recorded'}, device ${want.device}, host ${want.host}`;
     const run = page.run(side, { device: want.device, host: want.host, names: new Map() }, true);
-    check(`${where}: points`, checksum(run.points), want.points);
-    check(`${where}: step`, run.answer.step, want.step);
-    const breakdown = page.breakdown(run);
-    check(`${where}: breakdown`, uses.map((use) => breakdown[use]), want.breakdown);
-    check(`${where}: memory`, page.memory(run).map((c) => [c.rank, c.device, c.peak, c.at]), want.memory);
+    for (const [what, got] of Object.entries(said(run))) check(`${where}: ${what}`, got, want[what]);
     check(`${where}: colours`, strangers(run), []);
     check(`${where}: provenance`, mismeasured(run, await page.side(null)), []);
   }
@@ -90,12 +75,10 @@ for (const name of [...carried, ...[...carried].reverse(), ...carried.filter((_,
     const where = `${name} after another, device ${want.device}, host ${want.host}`;
     const run = own.run(side, factors, true);
     const alone = page.run(await page.side(name), factors);
-    check(`${where}: points`, checksum(run.points), want.points);
     check(`${where}: rows`, rowsText(run), rowsText(alone));
-    check(`${where}: breakdown`, uses.map((use) => own.breakdown(run)[use]), want.breakdown);
-    check(`${where}: memory`, own.memory(run).map((c) => [c.rank, c.device, c.peak, c.at]), want.memory);
-    check(`${where}: curves`, own.memory(run).map((c) => [checksum(c.times), checksum(c.live)]),
-      page.memory(alone).map((c) => [checksum(c.times), checksum(c.live)]));
+    for (const [what, got] of Object.entries(said(run))) check(`${where}: ${what}`, got, want[what]);
+    check(`${where}: curves`, run.memory.map((c) => [checksum(c.times), checksum(c.live)]),
+      alone.memory.map((c) => [checksum(c.times), checksum(c.live)]));
   }
 }
 for (const line of wrong.slice(0, 20)) console.error(line);

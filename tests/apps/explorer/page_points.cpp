@@ -1,23 +1,30 @@
 // Writes the page of a recording, and beside it what the C++ engine says of every graph in it under
 // twelve factors: page_points OUT TRACE...  The test simulates the page and compares.
+// page_points OUT --random COUNT writes as much of random graphs, without a page.
 #include <array>
 #include <cstdint>
 #include <cstdio>
+#include <cstdlib>
 #include <fstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
+#include "apps/explorer/document.h"
+#include "apps/explorer/facts.h"
 #include "apps/explorer/page.h"
 #include "apps/questions/search/ranking.h"
-#include "apps/session/analysis.h"
 #include "apps/session/predict.h"
+#include "sim/engine/memory/memory_tracker.h"
 #include "sim/engine/pull/pull.h"
 #include "sim/engine/reactions.h"
+#include "sim/result/steps/step_breakdown.h"
 #include "tests/apps/explorer/hand_made.h"
 #include "tests/configs.h"
+#include "tests/sim/graph/random_change.h"
 
 namespace {
 
@@ -41,7 +48,7 @@ constexpr std::array<Factors, 12> all_factors = {{{1, 1},
                                                   {0.9, 1.1},
                                                   {1.5, 0.6}}};
 
-/// The same sums as checksum() of apps/explorer/page/model/engine.mjs.
+/// The same sums as checksum() of equal.mjs.
 std::string checksum(const std::vector<std::int64_t>& points) {
   constexpr std::int64_t part = 16777216;
   constexpr std::int64_t modulus = 16777213;
@@ -57,19 +64,18 @@ std::string checksum(const std::vector<std::int64_t>& points) {
 json expected_of(const TaskGraph& recorded, const Factors& factors) {
   const TaskGraph slowed = recorded.with_weights(scale_host(recorded, factors.host));
   const TaskGraph graph = slowed.with_weights(scale_device(slowed, factors.device));
-  Run run;
-  run.timeline = simulate(graph);
-  run.steps = simulated_steps(graph, run.timeline);
-  run.answer = *answer_of(run.steps, {});
-  const Breakdown parts = analyse(graph, run).breakdown;
+  const Timeline timeline = simulate(graph);
+  const StepTimes steps = simulated_steps(graph, timeline);
+  const StepAnswer answer = *answer_of(steps, {});
+  const Breakdown parts = step_breakdown(graph, timeline, steps, answer);
   json memory = json::array();
-  for (const MemoryCurve& curve : track_memory(graph, run.timeline)) {
+  for (const MemoryCurve& curve : track_memory(graph, timeline)) {
     memory.push_back({curve.rank, curve.device, curve.peak_bytes, curve.peak_at_ns});
   }
   return {{"device", factors.device},
           {"host", factors.host},
-          {"points", checksum(run.timeline.points)},
-          {"step", run.answer.step_ns},
+          {"points", checksum(timeline.points)},
+          {"step", answer.step_ns},
           {"breakdown",
            {parts.compute_ns, parts.communication_exposed_ns, parts.communication_waiting_ns,
             parts.memory_copy_ns, parts.host_bound_ns, parts.idle_ns}},
@@ -80,6 +86,54 @@ json runs_of(const TaskGraph& graph) {
   json runs = json::array();
   for (const Factors& factors : all_factors) runs.push_back(expected_of(graph, factors));
   return runs;
+}
+
+/// The task that each task of a changed graph was.
+std::vector<TaskId> origin_of(const Committed& committed, std::size_t size_before) {
+  if (committed.new_id.empty()) return {};
+  std::vector<TaskId> origin(committed.graph.size(), none<TaskId>);
+  for (std::size_t i = 0; i < size_before; ++i) {
+    if (committed.new_id[i] != none<TaskId>) {
+      origin[index(committed.new_id[i])] = make_id<TaskId>(i);
+    }
+  }
+  return origin;
+}
+
+/// A random graph and what changes made of it, as a page holds them.
+json random_page(std::uint64_t seed) {
+  test::Choices choices(seed);
+  const TaskGraph base = test::random_graph(choices);
+  explorer::Strings strings;
+  const PackedGraph packed = pack_graph(base);
+  json facts = {{"base", explorer::base_facts(base, packed, strings)},
+                {"variants", json::array()},
+                {"step_number", nullptr}};
+  json blocks = {{"graph", *explorer::block_of(packed.bytes)}};
+  json expected = {{"", runs_of(base)}};
+  for (int i = 0; i < 3; ++i) {
+    const auto change = test::RandomChange(choices, base, test::RandomEdits::lawful).make();
+    if (!change.ok()) continue;
+    Result<Committed> committed = commit(base, *change);
+    if (!committed.ok()) continue;
+    explorer::Variant variant{.name = fmt::format("change {}", i)};
+    const std::vector<TaskId> origin = origin_of(*committed, base.size());
+    const TaskGraph& changed = committed->graph;
+    const PackedGraph columns = pack_variant(changed, base, origin);
+    facts["variants"].push_back(
+        explorer::variant_facts(variant, {changed, {}, {}}, base, columns, strings));
+    blocks["variant-" + variant.name] = *explorer::block_of(columns.bytes);
+    expected[variant.name] = runs_of(changed);
+  }
+  facts["strings"] = strings.list();
+  return {{"facts", facts}, {"blocks", blocks}, {"expected", expected}};
+}
+
+int write_random(const std::string& out, std::uint64_t count) {
+  json pages = json::array();
+  for (std::uint64_t seed = 0; seed < count; ++seed) pages.push_back(random_page(seed));
+  std::ofstream(out + ".json") << pages.dump();
+  return 0;
 }
 
 int fail(const std::string& message) {
@@ -131,6 +185,9 @@ int write_page(const std::string& out, const std::vector<std::string>& traces) {
 
 int main(int count, char** arguments) {
   const std::vector<std::string> words(arguments + 1, arguments + count);
-  if (words.size() < 2) return fail("usage: page_points OUT TRACE...");
+  if (words.size() < 2) return fail("usage: page_points OUT TRACE... | OUT --random COUNT");
+  if (words.size() == 3 && words[1] == "--random") {
+    return write_random(words[0], std::strtoull(words[2].c_str(), nullptr, 10));
+  }
   return write_page(words.front(), {words.begin() + 1, words.end()});
 }

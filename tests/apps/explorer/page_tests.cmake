@@ -44,6 +44,14 @@ foretrace_page_equal("recorded memory of python frames" page ao/gtx1650_python_s
 foretrace_page_equal("a large language model on AMD" page tracelens/qwen15_05b_mi300x.json.gz)
 foretrace_page_equal("graph launches" page hta/train_2rank_v100_rank1.json.gz)
 
+if(NODE)
+  add_test(NAME "page: simulates random graphs and changes as C++ does" COMMAND ${NODE} ${CMAKE_CURRENT_LIST_DIR}/equal_random.mjs
+    $<TARGET_FILE:page_points> ${CMAKE_CURRENT_BINARY_DIR}/page_random 200)
+else()
+  add_test(NAME "page: simulates random graphs and changes as C++ does" COMMAND ${CMAKE_COMMAND} -E echo "SKIPPED: no node")
+endif()
+set_tests_properties("page: simulates random graphs and changes as C++ does" PROPERTIES LABELS page TIMEOUT 300 SKIP_REGULAR_EXPRESSION "SKIPPED: ")
+
 # All of them take minutes: cmake --build --preset dev --target page_equality
 if(NODE)
   add_custom_target(page_equality DEPENDS page_points USES_TERMINAL

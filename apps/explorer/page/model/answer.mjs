@@ -1,6 +1,6 @@
 // What the page says of a run: the figures of the document that the program answers with. What no
 // document holds, a slider that was moved, is simulated here and has the same shape.
-import { isDevice, kindsOf } from './engine.mjs';
+import { isDevice } from './engine.mjs';
 
 /** Parts of a step: key here, key in documents, in words. They are in the order of the bars. */
 export const partsOfStep = [['compute', 'compute_ns', 'device computes'],
@@ -34,12 +34,12 @@ export function sideOfRun({ answer, breakdown, memory }, at = '/predicted') {
 }
 
 /** What the stages of a plan do, by rank. */
-function busyOf({ graph, works, lanes, weights }) {
-  const kind = kindsOf(graph, works);
+function busyOf({ graph, lanes, weights }) {
+  const { kind, lane } = graph;
   const sums = new Map();
   for (let i = 0; i < graph.size; ++i) {
     if (!isDevice(kind[i])) continue;
-    const { rank } = lanes[graph.lane[i]];
+    const { rank } = lanes[lane[i]];
     sums.set(rank, (sums.get(rank) ?? 0) + weights.duration[i]);
   }
   return sums;

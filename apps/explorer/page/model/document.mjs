@@ -1,9 +1,6 @@
-// The graphs of a page and what follows from them, simulated here when asked.
-import { inflate, readGraph, readVariant } from './codec.mjs';
-import { asRecorded, isAsRecorded, simulate, weigh } from './engine.mjs';
-import { answerOf, scopeOf } from './steps.mjs';
-import { answerBreakdown } from './breakdown.mjs';
-import { memoryOf } from './memory.mjs';
+// The graphs of a page and what follows from them.
+import { inflate } from './codec.mjs';
+import { asRecorded, Engine } from './engine.mjs';
 
 const mostUnpacked = 64 << 20; // bytes of what-ifs that nobody asked for yet
 
@@ -12,21 +9,22 @@ const workOf = ([name, operator, shapes, kind, kernelClass, part]) =>
 const stepOf = ([rank, number, begin, end]) => ({ rank, number, begin, end });
 
 export class Document {
-  /** @param {object} facts the JSON of the page @param {(id: string) => string} block its blocks */
-  constructor(facts, block) {
+  /** @param {object} facts the JSON of the page @param {(id: string) => string} block its blocks @param {Engine} engine */
+  constructor(facts, block, engine) {
+    this.engine = engine;
     this.facts = facts;
     this.block = block;
     this.strings = facts.strings;
     this.loaded = new Map();
     this.unpacked = new Map(); // blocks that nothing was read from yet
     this.spare = null; // room of a run that is no more
-    this.columns = {}; // buffers for the next graph that an engine makes: those of the last but one, as the last is shown
-    this.shownColumns = {};
+    this.given = null; // the graph that a server made last
+    this.shown = null; // the one before it, which is shown until then
   }
 
   static async open(block) {
-    const bytes = await inflate(block('facts'));
-    return new Document(JSON.parse(new TextDecoder().decode(bytes)), block);
+    const [bytes, engine] = await Promise.all([inflate(block('facts')), Engine.start()]);
+    return new Document(JSON.parse(new TextDecoder().decode(bytes)), block, engine);
   }
 
   variant(name) {
@@ -43,8 +41,12 @@ export class Document {
     this.facts.variants = this.facts.variants.filter((each) => each.name !== variant.name);
     this.facts.variants.push({ ...variant, works: moved, cards: '' }); // which come later
     this.given = { name: variant.name, bytes };
-    [this.columns, this.shownColumns] = [this.shownColumns, this.columns];
-    this.spare = this.loaded.get(variant.name)?.graph.room ?? this.spare;
+    const former = this.loaded.get(variant.name)?.graph;
+    if (former) {
+      this.spare = former.room ?? this.spare;
+      if (this.shown) this.engine.close(this.shown);
+      this.shown = former;
+    }
     this.loaded.delete(variant.name);
   }
 
@@ -65,9 +67,8 @@ export class Document {
 
   /** A graph that is no change of another one. */
   async alone(facts) {
-    const bytes = await inflate(this.block(facts.block));
-    return { graph: readGraph(bytes, facts.columns), works: facts.works.map(workOf), lanes: facts.lanes,
-      steps: facts.steps.map(stepOf), labels: facts.labels };
+    const side = { works: facts.works.map(workOf), lanes: facts.lanes, steps: facts.steps.map(stepOf), labels: facts.labels };
+    return { ...side, graph: this.engine.open({ ...side, columns: facts.columns }, await inflate(this.block(facts.block))) };
   }
 
   /** The graph of the recorded run (null) or of a what-if that the page carries. */
@@ -82,14 +83,12 @@ export class Document {
     } else {
       const recorded = await this.side(null);
       const variant = this.variant(name);
-      const isGiven = this.given?.name === name;
-      const bytes = isGiven ? this.given.bytes : await this.bytesOf(variant.block);
+      const bytes = this.given?.name === name ? this.given.bytes : await this.bytesOf(variant.block);
       this.unpacked.delete(variant.block);
-      const hasWorks = variant.works_from >= recorded.works.length;
-      side = { graph: readVariant(bytes, variant.columns, recorded.graph, hasWorks, isGiven ? this.columns : {}),
-        works: recorded.works.slice(0, variant.works_from).concat(variant.works.map(workOf)),
+      side = { works: recorded.works.slice(0, variant.works_from).concat(variant.works.map(workOf)),
         lanes: recorded.lanes.slice(0, variant.lanes_from).concat(variant.lanes),
         steps: variant.steps.map(stepOf), labels: recorded.labels };
+      side.graph = this.engine.open({ ...side, columns: variant.columns }, bytes, recorded.graph, variant.works_from >= recorded.works.length);
     }
     this.loaded.set(name, side);
     return side;
@@ -98,30 +97,17 @@ export class Document {
   /**
    * Simulates a side under factors. `again`: what the last such run of this graph was made of is
    * used again, so a slider that moves leaves nothing to collect; that run is then no more. So is the
-   * one of a what-if that an engine has made anew.
+   * one of a what-if that a server has made anew.
    */
   run(side, factors = asRecorded(), again = false) {
-    const room = again ? (side.graph.room ??= this.takeSpare()) : { weights: {} };
-    const weights = isAsRecorded(factors) ? plainWeights(side.graph) : weigh(side.graph, side.works, factors, room.weights);
-    const { points, span } = simulate(side.graph, weights, room.points);
-    room.points = points;
-    const run = { ...side, weights, points, span, room, times: null };
-    run.answer = answerOf(run, this.facts.step_number);
-    return run;
+    const room = again ? (side.graph.room ??= this.takeSpare()) : {};
+    return { ...side, room, ...this.engine.run(side.graph, factors, this.facts.step_number, room) };
   }
 
   takeSpare() {
     const { spare } = this;
     this.spare = null;
-    return spare ?? { weights: {} };
-  }
-
-  breakdown(run) {
-    return answerBreakdown(run, run.answer, scopeOf);
-  }
-
-  memory(run) {
-    return memoryOf(run);
+    return spare ?? {};
   }
 
   /** HTML of what the program says of a variant, in cards. */
@@ -131,9 +117,4 @@ export class Document {
     this.ofVariants ??= inflate(this.block('cards')).then((bytes) => JSON.parse(new TextDecoder().decode(bytes)));
     return (await this.ofVariants)[name] ?? '';
   }
-}
-
-function plainWeights(graph) {
-  return { duration: graph.duration, segment: graph.segment, cause: graph.cause_lag,
-    extra: graph.extra_lag, overflow: graph.overflow_lag };
 }

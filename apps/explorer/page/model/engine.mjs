@@ -1,168 +1,157 @@
-// The pull engine: the same integer times as foretrace::simulate, one pass in order.
+// The engine of the program, compiled for pages: apps/explorer/engine/engine.cpp says what it takes.
+import { inflate } from './codec.mjs';
+import { engineModule } from './engine_module.mjs';
 
-export const kinds = ['host', 'launch', 'kernel', 'collective', 'copy', 'set', 'synchronization',
-  'wait', 'mark', 'transfer'];
+export const uses = ['compute', 'communication', 'waiting', 'copy', 'host', 'idle'];
 export const isDevice = (kind) => kind >= 2 && kind <= 5;
 export const isHost = (kind) => !isDevice(kind) && kind !== 9;
-const handOver = 8;
-
-/** Half away from zero, as std::llround; adding a half first would round 0.49999999999999994 up. */
-export function round(value) {
-  const size = Math.abs(value);
-  const down = Math.floor(size);
-  const result = size - down >= 0.5 ? down + 1 : down;
-  return value < 0 && result !== 0 ? -result : result;
-}
-
-/** As std::midpoint: between two integers, towards the first. */
-export const midpoint = (a, b) =>
-  (a <= b ? a + Math.floor((b - a) / 2) : a - Math.floor((a - b) / 2));
 
 /** @typedef {{device: number, host: number, names: Map<number, number>}} Factors */
 export const asRecorded = () => ({ device: 1, host: 1, names: new Map() });
 export const isAsRecorded = (f) => f.device === 1 && f.host === 1 && f.names.size === 0;
+const factorFigures = (factors) => withCount([factors.host, factors.device, ...[...factors.names].flat()]);
 
-/** A byte for each value; a plain loop is ten times as fast as Uint8Array.from(). */
-function marked(values, of) {
-  const out = new Uint8Array(values.length);
-  for (let i = 0; i < out.length; ++i) out[i] = of(values[i]);
-  return out;
-}
+/** Figures behind their count; so are rows and the characters of a text. */
+const withCount = (figures) => [figures.length, ...figures];
+const textFigures = (text) => withCount([...text].map((character) => character.charCodeAt(0)));
 
-/** Times of work by what it is: the kind of every task, once per graph. */
-export function kindsOf(graph, works) {
-  if (graph.alike?.tasks) return kindsOf(graph.alike.tasks, works);
-  if (!graph.kind) {
-    const ofWork = Uint8Array.from(works, (work) => work.kind);
-    const { work, size } = graph;
-    const kind = new Uint8Array(size); // a loop of its own: it comes with every answer of an engine
-    for (let i = 0; i < size; ++i) kind[i] = ofWork[work[i]];
-    graph.kind = kind;
-  }
-  return graph.kind;
-}
+const wholes = ['lane', 'work', 'kind', 'phase', 'provenance', 'lane_source', 'cause_source', 'extra_source', 'cause_kind', 'extra_kind',
+  'overflow_task', 'overflow_source', 'overflow_kind', 'part_task', 'part_label'];
+const weighed = ['duration', 'segment', 'cause', 'extra', 'overflow'];
 
-/**
- * The tasks of every lane one after the other: {tasks, first}, those of lane l from first[l] on; and whether a lane launches.
- * Once per graph.
- */
-export function lanesOf(graph, works, lanes) {
-  if (graph.alike?.tasks) return lanesOf(graph.alike.tasks, works, lanes);
-  if (!graph.byLane) {
-    const kind = kindsOf(graph, works);
-    const { lane, size } = graph;
-    const first = new Int32Array(lanes.length + 1);
-    const isLaunching = Uint8Array.from(lanes, (each) => Number(each.binds === true));
-    for (let i = 0; i < size; ++i) {
-      first[lane[i] + 1] += 1;
-      if (kind[i] === 1) isLaunching[lane[i]] = 1;
-    }
-    for (let l = 0; l < lanes.length; ++l) first[l + 1] += first[l];
-    const tasks = new Int32Array(size);
-    const next = first.slice();
-    for (let i = 0; i < size; ++i) tasks[next[lane[i]]++] = i;
-    graph.byLane = { tasks, first, isLaunching };
-  }
-  return graph.byLane;
+const figuresOfRun = 11; // before those of its curves
+const figuresOfCurve = 8;
+
+/** A property that is made when it is first asked for. */
+function later(object, name, made) {
+  const define = (what) => Object.defineProperty(object, name, { configurable: true, enumerable: true, ...what });
+  define({ get: () => {
+    const value = made();
+    define({ value, writable: true });
+    return value;
+  } });
 }
 
 /** Room for so many figures: what was used before, if it is long enough. */
-export const room = (into, size) => {
+function roomFor(into, size) {
   if (into?.length === size) return into;
   return into?.buffer.byteLength >= 8 * size ? new Float64Array(into.buffer, 0, size) : new Float64Array(size);
-};
-
-/** Values of chosen places times a factor, rounded to whole ns; the others as they are. */
-function scaled(values, chosen, factor, into) {
-  const out = room(into, values.length);
-  for (let i = 0; i < out.length; ++i) {
-    const value = values[i];
-    out[i] = chosen[i] === 1 && value !== 0 ? round(value * factor) : value;
-  }
-  return out;
 }
 
-/** Which tasks are the host's and which the device's, which lags follow the host. Once per graph. */
-function masksOf(graph, works) {
-  if (!graph.masks) {
-    const kind = kindsOf(graph, works);
-    const follows = (kinds) => marked(kinds, (each) => (each === handOver ? 1 : 0));
-    graph.masks = { host: marked(kind, (each) => (isHost(each) ? 1 : 0)),
-      device: marked(kind, (each) => (isDevice(each) ? 1 : 0)),
-      cause: follows(graph.cause_kind), extra: follows(graph.extra_kind),
-      overflow: follows(graph.overflow_kind) };
-  }
-  return graph.masks;
+/** Where the engine has a graph. */
+function sideOf({ side }) {
+  if (side === 0) throw new Error('this run is no more');
+  return side;
 }
 
-/**
- * Durations, segments and lags under factors: first the host, then the device, then single kernels,
- * each rounded to whole ns as scale_host and scale_device do. `into`: an object that keeps what is
- * made, for the next time.
- */
-export function weigh(graph, works, factors, into = {}) {
-  const masks = masksOf(graph, works);
-  let { duration, segment, cause_lag: cause, extra_lag: extra, overflow_lag: overflow } = graph;
-  if (factors.host !== 1) {
-    duration = into.duration = scaled(duration, masks.host, factors.host, into.duration);
-    segment = into.segment = scaled(segment, masks.host, factors.host, into.segment);
-    cause = into.cause = scaled(cause, masks.cause, factors.host, into.cause);
-    extra = into.extra = scaled(extra, masks.extra, factors.host, into.extra);
-    overflow = into.overflow = scaled(overflow, masks.overflow, factors.host, into.overflow);
-  }
-  if (factors.device !== 1) {
-    duration = into.duration = scaled(duration, masks.device, factors.device, into.duration);
-  }
-  for (const [name, factor] of factors.names) {
-    const named = Uint8Array.from(works, (work) => Number(work.name === name));
-    const chosen = masks.device.map((is, i) => is & named[graph.work[i]]);
-    duration = into.duration = scaled(duration, chosen, factor, into.duration);
-  }
-  return { duration, segment, cause, extra, overflow };
-}
-
-/** Start and end of every task, interleaved. `into` is used again where it is large enough. */
-export function simulate(graph, weights, into) {
-  const { size, lane_source: lane, cause_source: causes, extra_source: extras } = graph;
-  const { overflow_task: rows, overflow_source: sources, overflow_late: lates, fraction } = graph;
-  const { duration, segment, cause, extra, overflow } = weights;
-  const points = room(into, 2 * size);
-  let span = 0;
-  let next = 0;
-  for (let i = 0; i < size; ++i) {
-    let start = (lane[i] < 0 ? 0 : points[lane[i]]) + segment[i];
-    if (start < 0) start = 0;
-    if (causes[i] >= 0) {
-      const at = points[causes[i]] + cause[i];
-      if (at > start) start = at;
+export class Engine {
+  static async start() {
+    const bytes = await inflate(engineModule);
+    try {
+      return new Engine(new WebAssembly.Instance(new WebAssembly.Module(bytes)).exports); // a few ms
+    } catch { // older browsers compile so much on other threads only
+      return new Engine((await WebAssembly.instantiate(bytes)).instance.exports);
     }
-    if (extras[i] >= 0) {
-      const at = points[extras[i]] + extra[i];
-      if (at > start) start = at;
-    }
-    for (; next < rows.length && rows[next] === i; ++next) {
-      const source = sources[next];
-      if (source < 0 || (lates[next] >= 0 && points[source] <= points[lates[next]])) continue;
-      const share = fraction[next] === 0 ? 0 : round(fraction[next] * duration[source >> 1]);
-      const at = points[source] + overflow[next] + share;
-      if (at > start) start = at;
-    }
-    points[2 * i] = start;
-    points[2 * i + 1] = start + duration[i];
-    if (points[2 * i + 1] > span) span = points[2 * i + 1];
   }
-  return { points, span };
+
+  constructor(program) {
+    this.program = program;
+    program._initialize();
+  }
+
+  /** Hands figures over, and bytes. */
+  give(figures, bytes = new Uint8Array(0)) {
+    const at = this.program.room(figures.length, bytes.length);
+    new Float64Array(this.program.memory.buffer, at, figures.length).set(figures);
+    new Uint8Array(this.program.memory.buffer, this.program.bytes(), bytes.length).set(bytes);
+  }
+
+  /** Figures that the engine has ready: a view, until it is called again. */
+  seen(Column, at, count) { return new Column(this.program.memory.buffer, at, count); }
+
+  /** Figures that stay, in the room of former ones. */
+  copied(former, at, count) {
+    const figures = roomFor(former, count);
+    figures.set(this.seen(Float64Array, at, count));
+    return figures;
+  }
+
+  /**
+   * A graph: {size, origin, and columns that are copied out of the engine when they are asked for}.
+   * `base`: the graph that it is a change of, else null; `hasWorks`: their tasks do the same kinds of work. Those that are `alike` have
+   * the same tasks.
+   */
+  open({ columns, works, lanes, steps }, bytes, base = null, hasWorks = false) {
+    this.give([columns.length, ...columns.flatMap(([name, ...rest]) => [...textFigures(name), ...rest]),
+      works.length, ...works.flatMap(({ name, kind, part }) => [name, kind, part]),
+      lanes.length, ...lanes.flatMap(({ kind, rank }) => [Number(kind === 'host_thread'), rank]),
+      steps.length, ...steps.flatMap(({ rank, number, begin, end }) => [rank, number, begin, end])], bytes);
+    const side = this.program.open(base === null ? 0 : sideOf(base));
+    if (side === 0) throw new Error('the block is damaged');
+    const stored = new Set(columns.map(([name]) => name));
+    const isMoved = base === null || stored.has('origin');
+    const graph = { side, size: this.program.size(side), alike: null };
+    for (const name of wholes) later(graph, name, () => this.wholes(graph, name));
+    for (const name of [...weighed, 'part_duration']) later(graph, name, () => this.reals(graph, name, asRecorded()));
+    later(graph, 'origin', () => (base && isMoved ? this.wholes(graph, 'origin') : null));
+    if (base) {
+      for (const name of ['part_label', 'part_duration', 'first_part']) later(graph, name, () => base[name]);
+      if (!isMoved && hasWorks && !['lane', 'work', 'phase'].some((name) => stored.has(name))) graph.alike = base;
+    } else {
+      later(graph, 'first_part', () => firstParts(graph));
+    }
+    return graph;
+  }
+
+  /** Of a graph that nobody asks for any more. */
+  close(graph) {
+    this.program.close(sideOf(graph));
+    graph.side = 0;
+  }
+
+  /** A column of integers. */
+  wholes(graph, name) {
+    this.give(textFigures(name));
+    return this.seen(Int32Array, ...this.seen(Float64Array, this.program.wholes(sideOf(graph)), 2)).slice();
+  }
+
+  /** A column of what factors change, or of other times; in the room of a former one. */
+  reals(graph, name, factors, former) {
+    this.give([...factorFigures(factors), ...textFigures(name)]);
+    return this.copied(former, ...this.seen(Float64Array, this.program.reals(sideOf(graph)), 2));
+  }
+
+  /**
+   * A graph under factors: {points: start and end of every task, interleaved; span; answer: the step of that number, or the median one;
+   * breakdown; memory: a curve per device that holds tensors; weights: columns that are made when they are asked for}. `into`: keeps what
+   * is made, for the next time.
+   */
+  run(graph, factors, number, into) {
+    this.give([...factorFigures(factors), Number(number !== null), number ?? 0]);
+    const at = this.program.run(sideOf(graph));
+    const [points, span, step, isSpan, ...rest] = this.seen(Float64Array, at, figuresOfRun);
+    const curves = rest.pop();
+    const weights = isAsRecorded(factors) ? graph : {};
+    const columns = (into.weights ??= {});
+    const weigh = (name) => (columns[name] = this.reals(graph, name, factors, columns[name]));
+    if (weights !== graph) for (const name of weighed) later(weights, name, () => weigh(name));
+    into.points = this.copied(into.points, points, 2 * graph.size);
+    const memory = [];
+    for (let c = 0; c < curves; ++c) {
+      const [rank, device, base, peak, first, count, times, live] = this.seen(Float64Array, at + 8 * (figuresOfRun + figuresOfCurve * c), figuresOfCurve);
+      memory.push({ rank, device, base, peak, at: first, times: this.copied(into.curves?.[c]?.times, times, count),
+        live: this.copied(into.curves?.[c]?.live, live, count) });
+    }
+    into.curves = memory;
+    return { points: into.points, span, answer: { step, isSpan: isSpan === 1 }, memory, weights,
+      breakdown: Object.fromEntries(uses.map((use, i) => [use, rest[i]])) };
+  }
 }
 
-/** A checksum over all points that C++ computes alike: two 24-bit sums, each exact in a double. */
-export function checksum(points) {
-  let a = 1;
-  let b = 0;
-  for (let i = 0; i < points.length; ++i) {
-    const low = points[i] % 16777216;
-    const high = Math.floor(points[i] / 16777216) % 16777216;
-    a = (a * 31 + low + high * 7) % 16777213;
-    b = (b + a) % 16777213;
-  }
-  return `${b}:${a}`;
+/** Of every task the first part of its segment. */
+function firstParts({ work, part_task: tasks }) {
+  const first = new Int32Array(work.length + 1);
+  for (const task of tasks) first[task + 1] += 1;
+  for (let i = 1; i < first.length; ++i) first[i] += first[i - 1];
+  return first;
 }

@@ -1,5 +1,5 @@
 // Text for what the canvas shows: the chosen slice, and what changes by kernel.
-import { isDevice, kindsOf } from '../model/engine.mjs';
+import { isDevice } from '../model/engine.mjs';
 import { byId, draw, make, replace } from './dom.mjs';
 import { count, percent, shortName, signedTime, time } from './format.mjs';
 
@@ -39,7 +39,7 @@ function whyThen(run, task, strings) {
   }
   const lane = graph.lane_source[task];
   if (lane >= 0 && points[lane] + weights.segment[task] === start) {
-    return `${isDevice(kindsOf(graph, works)[task]) ? reasons[2] : reasons[1]}: ${named(lane)}`;
+    return `${isDevice(graph.kind[task]) ? reasons[2] : reasons[1]}: ${named(lane)}`;
   }
   return 'the begin of the window';
 }
@@ -116,13 +116,14 @@ function kernelSlider(run, work, state, onFactor) {
 
 /** Device time and launches by the work that each task of the recording did, or does now. */
 function sumsByWork(run, workOf, count) {
-  const kind = kindsOf(run.graph, run.works);
+  const { kind } = run.graph;
+  const { duration } = run.weights;
   const time = new Float64Array(count);
   const launches = new Int32Array(count);
   for (let i = 0; i < run.graph.size; ++i) {
     if (!isDevice(kind[i])) continue;
     const work = workOf(i);
-    time[work] += run.weights.duration[i];
+    time[work] += duration[i];
     launches[work] += 1;
   }
   return { time, launches };

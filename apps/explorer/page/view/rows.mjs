@@ -1,5 +1,5 @@
 // From a simulated run to rows of slices: one per lane, busiest first, more where they overlap.
-import { isDevice, isHost, kindsOf, lanesOf } from '../model/engine.mjs';
+import { isDevice, isHost } from '../model/engine.mjs';
 import { classOf, classOfPhase, hostClass, plainClass, waitClass } from './palette.mjs';
 
 const mostLanes = 14;
@@ -48,13 +48,28 @@ class Slices {
   }
 }
 
+/** The tasks of every lane one after the other: {tasks, first}, those of lane l from first[l] on. Once per graph. */
+function lanesOf(graph, lanes) {
+  if (graph.alike) return lanesOf(graph.alike, lanes);
+  if (!graph.byLane) {
+    const { lane, size } = graph;
+    const first = new Int32Array(lanes.length + 1);
+    for (let i = 0; i < size; ++i) first[lane[i] + 1] += 1;
+    for (let l = 0; l < lanes.length; ++l) first[l + 1] += first[l];
+    const tasks = new Int32Array(size);
+    const next = first.slice();
+    for (let i = 0; i < size; ++i) tasks[next[lane[i]]++] = i;
+    graph.byLane = { tasks, first };
+  }
+  return graph.byLane;
+}
+
 /** Lanes in the order in which they come, how many slices each can be, and the classes of work. Once per graph. */
 function planOf(graph, works, lanes) {
-  if (graph.alike?.tasks) return planOf(graph.alike.tasks, works, lanes);
+  if (graph.alike) return planOf(graph.alike, works, lanes);
   if (!graph.plan) {
-    const { tasks, first } = lanesOf(graph, works, lanes);
-    const kind = kindsOf(graph, works);
-    const { origin, first_part: firstPart } = graph;
+    const { tasks, first } = lanesOf(graph, lanes);
+    const { kind, origin, first_part: firstPart } = graph;
     const rows = [];
     for (let lane = 0; lane < lanes.length; ++lane) {
       let parts = 0;
@@ -97,10 +112,9 @@ function addSegment(graph, i, begin, to, slices) {
 }
 
 function fillLane(run, plan, lane, slices) {
-  const { graph, works, lanes, points, weights: { segment } } = run;
-  const kind = kindsOf(graph, works);
-  const { tasks, first } = lanesOf(graph, works, lanes);
-  const { work: workOf, lane_source: sources } = graph;
+  const { graph, lanes, points, weights: { segment } } = run;
+  const { tasks, first } = lanesOf(graph, lanes);
+  const { kind, work: workOf, lane_source: sources } = graph;
   const { cls, part } = plan;
   for (let k = first[lane]; k < first[lane + 1]; ++k) {
     const i = tasks[k];

@@ -9,10 +9,10 @@ const mostCurves = 4;
 export function shownRun(page, run, title) {
   if (page.facts.stages) countMicroBatches(run.graph);
   const { rows, left } = rowsOf(run);
-  const curves = page.memory(run).slice(0, mostCurves);
+  const curves = run.memory.slice(0, mostCurves);
   const memory = curves.map((curve) => ({ ...curve,
     title: curves.length > 1 ? `memory, rank ${curve.rank}/${curve.device}` : 'live memory' }));
-  return Object.assign(run, { rows, left, memory, title, breakdown: page.breakdown(run) });
+  return Object.assign(run, { rows, left, memory, title });
 }
 
 /** What stands behind the title of a run in the timeline; `step`: as the answer has it, with the decimals of `scale`. */
