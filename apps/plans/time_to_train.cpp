@@ -194,9 +194,9 @@ struct FittedStep {
 Result<FittedStep> step_of(Scenario scenario) {
   FORETRACE_TRY(auto complete, complete_scenario(std::move(scenario)));
   const Job& job = complete.job;
-  const JobBlocks blocks = build_blocks(job);
-  FORETRACE_TRY(const auto range, ranged_step(job, blocks));
-  FORETRACE_TRY(const auto step, estimate(job, blocks));
+  FORETRACE_TRY(const auto program, build_program(job));
+  FORETRACE_TRY(const auto range, ranged_step(job, program));
+  FORETRACE_TRY(const auto step, estimate(job, program));
   return FittedStep{ranged(range), fits_device(job, step.memory)};
 }
 
