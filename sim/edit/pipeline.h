@@ -41,8 +41,8 @@ struct Stacked {
 };
 
 /// Applies the stages in their order and validates the graph after each (its laws, too, if `checks`
-/// says so). Bounds of a duration that
-/// two stages scale multiply; a stage that gives it another provenance than `scaled` starts anew.
+/// says so). Bounds of a duration that two stages scale multiply; a stage that gives it another
+/// provenance than `scaled` starts anew.
 /// Errors say which stage failed: "stage 'cuda_graph' (2 of 3): ...".
 [[nodiscard]] Result<Stacked> stack(const TaskGraph& graph, std::span<const EditStage> stages,
                                     Checks checks = default_checks());

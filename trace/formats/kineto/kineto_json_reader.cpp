@@ -1,10 +1,14 @@
 // Reader of the JSON traces of PyTorch (Kineto) and of other writers of the Chrome trace format.
 //
 //   {"schemaVersion": 1, "deviceProperties": [...], "traceEvents": [
-//     {"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": 1,
-//      "ts": 7656582822106.115, "dur": 7.581, "args": {"External id": 514, ...}}, ...]}
+//     {"ph": "X", "cat": "kernel",              "X": has a duration; the category says what it is
+//      "name": "gemm", "pid": 0, "tid": 7,      of a kernel: device and stream; of a call: process
+//                                               and thread
+//      "ts": 7656582822106.115, "dur": 7.581,   microseconds, read as text: a double loses ns
+//      "args": {"External id": 514,             the operator around it
+//               "correlation": 101, ...}},      the call that launched it
 //
-// also as a bare list of events. Times are microseconds.
+// also as a bare list of events.
 #include <utility>
 
 #include <fmt/format.h>

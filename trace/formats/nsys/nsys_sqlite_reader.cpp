@@ -1,10 +1,15 @@
 // Reader of the SQLite exports of Nsight Systems (nsys export --type sqlite), schemas of 2020-2026.
 //
 //   CUPTI_ACTIVITY_KIND_{RUNTIME,KERNEL,MEMCPY,MEMSET,SYNCHRONIZATION,CUDA_EVENT,GRAPH_TRACE,...},
-//   NVTX_EVENTS, ThreadNames, TARGET_INFO_*; names are ids into StringIds
+//   NVTX_EVENTS, ThreadNames, TARGET_INFO_*; a row of ..._KERNEL:
+//
+//   start  end   deviceId  streamId  correlationId  globalPid    demangledName  gridX  ...
+//   5000   7000  0         7         11             100 << 24    7              108
+//   ns from the session's  lane      of the call in process      id of a text
+//   start                            ..._RUNTIME                 in StringIds
 //
 // Tables exist only where something was recorded, and columns come and go with versions: what is
-// missing is taken as not recorded. Times are ns from the start of the session.
+// missing is taken as not recorded.
 #include <algorithm>
 #include <array>
 #include <memory>

@@ -1,10 +1,14 @@
 // Reader of the JSON output of rocprofv3 (rocprofiler-sdk).
 //
 //   {"rocprofiler-sdk-tool": [{"metadata": {"pid": 908, ...}, "agents": [...], "strings": {...},
-//     "kernel_symbols": [...], "buffer_records": {"kernel_dispatch": [{"start_timestamp": ...,
-//     "dispatch_info": {...}, "correlation_id": {"internal": 1}}, ...], "hip_api": [...], ...}}]}
-//
-// Times are ns of the system's clock.
+//     "kernel_symbols": [...], "buffer_records": {"kernel_dispatch": [
+//       {"kind": 2, "operation": 2,                            names of both stand in "strings"
+//        "correlation_id": {"internal": 11, "external": 0},    internal: as the call in "hip_api"
+//        "start_timestamp": 5000, "end_timestamp": 7000,       ns of the system's clock
+//        "stream_id": {"handle": 3},                           the lane; else the queue is
+//        "dispatch_info": {"agent_id": {"handle": 501},        the device, of "agents"
+//                          "kernel_id": 8, ...}}, ...],        its name, of "kernel_symbols"
+//     "hip_api": [...], ...}}]}
 #include <string>
 #include <utility>
 

@@ -1,11 +1,13 @@
 // Reader of the JSON that XLA's profiler writes for trace viewers (*.trace.json.gz).
 //
 //   {"displayTimeUnit":"ns","metadata":{"highres-ticks":true},"traceEvents":[
-//     {"ph":"M","pid":701,"name":"process_name","args":{"name":"/host:CPU"}}, ...
-//     {"ph":"X","pid":701,"tid":383,"ts":7771428.338,"dur":78.356,"name":"dce"}, ..., {}]}
+//     {"ph":"M","pid":701,"name":"process_name",     names of processes and threads tell host from
+//      "args":{"name":"/host:CPU"}}, ...             device, and streams from what is derived
+//     {"ph":"X","pid":701,"tid":383,                 its process and thread
+//      "ts":7771428.338,"dur":78.356,                microseconds
+//      "name":"dce"}, ..., {}]}                      no category; an empty event ends the list
 //
-// Chrome events in microseconds without categories: the names of process and thread tell host from
-// device and streams from what is derived of them, as in an XPlane (xplane_import.h).
+// What the names mean is as in an XPlane (xplane_import.h).
 #include <string>
 #include <utility>
 
