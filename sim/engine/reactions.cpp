@@ -67,11 +67,4 @@ Weights scale_host(const TaskGraph& graph, double factor) {
   return weights;
 }
 
-Weights scale_everything(const TaskGraph& graph, double factor) {
-  Weights weights = scale_tasks(graph, factor, true, [](TaskKind) { return true; });
-  scale_lags(
-      graph, factor, [](DependencyKind) { return true; }, weights);
-  return weights;
-}
-
 }  // namespace foretrace
