@@ -256,8 +256,8 @@ Result<TrainingRun> parse_training(const CataloguePtr& catalogue, std::string_vi
 }
 
 Result<TrainingRun> read_training(const CataloguePtr& catalogue, const std::string& path) {
-  FORETRACE_TRY(auto root, read_config(path, training_schema));
-  return TrainingReader(catalogue, root, path).read();
+  FORETRACE_TRY(const std::string text, read_config_text(path));
+  return parse_training(catalogue, text, path);
 }
 
 Result<TargetAtBatch> target_at(const TrainingRun& run, double batch) {

@@ -70,8 +70,6 @@ class Members {
 
   /// A number from `low` to `high`.
   [[nodiscard]] double number(std::string_view key, double low, double high);
-  [[nodiscard]] double optional_number(std::string_view key, double low, double high,
-                                       double standard);
   /// A whole number from 1 to `most`.
   [[nodiscard]] std::uint32_t whole(std::string_view key, double most);
   [[nodiscard]] bool flag(std::string_view key);

@@ -18,7 +18,7 @@
 #include <fmt/format.h>
 
 #include "trace/formats/common/sqlite_file.h"
-#include "trace/formats/common/strict_error.h"
+#include "trace/formats/common/strict.h"
 #include "trace/formats/nsys/nsys_import.h"
 #include "trace/formats/reader.h"
 #include "trace/io/text.h"
@@ -79,10 +79,7 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
     trace.report.warnings.emplace_back(source.trouble());
   }
   formats::NsysImport(file, trace.events, trace.report).run();
-  if (options.strict && (trace.report.dropped() > 0 || !source.trouble().empty())) {
-    return formats::strict_row_error(source, trace.report);
-  }
-  return trace;
+  return formats::intact(std::move(trace), source, options, formats::DamageBy::row);
 }
 
 constexpr ReaderInfo info = {

@@ -13,7 +13,7 @@
 #include <utility>
 
 #include "trace/formats/common/describe_format.h"
-#include "trace/formats/common/strict_error.h"
+#include "trace/formats/common/strict.h"
 #include "trace/formats/json/json_walk.h"
 #include "trace/formats/reader.h"
 #include "trace/formats/rocprof/rocprof_import.h"
@@ -52,10 +52,7 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
     trace.report.warnings.emplace_back(source.trouble());
   }
   import.finish();
-  if (options.strict && (trace.report.dropped() > 0 || !source.trouble().empty())) {
-    return formats::strict_row_error(source, trace.report);
-  }
-  return trace;
+  return formats::intact(std::move(trace), source, options, formats::DamageBy::row);
 }
 
 constexpr ReaderInfo info = {

@@ -14,7 +14,7 @@
 #include "trace/formats/chrome/document.h"
 #include "trace/formats/chrome/table_builder.h"
 #include "trace/formats/chrome/trace_info.h"
-#include "trace/formats/common/strict_error.h"
+#include "trace/formats/common/strict.h"
 #include "trace/formats/reader.h"
 #include "trace/formats/xla/xla_events.h"
 #include "trace/formats/xla/xla_trace.h"
@@ -37,10 +37,7 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   formats::fill_trace_info(document.values(), table.info, trace.report);
   builder.finish();
   formats::classify_xla(table, builder.process_names(), trace.report);
-  if (options.strict && (trace.report.dropped() > 0 || !source.trouble().empty())) {
-    return formats::strict_row_error(source, trace.report);
-  }
-  return trace;
+  return formats::intact(std::move(trace), source, options, formats::DamageBy::row);
 }
 
 constexpr ReaderInfo info = {

@@ -17,7 +17,7 @@
 #include "sim/core/text.h"
 #include "trace/formats/common/protobuf_wire.h"
 #include "trace/formats/common/read_all.h"
-#include "trace/formats/common/strict_error.h"
+#include "trace/formats/common/strict.h"
 #include "trace/formats/reader.h"
 #include "trace/formats/xla/xplane_import.h"
 
@@ -79,10 +79,7 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
     trace.report.warnings.emplace_back(source.trouble());
   }
   formats::XplaneImport(trace.events, trace.report).run(bytes);
-  if (options.strict && (trace.report.dropped() > 0 || !source.trouble().empty())) {
-    return formats::strict_row_error(source, trace.report);
-  }
-  return trace;
+  return formats::intact(std::move(trace), source, options, formats::DamageBy::row);
 }
 
 constexpr ReaderInfo info = {
