@@ -1,5 +1,5 @@
-# No path of one machine and no mark of unfinished work in the tree, and one conversion of real
-# numbers to whole ones in the sources: cmake -DROOT=... -P words.cmake
+# No path of one machine and no mark of unfinished work in the tree, one conversion of real numbers to
+# whole ones in the sources, and a way through the house that is there: cmake -DROOT=... -P words.cmake
 cmake_minimum_required(VERSION 3.25)
 
 # Put together, so that this file does not find itself.
@@ -18,7 +18,7 @@ macro(look pattern why)
 endmacro()
 
 set(files CMakeLists.txt CMakePresets.json Makefile)
-foreach(file README.md CONTRIBUTING.md CHANGELOG.md .github/SECURITY.md)
+foreach(file README.md CONTRIBUTING.md CHANGELOG.md .github/SECURITY.md .github/HOUSE.md .github/WORDS.md)
   if(EXISTS ${ROOT}/${file})
     list(APPEND files ${file})
   endif()
@@ -36,6 +36,17 @@ foreach(file IN LISTS files)
   endif()
   if(file MATCHES "^(sim|trace|models|apps)/" AND NOT file STREQUAL "sim/core/whole.h")
     look("std::ll?round[(]" "a conversion of its own, expected to_whole() or to_count() of sim/core/whole.h")
+  endif()
+endforeach()
+
+# The way through the house names files and folders that are there.
+file(READ ${ROOT}/.github/HOUSE.md house)
+string(REGEX MATCHALL "`(sim|trace|models|apps|configs|tests)/[A-Za-z0-9_./-]+`" paths "${house}")
+foreach(path IN LISTS paths)
+  string(REPLACE "`" "" path "${path}")
+  if(NOT EXISTS ${ROOT}/${path})
+    message(".github/HOUSE.md: ${path} is not there")
+    math(EXPR bad "${bad} + 1")
   endif()
 endforeach()
 

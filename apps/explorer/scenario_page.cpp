@@ -13,6 +13,7 @@
 #include "apps/plans/plan_search.h"
 #include "apps/report/text.h"
 #include "apps/report/writers.h"
+#include "models/jobs/program/stages.h"
 #include "sim/core/hidden_text.h"
 #include "sim/core/text.h"
 #include "sim/core/whole.h"

@@ -21,7 +21,7 @@ const FileKind* kind_of_jobs() {
   });
 }
 
-// Names a schema that is none of ours to take, and who takes it.
+// Names a schema that is none of ours to take, and what the file is.
 Status check_schema(const std::string& path) {
   std::error_code failed;
   if (!std::filesystem::is_regular_file(path, failed)) return ok_status();  // a pipe gives it once
@@ -31,11 +31,12 @@ Status check_schema(const std::string& path) {
   if (schema == nullptr) return ok_status();
   std::vector<std::string_view> names;
   for (const FileKind* const kind : file_kinds::all()) names.push_back(kind->schema);
-  const std::string taker = trace::formats::taker_of(schema->text, path);
+  const std::string_view kind = trace::formats::kind_of_own(schema->text);
   return Error{ErrorCode::bad_config,
                fmt::format("{}: /schema: {}{}, expected {}{}", path, schema->described(),
-                           taker.empty() ? did_you_mean(schema->text, names) : "",
-                           scheduling::schedule_schema, taker.empty() ? "" : "; " + taker)};
+                           kind.empty() ? did_you_mean(schema->text, names) : "",
+                           scheduling::schedule_schema,
+                           kind.empty() ? "" : fmt::format("; it is {}", kind))};
 }
 
 }  // namespace

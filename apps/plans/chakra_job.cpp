@@ -10,7 +10,8 @@
 #include <fmt/format.h>
 
 #include "models/hardware/networks/placement.h"
-#include "models/jobs/program/rank_program.h"
+#include "models/jobs/program/graphs/rank_nodes.h"
+#include "models/jobs/program/stages.h"
 #include "sim/core/whole.h"
 #include "trace/formats/chakra/node_message.h"
 
@@ -69,12 +70,12 @@ class Export {
   Export(const Job& job, const WriteExport& write) : job_(job), write_(write) {}
 
   Result<ChakraExport> run() {
-    const JobBlocks blocks = build_blocks(job_);
+    FORETRACE_TRY(const auto program, build_program(job_));
     const std::uint32_t of_stage = job_.plan.ranks() / job_.plan.pipeline;
     for (std::uint32_t stage = 0; stage < job_.plan.pipeline; ++stage) {
-      FORETRACE_TRY(const auto program, rank_program(job_, blocks, stage));
+      FORETRACE_TRY(const auto nodes, rank_nodes(job_, program, stage));
       for (std::uint32_t i = 0; i < of_stage; ++i) {
-        FORETRACE_TRY(write_rank(program, stage * of_stage + i));
+        FORETRACE_TRY(write_rank(nodes, stage * of_stage + i));
       }
     }
     FORETRACE_TRY(write_groups());
@@ -85,13 +86,13 @@ class Export {
   }
 
  private:
-  Status write_rank(const std::vector<RankNode>& program, std::uint32_t rank) {
+  Status write_rank(const std::vector<RankNode>& nodes, std::uint32_t rank) {
     std::string text = chakra::metadata_message();
     std::int64_t written_ns = 0;
-    for (std::size_t i = 0; i < program.size(); ++i) {
-      text += node_text(program[i], i, rank, written_ns);
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      text += node_text(nodes[i], i, rank, written_ns);
     }
-    result_.nodes += program.size();
+    result_.nodes += nodes.size();
     result_.bytes += text.size();
     return write_(fmt::format("rank.{}.et", rank), text);
   }

@@ -26,7 +26,7 @@ struct ChakraExport {
 
 /// Writes "rank.<n>.et" for every rank and "comm_group.json" (the groups by their number, as
 /// ASTRA-sim reads them). Errors: more ranks than anyone would simulate one by one, sparse
-/// gradients, what rank_program() refuses.
+/// gradients, what rank_nodes() refuses.
 [[nodiscard]] Result<ChakraExport> export_chakra(const Scenario& scenario,
                                                  const WriteExport& write);
 

@@ -9,24 +9,10 @@ namespace {
 // model of equal layers, and some 100 KB where each layer is of its own kind.
 constexpr std::size_t most_kept_bytes = std::size_t{64} << 20;
 
-std::size_t bytes_of(const JobBlocks& blocks) {
-  std::size_t bytes =
-      blocks.blocks.capacity() * sizeof(RankBlock) + blocks.order.capacity() * sizeof(BlockRun);
-  for (const RankBlock& block : blocks.blocks) {
-    const BlockProgram& program = block.program;
-    bytes += block.name.capacity() + program.gradients.capacity() * sizeof(GradientExchange) +
-             program.traveling.capacity() * sizeof(double);
-    for (const auto* actions : {&program.forward, &program.backward, &program.weight_gradients}) {
-      bytes += actions->capacity() * sizeof(Action);
-    }
-  }
-  return bytes;
-}
-
-std::size_t bytes_of(const std::vector<BlockTimes>& times) {
-  std::size_t bytes = times.capacity() * sizeof(BlockTimes);
-  for (const BlockTimes& block : times) {
-    bytes += block.gradients.capacity() * sizeof(GradientExchange) +
+std::size_t bytes_of(const std::vector<RankProgram::Block>& blocks) {
+  std::size_t bytes = blocks.capacity() * sizeof(RankProgram::Block);
+  for (const RankProgram::Block& block : blocks) {
+    bytes += block.name.capacity() + block.gradients.capacity() * sizeof(Exchange) +
              block.traveling.capacity() * sizeof(double);
   }
   return bytes;
@@ -34,10 +20,10 @@ std::size_t bytes_of(const std::vector<BlockTimes>& times) {
 
 }  // namespace
 
-PlanEstimates::Found PlanEstimates::found(const Job& job) {
+const RankProgram& PlanEstimates::blocks_of(const Job& job) {
   Job of_blocks = job_of_blocks(job);
   const double share = clock_share(job);
-  if (last_.times != nullptr && share == last_share_ && of_blocks == last_job_) return last_;
+  if (last_ != nullptr && share == last_share_ && of_blocks == last_job_) return *last_;
   if (bytes_known_ >= most_kept_bytes) {
     known_.clear();
     bytes_known_ = 0;
@@ -45,24 +31,25 @@ PlanEstimates::Found PlanEstimates::found(const Job& job) {
   const auto [place, is_new] = known_.try_emplace(of_blocks);
   Known& known = place->second;
   if (is_new) {
-    known.blocks = lower_blocks(job);
-    bytes_known_ += sizeof(*place) + bytes_of(known.blocks);
+    known.lowered = lower_blocks(job);
+    bytes_known_ += sizeof(*place) + bytes_of(*known.lowered.blocks) +
+                    known.lowered.actions->capacity() * sizeof(Action) +
+                    known.lowered.order.capacity() * sizeof(BlockRun);
   }
-  const auto [times, is_new_share] = known.times.try_emplace(share);
+  const auto [found, is_new_share] = known.by_share.try_emplace(share);
   if (is_new_share) {
-    times->second = time_blocks(job, known.blocks, settled_scale(job, known.blocks));
-    bytes_known_ += sizeof(*times) + bytes_of(times->second);
+    found->second = timed(job, known.lowered, settled_scale(job, known.lowered));
+    bytes_known_ += sizeof(*found) + bytes_of(*found->second.blocks);
   }
   last_job_ = std::move(of_blocks);
   last_share_ = share;
-  return last_ = {&known.blocks, &times->second};
+  last_ = &found->second;
+  return *last_;
 }
 
 Result<Estimate> PlanEstimates::of(const Job& job, Passes passes) {
-  const Found parts = found(job);
-  return estimate(job, *parts.blocks, *parts.times, no_scale(), passes);
+  FORETRACE_TRY(const auto program, laid_out(job, blocks_of(job), no_scale()));
+  return estimate(job, program, passes);
 }
-
-const std::vector<BlockTimes>& PlanEstimates::times_of(const Job& job) { return *found(job).times; }
 
 }  // namespace foretrace

@@ -260,7 +260,7 @@ class Search {
   }
 
   static Status add_range(PlanChoice& choice) {
-    FORETRACE_TRY(const auto found, ranged_step(choice.job, build_blocks(choice.job)));
+    FORETRACE_TRY(const auto found, ranged_step(choice.job));
     const RangedStep range = around(found, choice.step_ns);
     choice.low_ns = range.low_ns;
     choice.high_ns = range.high_ns;

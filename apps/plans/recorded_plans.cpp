@@ -123,14 +123,16 @@ class Planner {
 Result<RecordedPlans> plan_recording(const Session& session, const RecordedQuestion& question) {
   FORETRACE_TRY(auto cluster, find_cluster(session.recording().catalogue(), question.cluster));
   if (question.gpus > cluster.accelerators()) {
-    return Error{ErrorCode::bad_usage,
-                 fmt::format("--gpus: got {}, expected at most the {} accelerators of the cluster",
-                             question.gpus, cluster.accelerators())};
+    return Error{
+        ErrorCode::bad_usage,
+        fmt::format("number of GPUs: got {}, expected at most the {} accelerators of the cluster",
+                    question.gpus, cluster.accelerators())};
   }
   if (question.gpus < 2) {
-    return Error{ErrorCode::bad_usage,
-                 fmt::format("--gpus: got {}, expected at least 2 to spread a recorded run over",
-                             question.gpus)};
+    return Error{
+        ErrorCode::bad_usage,
+        fmt::format("number of GPUs: got {}, expected at least 2 to spread a recorded run over",
+                    question.gpus)};
   }
   return Planner(session, question).run(std::move(cluster));
 }

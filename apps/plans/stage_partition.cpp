@@ -153,11 +153,4 @@ std::vector<StagePartition> stage_partitions(const StageProblem& problem) {
   return StageSearch(problem).run();
 }
 
-const StagePartition* least_total(const std::vector<StagePartition>& partitions) {
-  const auto least =
-      std::min_element(partitions.begin(), partitions.end(),
-                       [](const auto& a, const auto& b) { return a.total < b.total; });
-  return least == partitions.end() ? nullptr : &*least;
-}
-
 }  // namespace foretrace::mapping

@@ -53,7 +53,4 @@ struct StagePartition {
 /// (1F1B), at most all. Empty: no partition fits.
 [[nodiscard]] std::vector<StagePartition> stage_partitions(const StageProblem& problem);
 
-/// The first of least total; null: there is none.
-[[nodiscard]] const StagePartition* least_total(const std::vector<StagePartition>& partitions);
-
 }  // namespace foretrace::mapping

@@ -13,6 +13,7 @@
 #include "apps/plans/stage_partition.h"
 #include "models/jobs/figures/device_memory.h"
 #include "models/jobs/figures/scenario_answer.h"
+#include "models/jobs/program/stages.h"
 #include "models/jobs/scenario/complete_scenario.h"
 #include "sim/core/whole.h"
 
@@ -41,8 +42,7 @@ struct Division {
 /// Blocks of one division at one micro-batch.
 struct DividedBlocks {
   Job job;
-  JobBlocks blocks;
-  std::vector<BlockTimes> times;
+  RankProgram program;                ///< without its step
   std::vector<std::uint32_t> layers;  ///< block of each layer
   std::vector<BlockRun> before;       ///< embedding
   std::vector<BlockRun> after;        ///< head
@@ -64,10 +64,10 @@ struct DividedBlocks {
 
 DividedBlocks divided_blocks(Job job) {
   DividedBlocks one;
-  one.blocks = build_blocks(job);
-  one.times = time_blocks(job, one.blocks, no_scale());
-  for (const BlockRun& run : one.blocks.order) {
-    const BlockRole role = one.times[run.block].role;
+  const RankProgram lowered = lower_blocks(job);
+  one.program = timed(job, lowered, settled_scale(job, lowered));
+  for (const BlockRun& run : one.program.order) {
+    const BlockRole role = (*one.program.blocks)[run.block].role;
     if (role == BlockRole::embedding) one.before.push_back(run);
     if (role == BlockRole::head) one.after.push_back(run);
     if (role == BlockRole::layer) one.layers.insert(one.layers.end(), run.count, run.block);
@@ -77,24 +77,23 @@ DividedBlocks divided_blocks(Job job) {
 }
 
 /// What a stage of these layers takes of one micro-batch, with its share of what ends the step.
-mapping::StageOption timed(const DividedBlocks& from, const std::vector<BlockRun>& runs,
-                           Sharding sharding) {
+mapping::StageOption option_of(const DividedBlocks& from, const std::vector<BlockRun>& runs,
+                               Sharding sharding) {
   Job job = from.job;
   job.plan.sharding = sharding;
-  JobBlocks blocks;
-  blocks.order = runs;
-  blocks.tied_weights = from.blocks.tied_weights;
-  blocks.hidden_bytes = from.blocks.hidden_bytes;
+  RankProgram program = from.program;
+  program.order = runs;
   mapping::StageOption option;
-  const auto made = step_parts(job, blocks, from.times, no_scale());
+  const auto made = laid_out(job, std::move(program), no_scale());
   if (!made.ok()) return option;  // it takes longer than any plan
-  const StepParts& parts = *made;
-  const auto end = static_cast<double>(parts.gradients[0] + parts.parameters[0] + parts.update[0]);
-  StageMemory held = stage_memory(job, from.times, parts.positions, blocks.hidden_bytes).front();
+  const RankProgram::Stage& stage = made->step.stages.front();
+  const auto end = static_cast<double>(stage.gradients + stage.parameters + stage.update);
+  StageMemory held = stage_memory(job, *made).front();
   const double activations = std::exchange(held.activations, 0);
-  held.buffers += 2 * blocks.hidden_bytes;
-  option.time = static_cast<double>(parts.times.forward[0] + parts.times.backward[0]) +
-                end / job.micro_batches();
+  held.buffers += 2 * made->hidden_bytes;
+  const PipelineTimes& times = made->step.times;
+  option.time =
+      static_cast<double>(times.forward[0] + times.backward[0]) + end / job.micro_batches();
   if (!fits_device(job, {&held, 1})) return option;
   // Activations lie in the memory that a device computes in.
   const DeviceMemory memory = device_memories(job, held).front();
@@ -241,7 +240,7 @@ std::vector<mapping::StageOption> StageWalk::options(std::uint32_t first, std::u
     for (const BlockRun& run : runs) key.insert(key.end(), {run.block, run.count});
     const auto [found, is_new] = known_.try_emplace({w, std::move(key)});
     if (is_new) {
-      found->second = timed(*blocks, runs, way.sharding);
+      found->second = option_of(*blocks, runs, way.sharding);
       found->second.number = w;
       ++answer_.options;
     }
@@ -260,7 +259,7 @@ void StageWalk::keep(std::vector<StageShare> stages, double bound) {
   scenario.job.plan.pipeline = static_cast<std::uint32_t>(stages.size());
   scenario.job.stages = std::move(stages);
   if (!completion_.complete(scenario).ok()) return;
-  const auto found = estimate(scenario.job, build_blocks(scenario.job));
+  const auto found = estimate(scenario.job);
   if (!found.ok() || !fits_device(scenario.job, found->memory)) return;
   candidates_.push_back({found->step_ns, bound, std::move(scenario)});
 }

@@ -194,9 +194,9 @@ struct FittedStep {
 Result<FittedStep> step_of(Scenario scenario) {
   FORETRACE_TRY(auto complete, complete_scenario(std::move(scenario)));
   const Job& job = complete.job;
-  const JobBlocks blocks = build_blocks(job);
-  FORETRACE_TRY(const auto range, ranged_step(job, blocks));
-  FORETRACE_TRY(const auto step, estimate(job, blocks));
+  FORETRACE_TRY(const auto program, build_program(job));
+  FORETRACE_TRY(const auto range, ranged_step(job, program));
+  FORETRACE_TRY(const auto step, estimate(job, program));
   return FittedStep{ranged(range), fits_device(job, step.memory)};
 }
 
@@ -256,8 +256,8 @@ Result<TrainingRun> parse_training(const CataloguePtr& catalogue, std::string_vi
 }
 
 Result<TrainingRun> read_training(const CataloguePtr& catalogue, const std::string& path) {
-  FORETRACE_TRY(auto root, read_config(path, training_schema));
-  return TrainingReader(catalogue, root, path).read();
+  FORETRACE_TRY(const std::string text, read_config_text(path));
+  return parse_training(catalogue, text, path);
 }
 
 Result<TargetAtBatch> target_at(const TrainingRun& run, double batch) {

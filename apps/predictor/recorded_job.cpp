@@ -289,7 +289,7 @@ Result<std::shared_ptr<const Predictor::Source>> recorded_job(std::span<const st
   RunOptions run;
   FORETRACE_TRY(auto step, parse_step_choice(options.step));
   if (step.kind == StepChoice::Kind::all) {
-    return Error{ErrorCode::bad_usage, "--step: got 'all', expected median or a step number"};
+    return Error{ErrorCode::bad_usage, "step: got 'all', expected median or a step number"};
   }
   run.step = step;
   FORETRACE_TRY(auto session, open(paths, {.load = {.catalogue = options.catalogue}, .run = run}));

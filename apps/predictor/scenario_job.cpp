@@ -34,16 +34,14 @@ class ScenarioJob final : public Predictor::Source {
   Result<StepPrediction> predict(const JobPlacement& placement) const override {
     FORETRACE_TRY(auto there, at(placement));
     const Job& job = there.job;
-    const JobBlocks blocks = build_blocks(job);
-    FORETRACE_TRY(const auto estimated, estimate(job, blocks));
-    FORETRACE_TRY(const auto range, ranged_step(job, blocks));
-    double most = 0;
-    for (const StageMemory& stage : estimated.memory) most = std::max(most, stage.total());
+    FORETRACE_TRY(const auto program, build_program(job));
+    FORETRACE_TRY(const auto estimated, estimate(job, program));
+    FORETRACE_TRY(const auto range, ranged_step(job, program));
     StepPrediction answer;
     answer.step_ns = range.step_ns;
     answer.low_ns = range.low_ns;
     answer.high_ns = range.high_ns;
-    answer.memory_bytes = to_whole(most);
+    answer.memory_bytes = to_whole(fullest_bytes(estimated.memory));
     answer.fits = fits_device(job, estimated.memory);
     return answer;
   }

@@ -28,7 +28,8 @@ struct Fact {
   std::string label{};  ///< on pages; empty: in documents only
   Value value{};
   Show show = Show::always;
-  bool warns = false;  ///< deserves a second look
+  bool warns = false;   ///< deserves a second look
+  std::string typed{};  ///< the option for it, behind the value: on pages of text only
 };
 
 /// What becomes of a column on a page too narrow for all.
@@ -108,8 +109,10 @@ struct Section {
     facts.push_back({std::move(fact_key), {}, std::move(value), Show::never});
   }
   /// A fact for pages; nothing if there is no text.
-  void line(std::string label, std::string_view text, Show where = Show::always) {
-    if (!text.empty()) facts.push_back({{}, std::move(label), Value::words(text), where});
+  void line(std::string label, std::string_view text, Show where = Show::always,
+            std::string typed = {}) {
+    if (text.empty()) return;
+    facts.push_back({{}, std::move(label), Value::words(text), where, false, std::move(typed)});
   }
   void note(std::string text, Show where = Show::always) {
     notes.push_back({std::move(text), "  ", where});

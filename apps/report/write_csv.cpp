@@ -200,10 +200,10 @@ Result<std::string> csv_of(const Page& page, std::string_view name) {
   if (found.empty()) {
     std::vector<std::string> names;
     add_names(page, names);
-    if (name.empty()) return Error{ErrorCode::no_match, "--csv: this answer shows no table"};
+    if (name.empty()) return Error{ErrorCode::no_match, "main table: this answer shows no table"};
     const std::vector<std::string_view> views(names.begin(), names.end());
     return Error{ErrorCode::bad_usage,
-                 fmt::format("--table: no table '{}' in this answer, expected {}{}", name,
+                 fmt::format("named table: no table '{}' in this answer, expected {}{}", name,
                              names.empty() ? std::string("none")
                                            : fmt::format("one of {}", fmt::join(names, ", ")),
                              did_you_mean(name, views))};

@@ -120,7 +120,8 @@ class TextWriter {
   void write(const Fact& fact, std::int64_t scale_ns) {
     if (fact.label.empty() || !shows(fact.show)) return;
     const std::string lead = fmt::format("  {:<{}} ", fact.label, label_width_);
-    const std::string text = paragraph(lead, printable(shown_text(fact.value, scale_ns)), prose_);
+    const std::string text =
+        paragraph(lead, printable(shown_text(fact.value, scale_ns)) + fact.typed, prose_);
     out_ +=
         fact.warns
             ? lead + style_.warning(text.substr(lead.size(), text.size() - lead.size() - 1)) + "\n"

@@ -110,8 +110,8 @@ Result<ServingEngine> parse_serving_engine(std::string_view text, const std::str
 
 Result<ServingEngine> find_serving_engine(const Catalogue& catalogue, std::string_view name) {
   FORETRACE_TRY(auto path, config_path(catalogue.directory(), {"serving engine", "serving"}, name));
-  FORETRACE_TRY(auto root, read_config(path, schema));
-  return engine_from(root, path);
+  FORETRACE_TRY(const std::string text, read_config_text(path));
+  return parse_serving_engine(text, path);
 }
 
 std::vector<std::string> serving_engine_names(const Catalogue& catalogue) {

@@ -337,8 +337,8 @@ Result<Serving> parse_serving(const Catalogue& catalogue, std::string_view text,
 }
 
 Result<Serving> read_serving(const Catalogue& catalogue, const std::string& path) {
-  FORETRACE_TRY(auto root, read_config(path, serving_schema));
-  return Reader(catalogue, root, path).read();
+  FORETRACE_TRY(const std::string text, read_config_text(path));
+  return parse_serving(catalogue, text, path);
 }
 
 }  // namespace foretrace

@@ -31,8 +31,7 @@ struct Analysis {
                                const RunOptions& options = {});
 
 /// Allocated bytes of every device over time, for a timeline.
-[[nodiscard]] std::vector<ChromeCounter> memory_counters(
-    std::span<const MemoryCurve> memory);
+[[nodiscard]] std::vector<ChromeCounter> memory_counters(std::span<const MemoryCurve> memory);
 
 /// The critical path of a step, and what its parts could give.
 struct PathReport {

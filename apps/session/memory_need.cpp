@@ -121,10 +121,11 @@ Result<MemoryTarget> parse_target(const Catalogue& catalogue, std::string_view t
   if (!bytes.ok() || !(*bytes >= 1 && *bytes <= 1e15)) {
     const std::vector<std::string> names = catalogue.accelerator_names();
     const std::vector<std::string_view> valid(names.begin(), names.end());
-    return Error{ErrorCode::bad_usage,
-                 fmt::format("--fit: got {}{}, expected a size such as '24 GiB' or the name of an "
-                             "accelerator; foretrace list accelerators names all",
-                             in_quotes(text), did_you_mean(text, valid))};
+    return Error{
+        ErrorCode::bad_usage,
+        fmt::format("memory to fit: got {}{}, expected a size such as '24 GiB' or the name of an "
+                    "accelerator; foretrace list accelerators names all",
+                    in_quotes(text), did_you_mean(text, valid))};
   }
   const ContextBytes context = accelerator ? context_bytes_of(*accelerator) : usual_context_bytes();
   return MemoryTarget{"", to_whole(*bytes), context.low, context.high};

@@ -49,7 +49,7 @@ void take_given(std::int64_t step_ns, Replay& replay) {
 Result<Replay> replay(const Recording& recording, const RunOptions& options) {
   if (recording.unprofiled && options.step.kind == StepChoice::Kind::number) {
     return Error{ErrorCode::bad_usage,
-                 fmt::format("--step {}: --unprofiled-step is the time of a usual step, not of "
+                 fmt::format("step {}: the unprofiled time is of a usual step, not of "
                              "this one, expected median or all",
                              options.step.number)};
   }

@@ -81,22 +81,54 @@ Status read_files_of(const WhatIf& what_if, CataloguePtr& known) {
   return ok_status();
 }
 
-/// Whether the next graph is the same one, for the same work. What moves, comes or goes is a
-/// change; so is a tensor of another size.
+/// Smaller goes first; tasks that are not listed have 0.
+std::int32_t priority_of(const GraphContext& context, TaskId task) {
+  const auto row =
+      std::lower_bound(context.priorities.begin(), context.priorities.end(), task,
+                       [](const TaskPriority& one, TaskId wanted) { return one.task < wanted; });
+  return row != context.priorities.end() && row->task == task ? row->priority : 0;
+}
+
+/// Whether tasks wait as they did: lanes have their policies, tasks their priorities.
+bool keeps_order(const GraphContext& was, const GraphContext& is, const Change& change) {
+  return std::none_of(change.policies.begin(), change.policies.end(),
+                      [&](const PolicyEdit& edit) {
+                        return was.lanes[index(edit.lane)].policy !=
+                               is.lanes[index(edit.lane)].policy;
+                      }) &&
+         std::none_of(change.priorities.begin(), change.priorities.end(),
+                      [&](const PriorityEdit& edit) {
+                        return priority_of(was, edit.task) != priority_of(is, edit.task);
+                      });
+}
+
+/// Whether tensors are as large as they were, in what is asked for and in what is taken.
+bool keeps_tensors(const GraphContext& was, const GraphContext& is, const Change& change) {
+  const auto requested = [](const Tensor& tensor) {
+    return tensor.requested_bytes > 0 ? tensor.requested_bytes : tensor.bytes;
+  };
+  return change.new_tensors.empty() &&
+         std::none_of(change.tensors.begin(), change.tensors.end(), [&](const TensorEdit& edit) {
+           const Tensor& before = was.tensors[index(edit.tensor)];
+           const Tensor& after = is.tensors[index(edit.tensor)];
+           return before.bytes != after.bytes || requested(before) != requested(after);
+         });
+}
+
+/// Whether the next graph runs as the one before, for the same work: edits that say again what is
+/// so anyway change nothing, whatever they say of ranges and provenance. An edit of who is there,
+/// of who waits for whom or of a queue is a change; it is not compared.
 bool changes_nothing(const TaskGraph& before, const Change& change, const Committed& after) {
   if (!after.new_id.empty() || before.shared_topology() != after.graph.shared_topology() ||
-      !change.policies.empty() || !change.priorities.empty() || !change.new_tensors.empty() ||
       change.samples.value_or(1) != 1) {
     return false;
   }
   const Weights& was = before.weights();
   const Weights& is = after.graph.weights();
-  const auto resizes = [&](const TensorEdit& edit) {
-    return before.context().tensors[index(edit.tensor)].bytes != edit.bytes;
-  };
   return *was.duration_ns == *is.duration_ns && *was.segment_ns == *is.segment_ns &&
          *was.lag_ns == *is.lag_ns && *was.overflow_lag_ns == *is.overflow_lag_ns &&
-         std::none_of(change.tensors.begin(), change.tensors.end(), resizes);
+         keeps_order(before.context(), after.graph.context(), change) &&
+         keeps_tensors(before.context(), after.graph.context(), change);
 }
 
 /// What the run is on with the what-if, and with all that follows in the stack. The device that it

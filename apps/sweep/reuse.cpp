@@ -115,7 +115,7 @@ Result<Reuse> reuse_store(const Sweep& sweep, const StoreFacts& facts, Store& st
   FORETRACE_TRY(auto before, store.facts());
   const auto refuse = [&](const std::string& why) {
     return Error{ErrorCode::bad_usage,
-                 fmt::format("the folder holds results {}: take another one, or --fresh to "
+                 fmt::format("the folder holds results {}: take another one, or "
                              "compute all of them anew",
                              why)};
   };

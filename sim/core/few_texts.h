@@ -19,8 +19,6 @@ class FewTexts {
   constexpr explicit FewTexts(std::span<const std::string_view> texts) : count_(texts.size()) {
     for (std::size_t i = 0; i < texts.size(); ++i) texts_.at(i) = texts[i];
   }
-  // NOLINTNEXTLINE(google-explicit-constructor): it is such a list
-  constexpr operator std::span<const std::string_view>() const { return {begin(), end()}; }
 
   [[nodiscard]] constexpr const std::string_view* begin() const { return texts_.data(); }
   [[nodiscard]] constexpr const std::string_view* end() const { return texts_.data() + count_; }

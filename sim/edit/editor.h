@@ -48,9 +48,7 @@ class Editor {
   ///   before   h: a(10) 5 b(3)        after set_segment(b, 1)   h: a(10) 1 b(3)
   void set_segment(TaskId task, std::int64_t segment_ns,
                    Provenance provenance = Provenance::assumed);
-  // clang-format off
   ///   before   h: a --launch 4--> s: k        after set_lag(k, launch, 1)   h: a --launch 1--> s: k
-  // clang-format on
   void set_lag(TaskId task, DependencyKind kind, std::int64_t lag_ns);
 
   // ---- Insert (insert.cpp) ----------------------------------------------------------------------
@@ -76,10 +74,8 @@ class Editor {
     std::int64_t latency_ns = 0;  ///< from the call to the earliest start of the work
     LatencyFrom latency_from = LatencyFrom::end;
   };
-  // clang-format off
   ///   before   h: l1 ------- l2           after insert(pair, k1, after)   h: l1 ----- x ----- l2
   ///            s:    k1(l1)     k2(l2)                                    s:    k1(l1)  y(x) k2(l2)
-  // clang-format on
   ///
   /// The anchor is normally the last device task of the launch before (or, with `before`, the next
   /// call), so that streams keep their order.
@@ -98,10 +94,8 @@ class Editor {
   [[nodiscard]] bool is_gone(TaskId task) const {
     return !gone_.empty() && index(task) < gone_.size() && gone_[index(task)];
   }
-  // clang-format off
   ///   before   h: l1 ---- l2 ---- l3             after remove({k2})   h: l1 --------- l3
   ///            s:    k1 ------ k2 ---- k3                             s:    k1 -------- k3
-  // clang-format on
   ///
   /// Whatever waited for a removed task waits for what that came after (see Removal). Returns the
   /// tasks that go, in id order; those that went before are not among them. What stands in for
@@ -119,17 +113,15 @@ class Editor {
   [[nodiscard]] std::vector<std::vector<TaskId>> cut(std::span<const TaskId> group) const;
   [[nodiscard]] bool can_be_one(std::span<const TaskId> group) const;
 
-  // clang-format off
   ///   before   h: l1 l2 l3                      after replace({k1, k2, k3}, {fused(25)})   h: l
   ///            s: k1(10,l1) k2(20,l2) k3(5,l3)                                             s: fused(25,l)
-  // clang-format on
   ///
   /// Device work of one stream, in id order, with calls of one thread or without calls of its own.
   /// The new work stands where the first member stood, or where the next one did from which on both
-  /// laws hold. Host time before the first call stays, that before the others goes. Phase, layer
-  /// and
-  /// step are those of the first. Errors: no members, nothing in their place, and whatever cut()
-  /// would cut.
+  /// laws hold. Host time before the first call stays, that before the others goes.
+  /// Phase, layer and step are those of the first.
+  ///
+  /// Errors: no members, nothing in their place, and whatever cut() would cut.
   [[nodiscard]] Result<std::vector<Launched>> replace(std::span<const TaskId> group,
                                                       std::span<const NewWork> with,
                                                       Stands stands = Stands::first);
@@ -140,14 +132,12 @@ class Editor {
   /// for replace(). Errors as for replace().
   [[nodiscard]] Result<TaskId> replace_calls(std::span<const TaskId> calls, const NewCall& with);
 
-  // clang-format off
   ///   before   h: l1 l2 l3                        after merge({k1, k2, k3})   h: l3
   ///            s: k1(10,l1) k2(20,l2) k3(5,l3)                                s: k3(35,l3)
-  // clang-format on
   ///
   /// The last task stays and stands for all, or an earlier one, where only that keeps both laws.
-  /// The
-  /// others go, with their calls; host time before these stays. Errors as for replace().
+  /// The others go, with their calls; host time before these stays.
+  /// Errors as for replace().
   [[nodiscard]] Result<TaskId> merge(std::span<const TaskId> group,
                                      const MergeOptions& options = {});
 

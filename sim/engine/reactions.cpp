@@ -75,11 +75,4 @@ Weights scale_host(const TaskGraph& graph, double factor) {
   return weights;
 }
 
-Weights scale_everything(const TaskGraph& graph, double factor) {
-  Weights weights = scale_tasks(graph, factor, true, [](TaskId) { return true; });
-  scale_lags(
-      graph, factor, [](DependencyKind) { return true; }, weights);
-  return weights;
-}
-
 }  // namespace foretrace

@@ -17,7 +17,4 @@ namespace foretrace {
 /// Host work and host segments take no time, hand-overs are immediate; launch latencies stay.
 [[nodiscard]] inline Weights host_x0(const TaskGraph& graph) { return scale_host(graph, 0.0); }
 
-/// Durations, segments and all lags times `factor`: the answer must be `factor` times the span.
-[[nodiscard]] Weights scale_everything(const TaskGraph& graph, double factor);
-
 }  // namespace foretrace

@@ -43,7 +43,7 @@ void analytic(const Scenario& scenario, Ratios& out) {
 /// What jobs share: the blocks of a rank, and who waits for whom in a pipeline.
 class Shared {
  public:
-  const JobBlocks& blocks(const Job& job) {
+  const RankProgram& blocks(const Job& job) {
     const auto [found, is_new] = blocks_.try_emplace(job_of_blocks(job));
     if (is_new) found->second = lower_blocks(job);
     return found->second;
@@ -57,17 +57,17 @@ class Shared {
   }
 
  private:
-  std::map<Job, JobBlocks> blocks_;
+  std::map<Job, RankProgram> blocks_;
   std::map<std::tuple<std::uint32_t, std::uint32_t, std::uint32_t>, PipelineTopology> topologies_;
 };
 
 bool simulate(const Job& job, Shared& shared) {
-  const JobBlocks& blocks = shared.blocks(job);
-  const StepParts parts =
-      *step_parts(job, blocks, time_blocks(job, blocks, settled_scale(job, blocks)), no_scale());
-  const PipelineTopology* topology = shared.topology(job, parts.times.shape);
+  const RankProgram& blocks = shared.blocks(job);
+  const RankProgram program =
+      *laid_out(job, timed(job, blocks, settled_scale(job, blocks)), no_scale());
+  const PipelineTopology* topology = shared.topology(job, job.shape());
   if (topology == nullptr) return false;
-  const TaskGraph graph = pipeline_graph(*topology, parts);
+  const TaskGraph graph = pipeline_graph(*topology, program.step);
   Timeline timeline;
   simulate_event_driven(graph.topology(), graph.weights(), timeline);
   return timeline.span_ns > 0;
@@ -135,8 +135,9 @@ void unfolded_step(const CataloguePtr& known, Ratios& out) {
   const auto scenario = read_scenario_of_alike_ranks(
       *known, std::string(source_dir) + "/configs/scenarios/llama3_405b_16384.json");
   if (!scenario.ok()) return;
-  const JobBlocks blocks = build_blocks(scenario->job);
-  const auto graph = unfolded_graph(scenario->job, blocks, {0.01, 0.02, 1});
+  const auto program = build_program(scenario->job);
+  if (!program.ok()) return;
+  const auto graph = unfolded_graph(scenario->job, *program, {0.01, 0.02, 1});
   if (!graph.ok()) return;
   const Timeline timeline = simulate(*graph);
   fmt::print(stderr, "unfolded step: {} tasks, {:.3f} s with jitter, peak {:.1f} GiB\n",

@@ -11,6 +11,7 @@
 #include "sim/graph/validate.h"
 #include "tests/sim/edit/law_oracle.h"
 #include "tests/sim/graph/random_change.h"
+#include "tests/sim/graph/scaled.h"
 
 using namespace foretrace;
 using test::Choices;
@@ -45,25 +46,6 @@ void check_identical(const TaskGraph& a, const TaskGraph& b) {
   CHECK(*a.weights().segment_ns == *b.weights().segment_ns);
   CHECK(*a.weights().lag_ns == *b.weights().lag_ns);
   CHECK(*a.weights().overflow_lag_ns == *b.weights().overflow_lag_ns);
-}
-
-/// The graph with every duration, segment and lag times c.
-TaskGraph scaled(const TaskGraph& graph, std::int64_t c) {
-  Weights weights;
-  const auto times = [c](const auto& column) {
-    auto copy = std::make_shared<std::vector<std::int64_t>>(*column);
-    for (std::int64_t& value : *copy) value *= c;
-    return copy;
-  };
-  weights.duration_ns = times(graph.weights().duration_ns);
-  weights.segment_ns = times(graph.weights().segment_ns);
-  weights.overflow_lag_ns = times(graph.weights().overflow_lag_ns);
-  auto lags = std::make_shared<std::vector<std::array<std::int32_t, 2>>>(*graph.weights().lag_ns);
-  for (auto& slots : *lags) {
-    for (std::int32_t& lag : slots) lag *= static_cast<std::int32_t>(c);
-  }
-  weights.lag_ns = std::move(lags);
-  return graph.with_weights(std::move(weights));
 }
 
 TaskId any_task(Choices& choices, const TaskGraph& graph) {
@@ -158,7 +140,7 @@ TEST_CASE("law: times that are all c times as long make a run that is c times as
     Choices choices(seed);
     const TaskGraph graph = random_graph(choices);
     const Timeline before = simulate(graph);
-    const Timeline after = simulate(scaled(graph, 3));
+    const Timeline after = simulate(graph.with_weights(test::scale_everything(graph, 3)));
     CHECK(after.span_ns == 3 * before.span_ns);
     for (std::size_t i = 0; i < before.points.size(); ++i) {
       CHECK(after.points[i] == 3 * before.points[i]);

@@ -12,6 +12,7 @@
 #include "sim/engine/reactions.h"
 #include "sim/graph/links.h"
 #include "tests/sim/engine/random_graph.h"
+#include "tests/sim/graph/scaled.h"
 
 namespace foretrace {
 namespace {
@@ -85,7 +86,7 @@ TEST_CASE("law: a batch of variants has the times of single simulations") {
       const double factor = 0.25 * static_cast<double>(v);
       variants.push_back(v % 3 == 0   ? scale_device(graph, factor)
                          : v % 3 == 1 ? scale_host(graph, factor)
-                                      : scale_everything(graph, factor));
+                                      : test::scale_everything(graph, factor));
     }
     const std::vector<Timeline> batch = simulate_batch(graph.topology(), variants);
     const std::vector<std::int64_t> spans = simulate_batch_spans(graph.topology(), variants);
@@ -168,7 +169,7 @@ TEST_CASE("law: everything times an integer scales every time exactly, times one
     const Timeline once = simulate(graph);
     for (const std::int64_t factor : {0, 1, 2, 7}) {
       const Timeline scaled =
-          simulate(graph.with_weights(scale_everything(graph, static_cast<double>(factor))));
+          simulate(graph.with_weights(test::scale_everything(graph, static_cast<double>(factor))));
       for (std::size_t p = 0; p < once.points.size(); ++p) {
         CHECK(scaled.points[p] == factor * once.points[p]);
       }
@@ -177,7 +178,7 @@ TEST_CASE("law: everything times an integer scales every time exactly, times one
     RandomGraphOptions conditional = options_of(seed);
     conditional.fraction_share = 0;
     const TaskGraph late = test::random_graph(conditional);
-    CHECK(simulate(late.with_weights(scale_everything(late, 3.0))).span_ns ==
+    CHECK(simulate(late.with_weights(test::scale_everything(late, 3.0))).span_ns ==
           3 * simulate(late).span_ns);
   }
 }

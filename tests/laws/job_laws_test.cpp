@@ -123,12 +123,20 @@ TEST_CASE("jobs: every member of a job is drawn, but those that no scenario stat
   CHECK(job.plan.async_tensor_backward == ParallelPlan{}.async_tensor_backward);
 }
 
+/// A member that is new does not compile until it is compared here.
+bool is_same(const RankProgram& a, const RankProgram& b) {
+  const auto& [actions, blocks, order, intensity, tied, hidden, step] = a;
+  return *actions == *b.actions && *blocks == *b.blocks && order == b.order &&
+         intensity == b.attention_intensity && tied == b.tied_weights && hidden == b.hidden_bytes &&
+         step.runs == b.step.runs;
+}
+
 TEST_CASE("jobs: what blocks are shared by does not decide about them") {
   test::RandomJobs jobs;
   for (std::uint64_t number = 0; number < test::law_jobs(300); ++number) {
     const test::RandomJob drawn = jobs.draw(number);
     const Job& job = drawn.scenario.job;
-    CHECK_MESSAGE(lower_blocks(job) == lower_blocks(job_of_blocks(job)), number);
+    CHECK_MESSAGE(is_same(lower_blocks(job), lower_blocks(job_of_blocks(job))), number);
   }
 }
 
@@ -141,7 +149,7 @@ TEST_CASE("jobs: what is kept of others changes no estimate, and no amount") {
     const test::RandomJob second = jobs.draw(2 * number + 1);
     for (const Job& job : mixed(first.scenario.job, second.scenario.job)) {
       const auto kept = estimates.of(job);
-      const auto fresh = estimate(job, build_blocks(job));
+      const auto fresh = estimate(job);
       REQUIRE(kept.ok() == fresh.ok());
       if (kept.ok()) CHECK_MESSAGE(*kept == *fresh, number);
       CHECK_MESSAGE(completion.amounts(job) == amounts_of(job), number);

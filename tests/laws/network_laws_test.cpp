@@ -15,7 +15,7 @@ namespace {
 /// Of the job on another cluster; none where that takes too long for whole numbers.
 Result<RangedStep> step_on(Job job, const Cluster& cluster) {
   job.cluster = &cluster;
-  return ranged_step(job, build_blocks(job));
+  return ranged_step(job);
 }
 
 /// All links so many times as fast; their latencies are shorter by so much.
@@ -122,13 +122,13 @@ TEST_CASE("jobs: sharding over one rank changes neither time nor memory") {
       if (!make_single(job, by_shard_size)) continue;
       CAPTURE(drawn.text);
       CAPTURE(by_shard_size);
-      const auto none = estimate(job, build_blocks(job));
+      const auto none = estimate(job);
       REQUIRE(none.ok());
       for (const Sharding kind : {Sharding::optimizer, Sharding::gradients, Sharding::parameters}) {
         job.plan.sharding = kind;
         if (!check_job(job).ok()) continue;
         ++seen;
-        const auto sharded = estimate(job, build_blocks(job));
+        const auto sharded = estimate(job);
         REQUIRE(sharded.ok());
         CHECK(sharded->step_ns == none->step_ns);
         CHECK(sharded->breakdown.total() == doctest::Approx(none->breakdown.total()));

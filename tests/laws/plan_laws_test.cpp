@@ -54,7 +54,7 @@ void check_written(const PlanChoice& choice, const test::RandomJob& drawn, test:
 
 // Of a plan that may be shown without its range.
 void check_listed(const PlanChoice& choice) {
-  const auto alone = estimate(choice.job, build_blocks(choice.job));
+  const auto alone = estimate(choice.job);
   REQUIRE(alone.ok());
   CHECK(choice.formula_ns == alone->step_ns);
   CHECK(choice.formula_ns <= choice.step_ns);
@@ -97,7 +97,7 @@ TEST_CASE("jobs: the range of the formula alone holds most steps that it does no
     if (job.plan.pipeline == 1) continue;
     CAPTURE(drawn.text);
     const auto answer = answer_scenario(drawn.scenario);
-    const auto formula = ranged_step(job, build_blocks(job));
+    const auto formula = ranged_step(job);
     REQUIRE(answer.ok());
     REQUIRE(formula.ok());
     if (answer->step_ns == formula->step_ns) continue;

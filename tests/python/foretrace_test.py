@@ -65,6 +65,17 @@ class Answers(unittest.TestCase):
         self.assertGreater(result.speedup, 1)
         self.assertAlmostEqual(result.speedup * result.time_ratio, 1)
 
+    def test_edits_are_what_ifs(self):
+        recording = foretrace.read(DEMO)
+        half = foretrace.edit("kind=kernel&name~gemm", scale=0.5)
+        self.assertEqual(recording.whatif(half).predicted.step_ns,
+                         recording.whatif("scale:select='kind=kernel&name~gemm',factor=0.5").predicted.step_ns)
+        twice = recording.whatif([{"name": "twice", "edits": [half, half]}, "fused_optimizer"])
+        self.assertEqual(twice.applied, ["edit", "edit", "fused_optimizer"])
+        self.assertLess(twice.predicted.step_ns, recording.whatif(half).predicted.step_ns)
+        with self.assertRaisesRegex(foretrace.Error, "what-if: /edits/0/scal: unknown key .did you mean 'scale'"):
+            recording.whatif({"edits": [{"select": "kind=kernel", "scal": 0.5}]})
+
     def test_speedup_is_work_per_time(self):
         recording = foretrace.read(DEMO)
         result = recording.whatif("batch_size:factor=2")

@@ -15,7 +15,7 @@ std::string step_warning(const ftr::Pairs& facts) {
     return fmt::format(
         "nothing was recorded: steps {} were asked for and no step was seen. Steps are NVTX ranges "
         "called \"step 3\", else \"Optimizer.step...\" (torch.autograd.profiler.emit_nvtx writes "
-        "these); without such ranges record without --steps",
+        "these); without such ranges record all steps",
         range);
   }
   const std::string begun = seen == 1 ? "1 step" : fmt::format("{} steps", seen);

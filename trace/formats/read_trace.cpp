@@ -92,10 +92,10 @@ Result<LoadedTrace> read_probed(Probe file, const ReadOptions& options) {
   return or_out_of_memory(path, [&]() -> Result<LoadedTrace> {
     FORETRACE_TRY(auto prefix, file.start(prefix_bytes));
     if (const std::string_view own = formats::own_schema(prefix); !own.empty()) {
-      const std::string taker = formats::taker_of(own, path);
+      const std::string_view kind = formats::kind_of_own(own);
       return Error{ErrorCode::bad_format,
                    fmt::format("{}: holds {}, expected a trace{}", path, own,
-                               taker.empty() ? taker : fmt::format(" ({})", taker))};
+                               kind.empty() ? "" : fmt::format(" (it is {})", kind))};
     }
     const Choice choice = choose(prefix);
     const bool unsure = choice.confidence == Confidence::maybe;

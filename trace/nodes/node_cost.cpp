@@ -84,7 +84,7 @@ class Costs {
     if (bytes < 0 || costs_.network_bytes_per_second <= 0) {
       return missing(node, bytes < 0 ? "no duration and no number of bytes are recorded"
                                      : fmt::format("no duration is recorded for {} bytes; give "
-                                                   "the rate with --network-bandwidth",
+                                                   "the rate of the network",
                                                    bytes));
     }
     times_.duration_ns[index(node)] = as_ns(seconds_for(bytes, costs_.network_bytes_per_second));
@@ -97,13 +97,14 @@ class Costs {
     const std::int64_t operations = graph_.operations[index(node)];
     const std::int64_t bytes = graph_.bytes[index(node)];
     if (operations > 0 && costs_.operations_per_second <= 0) {
-      return missing(node, fmt::format("no duration is recorded for {} operations; give the rate "
-                                       "with --compute-rate",
-                                       operations));
+      return missing(node,
+                     fmt::format("no duration is recorded for {} operations; give the rate of "
+                                 "computing",
+                                 operations));
     }
     if (bytes > 0 && costs_.memory_bytes_per_second <= 0) {
-      return missing(node, fmt::format("no duration is recorded for {} bytes; give the rate with "
-                                       "--memory-bandwidth",
+      return missing(node, fmt::format("no duration is recorded for {} bytes; give the rate of "
+                                       "memory",
                                        bytes));
     }
     if (operations <= 0 && bytes <= 0) {

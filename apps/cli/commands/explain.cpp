@@ -42,10 +42,10 @@ Result<Component> find(const std::string& name) {
     names.push_back(component.name);
   }
   if (const std::string schema = schema_of_file(name); schema.starts_with("foretrace.")) {
-    const std::string taker = trace::formats::taker_of(schema, name);
+    const std::string_view kind = trace::formats::kind_of_own(schema);
     return Error{ErrorCode::bad_usage,
                  fmt::format("explain: {} holds {}, expected a name{}", name, schema,
-                             taker.empty() ? taker : fmt::format(" ({})", taker))};
+                             kind.empty() ? "" : fmt::format(" (it is {})", kind))};
   }
   return Error{ErrorCode::not_found,
                fmt::format("explain: unknown name '{}'{}; foretrace list shows all", name,

@@ -19,6 +19,7 @@
 #include <spdlog/spdlog.h>
 #include <unistd.h>
 
+#include "apps/cli/output/as_typed.h"
 #include "sim/core/hidden_text.h"
 #include "trace/io/text.h"
 
@@ -154,7 +155,7 @@ int failure(const Error& error) {
   clear_progress();
   const bool is_answer = error.code == ErrorCode::no_match;
   if (is_answer) tell_warnings();
-  tell(error.message);
+  tell(as_typed(error.message));
   return is_answer ? exit_answer_is_no : exit_bad_input;
 }
 

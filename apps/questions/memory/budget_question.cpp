@@ -21,19 +21,18 @@ Result<BudgetSize> parse_budget_size(std::string_view text) {
     const Result<double> percent = parse_quantity(number, ParamType::number);
     if (!percent.ok() || !(*percent > 0 && *percent <= 1000)) {
       return Error{ErrorCode::bad_usage,
-                   fmt::format("--memory-budget: got {}, expected a share of the peak from above 0 "
+                   fmt::format("memory budget: got {}, expected a share of the peak from above 0 "
                                "to 1000 %",
                                in_quotes(text))};
     }
     size.share = *percent / 100;
     return size;
   }
-  FORETRACE_TRY(double bytes,
-                parse_quantity(text, ParamType::bytes).with_context("--memory-budget"));
+  FORETRACE_TRY(double bytes, parse_quantity(text, ParamType::bytes).with_context("memory budget"));
   if (!(bytes >= 1 && bytes <= 1e17)) {
     return Error{
         ErrorCode::bad_usage,
-        fmt::format("--memory-budget: got {}, expected from 1 B to 100 PB", in_quotes(text))};
+        fmt::format("memory budget: got {}, expected from 1 B to 100 PB", in_quotes(text))};
   }
   size.bytes = to_whole(bytes);
   return size;
@@ -41,11 +40,11 @@ Result<BudgetSize> parse_budget_size(std::string_view text) {
 
 Result<WhenFullChoice> parse_when_full(std::string_view text) {
   WhenFullChoice choice;
-  FORETRACE_TRY(WhatIfSpec spec, parse_what_if(text).with_context("--when-full"));
+  FORETRACE_TRY(WhatIfSpec spec, parse_what_if(text).with_context("when full"));
   choice.name = spec.name;
   if (choice.name == "block" || choice.name == "fail") {
     if (spec.parameters.empty()) return choice;
-    return Error{ErrorCode::bad_usage, fmt::format("--when-full: '{}' has no parameters, got '{}'",
+    return Error{ErrorCode::bad_usage, fmt::format("when full: '{}' has no parameters, got '{}'",
                                                    choice.name, spec.parameters.front().first)};
   }
   std::vector<std::string_view> names = {"block", "fail"};
@@ -55,7 +54,7 @@ Result<WhenFullChoice> parse_when_full(std::string_view text) {
   }
   if (choice.policy == nullptr) {
     return Error{ErrorCode::not_found,
-                 fmt::format("--when-full: unknown policy '{}', expected block, fail or one of "
+                 fmt::format("when full: unknown policy '{}', expected block, fail or one of "
                              "foretrace list policies{}",
                              choice.name, did_you_mean(choice.name, names))};
   }
@@ -68,7 +67,7 @@ Result<WhenFullChoice> parse_when_full(std::string_view text) {
 
 Status count_overhead(const Session& session, BudgetQuestion& question) {
   const Recording& recording = session.recording();
-  FORETRACE_TRY(check_tensors(recording, "--memory-budget"));
+  FORETRACE_TRY(check_tensors(recording, "memory budget"));
   const std::optional<MemoryNeed>& need = session.need();
   if (need && question.size.share == 0) {
     const ContextBytes context =
@@ -77,7 +76,7 @@ Status count_overhead(const Session& session, BudgetQuestion& question) {
     if (question.size.bytes <= question.overhead_bytes) {
       const auto mib = [](std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); };
       return Error{ErrorCode::no_match,
-                   fmt::format("--memory-budget: {:.1f} MiB do not fit: {:.1f} MiB go to the "
+                   fmt::format("memory budget: {:.1f} MiB do not fit: {:.1f} MiB go to the "
                                "driver's context and to what is reserved beyond live blocks",
                                mib(question.size.bytes), mib(question.overhead_bytes))};
     }

@@ -240,7 +240,7 @@ std::vector<std::string> with_set(std::span<const std::string> stack, const FitA
 Result<FitAnswer> fit_memory(const Session& session, std::span<const WhatIf> stack,
                              const MemoryTarget& target, SetLimits limits,
                              const Progress& progress) {
-  FORETRACE_TRY(check_tensors(session.recording(), "--fit"));
+  FORETRACE_TRY(check_tensors(session.recording(), "memory to fit"));
   limits.tolerance = std::max({limits.tolerance, least_tolerance, session.replay().scatter});
   return Fitter(session, stack, progress).run(target, limits);
 }

@@ -35,7 +35,7 @@ class BatchSearch {
     answer_.recorded_batch = recorded_batch(session_.recording());
     if (answer_.recorded_batch <= 0) {
       return Error{ErrorCode::missing_cost,
-                   fmt::format("--max-batch: {} does not tell its batch size, expected forward "
+                   fmt::format("largest batch: {} does not tell its batch size, expected forward "
                                "kernels of operators with shapes (record_shapes=True)",
                                session_.recording().path)};
     }
@@ -258,19 +258,19 @@ Result<std::optional<Accelerator>> accelerator_after(const Session& session,
 
 Result<BatchAnswer> find_max_batch(const Session& session, std::span<const WhatIf> stack,
                                    const MemoryTarget& target, const Progress& progress) {
-  FORETRACE_TRY(check_tensors(session.recording(), "--max-batch"));
+  FORETRACE_TRY(check_tensors(session.recording(), "largest batch"));
   const bool resizes = std::any_of(stack.begin(), stack.end(), [](const WhatIf& what_if) {
     return what_if.info->batch_param != nullptr;
   });
   if (resizes) {
     return Error{ErrorCode::bad_usage,
-                 "--max-batch: it changes the batch itself, leave out batch_size"};
+                 "largest batch: it changes the batch itself, leave out batch_size"};
   }
   FORETRACE_TRY(const auto batch, find_what_if("batch_size"));
   for (const WhatIf& what_if : stack) {
     if (in_conflict(*what_if.info, *batch)) {
       return Error{ErrorCode::bad_usage,
-                   fmt::format("--max-batch: {} takes the time of the recorded batch, expected a "
+                   fmt::format("largest batch: {} takes the time of the recorded batch, expected a "
                                "stack without it",
                                what_if.info->name)};
     }

@@ -189,7 +189,7 @@ Result<BudgetAnswer> run_in_budget(const TaskGraph& recorded, const BudgetQuesti
   std::vector<MemoryBudget> budgets = unlimited(recorded);
   if (budgets.empty()) {
     return Error{ErrorCode::unsupported,
-                 "--memory-budget: the trace records neither device memory nor shapes of tensors, "
+                 "memory budget: the trace records neither device memory nor shapes of tensors, "
                  "expected [memory] events "
                  "(torch.profiler with profile_memory=True or record_shapes=True)"};
   }

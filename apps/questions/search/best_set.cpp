@@ -51,17 +51,19 @@ class BestSetSearch {
   /// What every set is compared with: the stack alone.
   Status look_at_now() {
     if (question_.by == RankBy::memory && !session_.memory_model().is_known()) {
-      return Error{ErrorCode::missing_cost,
-                   "--by memory: the trace records neither device memory nor shapes of tensors, "
-                   "expected one recorded with profile_memory=True (or record_shapes=True)"};
+      return Error{
+          ErrorCode::missing_cost,
+          "order by memory: the trace records neither device memory nor shapes of tensors, "
+          "expected one recorded with profile_memory=True (or record_shapes=True)"};
     }
     if (question_.target && !session_.memory_model().is_known()) {
-      return Error{ErrorCode::missing_cost,
-                   "--fit: the trace records neither device memory nor shapes of tensors, expected "
-                   "one recorded with profile_memory=True (or record_shapes=True)"};
+      return Error{
+          ErrorCode::missing_cost,
+          "memory to fit: the trace records neither device memory nor shapes of tensors, expected "
+          "one recorded with profile_memory=True (or record_shapes=True)"};
     }
     if (question_.by == RankBy::time && !question_.target && session_.memory_model().is_known()) {
-      FORETRACE_TRY(expect_device_work(session_.graph(), "--search"));
+      FORETRACE_TRY(expect_device_work(session_.graph(), "best set"));
     }
     WhatIfStack changed(session_.recording(), session_.options().checks);
     for (const WhatIf& what_if : in_order(stack_)) {
@@ -72,7 +74,7 @@ class BestSetSearch {
     if (!answer_.target && device && session_.memory_model().is_known())
       answer_.target = target_of(*device);
     auto now = measured(changed, {});
-    if (!now) return Error{ErrorCode::bad_usage, "--search: the run cannot be simulated as it is"};
+    if (!now) return Error{ErrorCode::bad_usage, "best set: the run cannot be simulated as it is"};
     answer_.now = *now;
     const bool is_own_device = std::none_of(
         stack_.begin(), stack_.end(),
@@ -89,7 +91,7 @@ class BestSetSearch {
   /// Choices that are possible alone.
   Status choose() {
     for (const std::string& name : question_.without) {
-      FORETRACE_TRY(find_what_if(name).with_context("--without"));
+      FORETRACE_TRY(find_what_if(name).with_context("what-if left out"));
     }
     const bool for_memory = question_.by == RankBy::memory || !answer_.now.fits;
     FORETRACE_TRY(auto all, all_choices(for_memory ? TriedSettings::also_for_memory

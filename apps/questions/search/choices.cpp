@@ -12,7 +12,7 @@
 namespace foretrace {
 namespace {
 
-/// "steps=2;batch_size:factor=0.5" of gradient_accumulation, as --apply takes it.
+/// "steps=2;batch_size:factor=0.5" of gradient_accumulation, as a stack is written.
 std::vector<std::string> texts_of(const WhatIfInfo& info, std::string_view setting) {
   std::vector<std::string> texts;
   const std::string_view own = setting.substr(0, setting.find(';'));

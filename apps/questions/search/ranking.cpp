@@ -105,10 +105,11 @@ Status expect_device_work(const TaskGraph& graph, std::string_view question) {
   for (std::size_t t = 0; t < graph.size(); ++t) {
     if (is_device(graph.kind(make_id<TaskId>(t)))) return ok_status();
   }
-  return Error{ErrorCode::missing_cost,
-               fmt::format("{}: the recording has tensors, but no work and no times, expected --by "
-                           "memory",
-                           question)};
+  return Error{
+      ErrorCode::missing_cost,
+      fmt::format("{}: the recording has tensors, but no work and no times, expected an order by "
+                  "memory",
+                  question)};
 }
 
 bool ranks_before(const Ranked& a, const Ranked& b, RankBy by) {
@@ -134,12 +135,12 @@ Result<Ranking> rank_all(const Session& session, const RankHow& how) {
   const MemoryModel& memory = session.memory_model();
   if (by == RankBy::memory && !memory.is_known()) {
     return Error{ErrorCode::missing_cost,
-                 "--by memory: the trace records neither device memory nor shapes of tensors, "
+                 "order by memory: the trace records neither device memory nor shapes of tensors, "
                  "expected one recorded with "
                  "profile_memory=True (or record_shapes=True)"};
   }
   if (by == RankBy::time && memory.is_known()) {
-    FORETRACE_TRY(expect_device_work(session.graph(), "--rank-all"));
+    FORETRACE_TRY(expect_device_work(session.graph(), "rank all"));
   }
   const auto all = what_ifs::all();
   std::vector<Tried> tried(all.size());

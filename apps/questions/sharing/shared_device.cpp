@@ -50,7 +50,7 @@ Result<SharedDevice> shared_device(const std::array<std::string, 2>& paths,
     };
     return Error{ErrorCode::bad_usage,
                  fmt::format("{} ran on {} and {} on {}, expected runs of one device, or "
-                             "--accelerator NAME to move both there",
+                             "an accelerator to move both to",
                              paths[0], named(recorded[0]), paths[1], named(recorded[1]))};
   }
   const JobPlacement placement{.accelerator = accelerator};

@@ -49,7 +49,7 @@ Result<std::vector<AblatedPairs>> ablated_pairs(const CataloguePtr& catalogue,
                                                 const std::string& folder,
                                                 const std::string& rule) {
   if (rule != "all") {
-    FORETRACE_TRY(trace::rules::check_left_out({rule}).with_context("--ablate"));
+    FORETRACE_TRY(trace::rules::check_left_out({rule}).with_context("rule left out"));
   }
   FORETRACE_TRY(const std::vector<PairRow> known, pair_table(catalogue, folder));
   std::vector<AblatedPairs> table;

@@ -64,7 +64,7 @@ Result<GraphErrors> errors_without(const Recording& recording, const Rule& rule)
 
 Result<std::vector<const Rule*>> rules_called(const std::string& name) {
   if (name != "all") {
-    FORETRACE_TRY(trace::rules::check_left_out({name}).with_context("--ablate"));
+    FORETRACE_TRY(trace::rules::check_left_out({name}).with_context("rule left out"));
   }
   std::vector<const Rule*> rules;
   for (const Rule* const rule : trace::rules::in_order()) {

@@ -292,7 +292,8 @@ Result<std::string> sweep_picture(const sweeping::StoredSweep& stored,
   });
   FORETRACE_TRY(counts);
   if (gathered.points == 0) {
-    return Error{ErrorCode::no_match, "--svg: no point is feasible, expected one to draw"};
+    return Error{ErrorCode::no_match,
+                 "picture of points: no point is feasible, expected one to draw"};
   }
   return SweepDrawing(stored.sweep, gathered).draw();
 }

@@ -85,7 +85,7 @@ Result<Recording> recording_of(const std::string& path, trace::LoadedTrace trace
   if (!built.ok()) {
     Error error = built.error();
     error.message += trace.nodes() != nullptr && trace::is_memory_only(trace)
-                         ? "; 'inspect --memory' and 'whatif' take its tensors alone"
+                         ? "; its tensors alone can be asked about memory"
                          : "";
     return error;
   }
@@ -102,7 +102,7 @@ Result<Recording> recording_of_job(std::vector<trace::RankTrace>& ranks,
                                    const LoadOptions& options) {
   if (options.without_one_off) {
     return Error{ErrorCode::bad_usage,
-                 "--without-one-off: silences are cut out of the trace of one rank, expected one"};
+                 "without one-off: silences are cut out of the trace of one rank, expected one"};
   }
   FORETRACE_TRY(trace::BuiltJob built, trace::build_job(ranks, options.build));
   Recording recording;

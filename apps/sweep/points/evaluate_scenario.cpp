@@ -42,7 +42,7 @@ class ScenarioEvaluator final : public PointEvaluator {
     FORETRACE_TRY(const auto answer, estimates_.of(job));
     RangedStep range;
     if (has_range_) {
-      FORETRACE_TRY(range, ranged_step(job, build_blocks(job)));
+      FORETRACE_TRY(range, ranged_step(job));
     }
     for (const MetricInfo& metric : sweep_.metrics) {
       point.metrics.push_back(metric_of(metric.name, job, answer, range));

@@ -190,7 +190,7 @@ Status check_stored_metrics(const Sweep& sweep, std::span<const std::string> col
     return Error{
         ErrorCode::bad_format,
         fmt::format("{}: the results {} {}: another version of the program wrote them, which "
-                    "shows them; `sweep --fresh` computes them anew",
+                    "shows them; a fresh sweep computes them anew",
                     sweep.path, what, in_quotes(name))};
   };
   const auto known = metrics_of(sweep.subject);

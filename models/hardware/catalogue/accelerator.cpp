@@ -149,8 +149,8 @@ Result<Accelerator> accelerator_from(const ConfigValue& root, const std::string&
 }  // namespace
 
 Result<Accelerator> read_accelerator(const std::string& path) {
-  FORETRACE_TRY(auto root, read_config(path, schema));
-  return accelerator_from(root, path);
+  FORETRACE_TRY(const std::string text, read_config_text(path));
+  return parse_accelerator(text, path);
 }
 
 Result<Accelerator> parse_accelerator(std::string_view text, const std::string& where) {

@@ -217,8 +217,8 @@ Result<CostFile> parse_cost_file(std::string_view text, const std::string& where
 }
 
 Result<CostFile> read_cost_file(const std::string& path) {
-  FORETRACE_TRY(auto root, read_config(path, costs_schema));
-  return cost_file_from(root, path);
+  FORETRACE_TRY(const std::string text, read_config_text(path));
+  return parse_cost_file(text, path);
 }
 
 Result<std::vector<CostFile>> read_cost_files(const std::string& directory) {

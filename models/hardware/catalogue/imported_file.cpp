@@ -166,10 +166,6 @@ double Members::number(std::string_view key, double low, double high) {
   return low;
 }
 
-double Members::optional_number(std::string_view key, double low, double high, double standard) {
-  return has(key) ? number(key, low, high) : standard;
-}
-
 std::uint32_t Members::whole(std::string_view key, double most) {
   const std::string what = fmt::format("a whole number from 1 to {:g}", most);
   const ConfigValue* const value = of_kind(key, ConfigValue::Kind::number, what);

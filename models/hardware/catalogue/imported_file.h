@@ -29,9 +29,9 @@ struct ImportedFile {
 [[nodiscard]] Result<ImportedFile> read_imported_file(const std::string& path);
 [[nodiscard]] Result<ImportedFile> imported_text(std::string text, const std::string& path);
 
-/// Goes through the lines of a file without their ends, and remembers the first mistake. Errors
-/// read
-/// "<file>:<line>: what".
+/// Goes through the lines of a file without their ends, and remembers the first mistake.
+///
+/// Errors read "<file>:<line>: what".
 class ImportedLines {
  public:
   explicit ImportedLines(const ImportedFile& file) : path_(file.path), rest_(file.text) {}
@@ -70,8 +70,6 @@ class Members {
 
   /// A number from `low` to `high`.
   [[nodiscard]] double number(std::string_view key, double low, double high);
-  [[nodiscard]] double optional_number(std::string_view key, double low, double high,
-                                       double standard);
   /// A whole number from 1 to `most`.
   [[nodiscard]] std::uint32_t whole(std::string_view key, double most);
   [[nodiscard]] bool flag(std::string_view key);

@@ -101,8 +101,8 @@ Result<MemoryProfile> parse_memory_profile(std::string_view text, const std::str
 }
 
 Result<MemoryProfile> read_memory_profile(const std::string& path) {
-  FORETRACE_TRY(const ConfigValue root, read_config(path, memory_schema));
-  return profile_from(root, path);
+  FORETRACE_TRY(const std::string text, read_config_text(path));
+  return parse_memory_profile(text, path);
 }
 
 }  // namespace foretrace

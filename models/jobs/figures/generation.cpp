@@ -37,7 +37,7 @@ Result<Scenario> pass_of(const Scenario& scenario, Pass pass, double sequences, 
 Result<RangedSeconds> time_pass(const Scenario& scenario, Pass pass, double sequences,
                                 double positions) {
   FORETRACE_TRY(const auto one, pass_of(scenario, pass, sequences, positions));
-  FORETRACE_TRY(const auto step, ranged_step(one.job, build_blocks(one.job)));
+  FORETRACE_TRY(const auto step, ranged_step(one.job));
   constexpr double seconds = 1e-9;
   return RangedSeconds{static_cast<double>(step.step_ns) * seconds,
                        static_cast<double>(step.low_ns) * seconds,
@@ -67,7 +67,7 @@ Result<RangedSeconds> mean_token(const Scenario& scenario, double sequences, dou
 Result<double> sequences_held(const Scenario& scenario, const GenerationRequest& request) {
   FORETRACE_TRY(const auto whole,
                 pass_of(scenario, Pass::decode, 1, request.prompt + request.output));
-  FORETRACE_TRY(const auto answer, estimate(whole.job, build_blocks(whole.job)));
+  FORETRACE_TRY(const auto answer, estimate(whole.job));
   double held = request.sequences;
   for (const StageMemory& stage : answer.memory) {
     const StageMemory weights{.weights = stage.weights};

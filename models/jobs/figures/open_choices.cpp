@@ -13,9 +13,8 @@ namespace {
 
 // By the steps of a pipeline: the formula of its schedule may leave out waiting.
 Result<Estimate> as_simulated(const Job& job) {
-  const JobBlocks blocks = build_blocks(job);
-  const Passes passes = job.plan.pipeline > 1 ? Passes::by_steps : Passes::by_formula;
-  return estimate(job, blocks, time_blocks(job, blocks, no_scale()), no_scale(), passes);
+  FORETRACE_TRY(const auto program, build_program(job));
+  return estimate(job, program, job.plan.pipeline > 1 ? Passes::by_steps : Passes::by_formula);
 }
 
 }  // namespace

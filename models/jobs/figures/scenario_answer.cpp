@@ -2,6 +2,7 @@
 
 #include "models/jobs/program/graphs/pipeline_graph.h"
 #include "models/jobs/program/graphs/unfolded_graph.h"
+#include "models/jobs/program/stages.h"
 #include "sim/engine/event/event_driven.h"
 #include "sim/engine/pull/pull.h"
 
@@ -10,23 +11,21 @@ namespace foretrace {
 namespace {
 
 /// Stages of ranks that are alike.
-Status simulate_stages(const Job& job, const JobBlocks& blocks, ScenarioAnswer& answer) {
-  FORETRACE_TRY(const auto parts,
-                step_parts(job, blocks, time_blocks(job, blocks, no_scale()), no_scale()));
+Status simulate_stages(const Job& job, ScenarioAnswer& answer) {
+  const RankProgram::Step& step = answer.program.step;
   std::vector<std::uint32_t> ranks;
   for (std::uint32_t s = 0; s < job.plan.pipeline; ++s) ranks.push_back(stage_ranks(job, s));
-  FORETRACE_TRY(const auto topology, pipeline_topology(*job.schedule, parts.times.shape,
+  FORETRACE_TRY(const auto topology, pipeline_topology(*job.schedule, step.times.shape,
                                                        !job.framework->sends_block, ranks));
-  answer.graph = pipeline_graph(topology, parts);
+  answer.graph = pipeline_graph(topology, step);
   simulate_event_driven(answer.graph.topology(), answer.graph.weights(), answer.timeline);
   answer.step_ns = answer.alike_ns = answer.timeline.span_ns;
   return ok_status();
 }
 
 /// Every rank for itself instead.
-Status simulate_ranks(const Job& job, const JobBlocks& blocks, const Jitter& jitter,
-                      ScenarioAnswer& answer) {
-  FORETRACE_TRY(answer.graph, unfolded_graph(job, blocks, jitter));
+Status simulate_ranks(const Job& job, const Jitter& jitter, ScenarioAnswer& answer) {
+  FORETRACE_TRY(answer.graph, unfolded_graph(job, answer.program, jitter));
   answer.timeline = simulate(answer.graph);
   answer.step_ns = answer.timeline.span_ns;
   return ok_status();
@@ -37,15 +36,15 @@ Status simulate_ranks(const Job& job, const JobBlocks& blocks, const Jitter& jit
 Result<ScenarioAnswer> answer_scenario(const Scenario& scenario) {
   const Job& job = scenario.job;
   ScenarioAnswer answer;
-  const JobBlocks blocks = build_blocks(job);
-  FORETRACE_TRY(answer.analytic, estimate(job, blocks).with_context(scenario.path));
-  FORETRACE_TRY(simulate_stages(job, blocks, answer));
+  FORETRACE_TRY(answer.program, build_program(job).with_context(scenario.path));
+  FORETRACE_TRY(answer.analytic, estimate(job, answer.program).with_context(scenario.path));
+  FORETRACE_TRY(simulate_stages(job, answer));
   if (scenario.jitter) {
-    if (Status status = simulate_ranks(job, blocks, *scenario.jitter, answer); !status.ok()) {
+    if (Status status = simulate_ranks(job, *scenario.jitter, answer); !status.ok()) {
       return std::move(status).error().with_context(scenario.path + ": /jitter");
     }
   }
-  FORETRACE_TRY(const auto range, ranged_step(job, blocks).with_context(scenario.path));
+  FORETRACE_TRY(const auto range, ranged_step(job, answer.program).with_context(scenario.path));
   answer.range = around(range, answer.step_ns);
 
   answer.parameters = model_parameters(job);
@@ -54,7 +53,6 @@ Result<ScenarioAnswer> answer_scenario(const Scenario& scenario) {
   answer.fullest_stage = fullest_stage(answer.analytic.memory);
   answer.memories = device_memories(job, answer.fullest());
   answer.fits = fits_device(job, answer.analytic.memory);
-  answer.blocks = blocks;
   return answer;
 }
 

@@ -29,7 +29,7 @@ struct ScenarioAnswer {
   std::size_t fullest_stage = 0;
   bool fits = true;                    ///< every stage in the memories of a device
   std::vector<DeviceMemory> memories;  ///< of the fullest stage
-  JobBlocks blocks;
+  RankProgram program;
 
   /// The formula of the schedule leaves nothing out here, jitter aside.
   [[nodiscard]] bool formula_is_exact() const { return analytic.step_ns == alike_ns; }

@@ -257,7 +257,7 @@ void Reader::read_layer(const std::vector<std::string_view>& words) {
   sent.forward = exchange(words[3], words[4], Axis::tensor, policy->sends_forward);
   sent.input_gradient = exchange(words[6], words[7], Axis::tensor, sends_input);
   sent.gradients = exchange(words[9], words[10], Axis::data, policy->sends_gradients);
-  sent.among_expert_copies = words[9].ends_with("_DP_EP");
+  sent.gradients.among_expert_copies = words[9].ends_with("_DP_EP");
   if (!policy->waits_at_once) sent.input_gradient.overlap = Overlap::weights;
   const double update = lines_.number("update time", words[11], longest_ns);
   for (Exchange* one : {&sent.forward, &sent.input_gradient, &sent.gradients}) {

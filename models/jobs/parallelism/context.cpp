@@ -4,9 +4,9 @@
 //   positions 0..s  ->  rank r: s / c of them; keys and values go round, are gathered, or heads are
 //   exchanged for positions (Ulysses)
 //
-// paper: Liu et al., Ring Attention, 2023; Jacobs et al., DeepSpeed Ulysses, 2023; Dubey et al.,
-// The
-//   Llama 3 Herd of Models, 2024 (all-gather)
+// paper: Liu et al., Ring Attention, 2023;
+//   Jacobs et al., DeepSpeed Ulysses, 2023;
+//   Dubey et al., The Llama 3 Herd of Models, 2024 (all-gather)
 // assumes: causal work is balanced by giving each rank an early and a late part, where stated
 // ignores: the smaller kernels of a ring's pieces
 // calibrate: nothing; collectives come from the cluster

@@ -15,31 +15,32 @@ namespace foretrace {
 namespace {
 
 // Micro-batches of one stage, without waiting for others.
-PassTime stage_pass(const Job& job, const StepParts& parts, const std::vector<BlockTimes>& times,
-                    std::uint32_t stage) {
+PassTime stage_pass(const Job& job, const RankProgram& program, std::uint32_t stage) {
+  const RankProgram::Step& step = program.step;
+  const ScheduleShape& shape = step.times.shape;
   PassTime sum;
   for (std::uint32_t chunk = 0; chunk < job.chunks; ++chunk) {
-    const auto position = position_of(*job.schedule, parts.times.shape, stage, chunk);
-    sum.add(parts.forward[position], parts.times.shape.micro_batches);
-    sum.add(parts.backward[position], parts.times.shape.micro_batches);
+    const auto position = position_of(*job.schedule, shape, stage, chunk);
+    sum.add(step.forward[position], shape.micro_batches);
+    sum.add(step.backward[position], shape.micro_batches);
     if (!job.schedule->splits_backward) continue;
-    for (const BlockRun& run : parts.positions[position]) {
-      sum.add(times[run.block].weights,
-              static_cast<double>(run.count) * parts.times.shape.micro_batches);
+    for (const BlockRun& run : step.position(position)) {
+      sum.add((*program.blocks)[run.block].weights.time,
+              static_cast<double>(run.count) * shape.micro_batches);
     }
   }
   return sum;
 }
 
 // What stage_pass() says in total, in the whole ns that the schedule runs.
-std::int64_t stage_ns(const Job& job, const StepParts& parts, std::uint32_t stage) {
+std::int64_t stage_ns(const Job& job, const PipelineTimes& times, std::uint32_t stage) {
   std::int64_t ns = 0;
   for (std::uint32_t chunk = 0; chunk < job.chunks; ++chunk) {
-    const auto position = position_of(*job.schedule, parts.times.shape, stage, chunk);
-    ns += parts.times.forward[position] + parts.times.backward[position];
-    if (job.schedule->splits_backward) ns += parts.times.weights[position];
+    const auto position = position_of(*job.schedule, times.shape, stage, chunk);
+    ns += times.forward[position] + times.backward[position];
+    if (job.schedule->splits_backward) ns += times.weights[position];
   }
-  return ns * parts.times.shape.micro_batches;
+  return ns * times.shape.micro_batches;
 }
 
 struct StepEnd {
@@ -51,14 +52,15 @@ struct StepEnd {
 
 // A stage may reduce its gradients as soon as its own passes are over; all meet before the update
 // (norm of the gradients).
-StepEnd step_end(const StepParts& parts, const Executed& passes) {
+StepEnd step_end(const std::vector<RankProgram::Stage>& stages, const Executed& passes) {
   StepEnd end;
-  for (std::size_t stage = 0; stage < parts.gradients.size(); ++stage) {
-    const std::int64_t early = passes.makespan_ns - passes.stage_end_ns[stage];
-    end.gradients = std::max(end.gradients, parts.gradients[stage] - early);
-    if (parts.update[stage] + parts.parameters[stage] > end.update + end.parameters) {
-      end.update = parts.update[stage];
-      end.parameters = parts.parameters[stage];
+  for (std::size_t i = 0; i < stages.size(); ++i) {
+    const RankProgram::Stage& stage = stages[i];
+    const std::int64_t early = passes.makespan_ns - passes.stage_end_ns[i];
+    end.gradients = std::max(end.gradients, stage.gradients - early);
+    if (stage.update + stage.parameters > end.update + end.parameters) {
+      end.update = stage.update;
+      end.parameters = stage.parameters;
     }
   }
   return end;
@@ -81,32 +83,31 @@ double StepBreakdown::total() const {
          std::accumulate(exposed.begin(), exposed.end(), 0.0) + bubble + optimizer + host;
 }
 
-Result<Estimate> estimate(const Job& job, const JobBlocks& blocks, const SourceScale& scale) {
-  return estimate(job, blocks, time_blocks(job, blocks, scale), scale);
+Result<Estimate> estimate(const Job& job) {
+  FORETRACE_TRY(const auto program, build_program(job));
+  return estimate(job, program);
 }
 
-Result<Estimate> estimate(const Job& job, const JobBlocks& blocks,
-                          const std::vector<BlockTimes>& times, const SourceScale& scale,
-                          Passes passes_are) {
-  FORETRACE_TRY(const StepParts parts, step_parts(job, blocks, times, scale));
+Result<Estimate> estimate(const Job& job, const RankProgram& program, Passes passes_are) {
+  const PipelineTimes& times = program.step.times;
   Estimate result;
-  result.times = parts.times;
-  const Executed passes = finished(*job.schedule, parts.times, passes_are);
+  result.times = times;
+  const Executed passes = finished(*job.schedule, times, passes_are);
   result.pipeline_ns = passes.makespan_ns;
-  const StepEnd end = step_end(parts, passes);
+  const StepEnd end = step_end(program.step.stages, passes);
   result.step_ns = result.pipeline_ns + end.total();
 
   std::uint32_t longest = 0;
   std::int64_t most = 0;
   for (std::uint32_t stage = 0; stage < job.plan.pipeline; ++stage) {
-    const std::int64_t ns = stage_ns(job, parts, stage);
+    const std::int64_t ns = stage_ns(job, times, stage);
     if (ns > most) {
       most = ns;
       longest = stage;
     }
   }
   // Its parts add up to the whole ns of its passes, which the schedule runs.
-  const PassTime exact = stage_pass(job, parts, times, longest);
+  const PassTime exact = stage_pass(job, program, longest);
   PassTime slowest;
   slowest.add(exact, exact.total > 0 ? static_cast<double>(most) / exact.total : 0);
   StepBreakdown& breakdown = result.breakdown;
@@ -120,7 +121,7 @@ Result<Estimate> estimate(const Job& job, const JobBlocks& blocks,
   result.by_provenance = slowest.by_provenance;
   result.again_ns = slowest.again;
   result.overlapped_ns = slowest.overlapped;
-  result.memory = stage_memory(job, times, parts.positions, blocks.hidden_bytes);
+  result.memory = stage_memory(job, program);
   FORETRACE_TRY(check_memory(result.memory));
   return result;
 }
@@ -140,9 +141,16 @@ void combine_changes(RangedStep& range) {
 
 }  // namespace
 
-Result<RangedStep> ranged_step(const Job& job, const JobBlocks& blocks) {
+Result<RangedStep> ranged_step(const Job& job) {
+  FORETRACE_TRY(const auto program, build_program(job));
+  return ranged_step(job, program);
+}
+
+Result<RangedStep> ranged_step(const Job& job, const RankProgram& program) {
   const KernelTimes kernels(*job.cluster, *job.framework, job.precisions);
-  FORETRACE_TRY(const auto typical, estimate(job, blocks));
+  FORETRACE_TRY(const auto typical, estimate(job, program));
+  RankProgram blocks = program;
+  blocks.step = {};
   RangedStep result;
   result.step_ns = typical.step_ns;
   const auto base = static_cast<double>(result.step_ns);
@@ -164,7 +172,8 @@ Result<RangedStep> ranged_step(const Job& job, const JobBlocks& blocks) {
       for (std::size_t j = 0; j < cost_source_count; ++j) {
         if (kernels.err_together(source, static_cast<CostSource>(j))) scale[j] = factor;
       }
-      FORETRACE_TRY(const auto there, estimate(job, blocks, scale));
+      FORETRACE_TRY(const auto scaled, laid_out(job, timed(job, blocks, scale), scale));
+      FORETRACE_TRY(const auto there, estimate(job, scaled));
       result.change[i][side] = static_cast<double>(there.step_ns) - base;
     }
   }

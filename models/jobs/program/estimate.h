@@ -5,7 +5,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "models/jobs/program/job.h"
+#include "models/jobs/program/rank_program.h"
 #include "models/jobs/schedules/execution.h"
 #include "models/jobs/schedules/schedule.h"
 
@@ -50,30 +50,12 @@ struct Estimate {
   friend bool operator==(const Estimate&, const Estimate&) = default;
 };
 
-/// Times of positions, of sends and of the end of a step.
-struct StepParts {
-  PipelineTimes times;
-  std::vector<PassTime> forward;  ///< per position, of one micro-batch
-  std::vector<PassTime> backward;
-  std::vector<std::int64_t> gradients;   ///< per stage: reduction that nothing hides
-  std::vector<std::int64_t> parameters;  ///< per stage: collection that nothing hides
-  std::vector<std::int64_t> update;      ///< per stage: the optimizer
-  std::vector<std::vector<BlockRun>> positions;
-};
-/// Error: a step takes longer than whole numbers hold, as where a rate is next to 0.
-[[nodiscard]] Result<StepParts> step_parts(const Job& job, const JobBlocks& blocks,
-                                           const std::vector<BlockTimes>& times,
-                                           const SourceScale& scale);
-
-/// `blocks` are of this job, or of one that differs in what they do not depend on. Error: time or
-/// memory is more than whole numbers hold.
-[[nodiscard]] Result<Estimate> estimate(const Job& job, const JobBlocks& blocks,
-                                        const SourceScale& scale = no_scale());
-/// The same with times that are known.
-[[nodiscard]] Result<Estimate> estimate(const Job& job, const JobBlocks& blocks,
-                                        const std::vector<BlockTimes>& times,
-                                        const SourceScale& scale,
+/// Of a program with its step. Error: time or memory is more than whole
+/// numbers hold.
+[[nodiscard]] Result<Estimate> estimate(const Job& job, const RankProgram& program,
                                         Passes passes = Passes::by_formula);
+/// Builds its program, too.
+[[nodiscard]] Result<Estimate> estimate(const Job& job);
 
 /// The step and how far it may be off: each source at its ends in turn, combined as independent
 /// errors.
@@ -85,15 +67,14 @@ struct RangedStep {
   std::array<std::array<double, 2>, cost_source_count> change{};
 };
 /// Error: as of estimate(), also at an end.
-[[nodiscard]] Result<RangedStep> ranged_step(const Job& job, const JobBlocks& blocks);
+[[nodiscard]] Result<RangedStep> ranged_step(const Job& job, const RankProgram& program);
+[[nodiscard]] Result<RangedStep> ranged_step(const Job& job);
 /// The same range around a step that is known better than by the formula: it grows with the step.
 [[nodiscard]] RangedStep around(RangedStep range, std::int64_t step_ns);
 /// As if nothing were wrong with this source: for comparing runs that it is the same in.
 [[nodiscard]] RangedStep without(RangedStep range, CostSource source);
 
 /// Memory of one rank of every stage.
-[[nodiscard]] std::vector<StageMemory> stage_memory(
-    const Job& job, const std::vector<BlockTimes>& times,
-    const std::vector<std::vector<BlockRun>>& positions, double hidden_bytes);
+[[nodiscard]] std::vector<StageMemory> stage_memory(const Job& job, const RankProgram& program);
 
 }  // namespace foretrace

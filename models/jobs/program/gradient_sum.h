@@ -2,7 +2,7 @@
 #pragma once
 
 #include "models/hardware/collectives/collective_costs.h"
-#include "models/jobs/program/job.h"
+#include "models/jobs/program/rank_program.h"
 
 namespace foretrace {
 

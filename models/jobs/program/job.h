@@ -1,24 +1,46 @@
-// A job: a model in training on a cluster under a plan; and its blocks as one rank runs them.
+// A job: a model in training on a cluster under a plan.
 #pragma once
 
 #include <compare>
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include "models/hardware/collectives/sparse_sum.h"
 #include "models/hardware/networks/cluster.h"
 #include "models/jobs/parallelism/plan.h"
-#include "models/jobs/program/block_program.h"
-#include "models/jobs/program/stages.h"
 #include "models/jobs/schedules/schedule.h"
 #include "models/jobs/times/framework.h"
+#include "models/jobs/times/precisions.h"
 #include "models/jobs/workloads/model_spec.h"
-#include "sim/core/params.h"
 #include "sim/core/result.h"
 #include "sim/core/whole.h"
 
 namespace foretrace {
+
+enum class Recompute : std::uint8_t {
+  none,
+  selective,  ///< the core of attention
+  full,       ///< all of a layer
+  operators,  ///< all but attention and every second product (torchtitan's "selective, op")
+};
+[[nodiscard]] std::string_view to_string(Recompute recompute);
+
+/// Consecutive layers of a model as one stage of a pipeline; stages need not be alike (Zheng et
+/// al., Alpa, OSDI 2022). Ranks of its own: those of a stage divide each micro-batch of the
+/// pipeline, and the products of its layers.
+struct StageShare {
+  std::uint32_t layers = 1;
+  std::uint32_t data = 0;  ///< 0: the stage has no ranks of its own, the plan says how many
+  std::uint32_t tensor = 1;
+  Sharding sharding = Sharding::none;
+  Recompute recompute = Recompute::none;
+
+  [[nodiscard]] bool has_own_ranks() const { return data > 0; }
+  // NOLINTNEXTLINE(modernize-use-nullptr): no pointer is written here
+  friend auto operator<=>(const StageShare&, const StageShare&) = default;
+};
 
 /// Everything that decides how long a step takes. Pointers are not owned and never null.
 struct Job {
@@ -45,6 +67,7 @@ struct Job {
     const double per_rank = global_batch / plan.data;
     return to_count(per_rank / micro_batch);
   }
+  [[nodiscard]] ScheduleShape shape() const { return {plan.pipeline, micro_batches(), chunks}; }
   /// True if a step works on samples that have no tokens: each counts as a sequence of one.
   [[nodiscard]] bool has_samples() const { return model->layered != nullptr; }
   /// Decoding writes one token of each sequence.
@@ -65,6 +88,8 @@ struct Job {
   friend auto operator<=>(const Job&, const Job&) = default;
 };
 
+/// So many sequences in a pass of it, in numbers of the usual length.
+[[nodiscard]] BatchShape batch_of(const Job& job, double sequences);
 /// The framework's, at the job's precision.
 [[nodiscard]] KernelSet kernel_set(const Job& job);
 
@@ -72,65 +97,5 @@ struct Job {
 [[nodiscard]] Status check_job(const Job& job);
 /// Products need units for their numbers: without, a time would be made up. Error: bad_config.
 [[nodiscard]] Status check_precision(const Precisions& precisions, const Accelerator& accelerator);
-
-/// A block of the model as one rank has it.
-struct RankBlock {
-  BlockRole role = BlockRole::layer;
-  std::string name;
-  BlockProgram program;
-  friend bool operator==(const RankBlock&, const RankBlock&) = default;
-};
-struct JobBlocks {
-  std::vector<RankBlock> blocks;
-  std::vector<BlockRun> order;
-  double clock = 1;                ///< of matrix units, against the slowest measured one
-  double attention_intensity = 1;  ///< rate of attention against that of large products
-  double tied_weights = 0;         ///< of the table that embedding and head share; 0: none
-  double hidden_bytes = 0;  ///< activation between two blocks on this rank, of one micro-batch
-  friend bool operator==(const JobBlocks&, const JobBlocks&) = default;
-};
-
-/// Builds the model, divides it and gives every action its time.
-[[nodiscard]] JobBlocks build_blocks(const Job& job);
-/// The same at the typical clock.
-[[nodiscard]] JobBlocks lower_blocks(const Job& job);
-/// The job without what lower_blocks() does not depend on, so that jobs for which it is equal share
-/// their blocks. It leaves out, and does not list what stays: a new member of jobs is part of it.
-[[nodiscard]] Job job_of_blocks(Job job);
-/// What turns times of lower_blocks() into those of build_blocks(). Of jobs with the same blocks it
-/// depends on clock_share() alone.
-[[nodiscard]] SourceScale settled_scale(const Job& job, const JobBlocks& lowered);
-/// Share of a stage's own work that it waits for others, at both ends of a step; 0 where the
-/// clock does not follow the load.
-[[nodiscard]] double clock_share(const Job& job);
-
-/// Where the group of an axis lies.
-[[nodiscard]] Placement placement_of(const Job& job, Axis axis);
-
-/// Times of a block's passes.
-struct BlockTimes {
-  BlockRole role = BlockRole::layer;
-  PassTime forward;
-  PassTime backward;
-  PassTime weights;  ///< schedules that split backward
-  double dense_weights = 0;
-  double expert_weights = 0;
-  /// Of recorded layers: their own collectives of gradients, instead of buckets of the framework.
-  std::vector<GradientExchange> gradients;
-  std::uint32_t tensors = 0;
-  std::vector<double> traveling;  ///< see BlockProgram
-  double kept_bytes = 0;
-  double working_bytes = 0;
-  double input_bytes = 0;
-  double window = 0;  ///< see BlockProgram
-  friend bool operator==(const BlockTimes&, const BlockTimes&) = default;
-};
-[[nodiscard]] std::vector<BlockTimes> time_blocks(const Job& job, const JobBlocks& blocks,
-                                                  const SourceScale& scale);
-
-/// Blocks by position, which has so many layers. The embedding comes first, the head last.
-[[nodiscard]] std::vector<std::vector<BlockRun>> partition(const std::vector<BlockRun>& order,
-                                                           const std::vector<BlockTimes>& blocks,
-                                                           std::vector<std::uint32_t> layers);
 
 }  // namespace foretrace

@@ -6,44 +6,25 @@ namespace foretrace {
 namespace {
 
 Workload whole_model(const Job& job) {
-  BatchShape batch;
-  batch.sequences = 1;
-  batch.pass = job.pass;
-  batch.length = batch.pass == Pass::decode ? 1 : job.length;
-  batch.keys = batch.pass == Pass::decode ? job.keys : job.length;
-  return build_transformer(*job.model, batch, kernel_set(job));
+  return build_transformer(*job.model, batch_of(job, 1), kernel_set(job));
 }
 
-/// Forward, of one sequence.
-double flops_of(const Workload& workload) {
-  double flops = 0;
-  for (const BlockRun& run : workload.order) {
-    for (const Operator& op : workload.blocks[run.block].operators) {
-      const AttentionPart& part = op.attention;
-      if (op.type == OperatorType::product) flops += run.count * op.shape.flops();
-      if (op.type == OperatorType::batch_product) {
-        const double seen = part.keys > 0 ? part.keys_seen() / part.keys : 1;
-        flops += run.count * op.shape.flops() * seen;
-      }
-      if (op.type == OperatorType::attention) {
-        flops += run.count * 2 * op.shape.batch * part.heads * part.queries * part.keys_seen() *
-                 (part.head_size + part.value_size);
-      }
-    }
+/// Of `count` operators forward.
+double flops_of(const Operator& op, double count) {
+  const AttentionPart& part = op.attention;
+  if (op.type == OperatorType::product) return count * op.shape.flops();
+  if (op.type == OperatorType::batch_product) {
+    return count * op.shape.flops() * (part.keys > 0 ? part.keys_seen() / part.keys : 1);
   }
-  return flops;
+  if (op.type != OperatorType::attention) return 0;
+  return count * 2 * op.shape.batch * part.heads * part.queries * part.keys_seen() *
+         (part.head_size + part.value_size);
 }
 
-/// What kernels that only move numbers move forward, of one sequence.
-double moved_bytes(const Workload& workload) {
-  double bytes = 0;
-  for (const BlockRun& run : workload.order) {
-    for (const Operator& op : workload.blocks[run.block].operators) {
-      if (op.type == OperatorType::product || op.type == OperatorType::batch_product) continue;
-      bytes += run.count * op.forward_bytes * op.shape.batch * op.shape.m * op.shape.n;
-    }
-  }
-  return bytes;
+/// What they move, if they only move numbers.
+double moved_bytes(const Operator& op, double count) {
+  if (op.type == OperatorType::product || op.type == OperatorType::batch_product) return 0;
+  return count * op.forward_bytes * op.shape.batch * op.shape.m * op.shape.n;
 }
 
 // The largest models have 1e13 parameters; a step of months is a mistake in the file.
@@ -54,7 +35,14 @@ constexpr double most_seconds = 1e7;
 
 ModelAmounts amounts_of(const Job& job) {
   const Workload workload = whole_model(job);
-  return {weights_of(workload), flops_of(workload), moved_bytes(workload)};
+  ModelAmounts amounts{weights_of(workload), 0, 0};
+  for (const BlockRun& run : workload.order) {
+    for (const Operator& op : workload.blocks[run.block].operators) {
+      amounts.flops += flops_of(op, run.count);
+      amounts.moved_bytes += moved_bytes(op, run.count);
+    }
+  }
+  return amounts;
 }
 
 Status check_amounts(const Job& job, const ModelAmounts& amounts) {

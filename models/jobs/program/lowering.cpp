@@ -1,8 +1,9 @@
-// Operators become actions: forward in order, backward in reverse, collectives where they belong.
+// Forward in order, backward in reverse, collectives where they belong.
+#include "models/jobs/program/lowering.h"
+
 #include <algorithm>
 #include <utility>
 
-#include "models/jobs/program/block_program.h"
 #include "models/jobs/times/exec_work.h"
 #include "models/jobs/times/tensor_travel.h"
 
@@ -265,40 +266,40 @@ double saved_bytes(const Block& block, double number_bytes) {
   return bytes;
 }
 
-void count_memory(const Block& block, const LoweringOptions& options, BlockProgram& program) {
+void count_memory(const Block& block, const LoweringOptions& options, RankProgram::Block& lowered) {
   const Recompute recompute = options.recompute;
   double core = 0;
   for (const Operator& op : block.operators) {
-    (op.is_expert ? program.expert_weights : program.dense_weights) += op.weights;
+    (op.is_expert ? lowered.expert_weights : lowered.dense_weights) += op.weights;
     // Each product has a matrix and mostly a bias, each norm a scale and a bias; tables are alone.
-    if (op.weights > 0) program.tensors += op.type == OperatorType::gather ? 1 : 2;
+    if (op.weights > 0) lowered.tensors += op.type == OperatorType::gather ? 1 : 2;
     if (options.framework.travel.by_tensor && !op.is_expert) {
       const std::vector<double> tensors = tensors_of(op);
-      program.traveling.insert(program.traveling.end(), tensors.begin(), tensors.end());
+      lowered.traveling.insert(lowered.traveling.end(), tensors.begin(), tensors.end());
     }
-    program.kept_bytes += op.kept_bytes;
+    lowered.kept_bytes += op.kept_bytes;
     core += op.kept_core_bytes;
   }
-  program.input_bytes = block.input_bytes;
+  lowered.input_bytes = block.input_bytes;
   for (const Operator& op : block.operators) {
-    program.window = std::max(program.window, op.attention.window);
+    lowered.window = std::max(lowered.window, op.attention.window);
   }
   if (!options.trains && options.kernels.exec_model() != nullptr) {
     for (const Operator& op : block.operators) {
-      program.working_bytes =
-          std::max(program.working_bytes, live_bytes(op, options.kernels.number_bytes()));
+      lowered.working_bytes =
+          std::max(lowered.working_bytes, live_bytes(op, options.kernels.number_bytes()));
     }
     return;
   }
-  const double all = program.kept_bytes;
+  const double all = lowered.kept_bytes;
   // Head and embedding are never recomputed.
   if (block.role != BlockRole::layer) return;
-  if (recompute == Recompute::selective) program.kept_bytes -= core;
-  if (recompute == Recompute::full) program.kept_bytes = block.input_bytes;
+  if (recompute == Recompute::selective) lowered.kept_bytes -= core;
+  if (recompute == Recompute::full) lowered.kept_bytes = block.input_bytes;
   if (recompute == Recompute::operators) {
-    program.kept_bytes = std::min(all, saved_bytes(block, options.kernels.number_bytes()));
+    lowered.kept_bytes = std::min(all, saved_bytes(block, options.kernels.number_bytes()));
   }
-  program.working_bytes = all - program.kept_bytes;
+  lowered.working_bytes = all - lowered.kept_bytes;
 }
 
 // Tokens of one micro-batch travel while the layer of another is computed: in the long run each
@@ -315,32 +316,41 @@ void run_beside(std::vector<Action>& actions) {
   actions.push_back(wait);
 }
 
+RankProgram::BlockPass behind(std::vector<Action>& actions, const std::vector<Action>& added) {
+  const auto first = static_cast<std::uint32_t>(actions.size());
+  actions.insert(actions.end(), added.begin(), added.end());
+  return {first, static_cast<std::uint32_t>(added.size()), {}};
+}
+
 }  // namespace
 
-BlockProgram lower(const Block& block, const LoweringOptions& options) {
-  BlockProgram program;
-  const bool is_layer = block.role == BlockRole::layer;
+RankProgram::Block lower(const Block& block, const LoweringOptions& options,
+                         std::vector<Action>& actions) {
+  RankProgram::Block lowered;
+  lowered.role = block.role;
+  lowered.name = block.name;
   LoweringOptions own = options;
-  if (!is_layer) own.recompute = Recompute::none;
-  count_memory(block, own, program);
+  if (block.role != BlockRole::layer) own.recompute = Recompute::none;
+  count_memory(block, own, lowered);
   Lowering lowering(block, own);
   lowering.forward(false, Part::all);
-  program.forward = lowering.take();
-  if (options.trains && options.framework.overlaps_experts) run_beside(program.forward);
-  if (!options.trains) return program;
+  std::vector<Action> pass = lowering.take();
+  if (options.trains && options.framework.overlaps_experts) run_beside(pass);
+  lowered.forward = behind(actions, pass);
+  if (!options.trains) return lowered;
   if (own.recompute == Recompute::full) lowering.forward(true, Part::all);
   if (own.recompute == Recompute::operators) lowering.forward(true, Part::unsaved);
   lowering.backward();
-  lowering.accumulate(program.dense_weights + program.expert_weights);
-  program.backward = lowering.take();
+  lowering.accumulate(lowered.dense_weights + lowered.expert_weights);
+  pass = lowering.take();
+  if (options.framework.overlaps_experts) run_beside(pass);
+  lowered.backward = behind(actions, pass);
+  lowered.weights = behind(actions, lowering.take_weight_gradients());
   for (std::size_t i = block.operators.size(); i-- > 0;) {
-    const Operator& op = block.operators[i];
-    if (op.gradients.kind == CollectiveKind::none) continue;
-    program.gradients.push_back({op.gradients, op.among_expert_copies});
+    const Exchange& gradients = block.operators[i].gradients;
+    if (gradients.kind != CollectiveKind::none) lowered.gradients.push_back(gradients);
   }
-  if (options.framework.overlaps_experts) run_beside(program.backward);
-  program.weight_gradients = lowering.take_weight_gradients();
-  return program;
+  return lowered;
 }
 
 }  // namespace foretrace

@@ -1,288 +1,104 @@
 #include "models/jobs/program/rank_program.h"
 
 #include <algorithm>
-#include <iterator>
-#include <optional>
 #include <utility>
 
-#include <fmt/format.h>
-
-#include "models/hardware/collectives/collective_costs.h"
-#include "models/jobs/program/passed_bytes.h"
-#include "models/jobs/program/rank_builder.h"
+#include "models/jobs/program/stages.h"
+#include "models/jobs/times/two_lanes.h"
 
 namespace foretrace {
 
-std::uint32_t RankBuilder::add(RankNode node) {
-  node.after = last_;
-  nodes_.push_back(std::move(node));
-  return static_cast<std::uint32_t>(nodes_.size() - 1);
-}
-
-// When these nodes have ended, as if messages came and other ranks were there at once.
-double RankBuilder::end_of(const std::vector<std::uint32_t>& nodes) {
-  const auto latest = [this](const std::vector<std::uint32_t>& list) {
-    double end = 0;
-    for (const std::uint32_t node : list) end = std::max(end, ends_[node]);
-    return end;
-  };
-  for (std::size_t i = ends_.size(); i < nodes_.size(); ++i) {
-    const RankNode& node = nodes_[i];
-    const bool is_message = node.type == RankNodeType::send || node.type == RankNodeType::receive;
-    ends_.push_back(latest(node.after) + (is_message ? 0 : node.ns));
+void PassTime::add(const PassTime& other, double count) {
+  total += count * other.total;
+  overlapped += count * other.overlapped;
+  again += count * other.again;
+  host_bound += count * other.host_bound;
+  for (std::size_t i = 0; i < computed.size(); ++i) computed[i] += count * other.computed[i];
+  for (std::size_t i = 0; i < exposed.size(); ++i) exposed[i] += count * other.exposed[i];
+  for (std::size_t i = 0; i < by_provenance.size(); ++i) {
+    by_provenance[i] += count * other.by_provenance[i];
   }
-  return latest(nodes);
 }
 
-// Kernels and collectives that run beside each other slow each other down; their nodes take as long
-// as alone, and what is missing since `begin` follows them.
-void RankBuilder::fill_up(double wanted_ns, double begin) {
-  compute("slowed by communication", wanted_ns - (end_of(last_) - begin));
-}
-
-void RankBuilder::wait_for_traveled() {
-  if (traveled_.has_value()) last_.push_back(*traveled_);
-}
-
-void RankBuilder::compute(std::string_view name, double ns) {
-  if (!(ns >= 0.5)) return;  // of a ns
-  // Kernels in a row are one node: nothing else can come between them.
-  if (!nodes_.empty() && last_.size() == 1 && last_.front() + 1 == nodes_.size() &&
-      nodes_.back().type == RankNodeType::compute && nodes_.back().name == name) {
-    nodes_.back().ns += ns;
-    if (ends_.size() == nodes_.size()) ends_.back() += ns;
-    return;
-  }
-  RankNode node;
-  node.name = name;
-  node.ns = ns;
-  chain(add(std::move(node)));
-}
-
-std::uint32_t RankBuilder::collective(std::string_view name, CollectiveKind kind,
-                                      const GridAxis& group, double bytes) {
-  RankNode node;
-  node.type = RankNodeType::collective;
-  node.name = name;
-  node.collective = kind;
-  node.group = group;
-  node.bytes = bytes;
-  node.ns = collective_time(*job_.cluster, {kind, bytes, place(*job_.cluster, group)}).ns;
-  return add(std::move(node));
-}
-
-void RankBuilder::wait_for_started() {
-  last_.insert(last_.end(), started_.begin(), started_.end());
-  started_.clear();
-}
-
-void RankBuilder::action(const Action& action) {
-  switch (action.type) {
-    case ActionType::compute: compute(action.is_again ? "recompute" : "compute", action.ns); return;
-    case ActionType::collective:
-    case ActionType::start: {
-      const std::uint32_t node =
-          collective(action.name, action.collective, axis_of(plan_, action.axis), action.bytes);
-      nodes_[node].ns = action.ns;
-      if (action.type == ActionType::start) {
-        started_.push_back(node);
-      } else {
-        chain(node);
-      }
-      return;
+PassTime time_of(std::span<const Action> actions, const Framework& framework,
+                 const SourceScale& scale) {
+  PassTime time;
+  TwoLanes lanes(framework.communication_slowdown.typical);
+  double kernels = 0;
+  Axis started = Axis::tensor;
+  for (const Action& action : actions) {
+    const auto source = static_cast<std::size_t>(action.source);
+    const double ns = action.ns * scale[source];
+    kernels += action.kernels;
+    const double before = lanes.now();
+    switch (action.type) {
+      case ActionType::compute:
+        lanes.compute(ns, action.slowed);
+        time.computed[source] += lanes.now() - before;
+        break;
+      case ActionType::start:
+        static_cast<void>(lanes.start(ns));
+        started = action.axis;
+        break;
+      case ActionType::collective:
+        static_cast<void>(lanes.start(ns));
+        time.exposed[static_cast<std::size_t>(action.axis)] += lanes.wait_all();
+        break;
+      case ActionType::wait:
+        time.exposed[static_cast<std::size_t>(started)] += lanes.wait_all();
+        break;
     }
-    case ActionType::wait: wait_for_started(); return;
+    time.by_provenance[static_cast<std::size_t>(action.provenance)] += lanes.now() - before;
+    if (action.is_again) time.again += lanes.now() - before;
   }
+  time.exposed[static_cast<std::size_t>(started)] += lanes.wait_all();
+  time.overlapped = lanes.overlapped();
+  const double host = kernels * framework.host_kernel_ns.typical *
+                      scale[static_cast<std::size_t>(CostSource::host)];
+  time.host_bound = std::max(0.0, host - lanes.now());
+  time.total = lanes.now() + time.host_bound;
+  return time;
 }
 
-// A collective in pieces beside a product: all but the last one, the product, a wait, the last one.
-bool RankBuilder::is_in_pieces(const std::vector<Action>& actions, std::size_t at) {
-  return at + 3 < actions.size() && actions[at].type == ActionType::start &&
-         actions[at + 1].type == ActionType::compute &&
-         actions[at + 3].type == ActionType::collective && actions[at + 3].kernels == 0;
+bool RankProgram::states_gradients() const {
+  return std::any_of(blocks->begin(), blocks->end(),
+                     [](const Block& block) { return !block.gradients.empty(); });
 }
 
-// One node, so that its latency counts once. It begins as late as its pieces end behind the
-// product.
-void RankBuilder::in_pieces(const Action& pieces, const Action& product) {
-  const double beside = std::min(product.ns, pieces.ns);
-  const std::string_view name = product.is_again ? "recompute" : "compute";
-  compute(name, product.ns - beside);
-  started_.push_back(
-      collective(pieces.name, pieces.collective, axis_of(plan_, pieces.axis), pieces.bytes));
-  compute(name, beside);
-  wait_for_started();
-}
-
-void RankBuilder::block(std::uint32_t index, bool backward) {
-  const BlockProgram& program = blocks_.blocks[index].program;
-  const std::vector<Action>& actions = backward ? program.backward : program.forward;
-  for (std::size_t i = 0; i < actions.size(); ++i) {
-    if (is_in_pieces(actions, i)) {
-      in_pieces(actions[i], actions[i + 1]);
-      i += 3;
-    } else {
-      action(actions[i]);
+RankProgram timed(const Job& job, RankProgram program, const SourceScale& scale) {
+  auto blocks = std::make_shared<std::vector<RankProgram::Block>>(*program.blocks);
+  for (RankProgram::Block& block : *blocks) {
+    for (RankProgram::BlockPass* pass : block.passes()) {
+      pass->time = time_of(program.actions_of(*pass), *job.framework, scale);
     }
   }
-  wait_for_started();
-  const PassTime& time = backward ? times_[index].backward : times_[index].forward;
-  compute("wait for launches", time.host_bound);
+  program.blocks = std::move(blocks);
+  return program;
 }
 
-// Sharded parameters and gradients travel beside the chain, one after the other.
-void RankBuilder::beside(std::string_view name, CollectiveKind kind, const GridAxis& group,
-                         double bytes) {
-  if (group.size <= 1 || !(bytes > 0)) return;
-  const std::uint32_t node = collective(name, kind, group, bytes);
-  nodes_[node].travels = true;
-  if (traveled_.has_value()) nodes_[node].after.push_back(*traveled_);
-  traveled_ = node;
+Result<RankProgram> build_program(const Job& job) {
+  RankProgram program = lower_blocks(job);
+  const SourceScale scale = settled_scale(job, program);
+  auto actions = std::make_shared<std::vector<Action>>(*program.actions);
+  for (Action& action : *actions) action.ns *= scale[static_cast<std::size_t>(action.source)];
+  program.actions = std::move(actions);
+  return laid_out(job, timed(job, std::move(program), no_scale()), no_scale());
 }
 
-// Elements that travel at once: all of a block, or its tensors from this size on, one by one.
-std::vector<double> RankBuilder::pieces_of(const BlockTimes& block, double least) const {
-  if (!job_.framework->travel.by_tensor) return {block.dense_weights};
-  std::vector<double> pieces;
-  std::copy_if(block.traveling.begin(), block.traveling.end(), std::back_inserter(pieces),
-               [least](double elements) { return elements >= least; });
-  return pieces;
+double passed_bytes(const Job& job, const RankProgram& program, std::uint32_t position,
+                    std::uint32_t stage) {
+  const std::span<const BlockRun> runs = program.step.position(position);
+  if (!job.has_samples() || runs.empty()) return program.hidden_bytes;
+  const double bytes = (*program.blocks)[runs.front().block].input_bytes;
+  return bytes > 0 ? bytes * batch_parts(job, stage) : program.hidden_bytes;
 }
 
-void RankBuilder::collect(const BlockTimes& block) {
-  const double bytes = job_.framework->gather_bytes;
-  constexpr std::string_view name = "collect parameters";
-  for (const double n : pieces_of(block, job_.framework->travel.resident_elements)) {
-    beside(name, CollectiveKind::all_gather, shard_axis(plan_), n * bytes);
-  }
-  beside(name, CollectiveKind::all_gather, expert_copies(plan_), block.expert_weights * bytes);
+bool sends_pieces(const Job& job, const ParallelPlan& plan) {
+  return plan.tensor > 1 && (plan.sequence || job.framework->scatters_sends);
 }
 
-// Copies of a shard add up what their ranks have added up already.
-void RankBuilder::divide_gradients(const BlockTimes& block) {
-  const double bytes = job_.framework->reduce_bytes;
-  constexpr std::string_view name = "divide gradients";
-  for (const double n : pieces_of(block, 0)) {
-    beside(name, CollectiveKind::reduce_scatter, shard_axis(plan_), n * bytes);
-    beside("reduce gradients", CollectiveKind::all_reduce, replica_axis(plan_),
-           n * bytes / plan_.shards());
-  }
-  beside(name, CollectiveKind::reduce_scatter, expert_copies(plan_), block.expert_weights * bytes);
-}
-
-// The parameters of the next blocks are asked for when a block begins, as far ahead as the
-// framework looks; gradients leave when their block is done, and nothing but the update waits for
-// them.
-void RankBuilder::blocks(const std::vector<BlockRun>& runs, bool backward, bool is_last) {
-  std::vector<std::uint32_t> order;
-  for (const BlockRun& run : runs) order.insert(order.end(), run.count, run.block);
-  const auto weights = [this](std::uint32_t block) {
-    return times_[block].dense_weights + times_[block].expert_weights;
-  };
-  std::vector<std::optional<std::uint32_t>> collected(order.size());
-  std::size_t asked = 0;
-  for (std::size_t i = 0; i < order.size(); ++i) {
-    for (; gathers(backward) && asked <= i + job_.framework->prefetch && asked < order.size();
-         ++asked) {
-      if (!(weights(order[asked]) > 0)) continue;
-      const std::optional<std::uint32_t> before = traveled_;
-      collect(times_[order[asked]]);
-      if (traveled_ != before) collected[asked] = traveled_;
-    }
-    if (collected[i].has_value()) last_.push_back(*collected[i]);
-    block(order[i], backward);
-    if (backward && is_last) gradients_of(times_[order[i]]);
-    if (backward && gathers(false) && weights(order[i]) > 0) {
-      divide_gradients(times_[order[i]]);
-    }
-  }
-}
-
-void RankBuilder::message(RankNodeType type, std::uint32_t position, std::uint32_t micro_batch,
-                          bool forward) {
-  const ScheduleShape& shape = parts_.times.shape;
-  const bool sends = type == RankNodeType::send;
-  const std::uint32_t other = forward == sends ? position + 1 : position - 1;
-  const std::uint32_t stage = stage_of(*job_.schedule, shape, other);
-  if (stage == stage_) return;
-  const bool parts = plan_.tensor > 1 && (plan_.sequence || job_.framework->scatters_sends);
-  RankNode node;
-  node.type = type;
-  node.name = fmt::format("{} {}", sends ? "send" : "receive", forward ? "activation" : "gradient");
-  // Both ends name the position that forward data comes from.
-  const std::uint32_t edge = std::min(position, other);
-  const double whole = passed_bytes(job_, blocks_, times_, parts_.positions[edge + 1],
-                                    stage_of(*job_.schedule, shape, edge + 1));
-  node.bytes = whole / (parts ? plan_.tensor : 1);
-  node.stage = stage;
-  const Placement pair = pair_placement(job_, stage_, stage);
-  node.ns = collective_time(*job_.cluster, {CollectiveKind::send, node.bytes, pair}).ns;
-  node.message = ((edge * shape.micro_batches) + micro_batch) * 2 + (forward ? 0 : 1);
-  const std::uint32_t made = add(std::move(node));
-  if (job_.framework->sends_block) chain(made);
-  if (sends) return;
-  // Beside the passes before: what comes waits for what came, and the next pass for it.
-  std::uint32_t there = made;
-  if (!job_.framework->sends_block && received_.has_value()) nodes_[made].after = {*received_};
-  if (parts && !plan_.sequence) {  // each tensor rank got a piece
-    there = collective("put pieces together", CollectiveKind::all_gather,
-                       axis_of(plan_, Axis::tensor), whole);
-    nodes_[there].after = {made};
-    nodes_[there].travels = true;
-  }
-  received_ = there;
-  if (job_.framework->sends_block) {
-    chain(there);
-  } else {
-    last_.push_back(there);
-  }
-}
-
-void RankBuilder::pass(const ScheduleStep& step) {
-  const ScheduleShape& shape = parts_.times.shape;
-  const std::uint32_t position = position_of(*job_.schedule, shape, stage_, step.chunk);
-  const std::uint32_t last = shape.stages * shape.chunks - 1;
-  const bool backward = step.kind == StepKind::backward;
-  if (backward ? position < last : position > 0) {
-    message(RankNodeType::receive, position, step.micro_batch, !backward);
-  }
-  const PassTime& time = (backward ? parts_.backward : parts_.forward)[position];
-  const double blocked = time.exposed[static_cast<std::size_t>(Axis::pipeline)];
-  const double begin = end_of(last_);
-  std::vector<BlockRun> runs = parts_.positions[position];
-  if (backward) std::reverse(runs.begin(), runs.end());
-  blocks(runs, backward, step.micro_batch + 1 == shape.micro_batches);
-  if (shards_parameters()) wait_for_traveled();
-  fill_up(time.total - blocked, begin);
-  if (backward ? position > 0 : position < last) {
-    message(RankNodeType::send, position, step.micro_batch, !backward);
-  } else {
-    compute("wait for a message", blocked);  // at the ends what they receive
-  }
-}
-
-std::vector<RankNode> RankBuilder::build() {
-  if (job_.trains()) early_parameters();
-  for (const ScheduleStep& step : job_.schedule->order(parts_.times.shape, stage_)) {
-    if (step.kind == StepKind::backward && !job_.trains()) continue;
-    pass(step);
-  }
-  if (job_.trains()) end();
-  return std::move(nodes_);
-}
-
-Result<std::vector<RankNode>> rank_program(const Job& job, const JobBlocks& blocks,
-                                           std::uint32_t stage) {
-  FORETRACE_TRY(check_stages_alike(job));
-  if (job.schedule->splits_backward) {
-    return Error{
-        ErrorCode::unsupported,
-        fmt::format("/schedule: got {}, whose backward passes are divided, expected another",
-                    job.schedule->name)};
-  }
-  std::vector<BlockTimes> times = time_blocks(job, blocks, no_scale());
-  FORETRACE_TRY(auto parts, step_parts(job, blocks, times, no_scale()));
-  return RankBuilder(job, blocks, std::move(times), std::move(parts), stage).build();
+GridAxis gradient_axis(const ParallelPlan& plan, const Exchange& stated) {
+  return stated.among_expert_copies ? expert_copies(plan) : axis_of(plan, stated.axis);
 }
 
 }  // namespace foretrace

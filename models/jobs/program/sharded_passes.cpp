@@ -2,9 +2,7 @@
 
 #include <algorithm>
 
-#include "models/hardware/collectives/collective_costs.h"
 #include "models/jobs/program/left_over.h"
-#include "models/jobs/times/two_lanes.h"
 
 namespace foretrace {
 
@@ -20,18 +18,18 @@ double placed_collective_ns(const Cluster& cluster, const CollectiveCall& call,
   return collective_time(cluster, call).ns * scale[static_cast<std::size_t>(source)];
 }
 
-std::vector<std::uint32_t> expanded(const std::vector<BlockRun>& runs) {
+std::vector<std::uint32_t> expanded(std::span<const BlockRun> runs) {
   std::vector<std::uint32_t> blocks;
   for (const BlockRun& run : runs) blocks.insert(blocks.end(), run.count, run.block);
   return blocks;
 }
 
-PassTime plain_pass(const std::vector<BlockTimes>& times, const std::vector<BlockRun>& runs,
+PassTime plain_pass(const std::vector<RankProgram::Block>& blocks, std::span<const BlockRun> runs,
                     bool backward) {
   PassTime sum;
   for (const BlockRun& run : runs) {
-    const BlockTimes& block = times[run.block];
-    sum.add(backward ? block.backward : block.forward, run.count);
+    const RankProgram::Block& block = blocks[run.block];
+    sum.add((backward ? block.backward : block.forward).time, run.count);
   }
   return sum;
 }
@@ -44,51 +42,47 @@ double ShardedPasses::moved_ns(double bytes) const {
   return kernels_.move(bytes, 1).ns * scale_[static_cast<std::size_t>(CostSource::memory)];
 }
 
-double ShardedPasses::move_ns(const BlockTimes& block, double bytes) const {
-  return moved_ns((block.dense_weights + block.expert_weights) * bytes);
-}
-
-PassTime ShardedPasses::pass(const std::vector<BlockRun>& runs, bool backward) const {
+PassTime ShardedPasses::pass(std::span<const BlockRun> runs, bool backward) const {
   return job_.framework->travel.by_tensor ? tensor_by_tensor(runs, backward)
                                           : block_by_block(runs, backward);
 }
 
-// Sharded parameters of a block come together.
-double ShardedPasses::gather_ns(const BlockTimes& block) const {
-  const double bytes = job_.framework->gather_bytes;
-  return collective_ns(shard_axis(plan_), CollectiveKind::all_gather, block.dense_weights * bytes) +
-         collective_ns(expert_copies(plan_), CollectiveKind::all_gather,
-                       block.expert_weights * bytes);
+// Sharded parameters come together.
+double ShardedPasses::gather_ns(double elements, const Group& group) const {
+  return collective_ns(group.shards, CollectiveKind::all_gather,
+                       elements * job_.framework->gather_bytes);
 }
 
-// Gradients of a block are added up and divided; copies of the shards add up theirs.
-double ShardedPasses::scatter_ns(const BlockTimes& block) const {
-  const double bytes = job_.framework->reduce_bytes;
-  const GridAxis replicas = replica_axis(plan_);
-  return collective_ns(shard_axis(plan_), CollectiveKind::reduce_scatter,
-                       block.dense_weights * bytes) +
-         collective_ns(replicas, CollectiveKind::all_reduce,
-                       block.dense_weights * bytes / plan_.shards()) +
-         collective_ns(expert_copies(plan_), CollectiveKind::reduce_scatter,
-                       block.expert_weights * bytes);
+// Gradients are added up and divided; copies of the shards add up theirs.
+double ShardedPasses::scatter_ns(double elements, const Group& group) const {
+  const double bytes = elements * job_.framework->reduce_bytes;
+  return collective_ns(group.shards, CollectiveKind::reduce_scatter, bytes) +
+         collective_ns(group.copies, CollectiveKind::all_reduce, bytes / group.shards.size);
 }
 
-std::vector<double> ShardedPasses::of_blocks(double (ShardedPasses::*ns)(const BlockTimes&)
-                                                 const) const {
-  std::vector<double> values;
-  values.reserve(times_.size());
-  for (const BlockTimes& block : times_) values.push_back((this->*ns)(block));
-  return values;
+// Ends when all that was started has; what neither `sum` nor `beside` explains was waited for.
+PassTime ShardedPasses::waited_for(TwoLanes& lanes, PassTime sum, double beside) {
+  static_cast<void>(lanes.wait_all());
+  sum.exposed[static_cast<std::size_t>(Axis::data)] += left_over(lanes.now(), sum.total + beside);
+  sum.overlapped += lanes.overlapped();
+  sum.total = lanes.now();
+  return sum;
 }
 
 // Parameters of the next blocks are collected while one runs; gradients go while the block before
 // it runs backward.
-PassTime ShardedPasses::block_by_block(const std::vector<BlockRun>& runs, bool backward) const {
+PassTime ShardedPasses::block_by_block(std::span<const BlockRun> runs, bool backward) const {
   std::vector<std::uint32_t> blocks = expanded(runs);
   if (backward) std::reverse(blocks.begin(), blocks.end());
-  const std::vector<double> gather = of_blocks(&ShardedPasses::gather_ns);
-  const std::vector<double> scatter = of_blocks(&ShardedPasses::scatter_ns);
-  PassTime sum = plain_pass(times_, runs, backward);
+  std::vector<double> gather;
+  std::vector<double> scatter;
+  for (const RankProgram::Block& block : blocks_) {
+    gather.push_back(gather_ns(block.dense_weights, dense_) +
+                     gather_ns(block.expert_weights, expert_));
+    scatter.push_back(scatter_ns(block.dense_weights, dense_) +
+                      scatter_ns(block.expert_weights, expert_));
+  }
+  PassTime sum = plain_pass(blocks_, runs, backward);
   const bool gathers = !backward || job_.framework->reshards_after_forward;
   TwoLanes lanes(job_.framework->communication_slowdown.typical);
   const double slowed = job_.framework->product_slowdown.typical;
@@ -104,20 +98,17 @@ PassTime ShardedPasses::block_by_block(const std::vector<BlockRun>& runs, bool b
     ask_up_to(i);
     if (gathers) static_cast<void>(lanes.wait(numbers[i]));
     ask_up_to(i + job_.framework->prefetch);
-    const BlockTimes& block = times_[blocks[i]];
-    const double unpack = gathers ? move_ns(block, job_.framework->unpack_bytes) : 0;
-    const double pack = backward ? move_ns(block, job_.framework->pack_bytes) : 0;
-    lanes.compute((backward ? block.backward : block.forward).total, slowed);
+    const RankProgram::Block& block = blocks_[blocks[i]];
+    const double weights = block.dense_weights + block.expert_weights;
+    const double unpack = gathers ? moved_ns(weights * job_.framework->unpack_bytes) : 0;
+    const double pack = backward ? moved_ns(weights * job_.framework->pack_bytes) : 0;
+    lanes.compute((backward ? block.backward : block.forward).time.total, slowed);
     lanes.compute(unpack + pack);
     copied += unpack + pack;
     if (backward) static_cast<void>(lanes.start(scatter[blocks[i]]));
   }
-  static_cast<void>(lanes.wait_all());
   sum.computed[static_cast<std::size_t>(CostSource::memory)] += copied;
-  sum.exposed[static_cast<std::size_t>(Axis::data)] += left_over(lanes.now(), sum.total + copied);
-  sum.overlapped += lanes.overlapped();
-  sum.total = lanes.now();
-  return sum;
+  return waited_for(lanes, sum, copied);
 }
 
 // What the host does for a collective of a list with a part for each rank.
@@ -126,28 +117,24 @@ double ShardedPasses::host_of_collective(const GridAxis& axis) const {
          scale_[static_cast<std::size_t>(CostSource::host)];
 }
 
-TensorUse ShardedPasses::tensor_use(double elements, bool is_there, bool reduces) const {
+TensorUse ShardedPasses::use_of(double elements, const Group& group, bool is_there,
+                                bool reduces) const {
   const Framework& framework = *job_.framework;
   TensorUse use;
   use.elements = elements;
-  use.host = host_of_collective(shard_axis(plan_));
+  use.host = host_of_collective(group.shards);
   if (!is_there) {
-    use.gather = collective_ns(shard_axis(plan_), CollectiveKind::all_gather,
-                               elements * framework.gather_bytes) +
-                 moved_ns(elements * framework.unpack_bytes);
+    use.gather = gather_ns(elements, group) + moved_ns(elements * framework.unpack_bytes);
   }
-  if (!reduces) return use;
-  const double bytes = elements * framework.reduce_bytes;
-  use.scatter =
-      collective_ns(shard_axis(plan_), CollectiveKind::reduce_scatter, bytes) +
-      collective_ns(replica_axis(plan_), CollectiveKind::all_reduce, bytes / plan_.shards()) +
-      moved_ns(elements * framework.pack_bytes);
+  if (reduces) {
+    use.scatter = scatter_ns(elements, group) + moved_ns(elements * framework.pack_bytes);
+  }
   return use;
 }
 
 // Uses of a block's tensors, in order: forward, or recomputed and then backward. A tensor's share
 // of the time is that of its elements, as a product's arithmetic goes by them.
-void ShardedPasses::add_uses(const BlockTimes& block, bool backward,
+void ShardedPasses::add_uses(const RankProgram::Block& block, bool backward,
                              std::vector<TensorUse>& uses) const {
   const ShardTravel& travel = job_.framework->travel;
   const std::vector<double>& tensors = block.traveling;
@@ -157,17 +144,20 @@ void ShardedPasses::add_uses(const BlockTimes& block, bool backward,
   // Without resharding all is there that the forward pass has used.
   const bool is_kept = backward && !job_.framework->reshards_after_forward;
   const bool repeats = backward && job_.recompute == Recompute::full;
-  const double again = repeats ? block.backward.again : 0;
-  const double own = (backward ? block.backward.total : block.forward.total) - again;
+  const double again = repeats ? block.backward.time.again : 0;
+  const double own = (backward ? block.backward.time.total : block.forward.time.total) - again;
   const auto use = [&](double elements, double time, bool is_there, bool reduces) {
-    TensorUse made = tensor_use(elements, is_there || stays(elements), reduces);
+    TensorUse made = use_of(elements, dense_, is_there || stays(elements), reduces);
     if (!stays(elements)) made.computed = time * elements / traveling;
     uses.push_back(made);
   };
   if (again > 0 || !backward) {
     for (const double n : tensors) use(n, backward ? again : own, is_kept, false);
   }
-  if (block.expert_weights > 0) uses.push_back(expert_use(block, backward));
+  // Tensors of experts go together.
+  if (block.expert_weights > 0) {
+    uses.push_back(use_of(block.expert_weights, expert_, is_kept, backward));
+  }
   if (!(traveling > 0)) uses.push_back({0, own + again, 0, 0, 0});
   if (!backward) return;
   const std::vector<bool> stay = stay_for_backward(tensors, travel.reuse_elements);
@@ -176,64 +166,30 @@ void ShardedPasses::add_uses(const BlockTimes& block, bool backward,
   }
 }
 
-// Tensors of experts go together.
-TensorUse ShardedPasses::expert_use(const BlockTimes& block, bool backward) const {
-  const GridAxis copies = expert_copies(plan_);
-  const Framework& framework = *job_.framework;
-  const double n = block.expert_weights;
-  TensorUse use;
-  use.elements = n;
-  use.host = host_of_collective(copies);
-  if (!backward || framework.reshards_after_forward) {
-    use.gather = collective_ns(copies, CollectiveKind::all_gather, n * framework.gather_bytes) +
-                 moved_ns(n * framework.unpack_bytes);
-  }
-  if (!backward) return use;
-  use.scatter = collective_ns(copies, CollectiveKind::reduce_scatter, n * framework.reduce_bytes) +
-                moved_ns(n * framework.pack_bytes);
-  return use;
-}
-
-PassTime ShardedPasses::tensor_by_tensor(const std::vector<BlockRun>& runs, bool backward) const {
-  std::vector<std::vector<TensorUse>> by_block(times_.size());
+PassTime ShardedPasses::tensor_by_tensor(std::span<const BlockRun> runs, bool backward) const {
+  std::vector<std::vector<TensorUse>> by_block(blocks_.size());
   std::vector<TensorUse> uses;
   std::vector<std::uint32_t> blocks = expanded(runs);
   if (backward) std::reverse(blocks.begin(), blocks.end());
   for (const std::uint32_t block : blocks) {
     std::vector<TensorUse>& own = by_block[block];
-    if (own.empty()) add_uses(times_[block], backward, own);
+    if (own.empty()) add_uses(blocks_[block], backward, own);
     uses.insert(uses.end(), own.begin(), own.end());
   }
   TwoLanes lanes(job_.framework->communication_slowdown.typical);
   const double host =
       run_tensors(uses, job_.framework->travel, job_.framework->product_slowdown.typical, lanes);
-  static_cast<void>(lanes.wait_all());
-  PassTime sum = plain_pass(times_, runs, backward);
+  PassTime sum = plain_pass(blocks_, runs, backward);
   sum.host_bound += host;
-  sum.exposed[static_cast<std::size_t>(Axis::data)] += left_over(lanes.now(), sum.total + host);
-  sum.overlapped += lanes.overlapped();
-  sum.total = lanes.now();
-  return sum;
+  return waited_for(lanes, sum, host);
 }
 
 // The host puts the parts of each tensor in their places.
 ShardedPasses::ResidentCollection ShardedPasses::resident_collection(
-    const std::vector<BlockRun>& runs) const {
-  const ShardTravel& travel = job_.framework->travel;
-  const std::uint32_t ranks = shard_axis(plan_).size;
-  double elements = 0;
-  double parts = 0;
-  for (const BlockRun& run : runs) {
-    for (const double n : times_[run.block].traveling) {
-      if (n >= travel.resident_elements) continue;
-      elements += run.count * n;
-      parts += run.count * std::min<double>(n, ranks);
-    }
-  }
-  if (!(elements > 0)) return {};
-  return {collective_ns(shard_axis(plan_), CollectiveKind::all_gather,
-                        elements * job_.framework->gather_bytes),
-          parts / ranks * host_of_collective(shard_axis(plan_))};
+    const RankProgram::Stage& stage) const {
+  if (!(stage.resident > 0)) return {};
+  return {gather_ns(stage.resident, dense_),
+          stage.resident_parts / dense_.shards.size * host_of_collective(dense_.shards)};
 }
 
 }  // namespace foretrace

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
-#include "models/jobs/program/job.h"
+#include "models/hardware/collectives/collective_costs.h"
+#include "models/jobs/program/rank_program.h"
 #include "models/jobs/times/kernel_times.h"
 #include "models/jobs/times/tensor_travel.h"
+#include "models/jobs/times/two_lanes.h"
 
 namespace foretrace {
 
@@ -17,46 +20,56 @@ namespace foretrace {
 [[nodiscard]] double placed_collective_ns(const Cluster& cluster, const CollectiveCall& call,
                                           const SourceScale& scale);
 /// Blocks of runs one by one.
-[[nodiscard]] std::vector<std::uint32_t> expanded(const std::vector<BlockRun>& runs);
+[[nodiscard]] std::vector<std::uint32_t> expanded(std::span<const BlockRun> runs);
 /// A pass where nothing is sharded.
-[[nodiscard]] PassTime plain_pass(const std::vector<BlockTimes>& times,
-                                  const std::vector<BlockRun>& runs, bool backward);
+[[nodiscard]] PassTime plain_pass(const std::vector<RankProgram::Block>& blocks,
+                                  std::span<const BlockRun> runs, bool backward);
 
 /// Of one stage. References live longer than it.
 class ShardedPasses {
  public:
-  ShardedPasses(const Job& job, const ParallelPlan& plan, const std::vector<BlockTimes>& times,
-                const SourceScale& scale, const KernelTimes& kernels)
-      : job_(job), plan_(plan), times_(times), scale_(scale), kernels_(kernels) {}
+  ShardedPasses(const Job& job, const ParallelPlan& plan,
+                const std::vector<RankProgram::Block>& blocks, const SourceScale& scale,
+                const KernelTimes& kernels)
+      : job_(job),
+        blocks_(blocks),
+        scale_(scale),
+        kernels_(kernels),
+        dense_{shard_axis(plan), replica_axis(plan)},
+        expert_{expert_copies(plan), {}} {}
 
-  [[nodiscard]] PassTime pass(const std::vector<BlockRun>& runs, bool backward) const;
+  [[nodiscard]] PassTime pass(std::span<const BlockRun> runs, bool backward) const;
   /// Of the tensors that stay on every rank, until they have come together after an update. In ns.
   struct ResidentCollection {
     double gather = 0;
     double host = 0;  ///< before it
   };
-  [[nodiscard]] ResidentCollection resident_collection(const std::vector<BlockRun>& runs) const;
+  [[nodiscard]] ResidentCollection resident_collection(const RankProgram::Stage& stage) const;
 
  private:
+  /// Ranks that share parameters, and those that hold the same share.
+  struct Group {
+    GridAxis shards;
+    GridAxis copies;
+  };
   [[nodiscard]] double collective_ns(const GridAxis& axis, CollectiveKind kind, double bytes) const;
   [[nodiscard]] double moved_ns(double bytes) const;
-  [[nodiscard]] double gather_ns(const BlockTimes& block) const;
-  [[nodiscard]] double scatter_ns(const BlockTimes& block) const;
-  [[nodiscard]] double move_ns(const BlockTimes& block, double bytes) const;
-  [[nodiscard]] std::vector<double> of_blocks(double (ShardedPasses::*ns)(const BlockTimes&)
-                                                  const) const;
-  [[nodiscard]] PassTime block_by_block(const std::vector<BlockRun>& runs, bool backward) const;
+  [[nodiscard]] double gather_ns(double elements, const Group& group) const;
+  [[nodiscard]] double scatter_ns(double elements, const Group& group) const;
+  [[nodiscard]] static PassTime waited_for(TwoLanes& lanes, PassTime sum, double beside);
+  [[nodiscard]] PassTime block_by_block(std::span<const BlockRun> runs, bool backward) const;
   [[nodiscard]] double host_of_collective(const GridAxis& axis) const;
-  [[nodiscard]] TensorUse tensor_use(double elements, bool is_there, bool reduces) const;
-  [[nodiscard]] TensorUse expert_use(const BlockTimes& block, bool backward) const;
-  void add_uses(const BlockTimes& block, bool backward, std::vector<TensorUse>& uses) const;
-  [[nodiscard]] PassTime tensor_by_tensor(const std::vector<BlockRun>& runs, bool backward) const;
+  [[nodiscard]] TensorUse use_of(double elements, const Group& group, bool is_there,
+                                 bool reduces) const;
+  void add_uses(const RankProgram::Block& block, bool backward, std::vector<TensorUse>& uses) const;
+  [[nodiscard]] PassTime tensor_by_tensor(std::span<const BlockRun> runs, bool backward) const;
 
   const Job& job_;
-  const ParallelPlan& plan_;
-  const std::vector<BlockTimes>& times_;
+  const std::vector<RankProgram::Block>& blocks_;
   const SourceScale& scale_;
   const KernelTimes& kernels_;
+  Group dense_;
+  Group expert_;
 };
 
 }  // namespace foretrace

@@ -4,87 +4,22 @@
 
 #include "models/hardware/kernels/kernel_class.h"
 #include "models/jobs/program/estimate.h"
+#include "models/jobs/program/stages.h"
 
 namespace foretrace {
 namespace {
 
-struct StageSums {
-  double dense = 0;
-  double expert = 0;
-  double kept = 0;       ///< of one micro-batch
-  double working = 0;    ///< largest block
-  double largest = 0;    ///< weights of the largest block
-  double positions = 0;  ///< inference: whose keys and values stay, of one sequence and all layers
-};
-
-// What a window no longer sees is thrown away.
-double kept_positions(const Job& job, const BlockTimes& layer) {
-  const double all = job.pass == Pass::decode ? job.keys : job.length;
-  return (layer.window > 0 ? std::min(all, layer.window) : all) / job.plan.context;
-}
-
-StageSums sums_of(const Job& job, const std::vector<BlockTimes>& times,
-                  const std::vector<std::vector<BlockRun>>& positions, std::uint32_t stage) {
-  StageSums sums;
-  const ScheduleShape shape{job.plan.pipeline, job.micro_batches(), job.chunks};
-  for (std::uint32_t chunk = 0; chunk < job.chunks; ++chunk) {
-    for (const BlockRun& run : positions[position_of(*job.schedule, shape, stage, chunk)]) {
-      const BlockTimes& block = times[run.block];
-      sums.dense += run.count * block.dense_weights;
-      sums.expert += run.count * block.expert_weights;
-      if (block.role == BlockRole::layer) sums.positions += run.count * kept_positions(job, block);
-      // Logits and losses of one micro-batch are gone when the next one comes.
-      if (block.role == BlockRole::head) {
-        sums.working = std::max(sums.working, block.kept_bytes);
-      } else {
-        sums.kept += run.count * block.kept_bytes;
-      }
-      sums.working = std::max(sums.working, block.working_bytes);
-      sums.largest = std::max(sums.largest, block.dense_weights + block.expert_weights);
-    }
-  }
-  return sums;
-}
-
 // Micro-batches in flight, in whole stages: chunks held over chunks of a stage.
 double in_flight(const Job& job, std::uint32_t stage) {
-  const ScheduleShape shape{job.plan.pipeline, job.micro_batches(), job.chunks};
-  return static_cast<double>(most_in_flight(*job.schedule, shape, stage)) / job.chunks;
+  return static_cast<double>(most_in_flight(*job.schedule, job.shape(), stage)) / job.chunks;
 }
 
 // What a rank holds of every kind of state: all of it, or its share from this sharding on.
-double held_bytes(const ParallelPlan& plan, const StageSums& sums, double bytes, Sharding from) {
+double held_bytes(const ParallelPlan& plan, const RankProgram::Stage& sums, double bytes,
+                  Sharding from) {
   if (plan.sharding < from) return bytes * (sums.dense + sums.expert);
   const double expert_shards = std::max(1U, expert_copies(plan).size);
   return bytes * (sums.dense / plan.shards() + sums.expert / expert_shards);
-}
-
-// Weights as they are held; room for what is collected and for what goes from stage to stage.
-StageMemory with_weights(const Job& job, const StageSums& sums, std::uint32_t stage,
-                         double hidden_bytes) {
-  const Framework& framework = job.framework[0];
-  const ParallelPlan plan = stage_plan(job, stage);
-  StageMemory memory;
-  memory.weights = held_bytes(plan, sums, framework.weight_bytes, Sharding::parameters);
-  memory.working = sums.working;
-  if (plan.sharding == Sharding::parameters) {
-    // The block that runs and the next one collected, gradients of one block before they leave.
-    const double reduced = job.trains() ? framework.reduce_bytes : 0;
-    memory.buffers = sums.largest * ((1 + framework.prefetch) * framework.gather_bytes + reduced);
-  }
-  if (job.plan.pipeline > 1) memory.buffers += 2 * hidden_bytes / batch_parts(job, stage);
-  return memory;
-}
-
-StageMemory trained(const Job& job, const StageSums& sums, std::uint32_t stage,
-                    double hidden_bytes) {
-  const Framework& framework = job.framework[0];
-  const ParallelPlan plan = stage_plan(job, stage);
-  StageMemory memory = with_weights(job, sums, stage, hidden_bytes);
-  memory.gradients = held_bytes(plan, sums, framework.gradient_bytes, Sharding::gradients);
-  memory.optimizer = held_bytes(plan, sums, framework.state_bytes, Sharding::optimizer);
-  memory.activations = sums.kept * in_flight(job, stage);
-  return memory;
 }
 
 // Keys and values of one layer and position on one rank; with low ranks what they are made from.
@@ -100,21 +35,37 @@ double cached_bytes(const Job& job, double positions) {
   return positions * job.global_batch / job.plan.data * cached_numbers(job) * number;
 }
 
+// Weights as they are held; room for what is collected and for what goes from stage to stage.
+StageMemory held_by(const Job& job, const RankProgram& program, std::uint32_t stage) {
+  const Framework& framework = *job.framework;
+  const RankProgram::Stage& sums = program.step.stages[stage];
+  const ParallelPlan plan = stage_plan(job, stage);
+  StageMemory memory;
+  memory.weights = held_bytes(plan, sums, framework.weight_bytes, Sharding::parameters);
+  memory.working = sums.working;
+  if (plan.sharding == Sharding::parameters) {
+    // The block that runs and the next one collected, gradients of one block before they leave.
+    const double reduced = job.trains() ? framework.reduce_bytes : 0;
+    memory.buffers = sums.largest * ((1 + framework.prefetch) * framework.gather_bytes + reduced);
+  }
+  if (job.plan.pipeline > 1) memory.buffers += 2 * program.hidden_bytes / batch_parts(job, stage);
+  if (job.trains()) {
+    memory.gradients = held_bytes(plan, sums, framework.gradient_bytes, Sharding::gradients);
+    memory.optimizer = held_bytes(plan, sums, framework.state_bytes, Sharding::optimizer);
+    memory.activations = sums.kept * in_flight(job, stage);
+  } else if (!job.has_samples()) {
+    memory.activations = cached_bytes(job, sums.positions);
+  }
+  return memory;
+}
+
 }  // namespace
 
-std::vector<StageMemory> stage_memory(const Job& job, const std::vector<BlockTimes>& times,
-                                      const std::vector<std::vector<BlockRun>>& positions,
-                                      double hidden_bytes) {
+std::vector<StageMemory> stage_memory(const Job& job, const RankProgram& program) {
   std::vector<StageMemory> stages;
+  stages.reserve(job.plan.pipeline);
   for (std::uint32_t stage = 0; stage < job.plan.pipeline; ++stage) {
-    const StageSums sums = sums_of(job, times, positions, stage);
-    if (job.trains()) {
-      stages.push_back(trained(job, sums, stage, hidden_bytes));
-      continue;
-    }
-    StageMemory memory = with_weights(job, sums, stage, hidden_bytes);
-    memory.activations = job.has_samples() ? 0 : cached_bytes(job, sums.positions);
-    stages.push_back(memory);
+    stages.push_back(held_by(job, program, stage));
   }
   return stages;
 }

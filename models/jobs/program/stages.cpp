@@ -2,71 +2,8 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
-#include <map>
-
-#include <fmt/format.h>
-
-#include "models/jobs/program/job.h"
 
 namespace foretrace {
-namespace {
-
-Error refuse(const std::string& what) {
-  return Error{ErrorCode::bad_config, "/parallelism/stages" + what};
-}
-
-/// One stage as if it were all of a pipeline of its kind.
-Job stage_job(const Job& job, std::uint32_t stage) {
-  Job own = job;
-  own.plan = stage_plan(job, stage);
-  own.micro_batch = job.micro_batch / batch_parts(job, stage);
-  own.recompute = job.stages[stage].recompute;
-  own.stages.clear();
-  return own;
-}
-
-// Groups inside a node, or of whole nodes: only so do all ranks of a stage have the same links.
-Status check_place(const Job& job, std::uint32_t stage) {
-  const std::uint32_t node = std::max(job.cluster->node_accelerators, 1U);
-  const std::uint32_t first = first_rank(job, stage);
-  const std::uint32_t ranks = stage_ranks(job, stage);
-  const bool fits = ranks <= node ? first % node + ranks <= node : first % node == 0;
-  if (fits) return ok_status();
-  return refuse(
-      fmt::format("/{}: got ranks {} to {}, expected them in one node of {}, or at the "
-                  "beginning of one",
-                  stage, first, first + ranks - 1, node));
-}
-
-Status check_own_ranks(const Job& job, std::uint32_t stage) {
-  const StageShare& share = job.stages[stage];
-  const ParallelPlan plan = stage_plan(job, stage);
-  if (!share.has_own_ranks()) {
-    return refuse(
-        fmt::format("/{}: got no ranks, expected data and tensor as the others have "
-                    "them",
-                    stage));
-  }
-  if (Status status = check_plan(plan, *job.model); !status.ok()) {
-    return refuse(fmt::format("/{}/{}", stage, status.error().message));
-  }
-  const double per_rank = job.micro_batch / share.data;
-  if (per_rank < 1 || per_rank != std::floor(per_rank)) {
-    return refuse(fmt::format("/{}/data: got {}, expected a divisor of the micro-batch of {}",
-                              stage, share.data, job.micro_batch));
-  }
-  if (job.schedule->splits_backward && share.recompute == Recompute::full) {
-    return refuse(
-        fmt::format("/{}/recompute: got full, expected none or selective: {} delays "
-                    "gradients of weights, which need the activations",
-                    stage, job.schedule->name));
-  }
-  return check_place(job, stage);
-}
-
-}  // namespace
-
 ParallelPlan stage_plan(const Job& job, std::uint32_t stage) {
   ParallelPlan plan = job.plan;
   if (job.has_own_ranks()) {
@@ -139,87 +76,6 @@ std::vector<std::uint32_t> layers_by_position(const Job& job) {
   layers.reserve(job.stages.size());
   for (const StageShare& share : job.stages) layers.push_back(share.layers);
   return layers;
-}
-
-Status check_stages(const Job& job) {
-  if (job.stages.empty()) return ok_status();
-  const std::uint64_t positions = std::uint64_t{job.plan.pipeline} * job.chunks;
-  if (job.stages.size() != positions) {
-    return refuse(fmt::format(": got {}, expected one for each of {} stages x {} chunks",
-                              job.stages.size(), job.plan.pipeline, job.chunks));
-  }
-  std::uint64_t layers = 0;
-  for (std::size_t i = 0; i < job.stages.size(); ++i) {
-    if (job.stages[i].layers == 0) {
-      return refuse(fmt::format("/{}/layers: got 0, expected at least 1", i));
-    }
-    layers += job.stages[i].layers;
-  }
-  if (layers != job.model->layers) {
-    return refuse(
-        fmt::format(": got {} layers, expected the {} of the model", layers, job.model->layers));
-  }
-  if (!job.has_own_ranks()) return ok_status();
-  const ParallelPlan& plan = job.plan;
-  if (plan.ranks() != plan.pipeline || plan.expert > 1 || plan.sharding != Sharding::none ||
-      plan.shard_size > 0 || job.chunks > 1) {
-    return refuse(
-        ": got ranks of their own, expected data, tensor, context, expert, sharding and "
-        "chunks of the whole pipeline left out");
-  }
-  if (!job.trains()) {
-    return refuse(": got ranks of their own, expected layers alone for inference");
-  }
-  for (std::uint32_t stage = 0; stage < plan.pipeline; ++stage) {
-    FORETRACE_TRY(check_own_ranks(job, stage));
-  }
-  return ok_status();
-}
-
-Status check_stages_alike(const Job& job) {
-  if (!job.has_own_ranks()) return ok_status();
-  return Error{ErrorCode::unsupported,
-               "/parallelism/stages: got stages with ranks of their own, expected layers alone: "
-               "programs of single ranks are those of one plan"};
-}
-
-JobBlocks lower_stages(const Job& job) {
-  JobBlocks all;
-  std::map<Job, std::uint32_t> first_block;
-  std::vector<std::uint32_t> base;  // of each stage: where the blocks of its kind begin
-  std::vector<BlockRun> order;
-  for (std::uint32_t stage = 0; stage < job.plan.pipeline; ++stage) {
-    const Job own = stage_job(job, stage);
-    const auto [found, is_new] =
-        first_block.emplace(job_of_blocks(own), static_cast<std::uint32_t>(all.blocks.size()));
-    base.push_back(found->second);
-    if (!is_new) continue;
-    JobBlocks lowered = lower_blocks(own);
-    std::move(lowered.blocks.begin(), lowered.blocks.end(), std::back_inserter(all.blocks));
-    if (stage > 0) continue;
-    order = std::move(lowered.order);
-    all.tied_weights = lowered.tied_weights * own.plan.tensor;
-    all.hidden_bytes = lowered.hidden_bytes * own.plan.data;
-    all.attention_intensity = lowered.attention_intensity;
-  }
-  std::uint32_t stage = 0;
-  std::uint32_t room = job.stages.front().layers;
-  for (const BlockRun& run : order) {
-    const BlockRole role = all.blocks[run.block].role;
-    if (role != BlockRole::layer) {
-      const std::uint32_t at = role == BlockRole::head ? job.plan.pipeline - 1 : 0;
-      all.order.push_back({base[at] + run.block, run.count});
-      continue;
-    }
-    for (std::uint32_t left = run.count; left > 0;) {
-      if (room == 0) room = job.stages[++stage].layers;
-      const std::uint32_t taken = std::min(left, room);
-      all.order.push_back({base[stage] + run.block, taken});
-      room -= taken;
-      left -= taken;
-    }
-  }
-  return all;
 }
 
 }  // namespace foretrace

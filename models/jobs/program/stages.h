@@ -1,34 +1,14 @@
-// Stages of a pipeline that are not alike: how many layers each has, and the ranks that share them
-// (Zheng et al., Alpa, OSDI 2022).
+// Stages of a pipeline: the plan of each, its ranks and their place, and how many layers it has.
 #pragma once
 
-#include <compare>
 #include <cstdint>
 #include <vector>
 
 #include "models/hardware/networks/placement.h"
-#include "models/jobs/parallelism/plan.h"
-#include "models/jobs/program/block_program.h"
+#include "models/jobs/program/job.h"
 #include "sim/core/result.h"
 
 namespace foretrace {
-
-struct Job;
-struct JobBlocks;
-
-/// Consecutive layers of a model. Ranks of its own: those of a stage divide each micro-batch of the
-/// pipeline, and the products of its layers.
-struct StageShare {
-  std::uint32_t layers = 1;
-  std::uint32_t data = 0;  ///< 0: the stage has no ranks of its own, the plan says how many
-  std::uint32_t tensor = 1;
-  Sharding sharding = Sharding::none;
-  Recompute recompute = Recompute::none;
-
-  [[nodiscard]] bool has_own_ranks() const { return data > 0; }
-  // NOLINTNEXTLINE(modernize-use-nullptr): no pointer is written here
-  friend auto operator<=>(const StageShare&, const StageShare&) = default;
-};
 
 /// The plan of one stage: that of the job, or its own ranks; with what is divided in fact.
 [[nodiscard]] ParallelPlan stage_plan(const Job& job, std::uint32_t stage);
@@ -53,8 +33,5 @@ struct StageShare {
 [[nodiscard]] Status check_stages(const Job& job);
 /// Error: stages have ranks of their own, and the caller takes one plan for all.
 [[nodiscard]] Status check_stages_alike(const Job& job);
-
-/// lower_blocks() where stages have ranks of their own: each kind of stage has its blocks.
-[[nodiscard]] JobBlocks lower_stages(const Job& job);
 
 }  // namespace foretrace

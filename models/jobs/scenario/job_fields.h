@@ -9,7 +9,6 @@
 
 #include "models/jobs/parallelism/plan.h"
 #include "models/jobs/program/job.h"
-#include "models/jobs/program/stages.h"
 
 namespace foretrace::job_fields {
 

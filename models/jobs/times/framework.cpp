@@ -168,8 +168,8 @@ Result<Framework> parse_framework(std::string_view text, const std::string& wher
 
 Result<Framework> find_framework(const Catalogue& catalogue, std::string_view name) {
   FORETRACE_TRY(auto path, config_path(catalogue.directory(), {"framework", "frameworks"}, name));
-  FORETRACE_TRY(auto root, read_config(path, schema));
-  return framework_from(root, path);
+  FORETRACE_TRY(const std::string text, read_config_text(path));
+  return parse_framework(text, path);
 }
 
 std::vector<std::string> framework_names(const Catalogue& catalogue) {

@@ -87,12 +87,8 @@ Result<OverlapSlowdown> parse_overlap(std::string_view text, const std::string& 
 
 Result<OverlapSlowdown> find_overlap(const Catalogue& catalogue, std::string_view name) {
   FORETRACE_TRY(auto path, config_path(catalogue.directory(), {"slowdown", "overlap"}, name));
-  FORETRACE_TRY(auto root, read_config(path, overlap_schema));
-  return overlap_from(root, path);
-}
-
-std::vector<std::string> overlap_names(const Catalogue& catalogue) {
-  return config_names(catalogue.directory(), "overlap");
+  FORETRACE_TRY(const std::string text, read_config_text(path));
+  return parse_overlap(text, path);
 }
 
 }  // namespace foretrace

@@ -39,6 +39,5 @@ struct OverlapSlowdown {
                                                    std::string_view name);
 [[nodiscard]] Result<OverlapSlowdown> parse_overlap(std::string_view text,
                                                     const std::string& where);
-[[nodiscard]] std::vector<std::string> overlap_names(const Catalogue& catalogue);
 
 }  // namespace foretrace

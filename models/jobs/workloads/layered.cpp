@@ -109,7 +109,6 @@ Operator built(const LayerOperator& one, const BatchShape& batch, const KernelSe
       op.type = OperatorType::recorded;
       op.recorded = one.recorded;
       op.gradients = one.exchanges.gradients;
-      op.among_expert_copies = one.exchanges.among_expert_copies;
       op.kept_bytes = one.kept_numbers * e;
       break;
   }

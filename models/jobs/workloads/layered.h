@@ -27,7 +27,6 @@ struct RecordedExchanges {
   Exchange forward;         ///< waited for
   Exchange input_gradient;  ///< waited for at once, or behind the gradient of the weights
   Exchange gradients;       ///< of the weights: nothing but the end of the step waits for it
-  bool among_expert_copies = false;  ///< the last one
 };
 
 /// One operator of a layer, for one sample. A recorded one has a micro-batch as its sample.

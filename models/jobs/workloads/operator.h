@@ -67,9 +67,10 @@ struct Exchange {
   CollectiveKind kind = CollectiveKind::none;
   Axis axis = Axis::tensor;
   Overlap overlap = Overlap::none;
-  double bytes = 0;      ///< as nccl-tests counts them
-  double delay_ns = 0;   ///< behind it, before its result is there
-  bool is_part = false;  ///< the bytes are what one rank of the group gives
+  double bytes = 0;                  ///< as nccl-tests counts them
+  double delay_ns = 0;               ///< behind it, before its result is there
+  bool is_part = false;              ///< the bytes are what one rank of the group gives
+  bool among_expert_copies = false;  ///< gradients: round the copies of an expert, not the axis
   friend bool operator==(const Exchange&, const Exchange&) = default;
 };
 
@@ -111,7 +112,6 @@ struct Operator {
   Exchange again;  ///< backward, before the gradient of the weights
   /// recorded: of its gradients, beside all that follows; the end of the step waits for it.
   Exchange gradients;
-  bool among_expert_copies = false;  ///< `gradients` go round the copies of an expert
 };
 
 enum class BlockRole : std::uint8_t { embedding, layer, head };

@@ -33,9 +33,9 @@ struct EvictorOptions {
 };
 
 /// Evicts tensors of forward and backward passes when a request does not fit, but for those whose
-/// use is not known, and brings them back
-/// before a launch that uses them: made again by the kernels that made them, or copied. What a
-/// launch uses stays until the last launch of its operator has started.
+/// use is not known, and brings them back before a launch that uses them: made again by the kernels
+/// that made them, or copied. What a launch uses stays until the last launch of its operator has
+/// started.
 class Evictor : public MemoryPolicy {
  public:
   Evictor(const TaskGraph& graph, const EvictorOptions& options);

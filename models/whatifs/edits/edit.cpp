@@ -90,8 +90,7 @@ constexpr auto params = edits::params;
 constexpr WhatIfInfo info = {
     .name = edits::name,
     .summary =
-        "One primitive on any selection of tasks: scale, insert, remove, replace, split, "
-        "merge, move, replicate, reorder or prioritize.",
+        "One edit of any selection of tasks, from scale and insert to reorder and prioritize.",
     .paper =
         "H. Zhu, A. Phanishayee, G. Pekhimenko, Daydream: Accurately Estimating the Efficacy "
         "of Optimizations for DNN Training, USENIX ATC 2020",

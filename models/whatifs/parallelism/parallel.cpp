@@ -202,8 +202,8 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   const Accelerator* const own = scenario.accelerator;
   if (change.ok() && own != nullptr && own->name != cluster.accelerator.name) {
     std::string stays = fmt::format(
-        "kernels stay as recorded on {}; the network is that of {}, which has {}: add "
-        "--accelerator to move them",
+        "kernels stay as recorded on {}; the network is that of {}, which has {}: move "
+        "the run there to change them",
         own->name, cluster.name, cluster.accelerator.name);
     if (change->notes.empty()) change->notes.emplace_back();
     std::string& first = change->notes.front();  // the one that is always shown

@@ -114,7 +114,6 @@ TaskId StageEmitter::put(std::uint32_t stage, TaskId kernel, std::int64_t host_n
   edit.set_duration(task, cost.duration_ns, {cost.provenance, cost.low, cost.high});
   for (const TaskId source : std::exchange(pending_[stage], {})) network_.wait(task, source);
   last_[stage] = task;
-  ++emitted_;
   for (auto [at, end] = after_.equal_range(kernel); at != end; ++at) {
     exchange(stage, kernel, at->second, task);
   }

@@ -37,7 +37,6 @@ class StageEmitter {
   /// What was put on the stage's stream last; none: nothing yet.
   [[nodiscard]] TaskId last(std::uint32_t stage) const;
 
-  [[nodiscard]] std::size_t emitted() const { return emitted_; }
   [[nodiscard]] std::int64_t cost_ns(TaskId kernel) const;
 
  private:
@@ -61,7 +60,6 @@ class StageEmitter {
   std::map<std::uint32_t, std::vector<TaskId>> pending_;
   std::map<std::pair<std::uint32_t, TaskId>, std::vector<TaskId>> until_;
   std::map<std::uint32_t, TaskId> last_;
-  std::size_t emitted_ = 0;
 };
 
 }  // namespace foretrace::editing

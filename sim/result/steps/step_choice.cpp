@@ -20,7 +20,7 @@ Result<StepChoice> parse_step_choice(std::string_view text) {
   const auto [stop, error] = std::from_chars(text.data(), end, choice.number);
   if (error != std::errc() || stop != end) {
     return Error{ErrorCode::bad_usage,
-                 fmt::format("--step: got '{}', expected median, all or a step number", text)};
+                 fmt::format("step: got '{}', expected median, all or a step number", text)};
   }
   return choice;
 }
@@ -29,9 +29,9 @@ Result<StepAnswer> answer_of(const StepTimes& times, const StepChoice& choice) {
   if (const std::optional<StepAnswer> answer = find_answer(times, choice)) return *answer;
   if (times.host_ns.empty()) {
     return Error{ErrorCode::bad_usage,
-                 fmt::format("--step {}: the trace has no steps", choice.number)};
+                 fmt::format("step {}: the trace has no steps", choice.number)};
   }
-  return Error{ErrorCode::bad_usage, fmt::format("--step {}: the trace has the steps {}",
+  return Error{ErrorCode::bad_usage, fmt::format("step {}: the trace has the steps {}",
                                                  choice.number, fmt::join(times.numbers, ", "))};
 }
 

@@ -117,11 +117,12 @@ json random_page(std::uint64_t seed) {
     Result<Committed> committed = commit(base, *change);
     if (!committed.ok()) continue;
     explorer::Variant variant{.name = fmt::format("change {}", i)};
-    const std::vector<TaskId> origin = origin_of(*committed, base.size());
-    const TaskGraph& changed = committed->graph;
-    const PackedGraph columns = pack_variant(changed, base, origin);
-    facts["variants"].push_back(
-        explorer::variant_facts(variant, {changed, {}, {}}, base, columns, strings));
+    ChangedRun run;
+    run.origin = origin_of(*committed, base.size());
+    run.graph = std::move(committed->graph);
+    const TaskGraph& changed = run.graph;
+    const PackedGraph columns = pack_variant(changed, base, run.origin);
+    facts["variants"].push_back(explorer::variant_facts(variant, run, base, columns, strings));
     blocks["variant-" + variant.name] = *explorer::block_of(columns.bytes);
     expected[variant.name] = runs_of(changed);
   }

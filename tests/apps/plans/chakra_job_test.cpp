@@ -11,7 +11,7 @@
 #include <doctest/doctest.h>
 
 #include "models/jobs/program/estimate.h"
-#include "models/jobs/program/rank_program.h"
+#include "models/jobs/program/graphs/rank_nodes.h"
 #include "sim/engine/event/event_driven.h"
 #include "tests/configs.h"
 #include "trace/assemble/build_graph.h"
@@ -73,8 +73,7 @@ TEST_CASE("chakra export: our reader gives a rank back, and its time is the pred
   const auto built = read_back(files.at("rank.3.et"));
   foretrace::Timeline timeline;
   foretrace::simulate_event_driven(built.graph.topology(), built.graph.weights(), timeline);
-  const auto step =
-      static_cast<double>(foretrace::estimate(job.job, foretrace::build_blocks(job.job))->step_ns);
+  const auto step = static_cast<double>(foretrace::estimate(job.job)->step_ns);
   const auto span = static_cast<double>(timeline.span_ns);
   // Kernels beside a collective are slower in the prediction.
   CHECK(span < 1.001 * step);
@@ -96,7 +95,7 @@ TEST_CASE("chakra export: groups hold every rank once, and stages talk to their 
 
 TEST_CASE("chakra export: an all-gather has what one rank gives, other collectives all of it") {
   const Scenario job = scenario(R"({"tensor": 8, "sequence": true})", 4);
-  const auto program = foretrace::rank_program(job.job, foretrace::build_blocks(job.job), 0);
+  const auto program = foretrace::rank_nodes(job.job, *foretrace::build_program(job.job), 0);
   REQUIRE_MESSAGE(program.ok(), (program.ok() ? "" : program.error().message));
   std::vector<std::int64_t> expected;
   for (const foretrace::RankNode& node : *program) {

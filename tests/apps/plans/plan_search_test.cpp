@@ -58,10 +58,9 @@ TEST_CASE("plan: the best plan is what simulating its job from scratch gives") {
     const Job& job = choice.job;
     CAPTURE(plan_text(job));
     CHECK(job.plan.ranks() == 16);
-    const JobBlocks blocks = build_blocks(job);
-    CHECK(estimate(job, blocks)->step_ns == choice.formula_ns);
-    const auto times = time_blocks(job, blocks, no_scale());
-    CHECK(estimate(job, blocks, times, no_scale(), Passes::by_steps)->step_ns == choice.step_ns);
+    const auto program = *build_program(job);
+    CHECK(estimate(job, program)->step_ns == choice.formula_ns);
+    CHECK(estimate(job, program, Passes::by_steps)->step_ns == choice.step_ns);
     CHECK(choice.low_ns <= choice.step_ns);
     CHECK(choice.high_ns >= choice.step_ns);
     CHECK(choice.memory_bytes <= static_cast<double>(scenario.cluster->accelerator.memory_bytes));

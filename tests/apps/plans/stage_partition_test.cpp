@@ -79,6 +79,14 @@ double best_of_all(const StageProblem& problem) {
   return best;
 }
 
+/// The first of least total; null: there is none.
+const StagePartition* least_total(const std::vector<StagePartition>& partitions) {
+  const auto least =
+      std::min_element(partitions.begin(), partitions.end(),
+                       [](const auto& a, const auto& b) { return a.total < b.total; });
+  return least == partitions.end() ? nullptr : &*least;
+}
+
 }  // namespace
 
 TEST_CASE("stage partition: the cut lies where times are alike, not numbers of layers") {

@@ -93,7 +93,7 @@ struct All {
       one.job.micro_batch = micro;
       auto complete = complete_scenario(one);
       if (!complete.ok()) continue;
-      const Estimate found = *estimate(complete->job, build_blocks(complete->job));
+      const Estimate found = *estimate(complete->job);
       if (!foretrace::fits_device(complete->job, found.memory)) continue;
       ++tried;
       best = std::min(best, found.step_ns);

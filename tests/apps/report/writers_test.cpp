@@ -60,6 +60,17 @@ TEST_CASE("text: the answer first, then facts in rows and tables in columns") {
         "  the host  0.0 us\n");
 }
 
+TEST_CASE(
+    "text: an option stands behind its fact; pages that take none and documents leave it out") {
+  Page page = sample();
+  page.sections[0].line("host", "with overhead", Show::always, "; see --option");
+  CHECK(text_of(page).find("  host      with overhead; see --option\n") != std::string::npos);
+  for (const std::string& other : {markdown_of(page), html_of(page), json_of(page)}) {
+    CHECK(other.find("--option") == std::string::npos);
+  }
+  CHECK(html_of(page).find("with overhead") != std::string::npos);
+}
+
 TEST_CASE("text: details are printed for those who ask, and names are cut to the width") {
   CHECK(text_of(sample()).find("for those who ask") == std::string::npos);
   CHECK(text_of(sample(), {.details = true}).find("  more      for those who ask\n") !=
@@ -179,9 +190,10 @@ TEST_CASE(
 TEST_CASE("CSV: a table that is not there is answered with those that are") {
   const auto table = csv_of(sample(), "kernel");
   REQUIRE_FALSE(table.ok());
-  CHECK(table.error().message ==
-        "--table: no table 'kernel' in this answer, expected one of kernels, parts (did you mean "
-        "'kernels'?)");
+  CHECK(
+      table.error().message ==
+      "named table: no table 'kernel' in this answer, expected one of kernels, parts (did you mean "
+      "'kernels'?)");
   CHECK(csv_of(Page{}).error().code == ErrorCode::no_match);
   Page other = sample();
   other.main_table = "absent";

@@ -86,14 +86,14 @@ TEST_CASE("memory need: shapes that tell little are refused, and what they tell 
   trace::DeviceMemory& memory = recording.built.memory.front();
   memory.known_share = 0.3;  // recorded memory needs no shapes
   CHECK(memory_coverage(recording.built) == 1);
-  CHECK(check_tensors(recording, "--fit").ok());
+  CHECK(check_tensors(recording, "memory to fit").ok());
   memory.is_from_shapes = true;
-  const Status refused = check_tensors(recording, "--fit");
+  const Status refused = check_tensors(recording, "memory to fit");
   REQUIRE_FALSE(refused.ok());
   CHECK(refused.error().message.find("shapes tell what 30 % of its kernels make") !=
         std::string::npos);
   memory.known_share = 0.55;
-  CHECK(check_tensors(recording, "--fit").ok());
+  CHECK(check_tensors(recording, "memory to fit").ok());
   const Timeline timeline = simulate(recording.graph());
   const auto need = MemoryModel(recording, timeline).need(recording.graph(), timeline);
   REQUIRE(need);

@@ -1,6 +1,7 @@
 #include "apps/session/predict.h"
 
 #include <array>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -144,6 +145,53 @@ TEST_CASE("a what-if that changes nothing in the end says so, with its own words
   CHECK(prediction->applied[0].notes ==
         std::vector<std::string>{"changes nothing: k is as fast as it gets"});
   CHECK(prediction->applied[0].tasks_changed == 0);
+}
+
+/// What is said again of lanes, tasks and tensors is no change; anything else about them is one.
+struct Said {
+  LanePolicy policy = LanePolicy::program_order;
+  std::int32_t priority = 0;
+  std::int64_t bytes = 1024;
+  std::int64_t requested_bytes = 1000;
+};
+
+Said said;  // what-ifs are functions
+
+Result<Change> say_again(const WhatIfInput& scenario, const ParamValues& /*values*/) {
+  Change change;
+  const TaskId k = test::task(scenario.graph, "k");
+  change.policies.push_back({scenario.graph.lane_id(k), said.policy});
+  change.priorities.push_back({k, said.priority});
+  change.tensors.push_back(
+      {.tensor = {}, .bytes = said.bytes, .requested_bytes = said.requested_bytes});
+  return change;
+}
+
+TEST_CASE("what says again what is so changes nothing; another policy, priority or size does") {
+  Recording recording = recording_of("h:a(10) s:k(100)<a");
+  auto context = std::make_shared<GraphContext>(recording.graph().context());
+  const TaskId a = test::task(recording.graph(), "a");
+  context->tensors.push_back({.bytes = 1024, .requested_bytes = 1000, .allocated_in = a});
+  recording.built.graph =
+      TaskGraph(recording.graph().shared_topology(), recording.graph().shared_columns(), context,
+                recording.graph().weights());
+  const WhatIfInfo again = info("again", say_again);
+  const std::array<WhatIf, 1> stack = {{{&again, {}}}};
+  const auto changes = [&](const Said& what) {
+    said = what;
+    RunOptions options;
+    options.neutral = Neutral::refuse;
+    const Result<Prediction> prediction = predict(recording, stack, options);
+    if (prediction.ok()) return true;
+    CHECK(prediction.error().message == "again: changes nothing: every task stays as it is");
+    return false;
+  };
+  CHECK_FALSE(changes({}));
+  CHECK(changes({.policy = LanePolicy::priority}));
+  CHECK(changes({.priority = -1}));
+  CHECK(changes({.bytes = 2048, .requested_bytes = 2000}));
+  CHECK(changes({.requested_bytes = 600}));  // the allocator is asked for less
+  CHECK(changes({.requested_bytes = -1}));   // for the whole block
 }
 
 /// A step with twice the samples that takes as long: its device had room.

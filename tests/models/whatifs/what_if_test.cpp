@@ -7,7 +7,6 @@
 
 #include <doctest/doctest.h>
 
-#include "sim/edit/pipeline.h"
 #include "tests/models/toy_run.h"
 #include "tests/models/whatifs/examples.h"
 
@@ -15,16 +14,6 @@ using foretrace::ParamInfo;
 using foretrace::ParamType;
 using foretrace::ParamValues;
 using foretrace::WhatIfInfo;
-
-// Both headers name something of a stage.
-TEST_CASE("optimizations: their stages are not those of a pipeline, and one file may use both") {
-  const auto nothing = [](const foretrace::TaskGraph&) {
-    return foretrace::Result<foretrace::Change>(foretrace::Change{});
-  };
-  const foretrace::EditStage stage{"nothing", nothing};
-  CHECK(stage.name == "nothing");
-  CHECK(WhatIfInfo{}.stage == foretrace::ApplyStage::kernels);
-}
 
 TEST_CASE("optimizations: all eight are listed, sorted by name") {
   std::vector<std::string> names;

@@ -86,6 +86,26 @@ TEST_CASE("params: given values replace defaults and keep their text") {
   CHECK(texts[3] == std::pair<std::string, std::string>{"workers", "4"});
 }
 
+TEST_CASE("params: a row whose default is a dash may be left out, and has no value then") {
+  constexpr ParamInfo parts = {.name = "parts", .type = ParamType::integer, .default_text = "-"};
+  const std::array<ParamInfo, 2> rows = {parts, factor};
+  const auto of = [&](const Given& given) { return ParamValues::parse("toy", rows, given); };
+  const auto without = of({});
+  REQUIRE(without.ok());
+  CHECK_FALSE(without->given(parts));
+  CHECK(without->texts() == Given{{"factor", "1"}});
+  CHECK_FALSE(without->has_range());
+  const auto said = of({{"parts", "-"}});
+  REQUIRE(said.ok());
+  CHECK_FALSE(said->given(parts));
+  const auto with = of({{"parts", "3"}});
+  REQUIRE(with.ok());
+  CHECK(with->given(parts));
+  CHECK(with->integer(parts) == 3);
+  CHECK(with->texts().size() == 2);
+  CHECK_FALSE(of({{"parts", "many"}}).ok());
+}
+
 TEST_CASE("params: an unknown name is answered with the nearest one") {
   CHECK(error_of({{"lateny", "5 us"}}) ==
         "toy: unknown parameter 'lateny' (did you mean 'latency'?), expected one of factor, "

@@ -36,6 +36,17 @@ TEST_CASE("set_order: a stream runs in the order that is given, launches come in
         "h:l1(1) h:l2(1) s:b(20)<l2 h:l3(1) s:c(30)<l3 s:a(10)<l1");
 }
 
+TEST_CASE("set_order: what follows as listed already stays, also with others between") {
+  const TaskGraph g = graph("h:l1(1) s:a(10)<l1 h:l2(1) s:x(5)<l2 h:l3(1) s:b(20)<l3");
+  Editor same(g);
+  same.set_order(tasks(g, {"a", "b"}));
+  CHECK(same.change().empty());
+  Editor editor(g);
+  editor.set_order(tasks(g, {"x", "a", "b"}));
+  CHECK(test::after(g, editor.change()) ==
+        "h:l1(1) h:l2(1) s:x(5)<l2 s:a(10)<l1 h:l3(1) s:b(20)<l3");
+}
+
 TEST_CASE("set_queue_depth: a shallow queue holds the host back") {
   const TaskGraph g = graph("h:l1(1) s:a(10)<l1 h:l2(1) s:b(10)<l2 h:l3(1) s:c(10)<l3");
   Editor editor(g);

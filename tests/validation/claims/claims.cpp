@@ -12,6 +12,7 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/session/predict.h"
+#include "apps/session/recording/load.h"
 #include "models/hardware/catalogue/accelerator.h"
 #include "models/jobs/figures/scenario_gain.h"
 #include "sim/edit/selection.h"

@@ -78,11 +78,16 @@ Result<Answer> Answers::of_layers(const Question& question) {
   FORETRACE_TRY(const auto scenario, steps_.scenario_of(question.run));
   const std::string& is = question.point.is;
   if (is == "operators") {
-    return Answer{.figure = operators_time(scenario, operators_of(question.run))};
+    FORETRACE_TRY(const auto time, operators_time(scenario, operators_of(question.run)));
+    return Answer{.figure = time};
   }
-  if (is == "states") return Answer{.figure = exactly(layers_memory(scenario).states)};
-  if (is == "activations") return Answer{.figure = exactly(layers_memory(scenario).activations)};
-  return Answer{.figure = layer_time(scenario, is != "layer_backward", is != "layer_forward")};
+  if (is == "states" || is == "activations") {
+    FORETRACE_TRY(const auto held, layers_memory(scenario));
+    return Answer{.figure = exactly(is == "states" ? held.states : held.activations)};
+  }
+  FORETRACE_TRY(const auto time,
+                layer_time(scenario, is != "layer_backward", is != "layer_forward"));
+  return Answer{.figure = time};
 }
 
 Result<Answer> Answers::of(const Question& question, MapRow& row) {

@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include "models/jobs/program/estimate.h"
@@ -15,12 +17,15 @@ KernelTimes kernel_times(const Scenario& scenario) {
 
 }  // namespace
 
-Figure layer_time(const Scenario& scenario, bool forward, bool backward) {
-  const JobBlocks blocks = build_blocks(scenario.job);
+Result<Figure> layer_time(const Scenario& scenario, bool forward, bool backward) {
+  FORETRACE_TRY(const auto program, build_program(scenario.job));
   const auto seconds = [&](const SourceScale& scale) {
-    for (const BlockTimes& block : time_blocks(scenario.job, blocks, scale)) {
+    const RankProgram scaled = timed(scenario.job, program, scale);
+    for (const RankProgram::Block& block : *scaled.blocks) {
       if (block.role != BlockRole::layer) continue;
-      return ((forward ? block.forward.total : 0) + (backward ? block.backward.total : 0)) * 1e-9;
+      return ((forward ? block.forward.time.total : 0) +
+              (backward ? block.backward.time.total : 0)) *
+             1e-9;
     }
     return 0.0;
   };
@@ -36,19 +41,18 @@ Figure layer_time(const Scenario& scenario, bool forward, bool backward) {
     scale[static_cast<std::size_t>(source)] = spread.high;
     above += std::pow(seconds(scale) - value, 2);
   }
-  return {value, value - std::sqrt(below), value + std::sqrt(above)};
+  return Figure{value, value - std::sqrt(below), value + std::sqrt(above)};
 }
 
-Figure operators_time(const Scenario& scenario, std::span<const std::string> names) {
+Result<Figure> operators_time(const Scenario& scenario, std::span<const std::string> names) {
   const KernelTimes kernels = kernel_times(scenario);
-  const JobBlocks blocks = build_blocks(scenario.job);
-  const auto layer =
-      std::find_if(blocks.blocks.begin(), blocks.blocks.end(),
-                   [](const RankBlock& block) { return block.role == BlockRole::layer; });
+  FORETRACE_TRY(const auto program, build_program(scenario.job));
+  const auto layer = std::find_if(program.blocks->begin(), program.blocks->end(),
+                                  [](const auto& block) { return block.role == BlockRole::layer; });
   Figure time;
-  if (layer == blocks.blocks.end()) return time;
+  if (layer == program.blocks->end()) return time;
+  const std::span<const Action> actions = program.actions_of(layer->forward);
   for (const std::string& name : names) {
-    const auto& actions = layer->program.forward;
     // Both exits of a layer are alike.
     const auto action = std::find_if(actions.begin(), actions.end(),
                                      [&name](const Action& one) { return one.name == name; });
@@ -61,26 +65,26 @@ Figure operators_time(const Scenario& scenario, std::span<const std::string> nam
   return time;
 }
 
-LayersMemory layers_memory(const Scenario& scenario) {
+Result<LayersMemory> layers_memory(const Scenario& scenario) {
   const Job& job = scenario.job;
-  const JobBlocks blocks = build_blocks(job);
-  std::vector<BlockTimes> times = time_blocks(job, blocks, no_scale());
-  for (BlockTimes& block : times) {
+  RankProgram program = lower_blocks(job);
+  auto blocks = std::make_shared<std::vector<RankProgram::Block>>(*program.blocks);
+  for (RankProgram::Block& block : *blocks) {
     if (block.role == BlockRole::layer) continue;
     block.dense_weights = block.kept_bytes = block.working_bytes = 0;
   }
-  const auto positions = partition(blocks.order, times, layers_by_position(job));
-  const StageMemory first = stage_memory(job, times, positions, 0).front();
-  return {(first.weights + first.gradients + first.optimizer) / gib, first.activations / gib};
+  program.blocks = std::move(blocks);
+  program.hidden_bytes = program.tied_weights = 0;
+  FORETRACE_TRY(const auto laid, laid_out(job, std::move(program), no_scale()));
+  const StageMemory first = stage_memory(job, laid).front();
+  return LayersMemory{(first.weights + first.gradients + first.optimizer) / gib,
+                      first.activations / gib};
 }
 
 Result<double> forward_share(const Scenario& scenario) {
-  const Job& job = scenario.job;
-  const JobBlocks blocks = build_blocks(job);
-  FORETRACE_TRY(const auto parts,
-                step_parts(job, blocks, time_blocks(job, blocks, no_scale()), no_scale()));
-  const double forward = parts.forward.front().total;
-  return forward / (forward + parts.backward.front().total);
+  FORETRACE_TRY(const auto program, build_program(scenario.job));
+  const double forward = program.step.forward.front().total;
+  return forward / (forward + program.step.backward.front().total);
 }
 
 }  // namespace foretrace::validation

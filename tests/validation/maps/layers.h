@@ -12,16 +12,17 @@ namespace foretrace::validation {
 
 /// Seconds of one layer, of what is asked for. The range: each source of times at its ends,
 /// combined as independent errors.
-[[nodiscard]] Figure layer_time(const Scenario& scenario, bool forward, bool backward);
+[[nodiscard]] Result<Figure> layer_time(const Scenario& scenario, bool forward, bool backward);
 /// Seconds of the forward operators of a layer that have these names.
-[[nodiscard]] Figure operators_time(const Scenario& scenario, std::span<const std::string> names);
+[[nodiscard]] Result<Figure> operators_time(const Scenario& scenario,
+                                            std::span<const std::string> names);
 
 /// GiB without what embedding and head hold.
 struct LayersMemory {
   double states = 0;  ///< weights, gradients and the optimizer's
   double activations = 0;
 };
-[[nodiscard]] LayersMemory layers_memory(const Scenario& scenario);
+[[nodiscard]] Result<LayersMemory> layers_memory(const Scenario& scenario);
 
 /// Of a training step.
 [[nodiscard]] Result<double> forward_share(const Scenario& scenario);

@@ -87,9 +87,9 @@ Result<Scenario> with_choices(const Scenario& scenario, const ConfigValue* objec
 }
 
 Result<StepPrediction> step_of(const Scenario& scenario) {
-  const JobBlocks blocks = build_blocks(scenario.job);
-  FORETRACE_TRY(const auto answer, estimate(scenario.job, blocks));
-  FORETRACE_TRY(const auto range, ranged_step(scenario.job, blocks));
+  FORETRACE_TRY(const auto program, build_program(scenario.job));
+  FORETRACE_TRY(const auto answer, estimate(scenario.job, program));
+  FORETRACE_TRY(const auto range, ranged_step(scenario.job, program));
   const auto seconds = [](std::int64_t ns) { return static_cast<double>(ns) * 1e-9; };
   return StepPrediction{{seconds(range.step_ns), seconds(range.low_ns), seconds(range.high_ns)},
                         fullest_bytes(answer.memory)};

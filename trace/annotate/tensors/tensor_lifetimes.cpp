@@ -114,7 +114,6 @@ class Pairing {
     TensorLifetime& tensor = inside_[open->second.back()];
     open->second.pop_back();
     tensor.release = row;
-    device_.freed_elsewhere += memory_[tensor.allocation].track != event.track ? 1 : 0;
   }
 
   void note_totals(const MemoryEvent& event) {
@@ -125,7 +124,6 @@ class Pairing {
       if (device_.first_reserved_bytes < 0) {
         device_.first_reserved_bytes = event.total_reserved;
       }
-      device_.last_reserved_bytes = event.total_reserved;
       device_.peak_reserved_bytes = std::max(device_.peak_reserved_bytes, event.total_reserved);
     }
   }

@@ -40,14 +40,12 @@ struct DeviceMemory {
   std::int64_t recorded_peak_bytes = -1;
   std::int64_t first_reserved_bytes = -1;
   std::int64_t peak_reserved_bytes = -1;
-  std::int64_t last_reserved_bytes = -1;
-  std::size_t tensors = 0;          ///< allocated in the window
-  std::size_t freed_older = 0;      ///< allocated before, freed in the window
-  std::size_t left_over = 0;        ///< allocated in the window, not freed in it
-  std::size_t chain_breaks = 0;     ///< totals that do not follow from the one before: lost events
-  std::size_t lost_frees = 0;       ///< an address allocated twice
-  std::size_t freed_elsewhere = 0;  ///< by another thread than the one that allocated
-  bool has_addresses = false;       ///< without, blocks of equal size are paired last in, first out
+  std::size_t tensors = 0;       ///< allocated in the window
+  std::size_t freed_older = 0;   ///< allocated before, freed in the window
+  std::size_t left_over = 0;     ///< allocated in the window, not freed in it
+  std::size_t chain_breaks = 0;  ///< totals that do not follow from the one before: lost events
+  std::size_t lost_frees = 0;    ///< an address allocated twice
+  bool has_addresses = false;    ///< without, blocks of equal size are paired last in, first out
   /// Nothing was recorded: tensors follow from the shapes of operators. Then how many operators
   /// there are that launch device work, and of how many the results are not known.
   bool is_from_shapes = false;

@@ -1,7 +1,16 @@
 // Reader of Chakra execution traces (.et), schema 0.0.4: protobuf messages, each behind its length.
-// The first describes the run (GlobalMetadata), the others are nodes: id, name, type, control and
-// data dependencies, start and duration in whole microseconds, arguments as text, attributes
-// (is_cpu_op, comm_type, comm_size, num_ops, tensor_size, ...). 0 is not written: proto3.
+// The first describes the run (GlobalMetadata), the others are nodes. 0 is not written: proto3.
+//
+//   4b 08 01 12 29 "[pytorch|...]" 18 04 22 01 00 2a 01 01 38 0a 52 0e 0a 09 "is_cpu_op" d8 01 01
+//   |  |     |                     |     |        |        |     |
+//   |  |     |                     |     |        |        |     attribute (10), a message: also
+//   |  |     |                     |     |        |        |     comm_type, comm_size, num_ops
+//   |  |     |                     |     |        |        duration (7): 10 us; start is 6
+//   |  |     |                     |     control (4) and data (5) dependencies: ids
+//   |  |     |                     type (3): 4 computes, 5 sends, 6 receives, 7 is a collective
+//   |  |     name (2)
+//   |  id (1); each key is the field's number << 3 | kind of the value
+//   bytes of this message
 #include <array>
 #include <cmath>
 #include <utility>

@@ -1,9 +1,11 @@
 // Reader of the JSON forms of Chakra execution traces: what protobuf prints of a .et file, one
 // object after the other,
 //
-//   {"attr": [{"name": "schema", "stringVal": "1.1.0-chakra.0.0.4"}, ...]}
-//   {"id": "2", "name": "aten::add", "type": "COMP_NODE", "ctrlDeps": ["1"], "dataDeps": ["1"],
-//    "durationMicros": "7", "attr": [{"name": "is_cpu_op", "int32Val": 1}, ...]}
+//   {"attr": [{"name": "schema", "stringVal": "1.1.0-chakra.0.0.4"}, ...]}    of the run, first
+//   {"id": "2", "name": "aten::add", "type": "COMP_NODE",    a node; whole numbers are texts
+//    "ctrlDeps": ["1"], "dataDeps": ["1"],                   ids that it waits for
+//    "durationMicros": "7",                                  its time; absent: to be priced
+//    "attr": [{"name": "is_cpu_op", "int32Val": 1}, ...]}    host or device, bytes, kind, group
 //
 // and the list that Chakra's feeder takes: {"workload_graph": [{"Id": 216, "Name": "...",
 // "NodeType": 4, "data_deps": [], "runtime": 318, "is_cpu_op": true}, ...]}.

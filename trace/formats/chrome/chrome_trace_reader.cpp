@@ -1,8 +1,10 @@
 // Reader of Chrome traces that are not PyTorch's: TensorFlow, MXNet, BytePS.
 //
-//   [{"ph": "M", "args": {"name": "conv1_1_weight"}, "pid": 0, "name": "process_name"},
-//    {"ph": "B", "pid": 0, "ts": 2335011, "name": "INITCOMMUNICATION"},
-//    {"ph": "E", "pid": 0, "ts": 2340052, "name": "INITCOMMUNICATION"},
+//   [{"ph": "M", "name": "process_name", "pid": 0,    what a track is called: here a tensor; device
+//     "args": {"name": "conv1_1_weight"}},            work by its name, see below
+//    {"ph": "B", "pid": 0, "ts": 2335011,             begins, microseconds; track = pid and tid
+//     "name": "INITCOMMUNICATION"},
+//    {"ph": "E", "pid": 0, "ts": 2340052, ...},       ends what began last on its track
 //
 // also never closed, with one "process" per tensor, and with events named only at their begin.
 // The most general of the readers: it comes last. Device work is recognized by the names that

@@ -2,38 +2,34 @@
 
 #include <algorithm>
 #include <array>
-#include <string>
 #include <string_view>
-
-#include <fmt/format.h>
 
 #include "sim/core/config.h"
 
 namespace foretrace::trace::formats {
 namespace {
 
-struct Taker {
+struct OwnFile {
   std::string_view schema;
-  std::string_view command;  ///< with {} where the file goes; without it, it goes last
+  std::string_view what;
 };
 
-constexpr std::array takers = {
-    Taker{"foretrace.scenario/", "simulate"},
-    Taker{"foretrace.training/", "simulate"},
-    Taker{"foretrace.schedule/", "schedule"},
-    Taker{"foretrace.serving/", "simulate"},
-    Taker{"foretrace.streams/", "simulate"},
-    Taker{"foretrace.mapping/", "simulate"},
-    Taker{"foretrace.storage/", "simulate"},
-    Taker{"foretrace.federated/", "simulate"},
-    Taker{"foretrace.sweep/", "sweep"},
-    Taker{"foretrace.accelerator/", "whatif TRACE --accelerator {}"},
-    Taker{"foretrace.cluster/", "plan MODEL --cluster {}"},
-    Taker{"foretrace.framework/", "plan MODEL --cluster NAME --framework {}"},
-    Taker{"foretrace.model/", "plan {} --cluster NAME"},
-    Taker{"foretrace.what_if/", "whatif TRACE --apply @{}"},
-    Taker{"foretrace.kernel_table/", "whatif TRACE --apply kernel_table:table={}"},
-    Taker{"foretrace.attention/", "whatif TRACE --apply attention_backend:table={}"}};
+constexpr std::array own_files = {OwnFile{"foretrace.scenario/", "a scenario"},
+                                  OwnFile{"foretrace.training/", "a training run"},
+                                  OwnFile{"foretrace.schedule/", "jobs on a cluster"},
+                                  OwnFile{"foretrace.serving/", "a served model"},
+                                  OwnFile{"foretrace.streams/", "streams"},
+                                  OwnFile{"foretrace.mapping/", "a mapping"},
+                                  OwnFile{"foretrace.storage/", "remote storage"},
+                                  OwnFile{"foretrace.federated/", "federated learning"},
+                                  OwnFile{"foretrace.sweep/", "a sweep"},
+                                  OwnFile{"foretrace.accelerator/", "an accelerator"},
+                                  OwnFile{"foretrace.cluster/", "a cluster"},
+                                  OwnFile{"foretrace.framework/", "a framework"},
+                                  OwnFile{"foretrace.model/", "a model"},
+                                  OwnFile{"foretrace.what_if/", "a what-if"},
+                                  OwnFile{"foretrace.kernel_table/", "a table of kernels"},
+                                  OwnFile{"foretrace.attention/", "a table of attention"}};
 
 }  // namespace
 
@@ -43,18 +39,11 @@ std::string_view own_schema(std::string_view prefix) {
   return schema.starts_with("foretrace.") ? schema : std::string_view();
 }
 
-std::string taker_of(std::string_view schema, std::string_view path) {
-  const auto* const taker = std::find_if(takers.begin(), takers.end(), [schema](const Taker& one) {
-    return schema.starts_with(one.schema);
-  });
-  if (taker == takers.end()) return {};
-  const bool is_pipe = path == "standard input";  // none of them reads a pipe
-  const std::size_t at = taker->command.find("{}");
-  if (at == std::string_view::npos) {
-    return fmt::format("{} takes it{}", taker->command, is_pipe ? " as a file" : "");
-  }
-  return fmt::format("{}{}{} takes it", taker->command.substr(0, at), is_pipe ? "FILE" : path,
-                     taker->command.substr(at + 2));
+std::string_view kind_of_own(std::string_view schema) {
+  const auto* const file =
+      std::find_if(own_files.begin(), own_files.end(),
+                   [schema](const OwnFile& one) { return schema.starts_with(one.schema); });
+  return file == own_files.end() ? std::string_view() : file->what;
 }
 
 }  // namespace foretrace::trace::formats

@@ -1,7 +1,6 @@
 // What the program itself reads beside traces, so that a file in the wrong place is named.
 #pragma once
 
-#include <string>
 #include <string_view>
 
 namespace foretrace::trace::formats {
@@ -9,8 +8,8 @@ namespace foretrace::trace::formats {
 /// "foretrace.scenario/1", if these are the first bytes of such a file; else empty.
 [[nodiscard]] std::string_view own_schema(std::string_view prefix);
 
-/// "simulate takes it", "whatif TRACE --accelerator FILE takes it": where a file of a schema
-/// belongs. Empty: in a folder of configs, or nowhere.
-[[nodiscard]] std::string taker_of(std::string_view schema, std::string_view path);
+/// "a scenario", "an accelerator": what a file of a schema is, if users have such files. Errors end
+/// with "it is a scenario"; a program knows what to do with it.
+[[nodiscard]] std::string_view kind_of_own(std::string_view schema);
 
 }  // namespace foretrace::trace::formats

@@ -1,6 +1,8 @@
 // The end of every reader: with --strict, damage is an error.
 #pragma once
 
+#include <cstdint>
+
 #include "sim/core/result.h"
 #include "trace/io/byte_source.h"
 #include "trace/table/loaded_trace.h"
@@ -10,5 +12,13 @@ namespace foretrace::trace::formats {
 /// The trace, or with options.strict the first damage as an error. Fills in what every table has.
 [[nodiscard]] Result<LoadedTrace> checked(LoadedTrace trace, const ByteSource& source,
                                           const ReadOptions& options);
+
+/// How a format tells where damage is.
+enum class DamageBy : std::uint8_t { byte, row };
+
+/// The trace, or with options.strict what was dropped, or where the source broke off, as an error.
+/// Other warnings are none.
+[[nodiscard]] Result<LoadedTrace> intact(LoadedTrace trace, const ByteSource& source,
+                                         const ReadOptions& options, DamageBy by);
 
 }  // namespace foretrace::trace::formats

@@ -1,4 +1,14 @@
 // Reader of our own format: compressed columns in chunks with checksums.
+//
+//   89 "FTR" 0d 0a 1a 0a   01 00 00 00   d6 1b 29 3b    head: magic, version, checksum
+//   "FTRC"   01 00    00 00   c2 00 00 00   00 00 00 00   7b 7e c6 af   6d 7e 65 bd   0a 07 ...
+//   |        |        |       |             |             |             |             payload
+//   |        |        |       |             |             |             checksum of this head
+//   |        |        |       |             |             checksum of the payload
+//   |        |        |       |             number of the chunk in the file
+//   |        |        |       bytes of the payload
+//   |        |        flags
+//   a chunk  kind (ftr/container.h): 1 is facts, as here "content" = "table"; 5 is events
 #include <algorithm>
 #include <string>
 #include <utility>

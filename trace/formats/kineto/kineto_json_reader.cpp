@@ -1,19 +1,22 @@
 // Reader of the JSON traces of PyTorch (Kineto) and of other writers of the Chrome trace format.
 //
 //   {"schemaVersion": 1, "deviceProperties": [...], "traceEvents": [
-//     {"ph": "X", "cat": "cpu_op", "name": "aten::add", "pid": 1, "tid": 1,
-//      "ts": 7656582822106.115, "dur": 7.581, "args": {"External id": 514, ...}}, ...]}
+//     {"ph": "X", "cat": "kernel",              "X": has a duration; the category says what it is
+//      "name": "gemm", "pid": 0, "tid": 7,      of a kernel: device and stream; of a call: process
+//                                               and thread
+//      "ts": 7656582822106.115, "dur": 7.581,   microseconds, read as text: a double loses ns
+//      "args": {"External id": 514,             the operator around it
+//               "correlation": 101, ...}},      the call that launched it
 //
-// also as a bare list of events. Times are microseconds.
+// also as a bare list of events.
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "trace/formats/chrome/document.h"
 #include "trace/formats/chrome/table_builder.h"
 #include "trace/formats/chrome/trace_info.h"
 #include "trace/formats/common/describe_format.h"
 #include "trace/formats/common/event_category.h"
+#include "trace/formats/common/strict.h"
 #include "trace/formats/kineto/environment.h"
 #include "trace/formats/reader.h"
 #include "trace/formats/xla/xla_trace.h"
@@ -48,19 +51,6 @@ Confidence sniff(std::string_view prefix) {
   return outline.complete ? Confidence::no : Confidence::maybe;
 }
 
-Error strict_error(const ByteSource& source, const ImportReport& report) {
-  for (const Damage& damage : report.damage) {
-    if (damage.kind == DamageKind::dropped) {
-      return Error{ErrorCode::bad_format,
-                   fmt::format("{}: {} of {} events cannot be read, first at byte {}: {}: {}",
-                               source.path(), report.dropped(), report.events, damage.first_offset,
-                               damage.reason, damage.example)};
-    }
-  }
-  return Error{ErrorCode::bad_format,
-               fmt::format("{}: {}", source.path(), std::string(source.trouble()))};
-}
-
 Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   LoadedTrace trace;
   EventTable& table = trace.events;
@@ -73,10 +63,7 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   formats::fill_environment(document.values(), table.info);
   builder.finish();
   formats::list_renumbered_devices(table);
-  if (options.strict && (trace.report.dropped() > 0 || !source.trouble().empty())) {
-    return strict_error(source, trace.report);
-  }
-  return trace;
+  return formats::intact(std::move(trace), source, options, formats::DamageBy::byte);
 }
 
 constexpr ReaderInfo info = {

@@ -1,8 +1,10 @@
 // Reader of PyTorch's allocator snapshots (torch.cuda.memory._snapshot()), pickled or as JSON:
 //
-//   {"segments": [{"device": 0, "total_size": 2097152, "blocks": [{"size": 512, "state":
-//      "active_allocated"}, ...]}, ...],
-//    "device_traces": [[{"action": "alloc", "addr": 140, "size": 512, "time_us": 1700}, ...], ...]}
+//   {"segments": [                                     what the allocator holds at the end
+//     {"device": 0, "total_size": 2097152, "blocks": [
+//       {"size": 512, "state": "active_allocated"},    in use; "inactive" is cached
+//    "device_traces": [[                               per device: how it came to that
+//      {"action": "alloc", "addr": 140, "size": 512, "time_us": 1700}, ...
 //
 // The pickle is read by an own reader of plain containers: nothing in it is run.
 #include <algorithm>

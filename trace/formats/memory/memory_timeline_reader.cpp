@@ -1,9 +1,12 @@
 // Reader of what PyTorch's memory profiler exports (export_memory_timeline), both as JSON:
 //
-//   [[1712707009634059, ...], [[0, 400468480, 0, 32256, 0, 0, 0, 0, 0], ...]]   times in us, and at
-//     each the bytes per category behind a column that is always 0
-//   [[-1, 1, 37888, 7], ...]       raw: time in ns (-1: before the profile), action, bytes (a free
-//     is negative), category
+//   [[1712707009634059, ...], [[0, 400468480, 0, 32256, 0, 0, 0, 0, 0], ...]]
+//     times in us              at each: a column that is always 0, then bytes per category
+//   [[-1, 1, 37888, 7], ...]
+//     |   |  |      category
+//     |   |  bytes (a free is negative)
+//     |   action
+//     raw: time in ns (-1: before the profile)
 #include <algorithm>
 #include <array>
 #include <optional>

@@ -1,10 +1,15 @@
 // Reader of the SQLite exports of Nsight Systems (nsys export --type sqlite), schemas of 2020-2026.
 //
 //   CUPTI_ACTIVITY_KIND_{RUNTIME,KERNEL,MEMCPY,MEMSET,SYNCHRONIZATION,CUDA_EVENT,GRAPH_TRACE,...},
-//   NVTX_EVENTS, ThreadNames, TARGET_INFO_*; names are ids into StringIds
+//   NVTX_EVENTS, ThreadNames, TARGET_INFO_*; a row of ..._KERNEL:
+//
+//   start  end   deviceId  streamId  correlationId  globalPid    demangledName  gridX  ...
+//   5000   7000  0         7         11             100 << 24    7              108
+//   ns from the session's  lane      of the call in process      id of a text
+//   start                            ..._RUNTIME                 in StringIds
 //
 // Tables exist only where something was recorded, and columns come and go with versions: what is
-// missing is taken as not recorded. Times are ns from the start of the session.
+// missing is taken as not recorded.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -13,7 +18,7 @@
 #include <fmt/format.h>
 
 #include "trace/formats/common/sqlite_file.h"
-#include "trace/formats/common/strict_error.h"
+#include "trace/formats/common/strict.h"
 #include "trace/formats/nsys/nsys_import.h"
 #include "trace/formats/reader.h"
 #include "trace/io/text.h"
@@ -74,10 +79,7 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
     trace.report.warnings.emplace_back(source.trouble());
   }
   formats::NsysImport(file, trace.events, trace.report).run();
-  if (options.strict && (trace.report.dropped() > 0 || !source.trouble().empty())) {
-    return formats::strict_row_error(source, trace.report);
-  }
-  return trace;
+  return formats::intact(std::move(trace), source, options, formats::DamageBy::row);
 }
 
 constexpr ReaderInfo info = {

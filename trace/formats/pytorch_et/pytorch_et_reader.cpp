@@ -1,11 +1,15 @@
 // Reader of PyTorch's execution traces (ExecutionTraceObserver), schemas 1.0.1 to 1.1.1:
 //
 //   {"schema": "1.0.1", "pid": 1, "time": "...", "start_ts": 69838573, "nodes": [
-//     {"name": "aten::add", "id": 36, "rf_id": 22, "parent": 35, ..., "inputs": [[19, 14, 0, 64, 8,
-//      "cpu"], 1], "input_shapes": [[64], []], "input_types": ["Tensor(float)", "Int"], ...}, ...]}
+//     {"name": "aten::add", "id": 36,              an operator; nodes have no times
+//      "rf_id": 22,                                "Record function id" of the Kineto trace
+//      "parent": 35, ...,                          the operator that called it
+//      "inputs": [[19, 14, 0, 64, 8, "cpu"], 1],   a tensor: id, storage, offset, elements, bytes
+//                                                  of each, device; or a plain value
+//      "input_shapes": [[64], []], "input_types": ["Tensor(float)", "Int"], ...}, ...]}
 //
 // from 1.0.2 on with "ctrl_deps" for the parent, nested "inputs" {"values", "shapes", "types"} and
-// "attrs" for the rest. Operators with their tensors, and no times.
+// "attrs" for the rest.
 #include <utility>
 
 #include <fmt/format.h>

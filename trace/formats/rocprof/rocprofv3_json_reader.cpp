@@ -1,15 +1,19 @@
 // Reader of the JSON output of rocprofv3 (rocprofiler-sdk).
 //
 //   {"rocprofiler-sdk-tool": [{"metadata": {"pid": 908, ...}, "agents": [...], "strings": {...},
-//     "kernel_symbols": [...], "buffer_records": {"kernel_dispatch": [{"start_timestamp": ...,
-//     "dispatch_info": {...}, "correlation_id": {"internal": 1}}, ...], "hip_api": [...], ...}}]}
-//
-// Times are ns of the system's clock.
+//     "kernel_symbols": [...], "buffer_records": {"kernel_dispatch": [
+//       {"kind": 2, "operation": 2,                            names of both stand in "strings"
+//        "correlation_id": {"internal": 11, "external": 0},    internal: as the call in "hip_api"
+//        "start_timestamp": 5000, "end_timestamp": 7000,       ns of the system's clock
+//        "stream_id": {"handle": 3},                           the lane; else the queue is
+//        "dispatch_info": {"agent_id": {"handle": 501},        the device, of "agents"
+//                          "kernel_id": 8, ...}}, ...],        its name, of "kernel_symbols"
+//     "hip_api": [...], ...}}]}
 #include <string>
 #include <utility>
 
 #include "trace/formats/common/describe_format.h"
-#include "trace/formats/common/strict_error.h"
+#include "trace/formats/common/strict.h"
 #include "trace/formats/json/json_walk.h"
 #include "trace/formats/reader.h"
 #include "trace/formats/rocprof/rocprof_import.h"
@@ -48,10 +52,7 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
     trace.report.warnings.emplace_back(source.trouble());
   }
   import.finish();
-  if (options.strict && (trace.report.dropped() > 0 || !source.trouble().empty())) {
-    return formats::strict_row_error(source, trace.report);
-  }
-  return trace;
+  return formats::intact(std::move(trace), source, options, formats::DamageBy::row);
 }
 
 constexpr ReaderInfo info = {

@@ -1,18 +1,20 @@
 // Reader of the JSON that XLA's profiler writes for trace viewers (*.trace.json.gz).
 //
 //   {"displayTimeUnit":"ns","metadata":{"highres-ticks":true},"traceEvents":[
-//     {"ph":"M","pid":701,"name":"process_name","args":{"name":"/host:CPU"}}, ...
-//     {"ph":"X","pid":701,"tid":383,"ts":7771428.338,"dur":78.356,"name":"dce"}, ..., {}]}
+//     {"ph":"M","pid":701,"name":"process_name",     names of processes and threads tell host from
+//      "args":{"name":"/host:CPU"}}, ...             device, and streams from what is derived
+//     {"ph":"X","pid":701,"tid":383,                 its process and thread
+//      "ts":7771428.338,"dur":78.356,                microseconds
+//      "name":"dce"}, ..., {}]}                      no category; an empty event ends the list
 //
-// Chrome events in microseconds without categories: the names of process and thread tell host from
-// device and streams from what is derived of them, as in an XPlane (xplane_import.h).
+// What the names mean is as in an XPlane (xplane_import.h).
 #include <string>
 #include <utility>
 
 #include "trace/formats/chrome/document.h"
 #include "trace/formats/chrome/table_builder.h"
 #include "trace/formats/chrome/trace_info.h"
-#include "trace/formats/common/strict_error.h"
+#include "trace/formats/common/strict.h"
 #include "trace/formats/reader.h"
 #include "trace/formats/xla/xla_events.h"
 #include "trace/formats/xla/xla_trace.h"
@@ -35,10 +37,7 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   formats::fill_trace_info(document.values(), table.info, trace.report);
   builder.finish();
   formats::classify_xla(table, builder.process_names(), trace.report);
-  if (options.strict && (trace.report.dropped() > 0 || !source.trouble().empty())) {
-    return formats::strict_row_error(source, trace.report);
-  }
-  return trace;
+  return formats::intact(std::move(trace), source, options, formats::DamageBy::row);
 }
 
 constexpr ReaderInfo info = {

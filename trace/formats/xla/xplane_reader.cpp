@@ -1,7 +1,13 @@
 // Reader of XPlane protobufs (*.xplane.pb), the profiles of JAX, TensorFlow and PyTorch/XLA.
 //
-// The layout is in xspace.h, what becomes of it in xplane_import.h. Times are
-// picoseconds from the start of a line, which is ns from the start of the profile.
+//   XPlane "/device:GPU:0"                                  a device, or the host's threads
+//     XLine { name: "Stream #17", timestamp_ns: 1000 }      a lane; events count from here
+//       XEvent { metadata_id: 3,                            name, of the plane's event_metadata
+//                offset_ps: 2000000,                        starts at 1000 + 2000 ns
+//                duration_ps: 500000 }                      500 ns
+//         XStat { metadata_id: 5, uint64: 11 }              as "correlation_id", by stat_metadata
+//
+// The numbers of the fields are in xspace.h, what becomes of them in xplane_import.h.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -11,7 +17,7 @@
 #include "sim/core/text.h"
 #include "trace/formats/common/protobuf_wire.h"
 #include "trace/formats/common/read_all.h"
-#include "trace/formats/common/strict_error.h"
+#include "trace/formats/common/strict.h"
 #include "trace/formats/reader.h"
 #include "trace/formats/xla/xplane_import.h"
 
@@ -73,10 +79,7 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
     trace.report.warnings.emplace_back(source.trouble());
   }
   formats::XplaneImport(trace.events, trace.report).run(bytes);
-  if (options.strict && (trace.report.dropped() > 0 || !source.trouble().empty())) {
-    return formats::strict_row_error(source, trace.report);
-  }
-  return trace;
+  return formats::intact(std::move(trace), source, options, formats::DamageBy::row);
 }
 
 constexpr ReaderInfo info = {

@@ -4,8 +4,8 @@
 //   XPlane { id = 1, name = 2, lines = 3, event_metadata = 4, stat_metadata = 5, stats = 6 }
 //   XLine { id = 1, name = 2, timestamp_ns = 3, events = 4, display_name = 11 }
 //   XEvent { metadata_id = 1, offset_ps = 2, duration_ps = 3, stats = 4, num_occurrences = 5 }
-//   XStat { metadata_id = 1, one of double = 2, uint64 = 3, int64 = 4, text = 5, bytes = 6, ref = 7
-//   }
+//   XStat { metadata_id = 1,
+//           one of double = 2, uint64 = 3, int64 = 4, text = 5, bytes = 6, ref = 7 }
 #pragma once
 
 #include <cstdint>

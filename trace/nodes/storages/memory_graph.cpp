@@ -158,7 +158,6 @@ Result<BuiltGraph> build_memory_graph(const MemoryTimeline& timeline) {
     memory.first_reserved_bytes = timeline.reserved.front();
     memory.peak_reserved_bytes =
         *std::max_element(timeline.reserved.begin(), timeline.reserved.end());
-    memory.last_reserved_bytes = timeline.reserved.back();
     built.memory.push_back(std::move(memory));
   }
   built.warnings.emplace_back("a timeline of memory: there are tensors, but no work and no times");

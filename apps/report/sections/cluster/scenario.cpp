@@ -14,6 +14,7 @@
 #include "apps/report/sections/parts.h"
 #include "apps/report/text.h"
 #include "models/hardware/execution/exec_model.h"
+#include "models/jobs/program/stages.h"
 #include "sim/core/whole.h"
 
 namespace foretrace::report::sections {

@@ -17,16 +17,16 @@ namespace {
 constexpr double least_kernel_share = 0.02;
 
 struct OperatorRow {
-  const RankBlock* block = nullptr;
+  const RankProgram::Block* block = nullptr;
   const Action* action = nullptr;
   std::uint32_t times = 0;
 };
 
-std::vector<OperatorRow> operator_rows(const JobBlocks& blocks) {
+std::vector<OperatorRow> operator_rows(const RankProgram& program) {
   std::vector<OperatorRow> rows;
-  for (const BlockRun& run : blocks.order) {
-    const RankBlock& block = blocks.blocks[run.block];
-    for (const Action& action : block.program.forward) {
+  for (const BlockRun& run : program.order) {
+    const RankProgram::Block& block = (*program.blocks)[run.block];
+    for (const Action& action : program.actions_of(block.forward)) {
       if (action.type == ActionType::compute) rows.push_back({&block, &action, run.count});
     }
   }
@@ -58,7 +58,7 @@ Table operator_table(const ScenarioAnswer& answer) {
                           {"share", "share"},
                           {"bound_by", "bound by"},
                           {"basis", "basis"}}};
-  const std::vector<OperatorRow> rows = operator_rows(answer.blocks);
+  const std::vector<OperatorRow> rows = operator_rows(answer.program);
   double all = 0;
   for (const OperatorRow& row : rows) all += row.times * row.action->ns;
   for (const OperatorRow& row : rows) {

@@ -10,6 +10,7 @@
 #include "apps/plans/stage_search.h"
 #include "apps/report/sections/cluster/utilization.h"
 #include "apps/report/text.h"
+#include "models/jobs/program/stages.h"
 #include "sim/core/whole.h"
 
 namespace foretrace::report::sections {

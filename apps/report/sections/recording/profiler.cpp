@@ -42,8 +42,12 @@ std::string text_of(const Recording& recording, double events, std::int64_t allo
     text += fmt::format(": the range allows up to {} for each{}", time_text(allowed_ns),
                         step_tells ? ", beyond what they add to the step now" : "");
   }
-  if (step_tells) text += allowed_ns > 0 ? "; see --unprofiled-step" : ": see --unprofiled-step";
   return text;
+}
+
+std::string option_for(const Recording& recording, std::int64_t allowed_ns) {
+  if (!step_tells_profiler(recording)) return {};
+  return allowed_ns > 0 ? "; see --unprofiled-step" : ": see --unprofiled-step";
 }
 
 }  // namespace
@@ -55,7 +59,12 @@ Section profiler_section(const Recording& recording, bool host_matters, std::int
                                        : 0;
   Section section{.key = "profiler", .path = "profiler"};
   if (events == 0) return section;
-  section.line("host", found ? text_of(*found) : text_of(recording, events, allowed_ns));
+  if (found) {
+    section.line("host", text_of(*found));
+  } else {
+    section.line("host", text_of(recording, events, allowed_ns), Show::always,
+                 option_for(recording, allowed_ns));
+  }
   section.datum("events_per_step", Value::count(rounded(events)));
   section.datum("in_host_times", Value::flag(!found));
   if (allowed_ns > 0) section.datum("range_event_ns", Value::time(allowed_ns));

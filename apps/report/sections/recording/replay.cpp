@@ -65,7 +65,7 @@ std::string one_off_text(const Recording& recording) {
   if (silences.size() > shown) {
     text += fmt::format(", {} more", silences.size() - shown);
   }
-  return text + (recording.without_one_off ? "" : "; --without-one-off leaves them out");
+  return text;
 }
 
 Table one_off_table(const Recording& recording) {
@@ -124,7 +124,9 @@ Sections replay_page(const ResultAnswer& answer) {
   const std::string& found = answer.session.recording().built.steps_note;
   section.line("steps",
                (found.empty() ? found : found + "; ") + steps_text(answer.session.replay()));
-  section.line("one-off", one_off_text(answer.session.recording()));
+  section.line(
+      "one-off", one_off_text(answer.session.recording()), Show::always,
+      answer.session.recording().without_one_off ? "" : "; --without-one-off leaves them out");
   section.line("span", span_text(answer.session.replay()));
   return {std::move(section)};
 }

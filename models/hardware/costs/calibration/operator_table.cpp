@@ -265,8 +265,8 @@ Result<OperatorTable> Reading::run() {
 }  // namespace
 
 Result<OperatorTable> read_operator_table(const std::string& path) {
-  FORETRACE_TRY(auto root, read_config(path, "foretrace-truth/1"));
-  return Reading(root, path).run();
+  FORETRACE_TRY(const std::string text, read_config_text(path));
+  return parse_operator_table(text, path);
 }
 
 Result<OperatorTable> parse_operator_table(std::string_view text, const std::string& where) {

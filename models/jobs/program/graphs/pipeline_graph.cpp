@@ -201,9 +201,9 @@ Result<PipelineTopology> pipeline_topology(const ScheduleInfo& schedule, const S
   return std::move(builder).build();
 }
 
-TaskGraph pipeline_graph(const PipelineTopology& topology, const StepParts& parts) {
+TaskGraph pipeline_graph(const PipelineTopology& topology, const RankProgram::Step& step) {
   const ScheduleShape& shape = topology.shape;
-  const PipelineTimes& times = parts.times;
+  const PipelineTimes& times = step.times;
   std::vector<std::int64_t> durations(zero_slot(shape) + 1, 0);
   const auto at = [](const std::vector<std::int64_t>& list, std::size_t i) {
     return i < list.size() ? list[i] : 0;
@@ -215,10 +215,10 @@ TaskGraph pipeline_graph(const PipelineTopology& topology, const StepParts& part
     durations[position_slot(q, send_forward)] = at(times.send_forward, q);
     durations[position_slot(q, send_backward)] = at(times.send_backward, q);
   }
-  for (std::uint32_t stage = 0; stage < parts.gradients.size(); ++stage) {
-    durations[stage_slot(shape, stage, gradients)] = parts.gradients[stage];
-    durations[stage_slot(shape, stage, update)] = parts.update[stage];
-    durations[stage_slot(shape, stage, parameters)] = parts.parameters[stage];
+  for (std::uint32_t stage = 0; stage < step.stages.size(); ++stage) {
+    durations[stage_slot(shape, stage, gradients)] = step.stages[stage].gradients;
+    durations[stage_slot(shape, stage, update)] = step.stages[stage].update;
+    durations[stage_slot(shape, stage, parameters)] = step.stages[stage].parameters;
   }
   auto column = std::make_shared<std::vector<std::int64_t>>(topology.slot.size());
   for (std::size_t i = 0; i < topology.slot.size(); ++i) (*column)[i] = durations[topology.slot[i]];

@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "models/jobs/program/estimate.h"
+#include "models/jobs/program/rank_program.h"
 #include "models/jobs/schedules/execution.h"
 #include "sim/core/result.h"
 #include "sim/graph/task_graph.h"
@@ -31,6 +31,7 @@ struct PipelineTopology {
                                                          std::span<const std::uint32_t> ranks = {});
 
 /// The same graph with the times of a job.
-[[nodiscard]] TaskGraph pipeline_graph(const PipelineTopology& topology, const StepParts& parts);
+[[nodiscard]] TaskGraph pipeline_graph(const PipelineTopology& topology,
+                                       const RankProgram::Step& step);
 
 }  // namespace foretrace

@@ -3,12 +3,14 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 #include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "models/jobs/program/graphs/step_tasks.h"
+#include "models/jobs/program/stages.h"
 #include "models/jobs/schedules/execution.h"
 #include "sim/core/random.h"
 #include "sim/core/whole.h"
@@ -32,7 +34,7 @@ double scatter(std::uint64_t number) {
 
 // Points at which the ranks of a tensor group wait for each other. What leaves one part of a layer
 // and what enters the next one have little between them: two collectives are one meeting.
-std::uint32_t meetings(const std::vector<Action>& actions) {
+std::uint32_t meetings(std::span<const Action> actions) {
   const auto count = std::count_if(actions.begin(), actions.end(), [](const Action& action) {
     const bool begins = action.type == ActionType::collective || action.type == ActionType::start;
     // The last piece of one that runs in pieces has no kernel of its own.
@@ -43,12 +45,12 @@ std::uint32_t meetings(const std::vector<Action>& actions) {
 
 class Unfolding {
  public:
-  Unfolding(const Job& job, const JobBlocks& blocks, StepParts parts, const Jitter& jitter)
+  Unfolding(const Job& job, const RankProgram& program, const Jitter& jitter)
       : job_(job),
-        blocks_(blocks),
+        program_(program),
+        step_(program.step),
         jitter_(jitter),
-        parts_(std::move(parts)),
-        shape_(parts_.times.shape),
+        shape_(step_.times.shape),
         tensor_(job.plan.tensor),
         copies_(job.plan.copies()) {}
 
@@ -73,9 +75,9 @@ class Unfolding {
   void end();
 
   const Job& job_;
-  const JobBlocks& blocks_;
+  const RankProgram& program_;
+  const RankProgram::Step& step_;
   Jitter jitter_;
-  StepParts parts_;
   ScheduleShape shape_;
   std::uint32_t tensor_;
   std::uint32_t copies_;
@@ -96,9 +98,9 @@ class Unfolding {
 
 std::uint32_t Unfolding::pieces_of(std::uint32_t q, bool backward) const {
   std::uint32_t pieces = 0;
-  for (const BlockRun& run : parts_.positions[q]) {
-    const BlockProgram& program = blocks_.blocks[run.block].program;
-    pieces += run.count * meetings(backward ? program.backward : program.forward);
+  for (const BlockRun& run : step_.position(q)) {
+    const RankProgram::Block& block = (*program_.blocks)[run.block];
+    pieces += run.count * meetings(program_.actions_of(backward ? block.backward : block.forward));
   }
   return std::max(1U, pieces);
 }
@@ -179,7 +181,7 @@ void Unfolding::send(const PlacedStep& placed, std::uint32_t copy) {
   const std::uint32_t last = shape_.stages * shape_.chunks - 1;
   if (placed.step.kind == StepKind::weights || (is_forward ? q == last : q == 0)) return;
   const std::uint32_t other = is_forward ? q + 1 : q - 1;
-  const auto& times = is_forward ? parts_.times.send_forward : parts_.times.send_backward;
+  const auto& times = is_forward ? step_.times.send_forward : step_.times.send_backward;
   const bool leaves = !sends_.empty() && stage_of(*job_.schedule, shape_, other) != placed.stage;
   auto& out = is_forward ? forward_out_ : backward_out_;
   for (std::uint32_t t = 0; t < tensor_; ++t) {
@@ -196,7 +198,7 @@ void Unfolding::send(const PlacedStep& placed, std::uint32_t copy) {
 }
 
 void Unfolding::pass(const PlacedStep& placed, std::uint32_t copy) {
-  const PipelineTimes& times = parts_.times;
+  const PipelineTimes& times = step_.times;
   const std::uint32_t q = placed.position;
   const std::int64_t ns = placed.step.kind == StepKind::forward    ? times.forward[q]
                           : placed.step.kind == StepKind::backward ? times.backward[q]
@@ -235,7 +237,8 @@ void Unfolding::end() {
       for (std::uint32_t copy = 0; copy < copies_; ++copy) {
         tasks_.after(met, last_[rank_of(stage, copy, t)], DependencyKind::rendezvous);
       }
-      const TaskId task = tasks_.add(own, reduce, Phase::communication, parts_.gradients[stage]);
+      const TaskId task =
+          tasks_.add(own, reduce, Phase::communication, step_.stages[stage].gradients);
       reduced.push_back(task);
     }
   }
@@ -243,12 +246,12 @@ void Unfolding::end() {
   for (const TaskId source : reduced) tasks_.after(all_met, source, DependencyKind::rendezvous);
   for (std::uint32_t rank = 0; rank < compute_.size(); ++rank) {
     const std::uint32_t stage = rank / (copies_ * tensor_);
-    const TaskId updated =
-        tasks_.add(compute_[rank], update, Phase::update, jittered(rank, parts_.update[stage]));
+    const TaskId updated = tasks_.add(compute_[rank], update, Phase::update,
+                                      jittered(rank, step_.stages[stage].update));
     tasks_.after(updated, all_met, DependencyKind::rendezvous);
-    if (parts_.parameters[stage] > 0) {
-      static_cast<void>(
-          tasks_.add(compute_[rank], collect, Phase::communication, parts_.parameters[stage]));
+    if (step_.stages[stage].parameters > 0) {
+      static_cast<void>(tasks_.add(compute_[rank], collect, Phase::communication,
+                                   step_.stages[stage].parameters));
     }
   }
 }
@@ -272,11 +275,9 @@ Result<TaskGraph> Unfolding::build() {
 
 }  // namespace
 
-Result<TaskGraph> unfolded_graph(const Job& job, const JobBlocks& blocks, const Jitter& jitter) {
+Result<TaskGraph> unfolded_graph(const Job& job, const RankProgram& program, const Jitter& jitter) {
   FORETRACE_TRY(check_stages_alike(job));
-  FORETRACE_TRY(auto parts,
-                step_parts(job, blocks, time_blocks(job, blocks, no_scale()), no_scale()));
-  return Unfolding(job, blocks, std::move(parts), jitter).build();
+  return Unfolding(job, program, jitter).build();
 }
 
 }  // namespace foretrace

@@ -3,7 +3,7 @@
 
 #include <cstdint>
 
-#include "models/jobs/program/estimate.h"
+#include "models/jobs/program/rank_program.h"
 #include "sim/core/result.h"
 #include "sim/graph/task_graph.h"
 
@@ -20,7 +20,7 @@ struct Jitter {
 /// (without one at layers): the slowest of the group decides each time. Copies of a stage meet for
 /// the gradients, all ranks for their norm. Without jitter the step takes as long as folded.
 /// Error: the schedule's shape, a deadlock, or more tasks than ids.
-[[nodiscard]] Result<TaskGraph> unfolded_graph(const Job& job, const JobBlocks& blocks,
+[[nodiscard]] Result<TaskGraph> unfolded_graph(const Job& job, const RankProgram& program,
                                                const Jitter& jitter);
 
 }  // namespace foretrace

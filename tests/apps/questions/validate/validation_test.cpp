@@ -17,6 +17,7 @@
 #include "sim/engine/pull/pull.h"
 #include "sim/engine/reactions.h"
 #include "tests/configs.h"
+#include "tests/sim/graph/scaled.h"
 
 namespace foretrace {
 namespace {
@@ -264,7 +265,7 @@ TEST_CASE("validation: everything three times as long makes a real run three tim
     REQUIRE(recording.ok());
     const TaskGraph& graph = recording->graph();
     const Timeline once = simulate(graph);
-    const Timeline thrice = simulate(graph.with_weights(scale_everything(graph, 3.0)));
+    const Timeline thrice = simulate(graph.with_weights(test::scale_everything(graph, 3.0)));
     // Capacity edges round fraction x duration once instead of three times: 1 ns each at most.
     CHECK(std::abs(thrice.span_ns - 3 * once.span_ns) <= 1000);
   }

@@ -75,7 +75,7 @@ RoundTrip round_trip(const std::string& parallelism, const std::string& cluster)
                                R"("}, "cluster": ")" + cluster + "\"");
   REQUIRE_MESSAGE(answer.ok(), answer.error().message);
   CHECK(answer->ranks == exported->ranks);
-  const Estimate step = *estimate(scenario->job, build_blocks(scenario->job));
+  const Estimate step = *estimate(scenario->job);
   return {static_cast<double>(step.step_ns), static_cast<double>(answer->run.answer.step_ns)};
 }
 

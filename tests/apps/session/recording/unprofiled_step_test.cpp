@@ -128,7 +128,7 @@ TEST_CASE("unprofiled step: it is a usual step's, not one's by its number") {
   REQUIRE(take_out_profiler(380'000, recording).ok());
   const auto refused = replay(recording, first);
   REQUIRE_FALSE(refused.ok());
-  CHECK(refused.error().message.find("--step 0: --unprofiled-step is the time of a usual step") !=
+  CHECK(refused.error().message.find("step 0: the unprofiled time is of a usual step") !=
         std::string::npos);
 }
 

@@ -10,7 +10,7 @@
 #include "models/hardware/costs/rates.h"
 #include "models/jobs/figures/scenario_answer.h"
 #include "models/jobs/program/estimate.h"
-#include "models/jobs/program/rank_program.h"
+#include "models/jobs/program/graphs/rank_nodes.h"
 #include "tests/apps/support/program.h"
 #include "tests/configs.h"
 
@@ -86,8 +86,9 @@ TEST_CASE("gradient_sums: stated exchanges of a rank's program are sums of block
   std::filesystem::remove(path);
   REQUIRE_MESSAGE(scenario.ok(), scenario.error().message);
   const foretrace::Job& job = scenario->job;
-  const auto blocks = foretrace::build_blocks(job);
-  const auto program = foretrace::rank_program(job, blocks, 0);
+  const auto built = foretrace::build_program(job);
+  REQUIRE_MESSAGE(built.ok(), built.error().message);
+  const auto program = foretrace::rank_nodes(job, *built, 0);
   REQUIRE_MESSAGE(program.ok(), program.error().message);
   double sum = 0;
   double computed = 0;
@@ -96,7 +97,7 @@ TEST_CASE("gradient_sums: stated exchanges of a rank's program are sums of block
   }
   // Forward, both backward passes and the sum behind them.
   CHECK(computed == doctest::Approx(2700));
-  const auto step = static_cast<double>(foretrace::estimate(job, blocks)->step_ns);
+  const auto step = static_cast<double>(foretrace::estimate(job, *built)->step_ns);
   CHECK(sum + computed == doctest::Approx(step).epsilon(1e-4));
 }
 

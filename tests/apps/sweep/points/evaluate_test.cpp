@@ -133,6 +133,26 @@ TEST_CASE("sweep: a recorded run spread over a cluster is what simulate makes of
   CHECK(points[0].metrics.front() != points[3].metrics.front());
 }
 
+TEST_CASE("sweep: what edits say may be an axis, and points are what the same what-ifs give") {
+  const std::string sweep = R"({"schema": "foretrace.sweep/1", "trace": ")" FORETRACE_SOURCE_DIR
+                            R"(/examples/traces/demo_generated_cnn.json.gz", "apply": [)";
+  const auto edited = points_of(sweep + R"({"edits": [
+      {"select": "kind=kernel&name~gemm", "scale": 1},
+      {"select": "kind=kernel&name~elementwise", "scale": 0.5}]}],
+      "axes": [{"pointer": "/apply/0/edits/0/scale", "values": [0.25, 0.5]}]})");
+  const auto scaled =
+      points_of(sweep + R"(null, "scale:select='kind=kernel&name~elementwise',factor=0.5"],
+      "axes": [{"pointer": "/apply/0", "values": ["scale:select='kind=kernel&name~gemm',factor=0.25",
+                                                  "scale:select='kind=kernel&name~gemm',factor=0.5"]}]})");
+  REQUIRE(edited.size() == 2);
+  REQUIRE(scaled.size() == 2);
+  for (std::size_t i = 0; i < 2; ++i) {
+    REQUIRE_MESSAGE(edited[i].reason.empty(), edited[i].reason);
+    CHECK(edited[i].metrics.front() == scaled[i].metrics.front());
+  }
+  CHECK(edited[0].metrics.front() < edited[1].metrics.front());
+}
+
 TEST_CASE("sweep: the memory of a point is the reserved memory that whatif states") {
   const std::string trace = FORETRACE_SOURCE_DIR "/examples/traces/demo_generated_cnn.json.gz";
   const auto points = points_of(R"({"schema": "foretrace.sweep/1", "scenario": {

@@ -52,7 +52,7 @@ void check_points(const Sweep& sweep, bool are_independent) {
     }
     ++computed;
     const Estimate one = *estimates.of((*got)->job);
-    const Estimate other = *estimate(expected->job, build_blocks(expected->job));
+    const Estimate other = *estimate(expected->job);
     CHECK(one.step_ns == other.step_ns);
     CHECK(one.breakdown.total() == other.breakdown.total());
     CHECK(points.amounts((*got)->job) == amounts_of(expected->job));

@@ -197,7 +197,7 @@ TEST_CASE("sweep store: one of a program with fewer metrics is shown, and not go
     REQUIRE_FALSE(reuse.ok());
     CHECK(reuse.error().message ==
           "the folder holds results without the metric 'time_ratio' of this sweep: take another "
-          "one, or --fresh to compute all of them anew");
+          "one, or compute all of them anew");
   }
   change("ALTER TABLE points RENAME COLUMN speedup TO gain");
   const auto unknown = open_stored(folder);

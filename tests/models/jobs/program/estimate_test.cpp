@@ -10,12 +10,11 @@
 #include "tests/configs.h"
 #include "tests/models/jobs/program/selene_job.h"
 
-using foretrace::build_blocks;
+using foretrace::build_program;
 using foretrace::Estimate;
 using foretrace::estimate;
 using foretrace::find_cluster;
 using foretrace::Job;
-using foretrace::JobBlocks;
 using foretrace::ranged_step;
 using foretrace::Recompute;
 using foretrace::Sharding;
@@ -37,11 +36,11 @@ TEST_CASE("estimate: a breakdown sums to the step, and the range holds the step"
   job.plan.pipeline = 8;
   job.plan.data = 2;
   job.global_batch = 64;
-  const JobBlocks blocks = build_blocks(job);
-  const Estimate answer = *estimate(job, blocks);
+  const auto program = *build_program(job);
+  const Estimate answer = *estimate(job, program);
   CHECK(answer.breakdown.total() == doctest::Approx(static_cast<double>(answer.step_ns)));
   CHECK(answer.breakdown.bubble > 0);
-  const auto range = *ranged_step(job, blocks);
+  const auto range = *ranged_step(job, program);
   CHECK(range.step_ns == answer.step_ns);
   CHECK(range.low_ns < answer.step_ns);
   CHECK(range.high_ns > answer.step_ns);
@@ -51,11 +50,11 @@ TEST_CASE("estimate: what no file says of a program widens the range, by more wi
   JobParts given = selene("gpt3_175b");
   Job job = job_of(given);
   job.plan.tensor = 8;
-  const JobBlocks blocks = build_blocks(job);
+  const auto program = *build_program(job);
   given.framework.step_error = 0;
-  const auto narrow = *ranged_step(job, blocks);
+  const auto narrow = *ranged_step(job, program);
   given.framework.step_error = 0.25;
-  const auto wide = *ranged_step(job, blocks);
+  const auto wide = *ranged_step(job, program);
   // Independent errors: the widths add up as squares, 25 % up and 1 - 1 / 1.25 = 20 % down.
   const auto step = static_cast<double>(narrow.step_ns);
   const auto above = static_cast<double>(narrow.high_ns) - step;
@@ -77,7 +76,7 @@ TEST_CASE("estimate: more of anything never makes a step shorter") {
   Job job = job_of(given);
   job.plan.tensor = 8;
   job.global_batch = 8;
-  const auto step = [](const Job& one) { return estimate(one, build_blocks(one))->step_ns; };
+  const auto step = [](const Job& one) { return estimate(one)->step_ns; };
   const std::int64_t base = step(job);
   Job longer = job;
   longer.length = 4096;
@@ -100,7 +99,7 @@ TEST_CASE("estimate: memory follows the formulas of ZeRO") {
   job.global_batch = 8;
   const auto held = [&](Sharding sharding) {
     job.plan.sharding = sharding;
-    return estimate(job, build_blocks(job))->memory.front();
+    return estimate(job)->memory.front();
   };
   const StageMemory none = held(Sharding::none);
   const double parameters = none.weights / 2;
@@ -116,9 +115,9 @@ TEST_CASE("estimate: recomputation trades memory for time") {
   Job job = job_of(given);
   job.plan.tensor = 8;
   job.micro_batch = job.global_batch = 4;
-  const Estimate none = *estimate(job, build_blocks(job));
+  const Estimate none = *estimate(job);
   job.recompute = Recompute::full;
-  const Estimate full = *estimate(job, build_blocks(job));
+  const Estimate full = *estimate(job);
   CHECK(total(full) < total(none));
   CHECK(full.again_ns > 0);
   CHECK(none.again_ns == 0);
@@ -132,13 +131,11 @@ TEST_CASE("estimate: with equal stages the formula is the simulated step") {
   job.plan.tensor = 8;
   job.plan.pipeline = 8;
   job.global_batch = 32;
-  const JobBlocks blocks = build_blocks(job);
-  const Estimate answer = *estimate(job, blocks);
-  const auto parts_of = *step_parts(job, blocks, time_blocks(job, blocks, foretrace::no_scale()),
-                                    foretrace::no_scale());
-  const auto topology = foretrace::pipeline_topology(*job.schedule, parts_of.times.shape, false);
+  const auto program = *build_program(job);
+  const Estimate answer = *estimate(job, program);
+  const auto topology = foretrace::pipeline_topology(*job.schedule, job.shape(), false);
   REQUIRE(topology.ok());
-  const auto graph = pipeline_graph(*topology, parts_of);
+  const auto graph = pipeline_graph(*topology, program.step);
   foretrace::Timeline timeline;
   foretrace::simulate_event_driven(graph.topology(), graph.weights(), timeline);
   CHECK(timeline.span_ns == answer.step_ns);
@@ -152,12 +149,12 @@ TEST_CASE("estimate: decoding counts one token per sequence and holds keys and v
   job.plan.tensor = 8;
   job.global_batch = job.micro_batch = 64;
   CHECK(job.tokens_per_step() == 64);
-  const Estimate answer = *estimate(job, build_blocks(job));
+  const Estimate answer = *estimate(job);
   // 80 layers x 4096 positions x 64 sequences x 2 x 1 head of 128 x 2 bytes
   CHECK(answer.memory.front().activations == doctest::Approx(80. * 4096 * 64 * 2 * 128 * 2));
   Job longer = job;
   longer.keys = 8192;
-  CHECK(estimate(longer, build_blocks(longer))->step_ns > answer.step_ns);
+  CHECK(estimate(longer)->step_ns > answer.step_ns);
 }
 
 TEST_CASE("estimate: tokens that go once to each node, beside other work, cost less") {
@@ -169,15 +166,14 @@ TEST_CASE("estimate: tokens that go once to each node, beside other work, cost l
   job.plan.expert = 64;
   job.global_batch = 64;
   const auto exposed = [&] {
-    return estimate(job, build_blocks(job))
-        ->breakdown.exposed[static_cast<std::size_t>(foretrace::Axis::expert)];
+    return estimate(job)->breakdown.exposed[static_cast<std::size_t>(foretrace::Axis::expert)];
   };
   const double all = exposed();
   given.framework.forwards_tokens = true;
   const double forwarded = exposed();
   CHECK(forwarded < 0.7 * all);
   given.framework.overlaps_experts = true;
-  const Estimate beside = *estimate(job, build_blocks(job));
+  const Estimate beside = *estimate(job);
   CHECK(exposed() < forwarded);
   CHECK(beside.overlapped_ns > 0);
   CHECK(beside.breakdown.total() == doctest::Approx(static_cast<double>(beside.step_ns)));

@@ -5,22 +5,18 @@
 #include <doctest/doctest.h>
 
 #include "models/jobs/program/estimate.h"
-#include "models/jobs/program/rank_program.h"
+#include "models/jobs/program/graphs/rank_nodes.h"
 #include "tests/models/jobs/program/selene_job.h"
 
-using foretrace::build_blocks;
+using foretrace::build_program;
 using foretrace::CollectiveKind;
 using foretrace::estimate;
 using foretrace::Job;
-using foretrace::JobBlocks;
-using foretrace::no_scale;
-using foretrace::rank_program;
+using foretrace::rank_nodes;
 using foretrace::RankNode;
+using foretrace::RankProgram;
 using foretrace::Recompute;
 using foretrace::Sharding;
-using foretrace::step_parts;
-using foretrace::StepParts;
-using foretrace::time_blocks;
 using foretrace::test::job_of;
 using foretrace::test::JobParts;
 using foretrace::test::selene;
@@ -37,25 +33,22 @@ Job sharded(const JobParts& given) {
   return job;
 }
 
-StepParts parts_of(const Job& job) {
-  const JobBlocks blocks = build_blocks(job);
-  return *step_parts(job, blocks, time_blocks(job, blocks, no_scale()), no_scale());
-}
+RankProgram::Step step_of(const Job& job) { return build_program(job)->step; }
 
 }  // namespace
 
 TEST_CASE("sharded passes: the host puts the parts of small tensors in their places") {
   JobParts given = selene("gpt_22b", "deepspeed_zero3_2021");
-  const StepParts with = parts_of(sharded(given));
+  const RankProgram::Step with = step_of(sharded(given));
   given.framework.travel.host_per_rank_ns = 0;
-  const StepParts without = parts_of(sharded(given));
+  const RankProgram::Step without = step_of(sharded(given));
   // Of 48 layers two norms with two tensors each and four biases, two of the last norm: 386 with a
   // part for each of 64 ranks, 8 us each.
-  CHECK(with.update.front() - without.update.front() == 386LL * 64 * 8000);
-  CHECK(with.parameters == without.parameters);
-  CHECK(without.parameters.front() > 0);
+  CHECK(with.stages.front().update - without.stages.front().update == 386LL * 64 * 8000);
+  CHECK(with.stages.front().parameters == without.stages.front().parameters);
+  CHECK(without.stages.front().parameters > 0);
   given.framework.travel.resident_elements = 0;
-  CHECK(parts_of(sharded(given)).parameters.front() == 0);
+  CHECK(step_of(sharded(given)).stages.front().parameters == 0);
 }
 
 TEST_CASE("sharded passes: what the host does per rank grows with the ranks") {
@@ -66,7 +59,7 @@ TEST_CASE("sharded passes: what the host does per rank grows with the ranks") {
       Job job = sharded(given);
       job.plan.data = ranks;
       job.global_batch = ranks;
-      return parts_of(job).backward.front().total;
+      return step_of(job).backward.front().total;
     };
     return backward(8000) - backward(0);
   };
@@ -81,9 +74,9 @@ TEST_CASE("sharded passes: what the host does per rank grows with the ranks") {
 TEST_CASE("sharded passes: tensors that stay between two uses are not collected again") {
   JobParts given = selene("gpt_22b", "deepspeed_zero3_2021");
   given.framework.travel.reuse_elements = 1e12;
-  const double kept = parts_of(sharded(given)).backward.front().total;
+  const double kept = step_of(sharded(given)).backward.front().total;
   given.framework.travel.reuse_elements = 0;
-  CHECK(parts_of(sharded(given)).backward.front().total > kept);
+  CHECK(step_of(sharded(given)).backward.front().total > kept);
 }
 
 TEST_CASE("sharded passes: what the host does is no communication") {
@@ -91,7 +84,7 @@ TEST_CASE("sharded passes: what the host does is no communication") {
   const auto breakdown = [&](double host_ns) {
     given.framework.travel.host_per_rank_ns = host_ns;
     const Job job = sharded(given);
-    return estimate(job, build_blocks(job))->breakdown;
+    return estimate(job)->breakdown;
   };
   constexpr auto data = static_cast<std::size_t>(foretrace::Axis::data);
   const auto with = breakdown(8000);
@@ -103,16 +96,16 @@ TEST_CASE("sharded passes: what the host does is no communication") {
 TEST_CASE("sharded passes: without resharding nothing is collected for the backward pass") {
   JobParts given = selene("gpt_22b", "deepspeed_zero3_2021");
   given.framework.reshards_after_forward = false;
-  const double kept = parts_of(sharded(given)).backward.front().total;
+  const double kept = step_of(sharded(given)).backward.front().total;
   given.framework.reshards_after_forward = true;
   given.framework.travel.reuse_elements = 1e12;  // nothing is collected twice
-  CHECK(parts_of(sharded(given)).backward.front().total > kept);
+  CHECK(step_of(sharded(given)).backward.front().total > kept);
 }
 
 TEST_CASE("sharded passes: a breakdown of tensors that travel alone sums to the step") {
   const JobParts given = selene("gpt_22b", "deepspeed_zero3_2021");
   const Job job = sharded(given);
-  const auto answer = *estimate(job, build_blocks(job));
+  const auto answer = *estimate(job);
   CHECK(answer.breakdown.total() == doctest::Approx(static_cast<double>(answer.step_ns)));
 }
 
@@ -120,7 +113,7 @@ TEST_CASE("sharded passes: programs of ranks collect large tensors one by one") 
   JobParts given = selene("gpt_22b", "deepspeed_zero3_2021");
   const auto count = [&](double elements) {
     const Job job = sharded(given);
-    const auto program = rank_program(job, build_blocks(job), 0);
+    const auto program = rank_nodes(job, *build_program(job), 0);
     REQUIRE_MESSAGE(program.ok(), program.error().message);
     return std::count_if(program->begin(), program->end(), [&](const RankNode& node) {
       return node.collective == CollectiveKind::all_gather && node.bytes == 2 * elements;

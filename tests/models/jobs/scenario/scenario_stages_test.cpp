@@ -36,9 +36,7 @@ Scenario scenario(const std::string& parallelism, const std::string& micro,
   return *std::move(read);
 }
 
-Estimate estimated(const Scenario& scenario) {
-  return *estimate(scenario.job, build_blocks(scenario.job));
-}
+Estimate estimated(const Scenario& scenario) { return *estimate(scenario.job); }
 
 std::string mistake(const std::string& parallelism, const std::string& micro = "2") {
   const auto read = parsed(parallelism, micro);
@@ -115,7 +113,7 @@ TEST_CASE("stages: what cannot be is one line that says where") {
 TEST_CASE("stages: programs of single ranks decline ranks of their own") {
   const Scenario own = scenario(R"({"stages": [{"layers": 24, "data": 2}, {"layers": 24}]})", "2");
   CHECK_FALSE(check_stages_alike(own.job).ok());
-  CHECK_FALSE(unfolded_graph(own.job, build_blocks(own.job), Jitter{}).ok());
+  CHECK_FALSE(unfolded_graph(own.job, *build_program(own.job), Jitter{}).ok());
   CHECK(check_stages_alike(scenario(R"({"stages": [{"layers": 24}, {"layers": 24}]})", "2").job)
             .ok());
 }

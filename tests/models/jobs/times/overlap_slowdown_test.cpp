@@ -4,10 +4,10 @@
 
 #include <doctest/doctest.h>
 
+#include "models/hardware/catalogue/config_files.h"
 #include "tests/configs.h"
 
 using foretrace::find_overlap;
-using foretrace::overlap_names;
 using foretrace::parse_overlap;
 using foretrace::time_beside;
 
@@ -21,8 +21,9 @@ std::string document(const std::string& kernels) {
 }  // namespace
 
 TEST_CASE("overlap: every file reads, and says where its figures are from") {
-  CHECK_FALSE(overlap_names(*foretrace::test::shipped()).empty());
-  for (const std::string& name : overlap_names(*foretrace::test::shipped())) {
+  const auto names = foretrace::config_names(foretrace::test::shipped()->directory(), "overlap");
+  CHECK_FALSE(names.empty());
+  for (const std::string& name : names) {
     CAPTURE(name);
     const auto overlap = find_overlap(*foretrace::test::shipped(), name);
     REQUIRE_MESSAGE(overlap.ok(), overlap.error().message);

@@ -147,11 +147,11 @@ TEST_CASE("a step is chosen by its number, an unknown one is answered with those
   const StepTimes times = steps({10, 20, 30}, {10, 20});
   CHECK(answer_of(times, *parse_step_choice("11"))->step_ns == 20);
   CHECK(answer_of(times, *parse_step_choice("99")).error().message ==
-        "--step 99: the trace has the steps 10, 11, 12");
+        "step 99: the trace has the steps 10, 11, 12");
   CHECK(answer_of(steps({}, {}), *parse_step_choice("3")).error().message ==
-        "--step 3: the trace has no steps");
+        "step 3: the trace has no steps");
   CHECK(parse_step_choice("3x").error().message ==
-        "--step: got '3x', expected median, all or a step number");
+        "step: got '3x', expected median, all or a step number");
 }
 
 /// A host that launches everything in advance, and streams that work at their own rates, each in

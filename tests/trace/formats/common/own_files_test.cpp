@@ -15,13 +15,11 @@ TEST_CASE("own files: the schema of the outermost object counts, a quoted one do
   CHECK(own_schema("").empty());
 }
 
-TEST_CASE("own files: each says which command takes it, a pipe is told to become a file") {
-  CHECK(taker_of("foretrace.training/1", "run.json") == "simulate takes it");
-  CHECK(taker_of("foretrace.training/1", "standard input") == "simulate takes it as a file");
-  CHECK(taker_of("foretrace.cluster/1", "my.json") == "plan MODEL --cluster my.json takes it");
-  CHECK(taker_of("foretrace.accelerator/1", "standard input") ==
-        "whatif TRACE --accelerator FILE takes it");
-  CHECK(taker_of("foretrace.result/2", "out.json").empty());
+TEST_CASE("own files: each says what it is; what users do not write is nothing") {
+  CHECK(kind_of_own("foretrace.training/1") == "a training run");
+  CHECK(kind_of_own("foretrace.cluster/1") == "a cluster");
+  CHECK(kind_of_own("foretrace.result/2").empty());
+  CHECK(kind_of_own("").empty());
 }
 
 }  // namespace

@@ -14,12 +14,12 @@ using foretrace::execute;
 using foretrace::orders_of;
 using foretrace::pipeline_graph;
 using foretrace::pipeline_topology;
+using foretrace::RankProgram;
 using foretrace::ScheduleInfo;
 using foretrace::ScheduleShape;
 using foretrace::sequence_of;
 using foretrace::simulate;
 using foretrace::simulate_event_driven;
-using foretrace::StepParts;
 using foretrace::Timeline;
 using foretrace::schedules::all;
 
@@ -35,33 +35,42 @@ class Draw {
   std::mt19937 random_{11};
 };
 
-StepParts random_parts(const ScheduleInfo& schedule, const ScheduleShape& shape, bool equal,
-                       bool sends, Draw& draw) {
-  StepParts parts;
+RankProgram::Step random_step(const ScheduleInfo& schedule, const ScheduleShape& shape, bool equal,
+                              bool sends, Draw& draw) {
+  RankProgram::Step step;
   const std::size_t positions = std::size_t{shape.stages} * shape.chunks;
-  parts.times.shape = shape;
+  step.times.shape = shape;
   const auto fill = [&](std::vector<std::int64_t>& list, std::size_t count, std::int64_t most) {
     const std::int64_t one = draw(0, most);
     for (std::size_t i = 0; i < count; ++i) list.push_back(equal ? one : draw(0, most));
   };
-  fill(parts.times.forward, positions, 1000);
-  fill(parts.times.backward, positions, 2000);
-  if (schedule.splits_backward) fill(parts.times.weights, positions, 1000);
-  fill(parts.times.send_forward, positions - 1, sends ? 1500 : 0);
-  fill(parts.times.send_backward, positions - 1, sends ? 1500 : 0);
-  fill(parts.gradients, shape.stages, 500);
-  fill(parts.update, shape.stages, 500);
-  fill(parts.parameters, shape.stages, 500);
-  return parts;
+  fill(step.times.forward, positions, 1000);
+  fill(step.times.backward, positions, 2000);
+  if (schedule.splits_backward) fill(step.times.weights, positions, 1000);
+  fill(step.times.send_forward, positions - 1, sends ? 1500 : 0);
+  fill(step.times.send_backward, positions - 1, sends ? 1500 : 0);
+  std::vector<std::int64_t> gradients;
+  std::vector<std::int64_t> update;
+  std::vector<std::int64_t> parameters;
+  fill(gradients, shape.stages, 500);
+  fill(update, shape.stages, 500);
+  fill(parameters, shape.stages, 500);
+  for (std::size_t i = 0; i < shape.stages; ++i) {
+    RankProgram::Stage& stage = step.stages.emplace_back();
+    stage.gradients = gradients[i];
+    stage.update = update[i];
+    stage.parameters = parameters[i];
+  }
+  return step;
 }
 
 // Gradients when a stage is done, all meet, then updates.
-std::int64_t step_of(const StepParts& parts, const std::vector<std::int64_t>& stage_end) {
+std::int64_t step_of(const RankProgram::Step& step, const std::vector<std::int64_t>& stage_end) {
   std::int64_t met = 0;
   std::int64_t last = 0;
   for (std::size_t i = 0; i < stage_end.size(); ++i) {
-    met = std::max(met, stage_end[i] + parts.gradients[i]);
-    last = std::max(last, parts.update[i] + parts.parameters[i]);
+    met = std::max(met, stage_end[i] + step.stages[i].gradients);
+    last = std::max(last, step.stages[i].update + step.stages[i].parameters);
   }
   return met + last;
 }
@@ -85,10 +94,10 @@ TEST_CASE("pipeline graph: 10,000 random programs take as long as their schedule
     REQUIRE(foretrace::validate(topology->graph).ok());
     const auto sequence = sequence_of(schedule, shape, orders_of(schedule, shape));
     for (int i = 0; i < 50; ++i) {
-      const StepParts parts = random_parts(schedule, shape, i % 2 == 0, sends, draw);
-      const auto graph = pipeline_graph(*topology, parts);
-      const auto executed = execute(schedule, parts.times, *sequence);
-      const std::int64_t expected = step_of(parts, executed.stage_end_ns);
+      const RankProgram::Step step = random_step(schedule, shape, i % 2 == 0, sends, draw);
+      const auto graph = pipeline_graph(*topology, step);
+      const auto executed = execute(schedule, step.times, *sequence);
+      const std::int64_t expected = step_of(step, executed.stage_end_ns);
       CAPTURE(schedule.name);
       CAPTURE(stages);
       CAPTURE(shape.micro_batches);
@@ -112,9 +121,9 @@ TEST_CASE("pipeline graph: sends beside computation delay what waits for them, a
     const auto beside = pipeline_topology(schedule, shape, true);
     const auto without = pipeline_topology(schedule, shape, false);
     REQUIRE((beside.ok() && without.ok()));
-    const StepParts parts = random_parts(schedule, shape, true, true, draw);
-    const std::int64_t with_sends = simulate(pipeline_graph(*beside, parts)).span_ns;
-    CHECK(with_sends >= simulate(pipeline_graph(*without, parts)).span_ns);
+    const RankProgram::Step step = random_step(schedule, shape, true, true, draw);
+    const std::int64_t with_sends = simulate(pipeline_graph(*beside, step)).span_ns;
+    CHECK(with_sends >= simulate(pipeline_graph(*without, step)).span_ns);
     CHECK(beside->graph.size() > without->graph.size());
   }
 }

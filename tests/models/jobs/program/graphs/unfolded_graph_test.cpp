@@ -10,16 +10,13 @@
 #include "sim/graph/validate.h"
 #include "tests/models/jobs/program/selene_job.h"
 
-using foretrace::build_blocks;
+using foretrace::build_program;
 using foretrace::find_schedule;
 using foretrace::Jitter;
 using foretrace::Job;
-using foretrace::no_scale;
 using foretrace::pipeline_graph;
 using foretrace::pipeline_topology;
 using foretrace::simulate;
-using foretrace::step_parts;
-using foretrace::time_blocks;
 using foretrace::unfolded_graph;
 using foretrace::test::job_of_64;
 using foretrace::test::JobParts;
@@ -28,16 +25,14 @@ using foretrace::test::selene;
 namespace {
 
 std::int64_t folded_ns(const Job& job) {
-  const auto blocks = build_blocks(job);
-  const auto given = *step_parts(job, blocks, time_blocks(job, blocks, no_scale()), no_scale());
-  const auto topology =
-      pipeline_topology(*job.schedule, given.times.shape, !job.framework->sends_block);
+  const auto program = *build_program(job);
+  const auto topology = pipeline_topology(*job.schedule, job.shape(), !job.framework->sends_block);
   REQUIRE(topology.ok());
-  return simulate(pipeline_graph(*topology, given)).span_ns;
+  return simulate(pipeline_graph(*topology, program.step)).span_ns;
 }
 
 std::int64_t unfolded_ns(const Job& job, const Jitter& jitter) {
-  const auto graph = unfolded_graph(job, build_blocks(job), jitter);
+  const auto graph = unfolded_graph(job, *build_program(job), jitter);
   REQUIRE_MESSAGE(graph.ok(), (graph.ok() ? "" : graph.error().message));
   return simulate(*graph).span_ns;
 }
@@ -64,7 +59,7 @@ TEST_CASE("unfolded step: without jitter it takes as long as the folded one") {
 TEST_CASE("unfolded step: every rank has its lanes, and groups meet") {
   const JobParts given = selene("gpt_22b", "megatron_core");
   const Job job = job_of_64(given);
-  const auto graph = unfolded_graph(job, build_blocks(job), {});
+  const auto graph = unfolded_graph(job, *build_program(job), {});
   REQUIRE(graph.ok());
   CHECK(validate(*graph).ok());
   // 64 ranks x (computation, two ways to send), 8 tensor groups, 32 meetings of copies and one of
@@ -98,7 +93,7 @@ TEST_CASE("unfolded step: more tasks than memory holds are refused") {
   Job job = job_of_64(given);
   job.plan.data = 4096;
   job.global_batch = 4096. * 4096;
-  const auto graph = unfolded_graph(job, build_blocks(job), {});
+  const auto graph = unfolded_graph(job, *build_program(job), {});
   REQUIRE_FALSE(graph.ok());
   CHECK(graph.error().message.find("every rank for itself takes about") != std::string::npos);
 }

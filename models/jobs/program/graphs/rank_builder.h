@@ -1,25 +1,26 @@
-// Builds the program of one rank: passes in the order of the schedule, and the end of the step.
+// Builds the nodes of one rank: passes in the order of the schedule, and the end of the step.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string_view>
-#include <utility>
 #include <vector>
 
-#include "models/jobs/program/rank_program.h"
+#include "models/jobs/program/graphs/rank_nodes.h"
+#include "models/jobs/program/stages.h"
 
 namespace foretrace {
 
 /// References live longer than it.
 class RankBuilder {
  public:
-  RankBuilder(const Job& job, const JobBlocks& blocks, std::vector<BlockTimes> times,
-              StepParts parts, std::uint32_t stage)
+  RankBuilder(const Job& job, const RankProgram& program, std::uint32_t stage)
       : job_(job),
-        blocks_(blocks),
-        times_(std::move(times)),
-        parts_(std::move(parts)),
+        program_(program),
+        blocks_(*program.blocks),
+        step_(program.step),
+        own_(step_.stages[stage]),
         stage_(stage),
         plan_(stage_plan(job, stage)) {}
 
@@ -30,20 +31,13 @@ class RankBuilder {
     double dense = 0;
     double expert = 0;
   };
-  /// Elements that the parameters of the stage have on this rank.
-  struct StageWeights {
-    double dense = 0;
-    double expert = 0;
-    double resident = 0;  ///< of tensors that stay on every rank
-    double tied = 0;      ///< of a table that another stage has, too
-  };
   /// One number.
   static constexpr double norm_bytes = 4;
 
   void pass(const ScheduleStep& step);
-  void blocks(const std::vector<BlockRun>& runs, bool backward, bool is_last);
+  void blocks(std::span<const BlockRun> runs, bool backward, bool is_last);
   void block(std::uint32_t index, bool backward);
-  [[nodiscard]] static bool is_in_pieces(const std::vector<Action>& actions, std::size_t at);
+  [[nodiscard]] static bool is_in_pieces(std::span<const Action> actions, std::size_t at);
   void in_pieces(const Action& pieces, const Action& product);
   void action(const Action& action);
   void compute(std::string_view name, double ns);
@@ -52,17 +46,16 @@ class RankBuilder {
   void beside(std::string_view name, CollectiveKind kind, const GridAxis& group, double bytes);
   void message(RankNodeType type, std::uint32_t position, std::uint32_t micro_batch, bool forward);
 
-  [[nodiscard]] std::vector<double> pieces_of(const BlockTimes& block, double least) const;
-  void collect(const BlockTimes& block);
-  void divide_gradients(const BlockTimes& block);
+  [[nodiscard]] std::vector<double> pieces_of(const RankProgram::Block& block, double least) const;
+  void collect(const RankProgram::Block& block);
+  void divide_gradients(const RankProgram::Block& block);
 
-  [[nodiscard]] StageWeights weights_of_stage() const;
-  [[nodiscard]] bool states_gradients() const;
+  [[nodiscard]] Amounts own_weights() const { return {own_.dense - own_.tied_here, own_.expert}; }
   void exchange(std::string_view name, CollectiveKind kind, const Amounts& bytes, bool is_beside);
   void reduce_gradients(const Amounts& elements, bool is_beside);
-  void gradients_of(const BlockTimes& block);
+  void gradients_of(const RankProgram::Block& block);
   void early_parameters();
-  void late_parameters(const StageWeights& own);
+  void late_parameters();
   void end();
 
   std::uint32_t add(RankNode node);
@@ -77,9 +70,10 @@ class RankBuilder {
   }
 
   const Job& job_;
-  const JobBlocks& blocks_;
-  std::vector<BlockTimes> times_;
-  StepParts parts_;
+  const RankProgram& program_;
+  const std::vector<RankProgram::Block>& blocks_;
+  const RankProgram::Step& step_;
+  const RankProgram::Stage& own_;
   std::uint32_t stage_;
   ParallelPlan plan_;
   std::vector<RankNode> nodes_;
@@ -89,8 +83,7 @@ class RankBuilder {
   std::optional<std::uint32_t> received_;  // the last message
   // The last collective of parameters or gradients.
   std::optional<std::uint32_t> traveled_;
-  Amounts waiting_;        // gradients that wait for their bucket, in elements
-  double late_share_ = 1;  // of the parameters that come at the end of the step
+  Amounts waiting_;  // gradients that wait for their bucket, in elements
 };
 
 }  // namespace foretrace

@@ -1,4 +1,4 @@
-#include "models/jobs/program/rank_program.h"
+#include "models/jobs/program/graphs/rank_nodes.h"
 
 #include <algorithm>
 #include <array>
@@ -7,12 +7,13 @@
 #include <doctest/doctest.h>
 
 #include "models/hardware/catalogue/accelerator.h"
+#include "models/jobs/program/estimate.h"
 #include "tests/configs.h"
 #include "tests/models/jobs/program/selene_job.h"
 
 using foretrace::Axis;
 using foretrace::axis_of;
-using foretrace::build_blocks;
+using foretrace::build_program;
 using foretrace::CollectiveKind;
 using foretrace::find_cluster;
 using foretrace::find_framework;
@@ -21,7 +22,7 @@ using foretrace::find_schedule;
 using foretrace::first_of_group;
 using foretrace::GridAxis;
 using foretrace::Job;
-using foretrace::rank_program;
+using foretrace::rank_nodes;
 using foretrace::RankNode;
 using foretrace::RankNodeType;
 using foretrace::Sharding;
@@ -32,14 +33,14 @@ using foretrace::test::selene;
 namespace {
 
 std::vector<RankNode> program_of(const Job& job, std::uint32_t stage) {
-  auto program = rank_program(job, build_blocks(job), stage);
-  REQUIRE_MESSAGE(program.ok(), program.error().message);
-  return std::move(*program);
+  auto nodes = rank_nodes(job, *build_program(job), stage);
+  REQUIRE_MESSAGE(nodes.ok(), nodes.error().message);
+  return std::move(*nodes);
 }
 
 }  // namespace
 
-TEST_CASE("rank program: every send has its receive, with the same bytes and the same message") {
+TEST_CASE("rank nodes: every send has its receive, with the same bytes and the same message") {
   const JobParts given = selene("gpt_22b");
   for (const std::uint32_t chunks : {1U, 3U}) {
     Job job = job_of_64(given);
@@ -65,7 +66,7 @@ TEST_CASE("rank program: every send has its receive, with the same bytes and the
   }
 }
 
-TEST_CASE("rank program: a node waits for nodes before it alone, and its chain is never cut") {
+TEST_CASE("rank nodes: a node waits for nodes before it alone, and its chain is never cut") {
   const JobParts given = selene("gpt_22b");
   const std::vector<RankNode> program = program_of(job_of_64(given), 1);
   REQUIRE(program.size() > 100);
@@ -75,14 +76,13 @@ TEST_CASE("rank program: a node waits for nodes before it alone, and its chain i
   }
 }
 
-TEST_CASE("rank program: without a pipeline its computation and collectives add up to the step") {
+TEST_CASE("rank nodes: without a pipeline its computation and collectives add up to the step") {
   const JobParts given = selene("gpt_22b");
   Job job = job_of_64(given);
   job.plan.pipeline = 1;
   job.plan.data = 1;
   job.global_batch = 4;
   job.micro_batch = 4;
-  const auto blocks = build_blocks(job);
   // The longest way through the nodes.
   std::vector<double> ends;
   const std::vector<RankNode> program = program_of(job, 0);
@@ -94,12 +94,12 @@ TEST_CASE("rank program: without a pipeline its computation and collectives add 
     longest = std::max(longest, ends.back());
   }
   // Kernels beside a collective are slower in the estimate; here they are as fast as alone.
-  const double step = static_cast<double>(estimate(job, blocks)->step_ns);
+  const double step = static_cast<double>(foretrace::estimate(job)->step_ns);
   CHECK(longest < step);
   CHECK(longest > 0.95 * step);
 }
 
-TEST_CASE("rank program: gradients go as the plan shards them") {
+TEST_CASE("rank nodes: gradients go as the plan shards them") {
   const JobParts given = selene("gpt_22b");
   Job job = job_of_64(given);
   const auto count = [&](CollectiveKind kind) {
@@ -116,7 +116,7 @@ TEST_CASE("rank program: gradients go as the plan shards them") {
   CHECK(count(CollectiveKind::reduce_scatter) > 100);
 }
 
-TEST_CASE("rank program: sharded parameters come early and the update waits for the gradients") {
+TEST_CASE("rank nodes: sharded parameters come early and the update waits for the gradients") {
   JobParts given = selene("gpt_22b");
   auto llama = find_model(*foretrace::test::shipped(), "llama3_8b");
   auto titan = find_framework(*foretrace::test::shipped(), "torchtitan");
@@ -166,7 +166,7 @@ TEST_CASE("rank program: sharded parameters come early and the update waits for 
     return *std::max_element(ends.begin(), ends.end());
   };
   // Kernels beside collectives are as fast as alone here.
-  const auto step = static_cast<double>(estimate(job, build_blocks(job))->step_ns);
+  const auto step = static_cast<double>(estimate(job)->step_ns);
   CHECK(longest_way(program) < 1.02 * step);
   CHECK(longest_way(program) > 0.85 * step);
   // On links that hardly move nothing hides the collectives: the step is at least their sum.
@@ -181,7 +181,7 @@ TEST_CASE("rank program: sharded parameters come early and the update waits for 
   CHECK(longest_way(slow) >= traveling);
 }
 
-TEST_CASE("rank program: shards of a part of the data group have copies, which add up theirs") {
+TEST_CASE("rank nodes: shards of a part of the data group have copies, which add up theirs") {
   const JobParts given = selene("gpt_22b");
   Job job = job_of_64(given);
   job.plan.pipeline = 1;
@@ -227,7 +227,7 @@ TEST_CASE("rank program: shards of a part of the data group have copies, which a
   CHECK(first_of_group(copies, 35) == 3);
 }
 
-TEST_CASE("rank program: ranks of a group lie a stride apart") {
+TEST_CASE("rank nodes: ranks of a group lie a stride apart") {
   // Two data ranks of eight tensor ranks: rank 11 and rank 3.
   CHECK(first_of_group(GridAxis{2, 8}, 11) == 3);
   CHECK(first_of_group(GridAxis{8, 1}, 11) == 8);

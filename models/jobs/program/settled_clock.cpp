@@ -1,0 +1,75 @@
+// The clock that products of a job settle at.
+#include "models/hardware/costs/rates.h"
+#include "models/hardware/power/power_clock.h"
+#include "models/jobs/program/rank_program.h"
+
+namespace foretrace {
+namespace {
+
+void add_duty(const PassTime& time, double count, double intensity, Duty& duty) {
+  const auto computed = [&time](CostSource source) {
+    return time.computed[static_cast<std::size_t>(source)];
+  };
+  const double attention = computed(CostSource::attention);
+  duty.products += count * (computed(CostSource::product) + intensity * attention);
+  duty.memory += count * (computed(CostSource::memory) + (1 - intensity) * attention);
+  for (const double exposed : time.exposed) duty.waiting += count * exposed;
+  duty.idle += count * time.host_bound;
+}
+
+double clock_factor(const SustainedClock& clock, double now, CostSource source) {
+  return (source == CostSource::product ? clock.typical : clock.high) / now;
+}
+
+// Share of a stage's own work that it waits for others, at both ends of a step.
+double waiting_share(const Job& job) {
+  return static_cast<double>(job.plan.pipeline - 1) /
+         (static_cast<double>(job.micro_batches()) * job.chunks);
+}
+
+// Products run at the clock of their duty in layers; rates of attention were measured at the high
+// one.
+double settled_clock(const Job& job, const RankProgram& program) {
+  const SustainedClock& clock = job.cluster->accelerator.sustained_clock;
+  double now = clock.typical;
+  // The duty depends on the clock and the clock on the duty, each weakly.
+  for (int round = 0; round < 3; ++round) {
+    SourceScale scale = no_scale();
+    for (const CostSource source : {CostSource::product, CostSource::attention}) {
+      scale[static_cast<std::size_t>(source)] = clock_factor(clock, now, source);
+    }
+    Duty duty;
+    for (const BlockRun& run : program.order) {
+      for (const RankProgram::BlockPass* pass : (*program.blocks)[run.block].passes()) {
+        add_duty(time_of(program.actions_of(*pass), *job.framework, scale), run.count,
+                 program.attention_intensity, duty);
+      }
+    }
+    // Stages wait for each other at both ends of a step.
+    duty.idle += waiting_share(job) * (duty.products + duty.memory + duty.waiting + duty.idle);
+    now = clock_at_duty(clock, duty);
+  }
+  return now;
+}
+
+bool has_free_clock(const Job& job) {
+  const SustainedClock& clock = job.cluster->accelerator.sustained_clock;
+  return uses_matrix_units(job.precisions.activations) && clock.low < clock.high;
+}
+
+}  // namespace
+
+double clock_share(const Job& job) { return has_free_clock(job) ? waiting_share(job) : 0; }
+
+SourceScale settled_scale(const Job& job, const RankProgram& lowered) {
+  SourceScale scale = no_scale();
+  if (!has_free_clock(job)) return scale;
+  const double now = settled_clock(job, lowered);
+  for (const CostSource source : {CostSource::product, CostSource::attention}) {
+    scale[static_cast<std::size_t>(source)] =
+        clock_factor(job.cluster->accelerator.sustained_clock, now, source);
+  }
+  return scale;
+}
+
+}  // namespace foretrace

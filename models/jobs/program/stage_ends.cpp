@@ -1,0 +1,222 @@
+#include "models/jobs/program/stage_ends.h"
+
+#include <algorithm>
+
+#include "models/jobs/program/gradient_sum.h"
+#include "models/jobs/program/sharded_passes.h"
+#include "models/jobs/times/two_lanes.h"
+#include "models/jobs/workloads/layered.h"
+#include "sim/core/whole.h"
+
+namespace foretrace {
+namespace {
+
+// Of the optimizer, per parameter; 0 where none was recorded.
+double recorded_update_ns(const TransformerSpec& model) {
+  const bool is_known = model.layered != nullptr && model.layered->recorded.has_value();
+  return is_known ? model.layered->recorded->update_ns : 0;
+}
+
+// What a window no longer sees is thrown away.
+double kept_positions(const Job& job, const RankProgram::Block& layer) {
+  const double all = job.pass == Pass::decode ? job.keys : job.length;
+  return (layer.window > 0 ? std::min(all, layer.window) : all) / job.plan.context;
+}
+
+}  // namespace
+
+double StageEnds::collective_ns(const GridAxis& axis, CollectiveKind kind, double bytes) const {
+  return scaled_collective_ns(*job_.cluster, axis, {kind, bytes, {}}, scale_);
+}
+
+// Sharded parameters: what every rank of the stage keeps.
+void StageEnds::add_resident(const BlockRun& run, RankProgram::Stage& own) const {
+  const std::uint32_t ranks = shard_axis(plan_).size;
+  for (const double n : blocks_[run.block].traveling) {
+    if (n >= job_.framework->travel.resident_elements) continue;
+    own.resident += run.count * n;
+    own.resident_parts += run.count * std::min<double>(n, ranks);
+  }
+}
+
+RankProgram::Stage StageEnds::stage_sums(std::uint32_t stage) const {
+  RankProgram::Stage own;
+  bool has_embedding = false;
+  bool has_head = false;
+  for (std::uint32_t chunk = 0; chunk < job_.chunks; ++chunk) {
+    for (const BlockRun& run : step_.position(position_at(stage, chunk))) {
+      const RankProgram::Block& block = blocks_[run.block];
+      own.dense += run.count * block.dense_weights;
+      own.expert += run.count * block.expert_weights;
+      own.tensors += run.count * block.tensors;
+      has_embedding = has_embedding || block.role == BlockRole::embedding;
+      has_head = has_head || block.role == BlockRole::head;
+      if (plan_.sharding == Sharding::parameters) add_resident(run, own);
+      if (block.role == BlockRole::layer) own.positions += run.count * kept_positions(job_, block);
+      // Logits and losses of one micro-batch are gone when the next one comes.
+      if (block.role == BlockRole::head) {
+        own.working = std::max(own.working, block.kept_bytes);
+      } else {
+        own.kept += run.count * block.kept_bytes;
+      }
+      own.working = std::max(own.working, block.working_bytes);
+      own.largest = std::max(own.largest, block.dense_weights + block.expert_weights);
+    }
+  }
+  const double tied = program_.tied_weights / (job_.has_own_ranks() ? plan_.tensor : 1);
+  if (has_embedding && has_head) own.tied_here = tied;
+  if (has_embedding != has_head) own.tied_away = tied;
+  return own;
+}
+
+double StageEnds::reduction_ns(double dense, double expert) {
+  if (dense == bucket_dense_ && expert == bucket_expert_) return bucket_ns_;
+  const CollectiveKind kind = plan_.sharding == Sharding::none ? CollectiveKind::all_reduce
+                                                               : CollectiveKind::reduce_scatter;
+  const double bytes = job_.framework->reduce_bytes;
+  bucket_dense_ = dense;
+  bucket_expert_ = expert;
+  bucket_ns_ =
+      gradient_sum_ns(job_, axis_of(plan_, Axis::data), {kind, dense * bytes, {}}, scale_) +
+      gradient_sum_ns(job_, expert_copies(plan_), {kind, expert * bytes, {}}, scale_);
+  return bucket_ns_;
+}
+
+double StageEnds::gradient_ns(const Exchange& stated) const {
+  const double ns =
+      gradient_sum_ns(job_, gradient_axis(plan_, stated), {stated.kind, stated.bytes, {}}, scale_);
+  return ns > 0 ? ns + stated.delay_ns : 0;
+}
+
+// What is started while the last micro-batch runs backward: as much of it as nothing hides.
+// `start` is called when a block is done, and with none at the end.
+template <typename Start>
+double StageEnds::beside_backward(std::uint32_t stage, const Start& start) const {
+  TwoLanes lanes(job_.framework->communication_slowdown.typical);
+  double computed = 0;
+  for (std::uint32_t chunk = job_.chunks; chunk-- > 0;) {
+    const std::vector<std::uint32_t> blocks = expanded(step_.position(position_at(stage, chunk)));
+    for (std::size_t i = blocks.size(); i-- > 0;) {
+      const RankProgram::Block& block = blocks_[blocks[i]];
+      lanes.compute(block.backward.time.total, job_.framework->product_slowdown.typical);
+      computed += block.backward.time.total;
+      start(lanes, &block);
+    }
+  }
+  start(lanes, nullptr);
+  static_cast<void>(lanes.wait_all());
+  return lanes.now() - computed;
+}
+
+// Recorded layers have collectives of their own; of others, buckets leave.
+double StageEnds::exposed_reduction(std::uint32_t stage, double dense, double expert) {
+  if (program_.states_gradients()) {
+    return beside_backward(stage, [this](TwoLanes& lanes, const RankProgram::Block* block) {
+      if (block == nullptr) return;
+      for (const Exchange& stated : block->gradients) {
+        if (const double ns = gradient_ns(stated); ns > 0) static_cast<void>(lanes.start(ns));
+      }
+    });
+  }
+  if (!job_.framework->overlaps_gradients) return reduction_ns(dense, expert);
+  const double bucket = bucket_elements(plan_);
+  double waiting_dense = 0;
+  double waiting_expert = 0;
+  return beside_backward(stage, [&](TwoLanes& lanes, const RankProgram::Block* block) {
+    if (block != nullptr) {
+      waiting_dense += block->dense_weights;
+      waiting_expert += block->expert_weights;
+    }
+    const double waiting = waiting_dense + waiting_expert;
+    if (block == nullptr ? !(waiting > 0) : waiting < bucket) return;
+    static_cast<void>(lanes.start(reduction_ns(waiting_dense, waiting_expert)));
+    waiting_dense = waiting_expert = 0;
+  });
+}
+
+// The first bucket has nothing to hide behind, the others have the first forward pass.
+void StageEnds::collect_parameters(std::uint32_t stage, RankProgram::Stage& own) const {
+  const double dense = own.dense - own.tied_here;
+  const double bytes = job_.framework->gather_bytes;
+  const double all =
+      collective_ns(axis_of(plan_, Axis::data), CollectiveKind::all_gather, dense * bytes) +
+      collective_ns(expert_copies(plan_), CollectiveKind::all_gather, own.expert * bytes);
+  own.parameters = to_whole(all);
+  if (!job_.framework->overlaps_parameters || !(all > 0)) return;
+  const double bucket = bucket_elements(plan_);
+  const double first = all * std::min(1.0, bucket / std::max(dense + own.expert, 1.0));
+  double window = 0;
+  for (std::uint32_t chunk = 0; chunk < job_.chunks; ++chunk) {
+    window += step_.forward[position_at(stage, chunk)].total;
+  }
+  const double hidden =
+      std::min(all - first, window / job_.framework->communication_slowdown.typical);
+  own.parameters = to_whole(all - hidden);
+  own.late_share = std::min(1.0, static_cast<double>(own.parameters) / all);
+}
+
+double StageEnds::update_ns(const RankProgram::Stage& own) const {
+  const bool is_whole = plan_.sharding == Sharding::none;
+  const double share = is_whole ? 1 : 1.0 / plan_.shards();
+  const double expert_share = is_whole ? 1 : 1.0 / std::max(1U, expert_copies(plan_).size);
+  const double updated = (own.dense - own.tied_here) * share + own.expert * expert_share;
+  if (const double recorded = recorded_update_ns(*job_.model); recorded > 0) {
+    return updated * recorded * scale_[static_cast<std::size_t>(CostSource::recorded)];
+  }
+  const double device = kernels_.move(updated * job_.framework->update_bytes, 10).ns *
+                        scale_[static_cast<std::size_t>(CostSource::memory)];
+  const double host = own.tensors * job_.framework->update_kernels *
+                      job_.framework->host_kernel_ns.typical *
+                      scale_[static_cast<std::size_t>(CostSource::host)];
+  return std::max(device, host);
+}
+
+void StageEnds::end_stage(std::uint32_t stage, RankProgram::Stage& own) {
+  const double dense = own.dense - own.tied_here;
+  const Sharding sharding = plan_.sharding;
+  double reduction =
+      sharding == Sharding::parameters ? 0 : exposed_reduction(stage, dense, own.expert);
+  if (own.tied_away > 0) {
+    reduction += collective_ns(embedding_axis(job_), CollectiveKind::all_reduce,
+                               own.tied_away * job_.framework->reduce_bytes);
+  }
+  own.gradients = to_whole(reduction);
+  const ShardedPasses sharded(job_, plan_, blocks_, scale_, kernels_);
+  const ShardedPasses::ResidentCollection residents = sharded.resident_collection(own);
+  own.parameters = to_whole(residents.gather);
+  if (sharding == Sharding::optimizer || sharding == Sharding::gradients) {
+    collect_parameters(stage, own);
+  }
+  own.update = to_whole(update_ns(own) + residents.host);
+}
+
+// Stages in the middle are mostly alike.
+bool StageEnds::is_as_before(std::uint32_t stage) const {
+  if (stage == 0 || stage_plan(job_, stage) != stage_plan(job_, stage - 1)) return false;
+  for (std::uint32_t chunk = 0; chunk < job_.chunks; ++chunk) {
+    const auto here = step_.position(position_at(stage, chunk));
+    const auto before = step_.position(position_at(stage - 1, chunk));
+    if (!std::equal(here.begin(), here.end(), before.begin(), before.end())) return false;
+  }
+  return true;
+}
+
+std::vector<RankProgram::Stage> StageEnds::all() {
+  std::vector<RankProgram::Stage> stages;
+  stages.reserve(job_.plan.pipeline);
+  for (std::uint32_t stage = 0; stage < job_.plan.pipeline; ++stage) {
+    if (is_as_before(stage)) {
+      stages.push_back(stages.back());
+      continue;
+    }
+    if (job_.has_own_ranks()) {
+      plan_ = stage_plan(job_, stage);
+      bucket_dense_ = bucket_expert_ = -1;
+    }
+    stages.push_back(stage_sums(stage));
+    if (job_.trains()) end_stage(stage, stages.back());
+  }
+  return stages;
+}
+
+}  // namespace foretrace

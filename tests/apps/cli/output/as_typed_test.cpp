@@ -1,0 +1,74 @@
+#include "apps/cli/output/as_typed.h"
+
+#include <string>
+#include <string_view>
+
+#include <doctest/doctest.h>
+
+#include "trace/formats/common/own_files.h"
+
+namespace foretrace::app {
+namespace {
+
+TEST_CASE("as typed: what an error is about becomes the option that asked for it") {
+  CHECK(as_typed("memory budget: got '0', expected from 1 B to 100 PB") ==
+        "--memory-budget: got '0', expected from 1 B to 100 PB");
+  CHECK(as_typed("order by memory: the trace records no tensors") ==
+        "--by memory: the trace records no tensors");
+  CHECK(as_typed("step: got '3x', expected median, all or a step number") ==
+        "--step: got '3x', expected median, all or a step number");
+  CHECK(as_typed("step -7: the trace has no steps") == "--step -7: the trace has no steps");
+}
+
+TEST_CASE("as typed: advice names the option, wherever it stands") {
+  CHECK(as_typed("t: node 2 'all': no duration is recorded for 8 bytes; give the rate of the "
+                 "network") ==
+        "t: node 2 'all': no duration is recorded for 8 bytes; give the rate with "
+        "--network-bandwidth");
+  CHECK(as_typed("rank all: no work and no times, expected an order by memory") ==
+        "--rank-all: no work and no times, expected --by memory");
+}
+
+TEST_CASE("as typed: what a file is becomes the command that takes it; a pipe becomes a file") {
+  const auto told = [](const std::string& file, const std::string& kind) {
+    return as_typed(file + ": holds a schema, expected a trace (it is " + kind + ")");
+  };
+  CHECK(told("run.json", "a training run") ==
+        "run.json: holds a schema, expected a trace (simulate takes it)");
+  CHECK(told("standard input", "a training run") ==
+        "standard input: holds a schema, expected a trace (simulate takes it as a file)");
+  CHECK(told("my.json", "a cluster") ==
+        "my.json: holds a schema, expected a trace (plan MODEL --cluster my.json takes it)");
+  CHECK(told("standard input", "an accelerator") ==
+        "standard input: holds a schema, expected a trace (whatif TRACE --accelerator FILE takes "
+        "it)");
+  CHECK(as_typed("explain: my.json holds a schema, expected a name (it is a model)") ==
+        "explain: my.json holds a schema, expected a name (plan my.json --cluster NAME takes it)");
+  CHECK(as_typed("a.json: /schema: got 'x', expected y; it is a what-if") ==
+        "a.json: /schema: got 'x', expected y; whatif TRACE --apply @a.json takes it");
+  CHECK(told("run.json", "a surprise").ends_with("(it is a surprise)"));
+}
+
+TEST_CASE("as typed: a command takes each kind of file that users write") {
+  for (const std::string name :
+       {"scenario", "training", "schedule", "serving", "streams", "mapping", "storage", "federated",
+        "sweep", "accelerator", "cluster", "framework", "model", "what_if", "kernel_table",
+        "attention"}) {
+    const std::string_view kind = trace::formats::kind_of_own("foretrace." + name + "/1");
+    CHECK_MESSAGE(!kind.empty(), name);
+    CHECK(as_typed("f: holds it, expected a trace (it is " + std::string(kind) + ")")
+              .ends_with(" takes it)"));
+  }
+}
+
+TEST_CASE("as typed: files that are called like a question, and other texts, stay") {
+  for (const char* const text :
+       {"", "step", "step: no such file or directory", "step 5.json: no such file or directory",
+        "step_9: not JSON", "memory budget", "memory budgets: a folder", "best set of 3",
+        "run.json: memory budget: as it was", "--step 9: the trace has no steps"}) {
+    CHECK(as_typed(text) == text);
+  }
+}
+
+}  // namespace
+}  // namespace foretrace::app
