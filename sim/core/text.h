@@ -40,11 +40,6 @@ namespace foretrace {
   return lower;
 }
 
-[[nodiscard]] constexpr bool equals_ignore_case(std::string_view a, std::string_view b) {
-  return std::equal(a.begin(), a.end(), b.begin(), b.end(),
-                    [](char x, char y) { return to_lower(x) == to_lower(y); });
-}
-
 [[nodiscard]] constexpr bool contains_ignore_case(std::string_view text, std::string_view part) {
   return std::search(text.begin(), text.end(), part.begin(), part.end(),
                      [](char x, char y) { return to_lower(x) == to_lower(y); }) != text.end() ||

@@ -161,7 +161,8 @@ class Editor {
   ///   before   s: a b c        after set_order({c, a, b})   s: c a b
   ///
   /// A schedule by hand: the tasks follow each other as they are listed, from the place of the
-  /// first listed one on. A task that is moved before its launch takes the launch along.
+  /// first listed one on. One that stands behind the one before it already stays where it is.
+  /// A task that is moved before its launch takes the launch along.
   void set_order(std::span<const TaskId> tasks);
   /// Smaller goes first on lanes with LanePolicy::priority. The event-driven engine reads it.
   void prioritize(std::span<const TaskId> tasks, std::int32_t priority);
