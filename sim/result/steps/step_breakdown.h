@@ -3,8 +3,8 @@
 
 #include <optional>
 
-#include "sim/result/steps/steps.h"
 #include "sim/graph/task_graph.h"
+#include "sim/result/steps/steps.h"
 #include "sim/result/summary.h"
 #include "sim/result/timeline.h"
 
