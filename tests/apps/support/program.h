@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 namespace foretrace::test {
 
@@ -23,5 +24,12 @@ struct Ran {
 [[nodiscard]] std::string first_bad_line(const std::string& text, std::int64_t width = 100);
 
 inline constexpr const char* demo_trace = "examples/traces/demo_generated_cnn.json.gz";
+
+/// A page whose policy lets nothing through that is called unsafe but WebAssembly, its engine.
+[[nodiscard]] inline bool allows_engine_alone(std::string_view page) {
+  const auto first = page.find("unsafe");
+  return first != std::string_view::npos && first == page.find("'wasm-unsafe-eval'") + 6 &&
+         page.find("unsafe", first + 1) == std::string_view::npos;
+}
 
 }  // namespace foretrace::test
