@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "apps/report/section.h"
 #include "apps/report/text.h"
 
 namespace foretrace::report::sections {

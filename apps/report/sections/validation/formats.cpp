@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "apps/report/section.h"
 #include "apps/report/text.h"
 
 namespace foretrace::report::sections {

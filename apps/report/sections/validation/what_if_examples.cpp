@@ -2,6 +2,7 @@
 #include <fmt/format.h>
 
 #include "apps/questions/validate/what_if_table.h"
+#include "apps/report/section.h"
 #include "apps/report/text.h"
 
 namespace foretrace::report::sections {

@@ -3,6 +3,7 @@
 
 #include <fmt/format.h>
 
+#include "apps/report/section.h"
 #include "apps/report/text.h"
 #include "sim/core/text.h"
 
