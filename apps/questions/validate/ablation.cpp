@@ -18,7 +18,7 @@ namespace {
 using trace::rules::Rule;
 
 /// Less is no difference: replays scatter by the resolution of recorded times.
-constexpr double least_difference = 0.001;
+constexpr double least_ablated_difference = 0.001;
 
 constexpr double GraphErrors::*all_errors[] = {
     &GraphErrors::span,    &GraphErrors::worst_step,    &GraphErrors::device_x0,
@@ -78,7 +78,7 @@ AblatedTrace without_rule(const Recording& recording, const Rule& rule, const Gr
   Result<GraphErrors> without = errors_without(recording, rule);
   if (without.ok()) {
     row.without = *without;
-    row.differs = difference(row) > least_difference;
+    row.differs = difference(row) > least_ablated_difference;
   } else {
     row.failure = without.error().message;
   }

@@ -20,13 +20,13 @@ namespace {
 
 namespace fs = std::filesystem;
 
-struct Tried {
+struct TriedExample {
   WhatIf what_if;
   ExampleRow row;
 };
 
-Result<std::vector<Tried>> all_examples(const Catalogue& catalogue) {
-  std::vector<Tried> examples;
+Result<std::vector<TriedExample>> all_examples(const Catalogue& catalogue) {
+  std::vector<TriedExample> examples;
   for (const WhatIfInfo* const info : what_ifs::all()) {
     FORETRACE_TRY(Example example, example_of(catalogue, *info));
     examples.push_back({std::move(example.what_if), {info, std::move(example.settings), {}}});
@@ -51,7 +51,7 @@ ExampleOutcome outcome_of(const Session& session, const WhatIf& what_if) {
 }
 
 /// False if the recording cannot be replayed.
-bool try_all(Recording recording, std::vector<Tried>& examples) {
+bool try_all(Recording recording, std::vector<TriedExample>& examples) {
   const Result<Session> session = Session::of(std::move(recording));
   if (!session.ok()) return false;
   for_each_index(examples.size(), [&](std::size_t i) {
@@ -114,7 +114,7 @@ std::string ExampleRow::usual_refusal() const {
 }
 
 Result<ExampleTable> example_table(const CataloguePtr& catalogue, const std::string& folder) {
-  FORETRACE_TRY(std::vector<Tried> examples, all_examples(*catalogue));
+  FORETRACE_TRY(std::vector<TriedExample> examples, all_examples(*catalogue));
   FORETRACE_TRY(const std::vector<KnownJob> jobs, known_jobs(*catalogue, folder));
   LoadOptions loading;
   loading.catalogue = catalogue;
@@ -133,7 +133,7 @@ Result<ExampleTable> example_table(const CataloguePtr& catalogue, const std::str
     recording->path = job.id;
     table.recordings += try_all(*std::move(recording), examples) ? 1 : 0;
   }
-  for (Tried& example : examples) table.rows.push_back(std::move(example.row));
+  for (TriedExample& example : examples) table.rows.push_back(std::move(example.row));
   return table;
 }
 

@@ -9,7 +9,7 @@ namespace foretrace::editing {
 namespace {
 
 // Shorter copies show their latency.
-constexpr std::int64_t least_bytes = 1 << 20;
+constexpr std::int64_t least_copy_bytes = 1 << 20;
 
 // PCIe with 16 lanes as specified, each way.
 constexpr double pcie3 = 15.75e9;
@@ -25,7 +25,7 @@ double of_copies(const TaskGraph& graph) {
     const auto task = make_id<TaskId>(i);
     if (graph.kind(task) != TaskKind::copy || graph.duration_ns(task) <= 0) continue;
     const Work& work = graph.work(task);
-    if (work.bytes < least_bytes || !contains(graph.name(task), "Pinned")) continue;
+    if (work.bytes < least_copy_bytes || !contains(graph.name(task), "Pinned")) continue;
     rates.push_back(static_cast<double>(work.bytes) / static_cast<double>(graph.duration_ns(task)) *
                     1e9);
   }

@@ -6,13 +6,13 @@
 namespace foretrace {
 namespace {
 
-// Copies of a token that are sent to ranks and to nodes.
-struct Copies {
+// ExpertCopies of a token that are sent to ranks and to nodes.
+struct ExpertCopies {
   double ranks = 0;
   double nodes = 0;
 };
 
-Copies copies_of(const ExpertExchange& exchange) {
+ExpertCopies copies_of(const ExpertExchange& exchange) {
   const Placement& group = exchange.group;
   double nodes = group.nodes;
   if (exchange.node_limit > 0) nodes = std::min(nodes, exchange.node_limit);
@@ -57,7 +57,7 @@ double counted_bytes(const ExpertExchange& exchange) {
     case ExchangeStyle::padded: return one * exchange.experts;
     case ExchangeStyle::direct: return one * exchange.top_k;
     case ExchangeStyle::forwarded: {
-      const Copies copies = copies_of(exchange);
+      const ExpertCopies copies = copies_of(exchange);
       return one * (exchange.group.nodes > 1 ? copies.nodes : copies.ranks);
     }
   }
@@ -76,7 +76,7 @@ CollectiveTime exchange_time(const Cluster& cluster, const ExpertExchange& excha
   const bool forwards = exchange.style == ExchangeStyle::forwarded;
   const AllToAllRates rates =
       all_to_all_rates(cluster, group, forwards || joins_rails(cluster.network), bound);
-  const Copies copies = copies_of(exchange);
+  const ExpertCopies copies = copies_of(exchange);
   // Forwarded, what has come by the port of the right rank is there already.
   const double local = forwards ? copies.ranks * (group.per_node - 1) / group.per_node
                                 : exchange.top_k * (group.per_node - 1) / n;

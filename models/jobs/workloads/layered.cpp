@@ -12,7 +12,8 @@ namespace foretrace {
 namespace {
 
 constexpr double most_numbers = 1e12;
-constexpr double most_bytes = 1e15;  // of one operator, in fp32: a thousand times the largest model
+constexpr double most_layer_bytes =
+    1e15;  // of one operator, in fp32: a thousand times the largest model
 
 double optional_amount(ConfigFields& fields, std::string_view key, double standard) {
   return optional_within(fields, key, ParamType::number, most_numbers, standard);
@@ -58,10 +59,10 @@ LayerOperator read_operator(ConfigFields& fields) {
   }
   const double bytes =
       4 * std::max({op.weights, op.reads, op.numbers, op.rows * op.inputs, op.rows * op.outputs});
-  if (bytes > most_bytes) {
+  if (bytes > most_layer_bytes) {
     fields.mistake(found->key, fmt::format("got {:.3g} bytes per sample in 4-byte numbers, "
                                            "expected at most {:g}",
-                                           bytes, most_bytes));
+                                           bytes, most_layer_bytes));
   }
   return op;
 }

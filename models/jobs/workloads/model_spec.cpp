@@ -21,7 +21,7 @@
 namespace foretrace {
 namespace {
 
-constexpr std::string_view schema = "foretrace.model/1";
+constexpr std::string_view model_schema = "foretrace.model/1";
 constexpr std::array<std::string_view, 6> activations = {"gelu",         "gelu_tanh", "relu",
                                                          "squared_relu", "swiglu",    "geglu"};
 constexpr std::array<std::string_view, 2> norms = {"layer_norm", "rms_norm"};
@@ -192,9 +192,9 @@ Result<ModelSpec> parse_model(std::string_view text, const std::string& where) {
     return Error{
         ErrorCode::bad_config,
         fmt::format("{}: is no model, expected a file that names the schema {}, or one of {}",
-                    where, schema, kinds)};
+                    where, model_schema, kinds)};
   }
-  FORETRACE_TRY(auto document, parse_config_document(text, where, schema));
+  FORETRACE_TRY(auto document, parse_config_document(text, where, model_schema));
   return model_from(document, where);
 }
 
@@ -204,9 +204,9 @@ Result<ModelSpec> inline_model(const ConfigValue& object, const std::string& fil
   model.name = "inline";
   model.product = "a model of the scenario";
   ConfigFields fields(object, file, pointer);
-  std::string stated{schema};
+  std::string stated{model_schema};
   fields.optional_text("schema", stated);
-  if (stated != schema) {
+  if (stated != model_schema) {
     fields.mistake("schema", fmt::format("got {}, expected {}", in_quotes(stated), schema));
   }
   fields.optional_text("product", model.product);
