@@ -207,7 +207,7 @@ Result<ModelSpec> inline_model(const ConfigValue& object, const std::string& fil
   std::string stated{model_schema};
   fields.optional_text("schema", stated);
   if (stated != model_schema) {
-    fields.mistake("schema", fmt::format("got {}, expected {}", in_quotes(stated), schema));
+    fields.mistake("schema", fmt::format("got {}, expected {}", in_quotes(stated), model_schema));
   }
   fields.optional_text("product", model.product);
   fields.optional_texts("aliases", model.aliases);
