@@ -1,5 +1,5 @@
-// Uses each installed library once: a session of a graph of two kernels and what can be asked of
-// it, components, jobs and requests that are not there.
+// Uses each installed library once: opens a graph of two kernels and asks what can be asked of it,
+// then components, jobs and requests that are not there.
 #include <cstdio>
 #include <utility>
 

@@ -34,7 +34,7 @@ std::string document_of(const Session& session, const Stack& texts) {
 }
 
 TEST_CASE("law: a session gives the same bytes in any order, to any number of threads") {
-  std::vector<std::string> alone;  // each by a session of its own
+  std::vector<std::string> alone;  // each of a run that nothing else was asked of
   for (const Stack& stack : asked()) {
     alone.push_back(document_of(test::loaded(test::demo_memory_trace).session, stack));
   }
