@@ -24,8 +24,8 @@ constexpr std::size_t longest_expression = 1000;
 constexpr std::uint32_t most_repetitions = 1000;
 
 Error no_expression(std::string_view expression, std::string_view why) {
-  return Error{ErrorCode::bad_usage,
-               fmt::format("{} is not a regular expression ({})", in_quotes(expression), why)};
+  return Error{ErrorCode::bad_usage, fmt::format("{} is not a regular expression ({})",
+                                                 in_quotes(expression), printable(why))};
 }
 
 Error too_much(std::string_view expression) {
@@ -208,7 +208,7 @@ class Rewriter {
     error_ = Error{ErrorCode::bad_usage,
                    fmt::format("{} has the {} '{}', expected an expression without look-around, "
                                "back references and collating elements",
-                               in_quotes(whole_), what, text)};
+                               in_quotes(whole_), what, printable(text))};
   }
 
   std::string_view whole_;

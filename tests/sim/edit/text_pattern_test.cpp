@@ -1,5 +1,6 @@
 #include "sim/edit/text_pattern.h"
 
+#include <algorithm>
 #include <array>
 #include <cstddef>
 #include <optional>
@@ -172,6 +173,30 @@ TEST_CASE("text_pattern: mistakes are told in the words of the expression") {
                                  "{2}", "(?", "(?#", "\\x4", "\\u2", "\\c", "[[:word"}) {
     CHECK(error_of(expression).find(" is not a regular expression (") != std::string::npos);
   }
+}
+
+TEST_CASE("text_pattern: a mistake is one printable line whatever the bytes") {
+  CHECK(error_of("[z\n") == R"('[z\x0a' is not a regular expression (missing ]: [z\x0a))");
+  constexpr std::string_view bytes(
+      "[](){}?*+\\^-:=.\n\r\0\t\xce\xff"
+      "az19",
+      25);
+  std::mt19937 random(11);
+  int mistakes = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    std::string expression;
+    for (auto left = 1 + random() % 12; left > 0; --left) {
+      expression += bytes[random() % bytes.size()];
+    }
+    const auto pattern = TextPattern::compile(expression);
+    if (pattern.ok()) continue;
+    ++mistakes;
+    const std::string& message = pattern.error().message;
+    CAPTURE(message);
+    CHECK(
+        std::all_of(message.begin(), message.end(), [](char c) { return c >= 0x20 && c < 0x7f; }));
+  }
+  CHECK(mistakes > 1000);
 }
 
 TEST_CASE("text_pattern: repetition and length are bounded") {

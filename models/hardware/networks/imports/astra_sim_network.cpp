@@ -100,7 +100,7 @@ void Reader::read_lines() {
       lines_[static_cast<std::size_t>(key - keys.begin())] = std::move(list);
       continue;
     }
-    mistake(fmt::format("{}:{}", file_.path, list.line), list.key,
+    mistake(fmt::format("{}:{}", file_.path, list.line), printable(list.key),
             fmt::format("is no member of a network{}, expected {}", did_you_mean(list.key, keys),
                         fmt::join(keys, ", ")));
   }

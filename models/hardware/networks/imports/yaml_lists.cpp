@@ -9,6 +9,8 @@
 #include <yaml-cpp/yaml.h>
 #endif
 
+#include "sim/core/params.h"
+
 namespace foretrace::cluster_imports {
 
 #ifdef FORETRACE_HAS_YAML
@@ -19,7 +21,8 @@ namespace {
 constexpr std::size_t longest_yaml = std::size_t{1} << 18U;
 
 Error yaml_mistake(const std::string& path, int line, const std::string& what) {
-  return Error{ErrorCode::bad_config, fmt::format("{}:{}: {}", path, std::max(line, 0) + 1, what)};
+  return Error{ErrorCode::bad_config,
+               fmt::format("{}:{}: {}", path, std::max(line, 0) + 1, printable(what))};
 }
 
 // Aliases are shared, not copied, and none is followed below a list: they cannot multiply.
