@@ -1,4 +1,12 @@
 // Tensors of a change.
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <random>
+#include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -6,6 +14,7 @@
 
 #include "sim/graph/change.h"
 #include "sim/graph/graph_builder.h"
+#include "sim/graph/links.h"
 
 namespace foretrace {
 namespace {
@@ -77,6 +86,79 @@ TEST_CASE("commit: a moment in a segment moves with the segment's length") {
   CHECK(tensors_after(graph, change)[0].allocated_offset_ns == 10);
   change.segments[0].segment_ns = 100;
   CHECK(tensors_after(graph, change)[0].allocated_offset_ns == 40);
+}
+
+/// Tensors of each host thread as it allocates (+) and frees (-) them, in the order of the program.
+std::map<LaneId, std::vector<std::string>> program_of(const TaskGraph& graph) {
+  using Place = std::tuple<LaneId, TaskId, std::int64_t, std::uint32_t, int, std::size_t>;
+  std::vector<Place> places;
+  const auto& tensors = graph.context().tensors;
+  for (std::size_t i = 0; i < tensors.size(); ++i) {
+    const Tensor& t = tensors[i];
+    const bool at_once = t.allocated_in == t.freed_in && t.allocated_offset_ns == t.freed_offset_ns;
+    if (t.allocated_in != none<TaskId>) {
+      places.emplace_back(graph.lane_id(t.allocated_in), t.allocated_in, -t.allocated_offset_ns,
+                          t.allocated_sequence, 1, i);
+    }
+    if (t.freed_in != none<TaskId>) {
+      places.emplace_back(graph.lane_id(t.freed_in), t.freed_in, -t.freed_offset_ns,
+                          t.freed_sequence, at_once ? 2 : 0, i);
+    }
+  }
+  std::sort(places.begin(), places.end());
+  std::map<LaneId, std::vector<std::string>> program;
+  for (const auto& [lane, task, offset, sequence, action, tensor] : places) {
+    program[lane].push_back((action == 1 ? "+" : "-") + std::to_string(tensor));
+  }
+  return program;
+}
+
+/// Host calls with tensors between them: what is allocated lives for a few calls.
+TaskGraph random_program(std::mt19937& random) {
+  GraphBuilder builder;
+  const WorkId work = builder.add_work({.kind = TaskKind::host});
+  std::vector<std::vector<TaskId>> threads(2);
+  const std::array<LaneId, 2> lanes = {
+      builder.add_lane({.kind = LaneKind::host_thread, .name = "forward"}),
+      builder.add_lane({.kind = LaneKind::host_thread, .name = "backward"})};
+  for (int i = 0; i < 24; ++i) {
+    const std::size_t thread = random() % 2;
+    threads[thread].push_back(
+        builder.add_task({.lane = lanes[thread],
+                          .work = work,
+                          .kind = TaskKind::host,
+                          .segment_ns = static_cast<std::int64_t>(10 * (random() % 4))}));
+  }
+  for (int i = 0; i < 40; ++i) {
+    const auto& calls = threads[random() % 2];
+    if (calls.empty()) continue;
+    const std::size_t first = random() % calls.size();
+    const std::size_t last = std::min(calls.size() - 1, first + random() % 4);
+    Tensor tensor{.bytes = 64, .allocated_in = calls[first], .freed_in = calls[last]};
+    tensor.allocated_offset_ns = 5 * static_cast<std::int64_t>(random() % 3);
+    if (first == last) tensor.freed_offset_ns = 0;
+    builder.add_tensor(tensor);
+  }
+  auto built = std::move(builder).build();
+  REQUIRE(built.ok());
+  return std::move(built).value();
+}
+
+TEST_CASE("commit: calls that go, with their host time or without, leave the order of tensors") {
+  std::mt19937 random(3);
+  for (int round = 0; round < 300; ++round) {
+    const TaskGraph graph = random_program(random);
+    Change change;
+    for (std::size_t t = 0; t < graph.size(); ++t) {
+      const auto task = make_id<TaskId>(t);
+      const bool is_last = next_on_lane(graph, task) == none<TaskId>;
+      if (is_last || random() % 3 == 0) continue;
+      change.removed.push_back({task, random() % 2 == 0 ? SegmentOf::keep : SegmentOf::take});
+    }
+    const auto committed = commit(graph, change);
+    REQUIRE_MESSAGE(committed.ok(), committed.error().message);
+    CHECK(program_of(committed->graph) == program_of(graph));
+  }
 }
 
 TEST_CASE("commit: tensor edits that make no sense are refused") {
