@@ -20,7 +20,10 @@ enum class ApplyStage : std::uint8_t {
   precision,  ///< the types of numbers; kernels keep their operators and shapes
   kernels,    ///< which kernels do it, and how fast
   storage,    ///< where tensors are between their uses
-  schedule    ///< when and how often: repetition, launches, waits, loading
+  schedule,   ///< when and how often: repetition, launches, waits, loading
+  spread,     ///< over how many devices
+  network,    ///< what these then send each other
+  capture     ///< launches of all that is left become one
 };
 
 /// What an answer rests on.
@@ -71,6 +74,7 @@ struct WhatIfInfo {
   const ParamInfo* accelerator_param = nullptr;
   /// The run stays on its accelerator, which is no longer as its file says: another clock, a part.
   bool alters_device = false;
+  bool alters_network = false;  ///< collectives take another time on another network
   /// The parameter, if any, by which the batch of every pass grows.
   const ParamInfo* batch_param = nullptr;
   /// A formula is marked wherever it answers, and is in no ranking.

@@ -33,9 +33,10 @@ class Keeper {
   std::mutex one_at_a_time_;
 };
 
-// More devices are bought, not found: their samples per second say nothing about the run.
-bool adds_devices(const WhatIfInfo& info) {
-  return info.name == "replicate" || info.name == "parallel";
+/// Another device, more of them and another network are bought: none is tried with a setting of ours.
+bool is_bought(const WhatIfInfo& info) {
+  return info.stage == ApplyStage::device || info.stage == ApplyStage::spread ||
+         info.alters_network;
 }
 
 Tried try_alone(const WhatIfInfo& info, const Session& session, bool examples, Keeper& keeper) {
@@ -44,8 +45,7 @@ Tried try_alone(const WhatIfInfo& info, const Session& session, bool examples, K
   }
   std::optional<WhatIf> what_if = with_defaults(info);
   std::string settings;
-  // Another device is chosen, not tried.
-  if (!what_if && examples && info.stage != ApplyStage::device && !adds_devices(info)) {
+  if (!what_if && examples && !is_bought(info)) {
     Result<Example> example = example_of(session.recording().catalogue(), info);
     if (example.ok() && !example->settings.empty()) {
       what_if = std::move(example->what_if);

@@ -88,7 +88,8 @@ constexpr WhatIfInfo info = {
     .params = params,
     .trends = trends,
     .apply = apply,
-    .stage = ApplyStage::device};
+    .stage = ApplyStage::network,
+    .alters_network = true};
 
 }  // namespace
 }  // namespace foretrace::communication_scale_parts

@@ -183,7 +183,8 @@ constexpr WhatIfInfo info = {
     .identity = {.setting = "ratio=1,encode_cost=0,decode_cost=0"},
     .params = params,
     .trends = trends,
-    .apply = apply};
+    .apply = apply,
+    .stage = ApplyStage::network};
 
 }  // namespace
 }  // namespace foretrace::compress_communication_parts

@@ -306,7 +306,7 @@ constexpr WhatIfInfo info = {
                                  "those of the recorded sizes, too"},
     .params = params,
     .apply = apply,
-    .stage = ApplyStage::schedule};
+    .stage = ApplyStage::network};
 
 }  // namespace
 }  // namespace foretrace::gradient_buckets_parts

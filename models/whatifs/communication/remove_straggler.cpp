@@ -100,7 +100,7 @@ constexpr WhatIfInfo info = {
     .params = params,
     .trends = trends,
     .apply = apply,
-    .stage = ApplyStage::schedule};
+    .stage = ApplyStage::network};
 
 }  // namespace
 }  // namespace foretrace::remove_straggler_parts

@@ -232,7 +232,7 @@ constexpr WhatIfInfo info = {
     .params = params,
     .trends = trends,
     .apply = apply,
-    .stage = ApplyStage::schedule};
+    .stage = ApplyStage::spread};
 
 }  // namespace
 }  // namespace foretrace::replicate_parts

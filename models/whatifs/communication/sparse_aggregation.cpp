@@ -307,7 +307,8 @@ constexpr WhatIfInfo info = {
              "another exchange takes the place of the recorded one, also where nothing is zero"},
     .params = params,
     .trends = trends,
-    .apply = apply};
+    .apply = apply,
+    .stage = ApplyStage::network};
 
 }  // namespace
 }  // namespace foretrace::sparse_aggregation_parts

@@ -263,7 +263,7 @@ constexpr WhatIfInfo info = {
     .identity = {.setting = "data=1,tensor=1,pipeline=1"},
     .params = params,
     .apply = apply,
-    .stage = ApplyStage::schedule,
+    .stage = ApplyStage::spread,
     .conflicts = conflicts};
 
 }  // namespace

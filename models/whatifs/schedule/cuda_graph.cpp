@@ -243,7 +243,7 @@ constexpr WhatIfInfo info = {
     .params = params,
     .trends = trends,
     .apply = apply,
-    .stage = ApplyStage::schedule};
+    .stage = ApplyStage::capture};
 
 }  // namespace
 }  // namespace foretrace::cuda_graph_parts

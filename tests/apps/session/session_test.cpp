@@ -81,6 +81,28 @@ TEST_CASE("law: an empty stack answers with the replay, and so does an identity"
   CHECK(same->name() == "scale");
 }
 
+TEST_CASE("law: what ranks send shrinks after the run is spread, in whatever order it is said") {
+  const Session session = test::loaded(test::demo_memory_trace).session;
+  const std::string spread = "parallel:data=8,cluster=dgx_a100";
+  const auto sent = [](const Answer& answer) {
+    const auto& breakdown = answer.analysis().breakdown;
+    return breakdown.communication_exposed_ns + breakdown.communication_overlapped_ns;
+  };
+  const auto alone = session.ask(test::stack_of({spread}));
+  REQUIRE(alone.ok());
+  for (const std::string less :
+       {"compress_communication:ratio=0.25,at_least=0 us", "communication_scale:factor=0.5"}) {
+    CAPTURE(less);
+    const auto after = session.ask(test::stack_of({spread, less}));
+    const auto before = session.ask(test::stack_of({less, spread}));
+    REQUIRE_MESSAGE(after.ok(), after.error().message);
+    REQUIRE_MESSAGE(before.ok(), before.error().message);
+    CHECK(after->run().timeline.points == before->run().timeline.points);
+    CHECK(sent(*after) < sent(*alone));
+    CHECK(sent(*after) > 0);
+  }
+}
+
 TEST_CASE("session: what it computed once stays, whoever asks") {
   const Session session = test::loaded(test::demo_memory_trace).session;
   const Session copy = session;
