@@ -1,6 +1,7 @@
 #include "apps/session/session.h"
 
 #include <algorithm>
+#include <cstdint>
 #include <random>
 #include <string>
 #include <thread>
@@ -100,6 +101,28 @@ TEST_CASE("law: what ranks send shrinks after the run is spread, in whatever ord
     CHECK(after->run().timeline.points == before->run().timeline.points);
     CHECK(sent(*after) < sent(*alone));
     CHECK(sent(*after) > 0);
+  }
+}
+
+TEST_CASE("law: captured launches leave the peak of memory, whatever else is applied") {
+  const Session session =
+      test::loaded(FORETRACE_SOURCE_DIR "/examples/traces/h100_host/bert-large.baseline.ftr.gz")
+          .session;
+  const auto peaks = [&session](const Stack& stack) {
+    const auto answer = session.ask(test::stack_of(stack));
+    REQUIRE_MESSAGE(answer.ok(), answer.error().message);
+    std::vector<std::int64_t> bytes;
+    for (const MemoryCurve& curve : answer->memory().curves) bytes.push_back(curve.peak_bytes);
+    REQUIRE_FALSE(bytes.empty());
+    return bytes;
+  };
+  for (const std::string what_if :
+       {"scale:factor=1", "activation_checkpointing", "gist_encoding", "mixed_precision",
+        "kernel_fusion", "optimizer_offload", "eight_bit_optimizer", "flash_attention",
+        "gradient_accumulation:steps=2", "parallel:tensor=8,cluster=aws_p3",
+        "parallel:data=8,zero=3,cluster=aws_p3"}) {
+    CAPTURE(what_if);
+    CHECK(peaks({what_if, "cuda_graph"}) == peaks({what_if}));
   }
 }
 
