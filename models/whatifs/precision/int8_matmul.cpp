@@ -16,6 +16,7 @@
 
 #include "models/editing/kernels/kernel_names.h"
 #include "models/editing/kernels/recorded_accelerator.h"
+#include "models/editing/kernels/update_phase.h"
 #include "models/editing/tensors/weight_tensors.h"
 #include "models/whatifs/what_if.h"
 #include "sim/core/whole.h"
@@ -52,7 +53,7 @@ class Int8 {
       : editor_(scenario), outliers_(outliers), host_ns_(host_ns) {}
 
   Result<Change> run(double least_columns) {
-    if (trains()) {
+    if (editing::trains(editor_.graph())) {
       return Error{ErrorCode::no_match,
                    "the run trains (it has kernels of a backward pass or an update): the method is "
                    "for inference, gradients of int8 products are not defined"};
@@ -85,13 +86,6 @@ class Int8 {
   }
 
  private:
-  [[nodiscard]] bool trains() const {
-    return std::any_of(editor_.kernels().begin(), editor_.kernels().end(), [&](TaskId kernel) {
-      const Phase phase = editor_.graph().phase(kernel);
-      return phase == Phase::backward || phase == Phase::update;
-    });
-  }
-
   Status replace(TaskId kernel, const GemmShape& shape) {
     const Setting from{editor_.accelerator(), editor_.about(kernel).traits.precision, 1};
     const Setting to{editor_.accelerator(), Precision::int8, 1};

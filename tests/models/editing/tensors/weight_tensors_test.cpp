@@ -118,6 +118,7 @@ TEST_CASE(
          .category = TensorCategory::activation,
          .operator_name = run.builder().add_name("aten::mm"),
          .allocated_in = foretrace::make_id<TaskId>(foretrace::index(kernel) - 1)});
+    run.kernel({.name = "multi_tensor_apply_kernel", .duration_ns = 2000, .phase = Phase::update});
     return run.build();
   };
   const auto half = after(recorded(4 * mib), foretrace::what_ifs::code_ensemble, {{"kept", "0.5"}});

@@ -40,3 +40,12 @@ TEST_CASE("code_ensemble: all neurons change nothing, an empty selection is decl
   REQUIRE_FALSE(declined.ok());
   CHECK(declined.error().code == ErrorCode::no_match);
 }
+
+TEST_CASE("code_ensemble: a run that trains nothing is declined") {
+  ToyRun run;
+  run.kernel({.name = "ampere_sgemm_128x64_tn", .duration_ns = 100'000});
+  const auto declined = apply_to(run.build(), code_ensemble, {{"kept", "0.5"}});
+  REQUIRE_FALSE(declined.ok());
+  CHECK(declined.error().code == ErrorCode::no_match);
+  CHECK(declined.error().message.find("no backward pass") != std::string::npos);
+}
