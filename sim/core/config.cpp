@@ -9,6 +9,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/utf8.h"
+
 namespace foretrace {
 namespace {
 
@@ -22,16 +24,6 @@ std::string_view kind_name(ConfigValue::Kind kind) {
     case ConfigValue::Kind::object: return "an object";
   }
   return "something else";
-}
-
-// Keys are shown in messages, and may hold anything.
-std::string on_one_line(std::string_view message) {
-  std::string line;
-  for (const char c : message) {
-    const auto byte = static_cast<unsigned char>(c);
-    line += byte < 0x20 || byte == 0x7f ? fmt::format("\\x{:02x}", byte) : std::string(1, c);
-  }
-  return line;
 }
 
 }  // namespace

@@ -99,9 +99,7 @@ class ParamValues {
 /// What a value of this type looks like: "a time such as '5 us' (units ns, us, ms, s)".
 [[nodiscard]] std::string expectation(ParamType type);
 
-/// Bytes that are no printable ASCII are escaped, a line break among them.
-[[nodiscard]] std::string printable(std::string_view text);
-/// Text from outside for an error message: printable, in quotes, shortened.
+/// Text from outside for an error message: in quotes, shortened, control bytes escaped.
 [[nodiscard]] std::string in_quotes(std::string_view text);
 
 /// The names closest to a misspelt one: " (did you mean 'x'?)" or "" if nothing is near.

@@ -43,9 +43,9 @@ std::size_t edit_distance(std::string_view a, std::string_view b) {
 
 }  // namespace
 
-std::string printable(std::string_view text) {
-  std::string out;
-  for (const char c : text) {
+std::string in_quotes(std::string_view text) {
+  std::string out = "'";
+  for (const char c : text.substr(0, longest_quote)) {
     const auto byte = static_cast<unsigned char>(c);
     if (byte < 0x20 || byte >= 0x7f) {
       out += fmt::format("\\x{:02x}", byte);
@@ -53,11 +53,7 @@ std::string printable(std::string_view text) {
       out += c;
     }
   }
-  return out;
-}
-
-std::string in_quotes(std::string_view text) {
-  std::string out = fmt::format("'{}'", printable(text.substr(0, longest_quote)));
+  out += "'";
   if (text.size() > longest_quote) out += fmt::format("... ({} bytes)", text.size());
   return out;
 }

@@ -42,6 +42,22 @@ std::string with_valid_utf8(std::string_view text) {
   return out;
 }
 
+std::string on_one_line(std::string_view text) {
+  std::string line;
+  line.reserve(text.size());
+  while (!text.empty()) {
+    const CodePoint first = first_code_point(text);
+    if (first.bytes == 0 || first.code < 0x20 || first.code == 0x7f) {
+      fmt::format_to(std::back_inserter(line), "\\x{:02x}",
+                     static_cast<unsigned char>(text.front()));
+    } else {
+      line += text.substr(0, first.bytes);
+    }
+    text.remove_prefix(std::max<std::size_t>(first.bytes, 1));
+  }
+  return line;
+}
+
 std::string json_escaped(std::string_view text) {
   std::string out;
   out.reserve(text.size());

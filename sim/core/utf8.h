@@ -29,6 +29,10 @@ struct CodePoint {
 /// Every byte that is not part of UTF-8 becomes U+FFFD.
 [[nodiscard]] std::string with_valid_utf8(std::string_view text);
 
+/// For messages, which quote what files hold: control characters, and bytes that are no UTF-8,
+/// become \\x0a and the like.
+[[nodiscard]] std::string on_one_line(std::string_view text);
+
 /// Text between the quotes of a JSON string: quotes, backslashes and control characters are
 /// escapes, and so are hidden ones (hidden_text.h). Bytes that are no UTF-8 stay.
 [[nodiscard]] std::string json_escaped(std::string_view text);

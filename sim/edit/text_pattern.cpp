@@ -13,6 +13,7 @@
 #include <re2/re2.h>
 
 #include "sim/core/params.h"
+#include "sim/core/utf8.h"
 
 namespace foretrace::selecting {
 
@@ -25,7 +26,7 @@ constexpr std::uint32_t most_repetitions = 1000;
 
 Error no_expression(std::string_view expression, std::string_view why) {
   return Error{ErrorCode::bad_usage, fmt::format("{} is not a regular expression ({})",
-                                                 in_quotes(expression), printable(why))};
+                                                 in_quotes(expression), on_one_line(why))};
 }
 
 Error too_much(std::string_view expression) {
@@ -208,7 +209,7 @@ class Rewriter {
     error_ = Error{ErrorCode::bad_usage,
                    fmt::format("{} has the {} '{}', expected an expression without look-around, "
                                "back references and collating elements",
-                               in_quotes(whole_), what, printable(text))};
+                               in_quotes(whole_), what, on_one_line(text))};
   }
 
   std::string_view whole_;

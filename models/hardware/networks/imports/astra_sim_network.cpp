@@ -25,6 +25,7 @@
 #include "models/hardware/networks/cluster_import.h"
 #include "models/hardware/networks/imports/yaml_lists.h"
 #include "sim/core/params.h"
+#include "sim/core/utf8.h"
 
 namespace foretrace::cluster_imports::astra_sim_network_parts {
 namespace {
@@ -100,7 +101,7 @@ void Reader::read_lines() {
       lines_[static_cast<std::size_t>(key - keys.begin())] = std::move(list);
       continue;
     }
-    mistake(fmt::format("{}:{}", file_.path, list.line), printable(list.key),
+    mistake(fmt::format("{}:{}", file_.path, list.line), on_one_line(list.key),
             fmt::format("is no member of a network{}, expected {}", did_you_mean(list.key, keys),
                         fmt::join(keys, ", ")));
   }

@@ -9,7 +9,7 @@
 #include <yaml-cpp/yaml.h>
 #endif
 
-#include "sim/core/params.h"
+#include "sim/core/utf8.h"
 
 namespace foretrace::cluster_imports {
 
@@ -22,7 +22,7 @@ constexpr std::size_t longest_yaml = std::size_t{1} << 18U;
 
 Error yaml_mistake(const std::string& path, int line, const std::string& what) {
   return Error{ErrorCode::bad_config,
-               fmt::format("{}:{}: {}", path, std::max(line, 0) + 1, printable(what))};
+               fmt::format("{}:{}: {}", path, std::max(line, 0) + 1, on_one_line(what))};
 }
 
 // Aliases are shared, not copied, and none is followed below a list: they cannot multiply.
