@@ -105,16 +105,6 @@ class UpdateFinder {
 
 }  // namespace
 
-bool trains(const TaskGraph& graph) {
-  for (std::size_t t = 0; t < graph.size(); ++t) {
-    const auto task = make_id<TaskId>(t);
-    const Phase phase = graph.phase(task);
-    const bool is_training = phase == Phase::backward || phase == Phase::update;
-    if (is_training && graph.kind(task) == TaskKind::kernel) return true;
-  }
-  return false;
-}
-
 std::vector<Update> find_updates(const TaskGraph& graph,
                                  const std::vector<KernelDescription>& kernels) {
   return UpdateFinder(graph, kernels).run();

@@ -11,9 +11,6 @@
 
 namespace foretrace::editing {
 
-/// Some kernel belongs to a backward pass or to an update.
-[[nodiscard]] bool trains(const TaskGraph& graph);
-
 /// Launches of one update on one thread and stream, without a wait between them.
 struct Update {
   std::vector<TaskId> calls;  ///< in program order

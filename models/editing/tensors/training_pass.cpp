@@ -61,7 +61,23 @@ Children find_blocks(const TaskGraph& graph, const std::vector<TaskId>& kernels)
   return children;
 }
 
+bool has_kernels_of(const TaskGraph& graph, Phase phase) {
+  for (std::size_t t = 0; t < graph.size(); ++t) {
+    const auto task = make_id<TaskId>(t);
+    if (graph.phase(task) == phase && graph.kind(task) == TaskKind::kernel) return true;
+  }
+  return false;
+}
+
 }  // namespace
+
+bool trains(const TaskGraph& graph) {
+  return has_kernels_of(graph, Phase::backward) || has_kernels_of(graph, Phase::update);
+}
+
+bool only_infers(const TaskGraph& graph) {
+  return has_kernels_of(graph, Phase::forward) && !trains(graph);
+}
 
 std::vector<TrainingPass> find_passes(const KernelEditor& editor) {
   const TaskGraph& graph = editor.graph();

@@ -18,6 +18,11 @@ using DeviceOfRank = std::pair<std::int32_t, std::int32_t>;
   return {lane.rank, lane.device};
 }
 
+/// Some kernel belongs to a backward pass or to an update.
+[[nodiscard]] bool trains(const TaskGraph& graph);
+/// Some kernel belongs to a forward pass, and none to the two: not so where no phase is known.
+[[nodiscard]] bool only_infers(const TaskGraph& graph);
+
 /// Kernels of one forward pass and of the backward pass after it, in program order, on one device.
 struct TrainingPass {
   std::vector<TaskId> forward;

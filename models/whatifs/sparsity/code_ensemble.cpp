@@ -17,8 +17,8 @@
 
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/editing/kernels/precision_choice.h"
-#include "models/editing/kernels/update_phase.h"
 #include "models/editing/tensors/tensor_makers.h"
+#include "models/editing/tensors/training_pass.h"
 #include "models/editing/tensors/weight_tensors.h"
 #include "models/whatifs/what_if.h"
 #include "sim/edit/selection.h"
@@ -65,9 +65,10 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   FORETRACE_TRY(
       auto selected,
       select(scenario.graph, params.text(select_param)).with_context("parameter 'select'"));
-  if (!editing::trains(scenario.graph)) {
-    return Error{ErrorCode::no_match,
-                 "the run has no backward pass and no update: ensembles are trained"};
+  if (editing::only_infers(scenario.graph)) {
+    return Error{
+        ErrorCode::no_match,
+        "the run has a forward pass, no backward pass and no update: ensembles are trained"};
   }
   editing::KernelEditor editor(scenario);
   const double kept = params.number(kept_param);

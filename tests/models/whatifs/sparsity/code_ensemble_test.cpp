@@ -41,11 +41,16 @@ TEST_CASE("code_ensemble: all neurons change nothing, an empty selection is decl
   CHECK(declined.error().code == ErrorCode::no_match);
 }
 
-TEST_CASE("code_ensemble: a run that trains nothing is declined") {
-  ToyRun run;
-  run.kernel({.name = "ampere_sgemm_128x64_tn", .duration_ns = 100'000});
-  const auto declined = apply_to(run.build(), code_ensemble, {{"kept", "0.5"}});
+TEST_CASE("code_ensemble: inference is declined, a run of unknown phases is not") {
+  const auto run_of = [](Phase phase) {
+    ToyRun run;
+    run.kernel({.name = "ampere_sgemm_128x64_tn", .duration_ns = 100'000, .phase = phase});
+    return run.build();
+  };
+  const auto declined = apply_to(run_of(Phase::forward), code_ensemble, {{"kept", "0.5"}});
   REQUIRE_FALSE(declined.ok());
   CHECK(declined.error().code == ErrorCode::no_match);
   CHECK(declined.error().message.find("no backward pass") != std::string::npos);
+  CHECK(apply_to(run_of(Phase::unknown), code_ensemble, {{"kept", "0.5"}}).ok());
+  CHECK(apply_to(run_of(Phase::backward), code_ensemble, {{"kept", "0.5"}}).ok());
 }
