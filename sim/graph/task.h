@@ -213,6 +213,12 @@ struct Tensor {
   std::uint32_t freed_sequence = 0;
 };
 
+/// It has no lifetime: at its place it goes after it came, where others go before any comes.
+[[nodiscard]] constexpr bool is_freed_at_once(const Tensor& tensor) {
+  return tensor.allocated_in == tensor.freed_in &&
+         tensor.allocated_offset_ns == tensor.freed_offset_ns;
+}
+
 /// Host time inside the segment before `task` that the same place of other ranks does not take.
 struct Stall {
   TaskId task{};

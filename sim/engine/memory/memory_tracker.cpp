@@ -54,8 +54,7 @@ void add(const TaskGraph& graph, const Happening& happening, Device& device) {
       continue;
     }
     Device& device = devices[place_of(graph, tensor)];
-    const bool at_once = tensor.allocated_in == tensor.freed_in &&
-                         tensor.allocated_offset_ns == tensor.freed_offset_ns;
+    const bool at_once = is_freed_at_once(tensor);
     if (tensor.allocated_in == none<TaskId>) {
       device.live[static_cast<std::size_t>(tensor.category)] += tensor.bytes;
     } else {

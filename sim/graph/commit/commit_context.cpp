@@ -92,11 +92,10 @@ std::vector<Moment> moments_of(std::vector<Tensor>& tensors) {
   std::vector<Moment> moments;
   moments.reserve(2 * tensors.size());
   for (Tensor& t : tensors) {
-    const bool at_once = t.allocated_in == t.freed_in && t.allocated_offset_ns == t.freed_offset_ns;
     moments.push_back(
         {&t.allocated_in, &t.allocated_offset_ns, &t.allocated_sequence, Moment::Action::allocate});
     moments.push_back({&t.freed_in, &t.freed_offset_ns, &t.freed_sequence,
-                       at_once ? Moment::Action::free_at_once : Moment::Action::free});
+                       is_freed_at_once(t) ? Moment::Action::free_at_once : Moment::Action::free});
   }
   return moments;
 }
@@ -113,6 +112,19 @@ void keep_order(std::vector<Moment>::iterator first, std::vector<Moment>::iterat
 }
 
 void carry_moments(const Carrier& carrier, std::vector<Tensor>& tensors) {
+  const auto is_removed = [&](TaskId task) {
+    return task != none<TaskId> && carrier.removed(task);
+  };
+  const bool all_stay = std::none_of(tensors.begin(), tensors.end(), [&](const Tensor& tensor) {
+    return is_removed(tensor.allocated_in) || is_removed(tensor.freed_in);
+  });
+  if (all_stay) {
+    for (Tensor& tensor : tensors) {
+      carrier.carry(tensor.allocated_in, tensor.allocated_offset_ns);
+      carrier.carry(tensor.freed_in, tensor.freed_offset_ns);
+    }
+    return;
+  }
   std::vector<Moment> moments = moments_of(tensors);
   std::vector<TaskId> heirs;
   for (Moment& moment : moments) {
@@ -121,7 +133,6 @@ void carry_moments(const Carrier& carrier, std::vector<Tensor>& tensors) {
     moment.origin = carrier.carry(*moment.task, *moment.offset_ns);
     if (moment.origin != Moment::Origin::own) heirs.push_back(*moment.task);
   }
-  if (heirs.empty()) return;
   std::sort(heirs.begin(), heirs.end());
   const auto untouched = [&heirs](const Moment& moment) {
     return *moment.task == none<TaskId> ||
