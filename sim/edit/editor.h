@@ -60,6 +60,8 @@ class Editor {
   /// A work that has a name and a kind and nothing else; the same id for the same two.
   WorkId add_work(std::string_view name, TaskKind kind);
   LaneId add_lane(Lane lane);
+  /// A group of ranks, for Work::communicator.
+  std::uint32_t add_communicator(Communicator communicator);
 
   /// A task like an existing one: its lane, work, kind, phase, layer and step; no segment.
   [[nodiscard]] TaskSpec like(TaskId task) const;

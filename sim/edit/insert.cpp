@@ -47,6 +47,12 @@ LaneId Editor::add_lane(Lane lane) {
   return make_id<LaneId>(graph_.context().lanes.size() + change_.new_lanes.size() - 1);
 }
 
+std::uint32_t Editor::add_communicator(Communicator communicator) {
+  change_.new_communicators.push_back(std::move(communicator));
+  return static_cast<std::uint32_t>(graph_.context().communicators.size() +
+                                    change_.new_communicators.size() - 1);
+}
+
 TaskSpec Editor::like(TaskId task) const {
   TaskSpec spec;
   spec.lane = graph_.lane_id(task);

@@ -118,7 +118,8 @@ struct Change {
   std::vector<LagEdit> lags;
   std::vector<Removal> removed;
   std::vector<StandIn> stand_ins;
-  std::vector<Lane> new_lanes;  ///< ids follow the graph's lanes
+  std::vector<Lane> new_lanes;                  ///< ids follow the graph's lanes
+  std::vector<Communicator> new_communicators;  ///< numbers follow the graph's communicators
   std::vector<Work> new_works;  ///< ids follow the graph's works; names are ids of `names`
   NameTable names;              ///< names used by new_works and new_tensors
   std::vector<Insertion> inserted;

@@ -33,7 +33,7 @@ class Keeper {
   std::mutex one_at_a_time_;
 };
 
-/// Another device, more of them and another network are bought: none is tried with a setting of ours.
+// Another device, more of them and another network are bought: none is tried with our settings.
 bool is_bought(const WhatIfInfo& info) {
   return info.stage == ApplyStage::device || info.stage == ApplyStage::spread ||
          info.alters_network;

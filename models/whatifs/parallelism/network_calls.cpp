@@ -46,34 +46,39 @@ NetworkCalls::NetworkCalls(KernelEditor& editor, const Cluster& cluster)
   }
 }
 
-LaneId NetworkCalls::lane_of(const Lane& compute, std::string_view name) {
-  const std::tuple key{compute.rank, compute.device, std::string(name)};
-  if (const auto found = lanes_.find(key); found != lanes_.end()) return found->second;
+NetworkCalls::Channel NetworkCalls::channel_of(const Lane& compute,
+                                               const NetworkTransfer& transfer) {
+  const std::string name(transfer.stream);
+  const std::tuple key{compute.rank, compute.device, name};
+  if (const auto found = channels_.find(key); found != channels_.end()) return found->second;
   Lane lane = compute;
   lane.name = name;
   lane.number = ++last_number_;
-  return lanes_.emplace(key, editor_.edit().add_lane(std::move(lane))).first->second;
+  const Channel channel{editor_.edit().add_lane(std::move(lane)),
+                        editor_.edit().add_communicator(
+                            {.name = name, .size = transfer.group.size, .ranks = {compute.rank}})};
+  return channels_.emplace(key, channel).first->second;
 }
 
 TaskId NetworkCalls::communicate(TaskId anchor, Place place, const NetworkTransfer& transfer) {
   TaskSpec device = editor_.edit().like(anchor);
-  device.lane = lane_of(graph_.lane(anchor), transfer.stream);
+  const Channel channel = channel_of(graph_.lane(anchor), transfer);
   const TaskId call = editor_.own_call(anchor);
-  if (call == none<TaskId>) return insert(transfer, device, {anchor, place, none<LaneId>});
+  if (call == none<TaskId>) return insert(transfer, channel, device, {anchor, place, none<LaneId>});
   // Device work stands right after its call, so "before" means before the call.
   const TaskId at = place == Place::before ? call : anchor;
-  return insert(transfer, device, {at, place, graph_.lane_id(call)});
+  return insert(transfer, channel, device, {at, place, graph_.lane_id(call)});
 }
 
 TaskId NetworkCalls::put(const NetworkTransfer& transfer, const TransferPlace& place) {
   TaskSpec device = editor_.edit().like(place.like);
-  device.lane = lane_of(place.compute, transfer.stream);
   device.step = place.step;
-  return insert(transfer, device, {place.before_call, Place::before, place.thread});
+  return insert(transfer, channel_of(place.compute, transfer), device,
+                {place.before_call, Place::before, place.thread});
 }
 
-TaskId NetworkCalls::insert(const NetworkTransfer& transfer, TaskSpec device,
-                            const Anchor& anchor) {
+TaskId NetworkCalls::insert(const NetworkTransfer& transfer, const Channel& channel,
+                            TaskSpec device, const Anchor& anchor) {
   const CollectiveCall what{transfer.kind, transfer.bytes,
                             foretrace::place(cluster_, transfer.group)};
   const TransferTime time = transfer_time(cluster_, what);
@@ -82,6 +87,8 @@ TaskId NetworkCalls::insert(const NetworkTransfer& transfer, TaskSpec device,
   work.kind = TaskKind::collective;
   work.collective = transfer.kind;
   work.bytes = to_whole(transfer.bytes);
+  work.communicator = channel.communicator;
+  device.lane = channel.lane;
   device.work = edit.add_work(work, transfer.name);
   device.kind = TaskKind::collective;
   device.phase = Phase::communication;

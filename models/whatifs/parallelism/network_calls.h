@@ -56,15 +56,21 @@ class NetworkCalls {
     Place place = Place::after;
     LaneId thread = none<LaneId>;
   };
-  TaskId insert(const NetworkTransfer& transfer, TaskSpec device, const Anchor& anchor);
-  LaneId lane_of(const Lane& compute, std::string_view name);
+  /// A group of ranks, and the stream on which one of them calls it.
+  struct Channel {
+    LaneId lane{};
+    std::uint32_t communicator = no_communicator;
+  };
+  TaskId insert(const NetworkTransfer& transfer, const Channel& channel, TaskSpec device,
+                const Anchor& anchor);
+  Channel channel_of(const Lane& compute, const NetworkTransfer& transfer);
 
   KernelEditor& editor_;
   const TaskGraph& graph_;
   const Cluster& cluster_;
   LaunchTimes usual_;
   std::int64_t host_ns_ = 0;  ///< of the framework before a usual launch
-  std::map<std::tuple<std::int32_t, std::int32_t, std::string>, LaneId> lanes_;
+  std::map<std::tuple<std::int32_t, std::int32_t, std::string>, Channel> channels_;
   std::int64_t last_number_ = 0;  ///< of streams
   std::int64_t transferred_ns_ = 0;
 };

@@ -50,6 +50,8 @@ class Rebuild {
                                      [rank](const RankClass& c) { return c.first_rank == rank; });
       if (!known) classes.push_back({rank, 1});
     }
+    context_.communicators.insert(context_.communicators.end(), change_.new_communicators.begin(),
+                                  change_.new_communicators.end());
     const auto name = [this](NameId id) { return context_.names.intern(change_.names[id]); };
     for (Work work : change_.new_works) {
       work.name = name(work.name);

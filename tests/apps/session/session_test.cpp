@@ -82,25 +82,38 @@ TEST_CASE("law: an empty stack answers with the replay, and so does an identity"
   CHECK(same->name() == "scale");
 }
 
-TEST_CASE("law: what ranks send shrinks after the run is spread, in whatever order it is said") {
-  const Session session = test::loaded(test::demo_memory_trace).session;
-  const std::string spread = "parallel:data=8,cluster=dgx_a100";
+TEST_CASE("law: what ranks send changes after the run is spread, in whatever order it is said") {
+  const Session session =
+      test::loaded(FORETRACE_SOURCE_DIR "/examples/traces/h100_host/bert-large.baseline.ftr.gz")
+          .session;
   const auto sent = [](const Answer& answer) {
     const auto& breakdown = answer.analysis().breakdown;
     return breakdown.communication_exposed_ns + breakdown.communication_overlapped_ns;
   };
-  const auto alone = session.ask(test::stack_of({spread}));
-  REQUIRE(alone.ok());
-  for (const std::string less :
-       {"compress_communication:ratio=0.25,at_least=0 us", "communication_scale:factor=0.5"}) {
-    CAPTURE(less);
-    const auto after = session.ask(test::stack_of({spread, less}));
-    const auto before = session.ask(test::stack_of({less, spread}));
-    REQUIRE_MESSAGE(after.ok(), after.error().message);
-    REQUIRE_MESSAGE(before.ok(), before.error().message);
-    CHECK(after->run().timeline.points == before->run().timeline.points);
-    CHECK(sent(*after) < sent(*alone));
-    CHECK(sent(*after) > 0);
+  const auto collectives = [](const Answer& answer) {
+    const auto& kinds = answer.graph().columns().kind;
+    return std::count(kinds.begin(), kinds.end(), TaskKind::collective);
+  };
+  for (const std::string spread :
+       {"parallel:data=8,cluster=aws_p3", "parallel:data=4,tensor=2,cluster=aws_p3"}) {
+    const auto alone = session.ask(test::stack_of({spread}));
+    REQUIRE_MESSAGE(alone.ok(), alone.error().message);
+    for (const std::string network :
+         {"compress_communication:ratio=0.25,at_least=0 us", "communication_scale:factor=0.5",
+          "sparse_aggregation:density=0.01"}) {
+      CAPTURE(spread);
+      CAPTURE(network);
+      const auto after = session.ask(test::stack_of({spread, network}));
+      const auto before = session.ask(test::stack_of({network, spread}));
+      REQUIRE_MESSAGE(after.ok(), after.error().message);
+      REQUIRE_MESSAGE(before.ok(), before.error().message);
+      CHECK(after->run().timeline.points == before->run().timeline.points);
+      CHECK(sent(*after) < sent(*alone));
+      CHECK(sent(*after) > 0);
+    }
+    const auto fewer = session.ask(test::stack_of({"gradient_buckets:bucket=1 GiB", spread}));
+    REQUIRE_MESSAGE(fewer.ok(), fewer.error().message);
+    CHECK(collectives(*fewer) < collectives(*alone));
   }
 }
 
