@@ -33,6 +33,8 @@ struct Unprofiled {
   double share_of_host = 0;  ///< of the host's time that was taken out
 };
 
+struct ModelledStep;
+
 /// A recorded run: its events, its graph, and the accelerator it ran on where that is known.
 struct Recording {
   std::string path;
@@ -45,7 +47,8 @@ struct Recording {
   std::vector<trace::Silence> one_off{};   ///< silences that do not come again; of one rank
   bool without_one_off = false;            ///< they are cut out; their times are those recorded
   std::optional<Unprofiled> unprofiled{};  ///< the graph is that of the run without a profiler
-  std::shared_ptr<const JobFacts> job{};   ///< null: one rank; else `events` has no rows
+  std::shared_ptr<const ModelledStep> modelled{};  ///< null: it was recorded; see modelled.h
+  std::shared_ptr<const JobFacts> job{};           ///< null: one rank; else `events` has no rows
 
   [[nodiscard]] const Catalogue& catalogue() const { return known ? *known : no_catalogue(); }
   [[nodiscard]] const TaskGraph& graph() const { return built.graph; }

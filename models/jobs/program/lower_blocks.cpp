@@ -84,6 +84,7 @@ Job stage_job(const Job& job, std::uint32_t stage) {
 RankProgram lower_stages(const Job& job) {
   RankProgram all;
   ProgramBlocks blocks;
+  std::vector<Block> divided;
   std::vector<Action> actions;
   std::map<Job, std::uint32_t> first_block;
   std::vector<std::uint32_t> base;  // of each stage: where the blocks of its kind begin
@@ -97,6 +98,7 @@ RankProgram lower_stages(const Job& job) {
     RankProgram lowered = lower_blocks(own);
     const auto behind = static_cast<std::uint32_t>(actions.size());
     actions.insert(actions.end(), lowered.actions->begin(), lowered.actions->end());
+    divided.insert(divided.end(), lowered.divided->begin(), lowered.divided->end());
     for (const RankProgram::Block& block : *lowered.blocks) {
       for (RankProgram::BlockPass* pass : blocks.emplace_back(block).passes()) {
         pass->first += behind;
@@ -125,6 +127,7 @@ RankProgram lower_stages(const Job& job) {
       left -= taken;
     }
   }
+  all.divided = std::make_shared<const std::vector<Block>>(std::move(divided));
   return filled(std::move(blocks), std::move(actions), std::move(all));
 }
 
@@ -180,6 +183,8 @@ RankProgram lower_blocks(const Job& job) {
   if (kernels.exec_model() != nullptr) {
     add_start(*kernels.exec_model(), result.order, blocks, actions);
   }
+  workload.blocks.resize(blocks.size());
+  result.divided = std::make_shared<const std::vector<Block>>(std::move(workload.blocks));
   return filled(std::move(blocks), std::move(actions), std::move(result));
 }
 

@@ -48,6 +48,7 @@ class Lowering {
  private:
   void compute(const Operator& op, const KernelTime& time, std::uint32_t kernels);
   void exchange(const Exchange& exchange, ActionType type, std::string_view name);
+  void weight_gradient(const Operator& op);
   void wait() { actions_.push_back(made(ActionType::wait, {})); }
   void product_backward(std::size_t i);
   void product_in_pieces(const Operator& op, const Operator* entrance, const Operator* exit);
@@ -64,6 +65,7 @@ class Lowering {
   std::vector<Action> actions_;
   std::vector<Action> weight_gradients_;
   bool again_ = false;
+  KernelPart part_ = KernelPart::forward;
 };
 
 Action Lowering::made(ActionType type, std::string_view name) const {
@@ -80,6 +82,10 @@ void Lowering::compute(const Operator& op, const KernelTime& time, std::uint32_t
   action.source = time.source;
   action.provenance = time.provenance;
   action.kernels = static_cast<std::uint16_t>(kernels);
+  action.part = part_;
+  if (part_ != KernelPart::accumulation) {
+    action.operator_index = static_cast<std::uint16_t>(&op - operators_.data());
+  }
   action.ns = time.ns;
   const Framework& framework = options_.framework;
   action.slowed =
@@ -114,6 +120,7 @@ void Lowering::around(const Operator& op, const Exchange& exchange_, const Kerne
 
 void Lowering::forward(bool again, Part part) {
   again_ = again;
+  const KernelPart before = std::exchange(part_, KernelPart::forward);
   std::uint32_t products = 0;
   const std::size_t end = again && options_.framework.recompute_stops_early && part != Part::core
                               ? last_needed(operators_)
@@ -135,6 +142,7 @@ void Lowering::forward(bool again, Part part) {
     }
   }
   again_ = false;
+  part_ = before;
 }
 
 // Each piece of a collective has its kernel: smaller ones fill the device less well. The other
@@ -176,13 +184,14 @@ const Operator* Lowering::exit_of(std::size_t i) const {
 void Lowering::product_in_pieces(const Operator& op, const Operator* entrance,
                                  const Operator* exit) {
   const KernelTime input = options_.kernels.input_gradient(op);
-  const KernelTime weights = options_.kernels.weight_gradient(op);
   if (entrance != nullptr && entrance->backward.overlap == Overlap::pieces) {
     beside_product(op, entrance->again, input);
-    beside_product(op, entrance->backward, weights);
+    part_ = KernelPart::weight_gradient;
+    beside_product(op, entrance->backward, options_.kernels.weight_gradient(op));
+    part_ = KernelPart::input_gradient;
   } else {
     beside_product(op, exit->backward, cut(op, true));
-    compute(op, weights, 1);
+    weight_gradient(op);
   }
 }
 
@@ -208,12 +217,19 @@ void Lowering::product_backward(std::size_t i) {
     exchange(entrance->again, ActionType::collective, entrance->name);
   }
   if (options_.splits_backward) std::swap(actions_, weight_gradients_);
-  compute(op, options_.kernels.weight_gradient(op), 1);
+  weight_gradient(op);
   if (options_.splits_backward) std::swap(actions_, weight_gradients_);
   if (async && entrance->backward.kind != CollectiveKind::none) wait();
 }
 
+void Lowering::weight_gradient(const Operator& op) {
+  part_ = KernelPart::weight_gradient;
+  compute(op, options_.kernels.weight_gradient(op), 1);
+  part_ = KernelPart::input_gradient;
+}
+
 void Lowering::backward() {
+  part_ = KernelPart::input_gradient;
   bool core_is_back = options_.recompute != Recompute::selective;
   for (std::size_t i = operators_.size(); i-- > 0;) {
     const Operator& op = operators_[i];
@@ -240,6 +256,7 @@ void Lowering::backward() {
 }
 
 void Lowering::accumulate(double weights) {
+  part_ = KernelPart::accumulation;
   Operator op;
   op.name = "accumulate gradients";
   // One kernel per tensor: each product has a matrix and mostly a bias, each norm a scale and a

@@ -23,7 +23,17 @@ enum class ActionType : std::uint8_t {
   wait,        ///< for all collectives that were started
 };
 
+/// What a kernel of an operator computes.
+enum class KernelPart : std::uint8_t {
+  forward,
+  input_gradient,   ///< all of backward where the operator has no weights
+  weight_gradient,  ///< of a product
+  accumulation,     ///< gradients of all weights of a block, added up
+};
+
 struct Action {
+  static constexpr std::uint16_t no_operator = UINT16_MAX;
+
   ActionType type = ActionType::compute;
   CostSource source = CostSource::memory;
   Provenance provenance = Provenance::roofline;
@@ -31,7 +41,9 @@ struct Action {
   CollectiveKind collective = CollectiveKind::none;
   bool is_again = false;  ///< recomputed forward work
   std::uint16_t kernels = 0;
-  float slowed = 1;  ///< while a collective runs beside it
+  float slowed = 1;                            ///< while a collective runs beside it
+  std::uint16_t operator_index = no_operator;  ///< of the block, see RankProgram::divided
+  KernelPart part = KernelPart::forward;
   double ns = 0;
   double bytes = 0;  ///< collectives
   std::string_view name = {};
@@ -131,6 +143,8 @@ struct RankProgram {
   /// Shared by programs that differ in times or in what comes behind them.
   std::shared_ptr<const std::vector<Action>> actions;
   std::shared_ptr<const std::vector<Block>> blocks;
+  /// Their operators as one rank has them, block by block; a block of a machine's own has none.
+  std::shared_ptr<const std::vector<foretrace::Block>> divided;
   std::vector<BlockRun> order;     ///< of the model's blocks
   double attention_intensity = 1;  ///< rate of attention against that of large products
   double tied_weights = 0;         ///< of the table that embedding and head share; 0: none

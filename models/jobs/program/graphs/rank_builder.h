@@ -15,8 +15,9 @@ namespace foretrace {
 /// References live longer than it.
 class RankBuilder {
  public:
-  RankBuilder(const Job& job, const RankProgram& program, std::uint32_t stage)
-      : job_(job),
+  RankBuilder(const Job& job, const RankProgram& program, std::uint32_t stage, NodeGrain grain)
+      : grain_(grain),
+        job_(job),
         program_(program),
         blocks_(*program.blocks),
         step_(program.step),
@@ -34,6 +35,7 @@ class RankBuilder {
   /// One number.
   static constexpr double norm_bytes = 4;
 
+  [[nodiscard]] std::uint32_t blocks_before(std::uint32_t position) const;
   void pass(const ScheduleStep& step);
   void blocks(std::span<const BlockRun> runs, bool backward, bool is_last);
   void block(std::uint32_t index, bool backward);
@@ -41,6 +43,7 @@ class RankBuilder {
   void in_pieces(const Action& pieces, const Action& product);
   void action(const Action& action);
   void compute(std::string_view name, double ns);
+  void compute(const Action& action, double ns);
   std::uint32_t collective(std::string_view name, CollectiveKind kind, const GridAxis& group,
                            double bytes);
   void beside(std::string_view name, CollectiveKind kind, const GridAxis& group, double bytes);
@@ -69,6 +72,7 @@ class RankBuilder {
     return shards_parameters() && (!backward || job_.framework->reshards_after_forward);
   }
 
+  NodeGrain grain_;
   const Job& job_;
   const RankProgram& program_;
   const std::vector<RankProgram::Block>& blocks_;
@@ -77,6 +81,7 @@ class RankBuilder {
   std::uint32_t stage_;
   ParallelPlan plan_;
   std::vector<RankNode> nodes_;
+  NodePlace place_;
   std::vector<double> ends_;               // of each node, as if nobody else were waited for
   std::vector<std::uint32_t> last_;        // what the next node of the chain waits for
   std::vector<std::uint32_t> started_;     // collectives that run beside it

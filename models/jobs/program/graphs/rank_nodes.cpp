@@ -15,6 +15,7 @@ namespace foretrace {
 
 std::uint32_t RankBuilder::add(RankNode node) {
   node.after = last_;
+  node.place = place_;
   nodes_.push_back(std::move(node));
   return static_cast<std::uint32_t>(nodes_.size() - 1);
 }
@@ -59,6 +60,18 @@ void RankBuilder::compute(std::string_view name, double ns) {
   chain(add(std::move(node)));
 }
 
+void RankBuilder::compute(const Action& action, double ns) {
+  if (grain_ == NodeGrain::runs) return compute(action.is_again ? "recompute" : "compute", ns);
+  if (!(ns >= 0.5)) return;
+  RankNode node;
+  node.name = action.name;
+  node.ns = ns;
+  node.action = &action;
+  node.provenance = action.provenance;
+  node.share = ns / action.ns;
+  chain(add(std::move(node)));
+}
+
 std::uint32_t RankBuilder::collective(std::string_view name, CollectiveKind kind,
                                       const GridAxis& group, double bytes) {
   RankNode node;
@@ -67,7 +80,10 @@ std::uint32_t RankBuilder::collective(std::string_view name, CollectiveKind kind
   node.collective = kind;
   node.group = group;
   node.bytes = bytes;
-  node.ns = collective_time(*job_.cluster, {kind, bytes, place(*job_.cluster, group)}).ns;
+  const CollectiveTime time =
+      collective_time(*job_.cluster, {kind, bytes, place(*job_.cluster, group)});
+  node.ns = time.ns;
+  node.provenance = time.provenance;
   return add(std::move(node));
 }
 
@@ -78,7 +94,7 @@ void RankBuilder::wait_for_started() {
 
 void RankBuilder::action(const Action& action) {
   switch (action.type) {
-    case ActionType::compute: compute(action.is_again ? "recompute" : "compute", action.ns); return;
+    case ActionType::compute: compute(action, action.ns); return;
     case ActionType::collective:
     case ActionType::start: {
       const std::uint32_t node =
@@ -106,11 +122,10 @@ bool RankBuilder::is_in_pieces(std::span<const Action> actions, std::size_t at) 
 // product.
 void RankBuilder::in_pieces(const Action& pieces, const Action& product) {
   const double beside = std::min(product.ns, pieces.ns);
-  const std::string_view name = product.is_again ? "recompute" : "compute";
-  compute(name, product.ns - beside);
+  compute(product, product.ns - beside);
   started_.push_back(
       collective(pieces.name, pieces.collective, axis_of(plan_, pieces.axis), pieces.bytes));
-  compute(name, beside);
+  compute(product, beside);
   wait_for_started();
 }
 
@@ -127,7 +142,7 @@ void RankBuilder::block(std::uint32_t index, bool backward) {
     }
   }
   wait_for_started();
-  compute("wait for launches", pass.time.host_bound);
+  if (grain_ == NodeGrain::runs) compute("wait for launches", pass.time.host_bound);
 }
 
 // Sharded parameters and gradients travel beside the chain, one after the other.
@@ -176,6 +191,7 @@ void RankBuilder::divide_gradients(const RankProgram::Block& block) {
 void RankBuilder::blocks(std::span<const BlockRun> runs, bool backward, bool is_last) {
   std::vector<std::uint32_t> order = expanded(runs);
   if (backward) std::reverse(order.begin(), order.end());
+  const std::uint32_t first = place_.order;
   const auto weights = [this](std::uint32_t block) {
     return blocks_[block].dense_weights + blocks_[block].expert_weights;
   };
@@ -190,12 +206,15 @@ void RankBuilder::blocks(std::span<const BlockRun> runs, bool backward, bool is_
       if (traveled_ != before) collected[asked] = traveled_;
     }
     if (collected[i].has_value()) last_.push_back(*collected[i]);
+    place_.block = order[i];
+    place_.order = first + static_cast<std::uint32_t>(backward ? order.size() - 1 - i : i);
     block(order[i], backward);
     if (backward && is_last) gradients_of(blocks_[order[i]]);
     if (backward && gathers(false) && weights(order[i]) > 0) {
       divide_gradients(blocks_[order[i]]);
     }
   }
+  place_.block = UINT32_MAX;
 }
 
 void RankBuilder::message(RankNodeType type, std::uint32_t position, std::uint32_t micro_batch,
@@ -238,20 +257,32 @@ void RankBuilder::message(RankNodeType type, std::uint32_t position, std::uint32
   }
 }
 
+// Blocks of the model that positions before this one have.
+std::uint32_t RankBuilder::blocks_before(std::uint32_t position) const {
+  std::uint32_t count = 0;
+  for (std::uint32_t before = 0; before < position; ++before) {
+    for (const BlockRun& run : step_.position(before)) count += run.count;
+  }
+  return count;
+}
+
 void RankBuilder::pass(const ScheduleStep& step) {
   const ScheduleShape& shape = step_.times.shape;
   const std::uint32_t position = position_of(*job_.schedule, shape, stage_, step.chunk);
   const std::uint32_t last = shape.stages * shape.chunks - 1;
   const bool backward = step.kind == StepKind::backward;
+  place_ = {backward ? Phase::backward : Phase::forward, UINT32_MAX, 0, step.micro_batch};
   if (backward ? position < last : position > 0) {
     message(RankNodeType::receive, position, step.micro_batch, !backward);
   }
   const PassTime& time = (backward ? step_.backward : step_.forward)[position];
   const double blocked = time.exposed[static_cast<std::size_t>(Axis::pipeline)];
   const double begin = end_of(last_);
+  place_.order = blocks_before(position);
   blocks(step_.position(position), backward, step.micro_batch + 1 == shape.micro_batches);
   if (shards_parameters()) wait_for_traveled();
-  fill_up(time.total - blocked, begin);
+  const double launches = grain_ == NodeGrain::runs ? 0 : time.host_bound;
+  fill_up(time.total - launches - blocked, begin);
   if (backward ? position > 0 : position < last) {
     message(RankNodeType::send, position, step.micro_batch, !backward);
   } else {
@@ -260,17 +291,19 @@ void RankBuilder::pass(const ScheduleStep& step) {
 }
 
 std::vector<RankNode> RankBuilder::build() {
+  place_.phase = Phase::forward;
   if (job_.trains()) early_parameters();
   for (const ScheduleStep& step : job_.schedule->order(step_.times.shape, stage_)) {
     if (step.kind == StepKind::backward && !job_.trains()) continue;
     pass(step);
   }
+  place_ = {Phase::backward, UINT32_MAX, 0, 0};
   if (job_.trains()) end();
   return std::move(nodes_);
 }
 
 Result<std::vector<RankNode>> rank_nodes(const Job& job, const RankProgram& program,
-                                         std::uint32_t stage) {
+                                         std::uint32_t stage, NodeGrain grain) {
   FORETRACE_TRY(check_stages_alike(job));
   if (job.schedule->splits_backward) {
     return Error{
@@ -278,7 +311,7 @@ Result<std::vector<RankNode>> rank_nodes(const Job& job, const RankProgram& prog
         fmt::format("/schedule: got {}, whose backward passes are divided, expected another",
                     job.schedule->name)};
   }
-  return RankBuilder(job, program, stage).build();
+  return RankBuilder(job, program, stage, grain).build();
 }
 
 }  // namespace foretrace

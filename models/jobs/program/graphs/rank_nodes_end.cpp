@@ -94,11 +94,14 @@ void RankBuilder::end() {
   if (tied_bytes > 0) {
     chain(collective("add up the tied table", CollectiveKind::all_reduce, embedding_axis(job_),
                      tied_bytes));
+    nodes_.back().joins_stages = true;
   }
   if (plan_.pipeline > 1) {
     chain(collective("norm of gradients", CollectiveKind::all_reduce,
                      axis_of(plan_, Axis::pipeline), norm_bytes));
+    nodes_.back().joins_stages = true;
   }
+  place_.phase = Phase::update;
   compute("optimizer", static_cast<double>(own_.update));
   late_parameters();
 }

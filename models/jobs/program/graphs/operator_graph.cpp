@@ -1,0 +1,429 @@
+#include "models/jobs/program/graphs/operator_graph.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "models/hardware/kernels/kernel_class.h"
+#include "models/jobs/program/graphs/rank_nodes.h"
+#include "models/jobs/program/graphs/rank_tensors.h"
+#include "models/jobs/program/graphs/recorded_works.h"
+#include "models/jobs/program/stages.h"
+#include "sim/core/whole.h"
+#include "sim/graph/graph_builder.h"
+
+namespace foretrace {
+namespace {
+
+std::string_view type_name(Precision precision) {
+  switch (precision) {
+    case Precision::fp16: return "c10::Half";
+    case Precision::bf16: return "c10::BFloat16";
+    case Precision::fp8: return "c10::Float8_e4m3fn";
+    case Precision::fp64: return "double";
+    default: return "float";
+  }
+}
+
+/// Layers of the model by the position of their block, and of the operators in it.
+class ModelLayers {
+ public:
+  ModelLayers(GraphBuilder& builder, const RankProgram& program, std::string_view name)
+      : builder_(builder), program_(program), root_(builder.add_layer(name)) {}
+
+  [[nodiscard]] LayerId of(const NodePlace& place, const Action* action) {
+    if (place.block == UINT32_MAX) return {};
+    const bool is_part = action != nullptr && action->operator_index != Action::no_operator;
+    const std::uint32_t part = is_part ? action->operator_index + 1U : 0;
+    const auto [known, is_new] = layers_.try_emplace({place.order, part});
+    if (!is_new) return known->second;
+    if (is_part) {
+      const LayerId block = of(place, nullptr);
+      const std::string_view op =
+          (*program_.divided)[place.block].operators[action->operator_index].name;
+      known->second = builder_.add_layer(fmt::format("{}/{}", name_of(place), op), block);
+    } else {
+      known->second = builder_.add_layer(name_of(place), root_);
+    }
+    return known->second;
+  }
+
+ private:
+  [[nodiscard]] std::string name_of(const NodePlace& place) const {
+    const RankProgram::Block& block = (*program_.blocks)[place.block];
+    const std::string_view model =
+        builder_.context().names[builder_.context().layers[index(root_)].name];
+    if (block.role != BlockRole::layer) return fmt::format("{}/{}", model, block.name);
+    return fmt::format("{}/{}_{}", model, block.name, place.order);
+  }
+
+  GraphBuilder& builder_;
+  const RankProgram& program_;
+  LayerId root_;
+  std::map<std::pair<std::uint32_t, std::uint32_t>, LayerId> layers_;
+};
+
+/// What a task is, beside its times.
+struct Doing {
+  Work work;
+  Phase phase = Phase::unknown;
+  LayerId layer{};
+  Provenance provenance = Provenance::roofline;
+};
+
+/// A node's tasks on the device, the first and the last one.
+struct NodeTasks {
+  TaskId first = none<TaskId>;
+  TaskId last = none<TaskId>;
+};
+
+/// Tasks of one stage.
+class StageEmitter {
+ public:
+  StageEmitter(GraphBuilder& builder, ModelLayers& layers, const Job& job,
+               const RankProgram& program, std::uint32_t stage)
+      : builder_(builder),
+        layers_(layers),
+        job_(job),
+        program_(program),
+        stage_(stage),
+        tensors_(builder, job, program, stage),
+        host_ns_(job.framework->host_kernel_ns.typical) {}
+
+  /// Per node: its tasks.
+  [[nodiscard]] std::vector<NodeTasks> emit(const std::vector<RankNode>& nodes);
+
+ private:
+  [[nodiscard]] std::int32_t rank() const { return static_cast<std::int32_t>(stage_); }
+  [[nodiscard]] const Operator* operator_of(const RankNode& node) const;
+  [[nodiscard]] LaneId lane(LaneKind kind, std::string_view name);
+  [[nodiscard]] LaneId lane_of(const RankNode& node);
+  [[nodiscard]] TaskSpec spec_of(LaneId lane, const Work& work, double ns);
+  TaskId host(TaskKind kind, std::string_view name, TaskPart part = TaskPart::whole);
+  TaskId launch(const RankNode& node, const Work& work, double device_ns, double host_ns);
+  [[nodiscard]] Work kernel_work(std::string_view name) const;
+  [[nodiscard]] Work named(const RecordedWork& recorded, Precision precision);
+  [[nodiscard]] Precision precision_of(const Operator& op) const;
+  [[nodiscard]] std::uint32_t communicator_of(const RankNode& node);
+  void step_begin();
+  void step_end();
+  void kernels(const RankNode& node);
+  void other_kernel(const RankNode& node);
+  void update(const RankNode& node);
+  void communicate(const RankNode& node);
+  void add(const RankNode& node);
+
+  GraphBuilder& builder_;
+  ModelLayers& layers_;
+  const Job& job_;
+  const RankProgram& program_;
+  std::uint32_t stage_;
+  RankTensors tensors_;
+  double host_ns_;
+  LaneId thread_{};
+  LaneId compute_{};
+  TaskId begin_{};
+  NodeTasks made_;  // by the node that is added
+  std::map<std::string, LaneId, std::less<>> lanes_;
+  std::map<std::pair<GridAxis, bool>, std::uint32_t> communicators_;
+};
+
+const Operator* StageEmitter::operator_of(const RankNode& node) const {
+  if (node.action == nullptr || node.action->operator_index == Action::no_operator) return nullptr;
+  return &(*program_.divided)[node.place.block].operators[node.action->operator_index];
+}
+
+LaneId StageEmitter::lane(LaneKind kind, std::string_view name) {
+  const auto [known, is_new] = lanes_.try_emplace(std::string(name));
+  if (!is_new) return known->second;
+  Lane made;
+  made.kind = kind;
+  made.rank = rank();
+  made.device = kind == LaneKind::host_thread ? no_device : 0;
+  made.number = static_cast<std::int64_t>(lanes_.size());
+  made.name = name;
+  return known->second = builder_.add_lane(std::move(made));
+}
+
+LaneId StageEmitter::lane_of(const RankNode& node) {
+  switch (node.type) {
+    case RankNodeType::compute: return compute_;
+    case RankNodeType::send: return lane(LaneKind::stream, node.name);
+    case RankNodeType::receive: return lane(LaneKind::stream, node.name);
+    case RankNodeType::collective: break;
+  }
+  return lane(LaneKind::stream, builder_.context().communicators[communicator_of(node)].name);
+}
+
+TaskSpec StageEmitter::spec_of(LaneId lane, const Work& work, double ns) {
+  TaskSpec spec;
+  spec.lane = lane;
+  spec.work = builder_.add_work(work);
+  spec.kind = work.kind;
+  spec.duration_ns = to_whole(ns);
+  spec.step = rank();
+  spec.provenance = Provenance::table;
+  return spec;
+}
+
+TaskId StageEmitter::host(TaskKind kind, std::string_view name, TaskPart part) {
+  Work work;
+  work.name = builder_.add_name(name);
+  work.kind = kind;
+  work.part = part;
+  return builder_.add_task(spec_of(thread_, work, 0));
+}
+
+// The call comes right before what it enqueues.
+TaskId StageEmitter::launch(const RankNode& node, const Work& work, double device_ns,
+                            double host_ns) {
+  Work call;
+  call.name = builder_.add_name("cudaLaunchKernel");
+  call.kind = TaskKind::launch;
+  TaskSpec from = spec_of(thread_, call, host_ns);
+  TaskSpec spec = spec_of(lane_of(node), work, device_ns);
+  spec.provenance = node.provenance;
+  spec.phase = from.phase = node.place.phase;
+  spec.layer = from.layer = layers_.of(node.place, node.action);
+  const TaskId caller = builder_.add_task(from);
+  const TaskId task = builder_.add_task(spec);
+  builder_.add_dependency({.source = end_of(caller), .task = task, .kind = DependencyKind::launch});
+  if (made_.first == none<TaskId>) made_.first = task;
+  made_.last = task;
+  return caller;
+}
+
+Work StageEmitter::kernel_work(std::string_view name) const {
+  Work work;
+  work.kind = TaskKind::kernel;
+  work.name = builder_.add_name(name);
+  return work;
+}
+
+Work StageEmitter::named(const RecordedWork& recorded, Precision precision) {
+  Work work = kernel_work(recorded.kernel);
+  work.precision = precision;
+  work.operator_name = builder_.add_name(recorded.operator_name);
+  work.shapes = builder_.add_name(recorded.shapes);
+  const std::vector<std::string> types(recorded.inputs,
+                                       fmt::format("\"{}\"", type_name(precision)));
+  work.types = builder_.add_name(fmt::format("[{}]", fmt::join(types, ", ")));
+  return work;
+}
+
+Precision StageEmitter::precision_of(const Operator& op) const {
+  const bool in_8_bit =
+      job_.precisions.layers_in_8_bit && !op.keeps_precision && op.type == OperatorType::product;
+  return in_8_bit ? Precision::fp8 : job_.precisions.activations;
+}
+
+void StageEmitter::kernels(const RankNode& node) {
+  const Operator& op = *operator_of(node);
+  const Action& action = *node.action;
+  const std::vector<RecordedWork> works = recorded_works(op, action.part, action.kernels);
+  const auto count = static_cast<double>(works.size());
+  const double host_ns = host_ns_ * action.kernels * node.share / count;
+  TaskId first = none<TaskId>;
+  TaskId last = none<TaskId>;
+  for (const RecordedWork& recorded : works) {
+    last = launch(node, named(recorded, precision_of(op)), node.ns / count, host_ns);
+    if (first == none<TaskId>) first = last;
+  }
+  tensors_.run(node, first, last, layers_.of(node.place, &action));
+}
+
+// Of no operator: gradients that are added up, the start of a machine, what computation loses
+// beside communication.
+void StageEmitter::other_kernel(const RankNode& node) {
+  const bool adds = node.action != nullptr && node.action->part == KernelPart::accumulation;
+  Work work = kernel_work(adds ? "at::native::vectorized_elementwise_kernel" : node.name);
+  if (adds) {
+    work.operator_name = builder_.add_name("aten::add_");
+    work.precision = Precision::fp32;
+  }
+  const double count = node.action == nullptr ? 0 : node.action->kernels;
+  static_cast<void>(launch(node, work, node.ns, host_ns_ * count));
+}
+
+// The parameters of each operator by themselves, each with its share of the update.
+void StageEmitter::update(const RankNode& node) {
+  const double calls =
+      program_.step.stages[stage_].tensors * job_.framework->update_kernels * host_ns_;
+  double all = 0;
+  for (const OwnParameters& one : tensors_.parameters()) all += one.updated;
+  for (const OwnParameters& one : tensors_.parameters()) {
+    if (!(one.updated > 0)) continue;
+    const double share = one.updated / all;
+    RankNode own = node;
+    own.place.block = one.place.block;
+    own.place.order = one.place.order;
+    const Work work = named(update_work(one.updated, job_.framework->state_bytes), Precision::fp32);
+    static_cast<void>(launch(own, work, node.ns * share, calls * share));
+  }
+}
+
+std::uint32_t StageEmitter::communicator_of(const RankNode& node) {
+  const auto [known, is_new] = communicators_.try_emplace({node.group, node.travels}, 0);
+  if (!is_new) return known->second;
+  Communicator made;
+  made.name = fmt::format(
+      "{} of {} ranks{}", node.travels ? "parameters and gradients" : "group", node.group.size,
+      node.group.stride > 1 ? fmt::format(", {} apart", node.group.stride) : "");
+  made.size = node.group.size;
+  made.ranks = {rank()};
+  return known->second = builder_.add_communicator(std::move(made));
+}
+
+void StageEmitter::communicate(const RankNode& node) {
+  Work work;
+  work.kind = TaskKind::collective;
+  work.bytes = to_whole(node.bytes);
+  work.precision = job_.precisions.activations;
+  switch (node.type) {
+    case RankNodeType::send: work.collective = CollectiveKind::send; break;
+    case RankNodeType::receive: work.collective = CollectiveKind::receive; break;
+    default: work.collective = node.collective; work.communicator = communicator_of(node);
+  }
+  work.name = builder_.add_name(fmt::format("nccl {} ({})", to_string(work.collective), node.name));
+  // What comes takes its time on the stage that sends it.
+  const double ns = node.type == RankNodeType::receive ? 0 : node.ns;
+  static_cast<void>(launch(node, work, ns, host_ns_));
+}
+
+void StageEmitter::add(const RankNode& node) {
+  if (node.type != RankNodeType::compute) return communicate(node);
+  if (operator_of(node) != nullptr) return kernels(node);
+  if (node.place.phase == Phase::update && node.action == nullptr &&
+      !tensors_.parameters().empty() && node.name == "optimizer") {
+    return update(node);
+  }
+  other_kernel(node);
+}
+
+void StageEmitter::step_begin() {
+  thread_ = lane(LaneKind::host_thread, "training loop");
+  compute_ = lane(LaneKind::stream, "computation");
+  DeviceInfo device;
+  const Accelerator& accelerator = job_.cluster->accelerator;
+  device.rank = rank();
+  device.name = accelerator.product;
+  device.memory_bytes = static_cast<std::int64_t>(accelerator.memory_bytes);
+  device.multiprocessors = static_cast<std::int32_t>(accelerator.multiprocessors);
+  builder_.add_device(std::move(device));
+  builder_.add_rank_class(
+      {static_cast<std::int32_t>(first_rank(job_, stage_)), stage_ranks(job_, stage_)});
+  tensors_.hold(compute_, [&](const OwnParameters& one) {
+    Action action;
+    action.operator_index = static_cast<std::uint16_t>(one.operator_index);
+    return layers_.of(one.place, &action);
+  });
+  begin_ = host(TaskKind::mark, "step");
+}
+
+// The loop reads the loss back before it goes on.
+void StageEmitter::step_end() {
+  static_cast<void>(host(TaskKind::synchronization, "cudaDeviceSynchronize", TaskPart::begin));
+  Wait wait;
+  wait.task = host(TaskKind::synchronization, "cudaDeviceSynchronize", TaskPart::finish);
+  wait.at = wait.task;
+  wait.rank = rank();
+  wait.device = 0;
+  builder_.add_wait(wait);
+  builder_.add_step({rank(), 0, begin_, host(TaskKind::mark, "step")});
+}
+
+std::vector<NodeTasks> StageEmitter::emit(const std::vector<RankNode>& nodes) {
+  std::vector<NodeTasks> tasks;
+  tasks.reserve(nodes.size());
+  step_begin();
+  for (const RankNode& node : nodes) {
+    made_ = {};
+    add(node);
+    tasks.push_back(made_);
+    const LaneId own = lane_of(node);
+    for (const std::uint32_t before : node.after) {
+      const TaskId source = tasks[before].last;
+      // A stream keeps its own order.
+      if (source == none<TaskId> || made_.first == none<TaskId>) continue;
+      if (builder_.columns().lane[index(source)] == own) continue;
+      builder_.add_dependency(
+          {.source = end_of(source), .task = made_.first, .kind = DependencyKind::event_wait});
+    }
+  }
+  tensors_.end();
+  step_end();
+  return tasks;
+}
+
+/// What stages have to do with each other.
+class Meetings {
+ public:
+  void add(std::uint32_t stage, const std::vector<RankNode>& nodes,
+           const std::vector<NodeTasks>& tasks);
+  void connect(GraphBuilder& builder) const;
+
+ private:
+  struct Member {
+    std::uint32_t stage = 0;
+    TaskId task = none<TaskId>;
+    std::vector<TaskId> after;
+  };
+  std::map<std::uint32_t, TaskId> sent_;  // by message
+  std::map<std::uint32_t, TaskId> received_;
+  std::map<std::string, std::vector<Member>> groups_;  // of several stages
+};
+
+void Meetings::add(std::uint32_t stage, const std::vector<RankNode>& nodes,
+                   const std::vector<NodeTasks>& tasks) {
+  for (std::size_t i = 0; i < nodes.size(); ++i) {
+    const RankNode& node = nodes[i];
+    if (node.type == RankNodeType::send) sent_[node.message] = tasks[i].last;
+    if (node.type == RankNodeType::receive) received_[node.message] = tasks[i].first;
+    if (!node.joins_stages) continue;
+    Member member{stage, tasks[i].first, {}};
+    for (const std::uint32_t before : node.after) member.after.push_back(tasks[before].last);
+    groups_[node.name].push_back(std::move(member));
+  }
+}
+
+void Meetings::connect(GraphBuilder& builder) const {
+  for (const auto& [message, task] : received_) {
+    const auto sent = sent_.find(message);
+    if (sent == sent_.end()) continue;
+    builder.add_dependency(
+        {.source = end_of(sent->second), .task = task, .kind = DependencyKind::data});
+  }
+  for (const auto& [name, members] : groups_) {
+    for (const Member& member : members) {
+      for (const Member& other : members) {
+        if (other.stage == member.stage) continue;
+        for (const TaskId before : other.after) {
+          builder.add_dependency(
+              {.source = end_of(before), .task = member.task, .kind = DependencyKind::rendezvous});
+        }
+      }
+    }
+  }
+}
+
+}  // namespace
+
+Result<TaskGraph> operator_graph(const Job& job, const RankProgram& program,
+                                 std::string_view model) {
+  GraphBuilder builder;
+  ModelLayers layers(builder, program, model);
+  Meetings meetings;
+  for (std::uint32_t stage = 0; stage < job.plan.pipeline; ++stage) {
+    FORETRACE_TRY(const auto nodes, rank_nodes(job, program, stage, NodeGrain::operators));
+    meetings.add(stage, nodes, StageEmitter(builder, layers, job, program, stage).emit(nodes));
+  }
+  meetings.connect(builder);
+  return std::move(builder).build();
+}
+
+}  // namespace foretrace

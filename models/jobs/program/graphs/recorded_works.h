@@ -1,0 +1,31 @@
+// Operators of a model in the words of a recording: what PyTorch would call the kernels that run
+// them, with the shapes that it would record. What-ifs find their way by these.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "models/jobs/program/rank_program.h"
+#include "models/jobs/workloads/operator.h"
+
+namespace foretrace {
+
+/// One kernel of an operator.
+struct RecordedWork {
+  std::string kernel;              ///< its name, as configs/kernels know names
+  std::string_view operator_name;  ///< "aten::mm"; lives as long as the program
+  std::string shapes;              ///< of its inputs, as traces have them: "[[512, 64], [64, 8]]"
+  std::uint32_t inputs = 0;        ///< how many of them are shapes
+};
+
+/// The kernels of a part of an operator, in the order in which they run: as many as `kernels` where
+/// they are alike, else those that have a name of their own.
+[[nodiscard]] std::vector<RecordedWork> recorded_works(const Operator& op, KernelPart part,
+                                                       std::uint32_t kernels);
+
+/// What an optimizer step does to one tensor, which it reads and writes with its states.
+[[nodiscard]] RecordedWork update_work(double elements, double state_bytes);
+
+}  // namespace foretrace
