@@ -12,7 +12,7 @@ std::vector<Doubt> ChangedRun::doubts() const {
 
 double RangeSide::total() const {
   double squares = 0;
-  for (const double part : {recipe, host, communication, change, scatter, device, rest}) {
+  for (const double part : {recipe, host, communication, change, scatter, model, device, rest}) {
     squares += part * part;
   }
   // The profiler's work has bounds of its own: a doubt of the change does not move them.

@@ -48,6 +48,7 @@ struct RangeSide {
   double communication = 0;  ///< the same of collectives and transfers
   double change = 0;         ///< grows with the share of the time that changes
   double scatter = 0;        ///< of the recorded steps
+  double model = 0;          ///< of a job that was never run: its step, as the scenario has it
   double device = 0;         ///< figures of a product that is only like the recorded one
   double rest = 0;           ///< what a replay leaves out
   double doubt = 1;          ///< factor of all above where the answer is doubtful

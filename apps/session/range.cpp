@@ -7,6 +7,7 @@
 
 #include "apps/session/analysis.h"
 #include "apps/session/lighter_host.h"
+#include "apps/session/recording/modelled.h"
 #include "apps/session/recording/without_events.h"
 #include "sim/core/whole.h"
 
@@ -136,6 +137,11 @@ Status set_range(const Recording& recording, const Replay& baseline, const RunOp
       prediction.faster.profiler = part;
       prediction.profiler_event_ns = likely_event_ns;
     }
+  }
+  if (recording.modelled != nullptr) {
+    const RangedStep& range = recording.modelled->range;
+    prediction.faster.model = log_ratio(range.step_ns, range.low_ns);
+    prediction.slower.model = log_ratio(range.high_ns, range.step_ns);
   }
   prediction.slower.recipe = log_ratio(prediction.declared_high_ns, step);
   prediction.slower.change = size * change_slower.value;

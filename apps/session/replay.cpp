@@ -66,6 +66,7 @@ Result<Replay> replay(const Recording& recording, const RunOptions& options) {
   if (recording.unprofiled) {
     take_given(recording.unprofiled->step_ns, replay);
   }
+  replay.modelled = recording.modelled;
   replay.reactions = reactions_of(recording.graph());
   replay.doubts = doubts_of(recording.report);
   if (auto doubt = doubt_of_replay(replay.run.answer.step_ns, replay.measured_answer.step_ns)) {

@@ -1,6 +1,7 @@
 // A recording, simulated as it was.
 #pragma once
 
+#include <memory>
 #include <vector>
 
 #include "apps/session/doubt.h"
@@ -25,6 +26,7 @@ struct Replay {
   double worst_step_error = 0;  ///< of all host periods, the one farthest from 0
   double scatter = 0;           ///< of the measured steps, see scatter_of
   Reactions reactions;
+  std::shared_ptr<const ModelledStep> modelled{};  ///< see Recording::modelled
   std::vector<Doubt> doubts;  ///< not empty: every answer built on it is doubtful
   /// Of the recording, for the ranges of all that is predicted from it.
   Once<Result<LighterHost>> lighter_host{};

@@ -5,6 +5,7 @@
 #include <fmt/format.h>
 
 #include "apps/report/text.h"
+#include "apps/session/recording/modelled.h"
 #include "sim/core/text.h"
 
 namespace foretrace::report {
@@ -66,6 +67,12 @@ std::string change_text(std::int64_t after, std::int64_t before) {
 }
 
 std::string trace_text(const Recording& recording) {
+  if (recording.modelled != nullptr) {
+    const Scenario& scenario = *recording.modelled->scenario;
+    return fmt::format("{}: {} on {} x {}, never run", name_of(recording.path),
+                       scenario.model->product, scenario.job.ranks(),
+                       scenario.cluster->accelerator.product);
+  }
   const trace::ImportReport& report = recording.report;
   const std::string name = name_of(recording.path);
   std::string text = recording.job == nullptr
@@ -86,6 +93,12 @@ std::string_view step_word(const StepAnswer& answer) { return answer.is_span ? "
 
 std::string replay_text(const Replay& replay) {
   const std::int64_t measured = replay.measured_answer.step_ns;
+  if (replay.modelled != nullptr) {
+    const RangedStep& range = replay.modelled->range;
+    return fmt::format("step {}, between {} and {}", time_text(replay.run.answer.step_ns),
+                       time_text(range.low_ns, range.step_ns),
+                       time_text(range.high_ns, range.step_ns));
+  }
   if (measured == 0) {
     return fmt::format("{} {} simulated, the trace has no recorded times to compare with",
                        step_word(replay.run.answer), time_text(replay.run.answer.step_ns));
@@ -136,13 +149,13 @@ std::string inspect_headline(const Inspection& found) {
 
 Section trace_section(const Recording& recording) {
   Section section{.key = "trace"};
-  section.line("trace", trace_text(recording));
+  section.line(recording.modelled != nullptr ? "scenario" : "trace", trace_text(recording));
   return section;
 }
 
 Section replay_section(const Replay& replay) {
   Section section{.key = "replay_row"};
-  section.line("replay", replay_text(replay));
+  section.line(replay.modelled != nullptr ? "modelled" : "replay", replay_text(replay));
   return section;
 }
 

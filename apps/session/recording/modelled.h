@@ -18,7 +18,7 @@ struct ModelledStep {
   RangedStep range;  ///< of the step, by the figures of its machine and framework
 };
 
-/// The step of a scenario with its tensors; what is "recorded" of it is its own simulation. Errors:
+/// The step of a scenario with its tensors, and no recorded times. Errors:
 /// ranks that scatter, stages that are not alike, schedules that divide backward passes.
 [[nodiscard]] Result<Recording> modelled_recording(const Scenario& scenario);
 /// The same of a file. Error: the workload is no model.

@@ -54,6 +54,7 @@ std::string side_text(const RangeSide& side) {
                                 {"communication", side.communication},
                                 {"size of the change", side.change},
                                 {"scatter of steps", side.scatter},
+                                {"model of the job", side.model},
                                 {"accelerator", side.device},
                                 {"replay", side.rest},
                                 {"profiler", side.profiler}};
@@ -75,6 +76,7 @@ Value side_value(const RangeSide& side) {
                         {"communication", Value::plain(side.communication)},
                         {"change", Value::plain(side.change)},
                         {"scatter", Value::plain(side.scatter)},
+                        {"model", Value::plain(side.model)},
                         {"device", Value::plain(side.device)},
                         {"rest", Value::plain(side.rest)},
                         {"doubt", Value::plain(side.doubt)},

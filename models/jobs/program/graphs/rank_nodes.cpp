@@ -101,6 +101,8 @@ void RankBuilder::action(const Action& action) {
           collective(action.name, action.collective, axis_of(plan_, action.axis), action.bytes);
       nodes_[node].ns = action.ns;
       if (action.type == ActionType::start) {
+        // They run one after the other, as TwoLanes has it.
+        if (!started_.empty()) nodes_[node].after.push_back(started_.back());
         started_.push_back(node);
       } else {
         chain(node);
