@@ -3,7 +3,9 @@
 #include <utility>
 
 #include "apps/session/predict.h"
+#include "apps/session/recording/modelled.h"
 #include "sim/core/once.h"
+#include "sim/core/whole.h"
 
 namespace foretrace {
 
@@ -64,6 +66,9 @@ const std::optional<MemoryNeed>& Session::need() const {
 
 std::int64_t Session::batch() const {
   return state_->batch.get([&]() -> std::int64_t {
+    if (const auto& modelled = recording().modelled; modelled != nullptr) {
+      return to_whole(modelled->scenario->job.global_batch);
+    }
     return recording().job == nullptr ? recorded_batch(recording()) : 0;
   });
 }

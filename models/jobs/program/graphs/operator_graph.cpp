@@ -30,6 +30,18 @@ std::string_view type_name(Precision precision) {
   }
 }
 
+/// As NCCL calls its kernels; it has no all-to-all of its own.
+std::string_view nccl_name(CollectiveKind kind) {
+  switch (kind) {
+    case CollectiveKind::all_reduce: return "ncclDevKernel_AllReduce_Sum";
+    case CollectiveKind::all_gather: return "ncclDevKernel_AllGather";
+    case CollectiveKind::reduce_scatter: return "ncclDevKernel_ReduceScatter_Sum";
+    case CollectiveKind::broadcast: return "ncclDevKernel_Broadcast";
+    case CollectiveKind::reduce: return "ncclDevKernel_Reduce_Sum";
+    default: return "ncclDevKernel_SendRecv";
+  }
+}
+
 /// Layers of the model by the position of their block, and of the operators in it.
 class ModelLayers {
  public:
@@ -262,8 +274,11 @@ void StageEmitter::update(const RankNode& node) {
     RankNode own = node;
     own.place.block = one.place.block;
     own.place.order = one.place.order;
-    const Work work = named(update_work(one.updated, job_.framework->state_bytes), Precision::fp32);
-    static_cast<void>(launch(own, work, node.ns * share, calls * share));
+    const std::vector<RecordedWork> works = update_works(one.updated, *job_.framework);
+    const double part = share / static_cast<double>(works.size());
+    for (const RecordedWork& work : works) {
+      static_cast<void>(launch(own, named(work, Precision::fp32), node.ns * part, calls * part));
+    }
   }
 }
 
@@ -289,7 +304,8 @@ void StageEmitter::communicate(const RankNode& node) {
     case RankNodeType::receive: work.collective = CollectiveKind::receive; break;
     default: work.collective = node.collective; work.communicator = communicator_of(node);
   }
-  work.name = builder_.add_name(fmt::format("nccl {} ({})", to_string(work.collective), node.name));
+  work.name = builder_.add_name(nccl_name(work.collective));
+  work.operator_name = builder_.add_name(node.name);
   // What comes takes its time on the stage that sends it.
   const double ns = node.type == RankNodeType::receive ? 0 : node.ns;
   static_cast<void>(launch(node, work, ns, host_ns_));

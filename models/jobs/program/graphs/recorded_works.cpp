@@ -197,17 +197,30 @@ std::vector<RecordedWork> recorded_works(const Operator& op, KernelPart part,
   }
 }
 
-RecordedWork update_work(double elements, double state_bytes) {
+std::vector<RecordedWork> update_works(double elements, const Framework& framework) {
   // Two states beside the parameter and its gradient, or one.
   constexpr double two_fp32 = 8;
+  const bool adam = framework.state_bytes >= two_fp32;
+  if (framework.update_kernels >= 1) {
+    constexpr std::array<std::string_view, 6> of_adam = {
+        "aten::mul_", "aten::add_", "aten::addcmul_", "aten::sqrt", "aten::div", "aten::addcdiv_"};
+    constexpr std::array<std::string_view, 2> of_momentum = {"aten::mul_", "aten::add_"};
+    const auto count = static_cast<std::size_t>(framework.update_kernels);
+    std::vector<RecordedWork> works;
+    for (std::size_t i = 0; i < count; ++i) {
+      const std::string_view name =
+          adam ? of_adam[i % of_adam.size()] : of_momentum[i % of_momentum.size()];
+      works.push_back(
+          made("at::native::vectorized_elementwise_kernel", name, {{elements}, {elements}}));
+    }
+    return works;
+  }
   const std::string list = fmt::format("[{}]", sizes_text({elements}));
-  const bool adam = state_bytes >= two_fp32;
-  const std::string_view name = adam ? "aten::_fused_adamw_" : "aten::_fused_sgd_";
-  const std::string kernel = fmt::format("at::native::multi_tensor_apply_kernel<Fused{}>",
-                                         adam ? "AdamMathFunctor" : "SgdMathFunctor");
-  const std::uint32_t lists = adam ? 4 : 3;
-  std::vector<std::string> texts(lists, list);
-  return {kernel, name, fmt::format("[{}]", fmt::join(texts, ", ")), lists};
+  const std::vector<std::string> lists(adam ? 4 : 3, list);
+  return {{adam ? "at::native::multi_tensor_apply_kernel<FusedAdamMathFunctor>"
+                : "at::native::multi_tensor_apply_kernel<FusedSgdMathFunctor>",
+           adam ? "aten::_fused_adamw_" : "aten::_fused_sgd_",
+           fmt::format("[{}]", fmt::join(lists, ", ")), static_cast<std::uint32_t>(lists.size())}};
 }
 
 }  // namespace foretrace

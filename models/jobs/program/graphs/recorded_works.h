@@ -25,7 +25,8 @@ struct RecordedWork {
 [[nodiscard]] std::vector<RecordedWork> recorded_works(const Operator& op, KernelPart part,
                                                        std::uint32_t kernels);
 
-/// What an optimizer step does to one tensor, which it reads and writes with its states.
-[[nodiscard]] RecordedWork update_work(double elements, double state_bytes);
+/// What an optimizer step does to parameters of so many numbers: one kernel for lists of tensors,
+/// or kernels number by number where the framework launches them for each tensor.
+[[nodiscard]] std::vector<RecordedWork> update_works(double elements, const Framework& framework);
 
 }  // namespace foretrace
