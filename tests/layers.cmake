@@ -93,11 +93,11 @@ set(table
   "models/whatifs/sparsity           | sim/core sim/edit models/editing/kernels models/editing/transfers models/editing/tensors models/whatifs"
   "models/whatifs/hardware           | sim/core sim/graph sim/edit models/hardware/execution models/hardware/catalogue models/hardware/costs models/editing models/editing/kernels models/whatifs"
   "models/whatifs/communication      | sim/core sim/graph sim/edit models/hardware/collectives models/editing/kernels models/editing/transfers models/editing/tensors models/whatifs"
-  "models/whatifs/parallelism        | sim/core sim/graph sim/edit models/hardware/networks models/hardware/collectives models/jobs/schedules models/editing models/editing/kernels models/editing/transfers models/editing/tensors models/editing/chains models/whatifs"
+  "models/whatifs/parallelism        | sim/core sim/graph sim/edit models/hardware/networks models/hardware/collectives models/jobs/schedules models/jobs/scenario models/editing models/editing/kernels models/editing/transfers models/editing/tensors models/editing/chains models/whatifs"
 
   "apps/public                       | sim/core models/whatifs"
   "apps/session/memory               | sim/core sim/graph sim/result sim/engine/memory trace/assemble models/hardware/catalogue models/hardware/memories"
-  "apps/session/recording            | sim/core sim/graph sim/result/steps sim/engine/pull trace/io trace/table trace/annotate trace/nodes/storages trace/assemble trace/formats trace/link trace/inputs trace/ranks models/hardware/catalogue apps/session/memory"
+  "apps/session/recording            | sim/core sim/graph sim/result/steps sim/engine/pull trace/io trace/table trace/annotate trace/nodes/storages trace/assemble trace/formats trace/link trace/inputs trace/ranks models/hardware/catalogue models/jobs/program models/jobs/program/graphs models/jobs/scenario apps/session/memory"
   "apps/session/scenario             | sim/core trace/graph trace/nodes models/hardware/catalogue models/hardware/networks models/jobs/scenario models/whatifs apps/session/recording"
   "apps/session                      | sim/core sim/graph sim/edit sim/result sim/result/steps sim/result/export sim/engine/memory sim/engine/pull sim/engine/event sim/engine/path sim/engine trace/table trace/annotate trace/graph models/hardware/catalogue models/hardware/costs models/hardware/power models/editing/kernels models/editing/batches models/whatifs apps/session/memory apps/session/recording"
   "apps/session/nodes                | sim/core sim/graph sim/result trace/nodes trace/inputs trace/ranks models/hardware/networks models/hardware/collectives apps/session/scenario apps/session"

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/session/changed_job.h"
 #include "apps/session/range.h"
 #include "apps/session/what_if_stack.h"
 
@@ -17,8 +18,10 @@ enum class Idle : std::uint8_t { refuse, skip };
 /// The stack applied in its order.
 Result<WhatIfStack> applied_to(const Recording& recording, std::span<const WhatIf> stack, Idle idle,
                                const RunOptions& options = {}) {
-  WhatIfStack applied(recording, options.checks);
-  for (const WhatIf& what_if : in_order(stack)) {
+  FORETRACE_TRY(const auto changed, changed_job(recording, stack));
+  WhatIfStack applied =
+      changed ? WhatIfStack(*changed, options.checks) : WhatIfStack(recording, options.checks);
+  for (const WhatIf& what_if : in_order(changed ? changed->others : stack)) {
     const Status pushed = applied.push(what_if, options.neutral);
     const bool skips =
         idle == Idle::skip && !pushed.ok() && pushed.error().code == ErrorCode::no_match;

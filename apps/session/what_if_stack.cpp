@@ -68,19 +68,6 @@ bool is_imported_cluster(const NamedFile& file) {
   return read.ok() && read->document.find("schema") == nullptr;
 }
 
-/// The catalogue gets the files of the user's that parameters name.
-Status read_files_of(const WhatIf& what_if, CataloguePtr& known) {
-  for (const NamedFile& file : files_named_by(what_if)) {
-    if (is_imported_cluster(file)) continue;
-    auto more = std::make_shared<Catalogue>(known ? *known : no_catalogue());
-    if (Status read = more->add_file(file.folder, file.path); !read.ok()) {
-      return std::move(read).error().with_context(fmt::format("parameter '{}'", file.parameter));
-    }
-    known = std::move(more);
-  }
-  return ok_status();
-}
-
 /// Smaller goes first; tasks that are not listed have 0.
 std::int32_t priority_of(const GraphContext& context, TaskId task) {
   const auto row =
@@ -177,14 +164,33 @@ std::vector<NamedFile> files_named_by(const WhatIf& what_if) {
   return files;
 }
 
+Status add_files_of(const WhatIf& what_if, CataloguePtr& known) {
+  for (const NamedFile& file : files_named_by(what_if)) {
+    if (is_imported_cluster(file)) continue;
+    auto more = std::make_shared<Catalogue>(known ? *known : no_catalogue());
+    if (Status read = more->add_file(file.folder, file.path); !read.ok()) {
+      return std::move(read).error().with_context(fmt::format("parameter '{}'", file.parameter));
+    }
+    known = std::move(more);
+  }
+  return ok_status();
+}
+
 std::string reason_of(const Error& error, std::string_view name) {
   const std::string prefix = fmt::format("{}: ", name);
   return error.message.rfind(prefix, 0) == 0 ? error.message.substr(prefix.size()) : error.message;
 }
 
+WhatIfStack::WhatIfStack(const ChangedJob& changed, Checks checks)
+    : WhatIfStack(changed.recording, checks) {
+  applied_ = changed.applied;
+  samples_ = changed.samples;
+  origin_.assign(graph_.size(), none<TaskId>);
+}
+
 Status WhatIfStack::push(const WhatIf& what_if, Neutral neutral) {
   const WhatIfInfo& info = *what_if.info;
-  FORETRACE_TRY(read_files_of(what_if, known_).with_context(info.name));
+  FORETRACE_TRY(add_files_of(what_if, known_).with_context(info.name));
   const Catalogue& known = known_ ? *known_ : no_catalogue();
   const WhatIfInput scenario{graph_, accelerator_ ? &*accelerator_ : nullptr, known};
   Result<Change> change = info.apply(scenario, what_if.parameters);

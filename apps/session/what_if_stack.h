@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "apps/session/changed_job.h"
 #include "apps/session/prediction.h"
 #include "apps/session/recording/recording.h"
 #include "apps/session/run.h"
@@ -40,6 +41,9 @@ class WhatIfStack {
         accelerator_(recording.accelerator),
         known_(recording.known),
         checks_(checks) {}
+
+  /// On the graph of a changed job, with what changed it.
+  explicit WhatIfStack(const ChangedJob& changed, Checks checks = default_checks());
 
   /// The error names the what-if; the stack is then as it was. ErrorCode::no_match if it finds
   /// nothing to change, or leaves everything as it is and is not to be kept.
@@ -81,6 +85,8 @@ struct NamedFile {
   std::string path;
 };
 [[nodiscard]] std::vector<NamedFile> files_named_by(const WhatIf& what_if);
+/// The catalogue with them.
+[[nodiscard]] Status add_files_of(const WhatIf& what_if, CataloguePtr& known);
 
 /// The message without "name: " in front of it.
 [[nodiscard]] std::string reason_of(const Error& error, std::string_view name);

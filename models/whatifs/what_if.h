@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "models/editing/what_if_input.h"
@@ -51,6 +53,8 @@ struct Trend {
   Larger larger = Larger::is_slower;
 };
 
+struct Scenario;
+
 struct WhatIfInfo {
   std::string_view name;
   std::string_view summary;                       ///< one line
@@ -64,6 +68,11 @@ struct WhatIfInfo {
   std::span<const Trend> trends = {};
   /// ErrorCode::no_match if it finds nothing to change.
   Result<Change> (*apply)(const WhatIfInput& scenario, const ParamValues& params);
+  /// Of a job that was modelled: what its scenario becomes, before anything acts on its graph. Gives
+  /// a note; nothing where these parameters edit the graph. Null: all of them do.
+  Result<std::optional<std::string>> (*change_job)(const WhatIfInput& input,
+                                                   const ParamValues& params,
+                                                   Scenario& scenario) = nullptr;
   ApplyStage stage = ApplyStage::kernels;
   /// What-ifs that act on the same thing in another way: combinations of the two are not tried.
   std::span<const std::string_view> conflicts = {};

@@ -20,6 +20,7 @@
 #include "models/whatifs/parallelism/rank_share.h"
 #include "models/whatifs/parallelism/recorded_groups.h"
 #include "models/whatifs/parallelism/sharded_parameters.h"
+#include "models/whatifs/parallelism/spread_job.h"
 #include "models/whatifs/parallelism/tensor_parallel.h"
 #include "models/whatifs/what_if.h"
 
@@ -263,6 +264,7 @@ constexpr WhatIfInfo info = {
     .identity = {.setting = "data=1,tensor=1,pipeline=1"},
     .params = params,
     .apply = apply,
+    .change_job = spread_job,
     .stage = ApplyStage::spread,
     .conflicts = conflicts};
 
