@@ -8,6 +8,7 @@
 #include "apps/cli/arguments/help.h"
 #include "apps/cli/names/configs.h"
 #include "apps/report/text.h"
+#include "apps/session/load_run.h"
 #include "apps/session/recording/unprofiled_step.h"
 #include "sim/core/params.h"
 #include "sim/core/text.h"
@@ -173,7 +174,7 @@ Result<Session> open_session(const TraceOptions& trace, const CommonOptions& com
   FORETRACE_TRY(LoadOptions options, load_options(title, trace, common));
   options.build.node_costs = costs;
   options.memory_graph = trace.memory_graph;
-  return replayed(load_inputs(trace.paths, options), run);
+  return replayed(load_run(trace.paths, options), run);
 }
 
 Result<Session> open_job(std::span<const std::string> paths, const TraceOptions& trace,

@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "apps/predictor/source.h"
+#include "apps/session/load_run.h"
 #include "models/jobs/figures/device_memory.h"
 #include "models/jobs/program/estimate.h"
 #include "models/jobs/program/job_figures.h"
@@ -33,6 +34,7 @@ class ScenarioJob final : public Predictor::Source {
 
   Result<StepPrediction> predict(const JobPlacement& placement) const override {
     FORETRACE_TRY(auto there, at(placement));
+    if (!there.what_ifs.empty()) return changed(there);
     const Job& job = there.job;
     FORETRACE_TRY(const auto program, build_program(job));
     FORETRACE_TRY(const auto estimated, estimate(job, program));
@@ -66,6 +68,18 @@ class ScenarioJob final : public Predictor::Source {
   [[nodiscard]] std::int64_t step_ns() const override { return step_ns_; }
 
  private:
+  /// With what-ifs: its operators are simulated.
+  Result<StepPrediction> changed(const Scenario& there) const {
+    FORETRACE_TRY(const auto told, answer_what_ifs(there, catalogue_));
+    StepPrediction answer;
+    answer.step_ns = told.step_ns();
+    answer.low_ns = told.low_ns();
+    answer.high_ns = told.high_ns();
+    if (told.need()) answer.memory_bytes = told.need()->live_bytes;
+    answer.fits = told.fits();
+    return answer;
+  }
+
   /// The batch of all stays; more accelerators are more data-parallel groups.
   Result<Scenario> at(const JobPlacement& placement) const {
     if (!placement.accelerator.empty()) {
@@ -109,7 +123,8 @@ Result<std::shared_ptr<const Predictor::Source>> scenario_job(const std::string&
                                                               const PredictorOptions& options) {
   const CataloguePtr known =
       options.catalogue ? options.catalogue : std::make_shared<const Catalogue>();
-  FORETRACE_TRY(auto scenario, read_scenario_of_alike_ranks(*known, path));
+  FORETRACE_TRY(auto scenario, read_scenario(*known, path));
+  FORETRACE_TRY(check_ranks_alike(scenario).with_context(path));
   auto job = std::make_shared<ScenarioJob>(std::move(scenario), known);
   FORETRACE_TRY(job->start());
   return std::shared_ptr<const Predictor::Source>(std::move(job));

@@ -20,6 +20,7 @@
 #include "apps/report/pages/sweep.h"
 #include "apps/report/sweep_points.h"
 #include "apps/report/writers.h"
+#include "apps/session/load_run.h"
 #include "apps/session/recording/inspect.h"
 #include "apps/session/recording/unprofiled_step.h"
 #include "apps/sweep/space/expression.h"
@@ -81,8 +82,13 @@ Status check_priced_alone(const std::vector<WhatIfSpec>& specs) {
   return ok_status();
 }
 
-Result<std::string> simulated(const Result<Scenario>& scenario) {
+Result<std::string> simulated(const Result<Scenario>& scenario, const CataloguePtr& catalogue) {
   FORETRACE_TRY(scenario);
+  if (!scenario->what_ifs.empty()) {
+    FORETRACE_TRY(const auto changed, answer_what_ifs(*scenario, catalogue));
+    return report::json_of(
+        report::result_page({.session = changed.session(), .predicted = &changed}));
+  }
   FORETRACE_TRY(const auto answer, answer_scenario(*scenario));
   return report::json_of(report::scenario_page({*scenario, answer, {}}));
 }
@@ -108,7 +114,7 @@ Result<RecordedRun> RecordedRun::read(const std::vector<std::string>& paths,
                                       const std::string& unprofiled_step) {
   LoadOptions options{.catalogue = catalogue, .strict = strict};
   FORETRACE_TRY(options.unprofiled_step_ns, parse_unprofiled_step(unprofiled_step));
-  FORETRACE_TRY(auto recording, load_inputs(paths, options));
+  FORETRACE_TRY(auto recording, load_run(paths, options));
   RecordedRun run;
   run.recording_ = std::make_shared<const Recording>(std::move(recording));
   run.sessions_ = std::make_shared<Sessions>();
@@ -206,11 +212,11 @@ Result<std::string> RecordedRun::search(const std::vector<std::string>& what_ifs
 bool is_scenario(const std::string& path) { return is_scenario_file(path); }
 
 Result<std::string> simulate_scenario(const std::string& path, const CataloguePtr& catalogue) {
-  return simulated(read_scenario(*catalogue, path));
+  return simulated(read_scenario(*catalogue, path), catalogue);
 }
 
 Result<std::string> simulate_scenario_text(const std::string& text, const CataloguePtr& catalogue) {
-  return simulated(parse_scenario(*catalogue, text, "scenario"));
+  return simulated(parse_scenario(*catalogue, text, "scenario"), catalogue);
 }
 
 Result<std::string> inspect(const std::vector<std::string>& paths, const CataloguePtr& catalogue) {

@@ -10,6 +10,13 @@
 
 namespace foretrace {
 
+Result<std::vector<WhatIf>> what_ifs_of(const Scenario& scenario) {
+  if (scenario.what_ifs.empty()) return std::vector<WhatIf>{};
+  const std::string where = fmt::format("{}: /what_ifs", scenario.path);
+  FORETRACE_TRY(const auto specs, parse_what_ifs_json(scenario.what_ifs, where));
+  return check_stack(specs).with_context(where);
+}
+
 Result<std::optional<ChangedJob>> changed_job(const Recording& recording,
                                               std::span<const WhatIf> stack) {
   if (recording.modelled == nullptr) return std::optional<ChangedJob>{};
@@ -36,6 +43,9 @@ Result<std::optional<ChangedJob>> changed_job(const Recording& recording,
                                .doubts = {}});
   }
   if (changed.applied.empty()) return std::optional<ChangedJob>{};
+  // Those of the scenario, which its graph has had already, act on the new one.
+  FORETRACE_TRY(auto own, what_ifs_of(scenario));
+  changed.others.insert(changed.others.begin(), own.begin(), own.end());
   changed.samples = scenario.job.global_batch / recording.modelled->scenario->job.global_batch;
   FORETRACE_TRY(changed.recording, modelled_recording(scenario));
   changed.recording.known = std::move(known);

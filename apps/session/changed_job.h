@@ -7,10 +7,14 @@
 
 #include "apps/session/prediction.h"
 #include "apps/session/recording/recording.h"
+#include "models/jobs/scenario/scenario.h"
 #include "models/whatifs/what_if_spec.h"
 #include "sim/core/result.h"
 
 namespace foretrace {
+
+/// The what-ifs that stand in a scenario, checked. Errors give the file and the place.
+[[nodiscard]] Result<std::vector<WhatIf>> what_ifs_of(const Scenario& scenario);
 
 /// The job as these what-ifs make it.
 struct ChangedJob {

@@ -20,8 +20,8 @@ std::string text_of_misfit(const DeviceFit& fit) {
 DeviceFit fit_of(const Recording& recording, const MemoryNeed& before,
                  const Accelerator& accelerator, const MemoryNeed& need) {
   DeviceFit fit{target_of(accelerator), need};
-  const bool is_recorded_device =
-      recording.accelerator && recording.accelerator->name == accelerator.name;
+  const bool is_recorded_device = recording.modelled == nullptr && recording.accelerator &&
+                                  recording.accelerator->name == accelerator.name;
   fit.fits = fit.target.fits(need) ||
              (is_recorded_device && need.reserved_bytes() <= before.reserved_bytes());
   return fit;

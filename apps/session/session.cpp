@@ -2,6 +2,7 @@
 
 #include <utility>
 
+#include "apps/session/load_run.h"
 #include "apps/session/predict.h"
 #include "apps/session/recording/modelled.h"
 #include "sim/core/once.h"
@@ -141,7 +142,7 @@ Result<Session> open(std::span<const std::string> inputs, const SessionOptions& 
     FORETRACE_TRY(auto catalogue, Catalogue::read(options.configs));
     how.catalogue = std::make_shared<const Catalogue>(std::move(catalogue));
   }
-  FORETRACE_TRY(auto recording, load_inputs(inputs, how));
+  FORETRACE_TRY(auto recording, load_run(inputs, how));
   return Session::of(std::move(recording), options.run);
 }
 

@@ -103,7 +103,7 @@ struct SessionOptions {
   LoadOptions load{};
   RunOptions run{};
 };
-/// Loads and replays a recording: a trace, or the ranks of a job; see load_inputs.
+/// Loads and replays a recording, a trace or the ranks of a job, or a scenario; see load_run().
 [[nodiscard]] Result<Session> open(std::span<const std::string> inputs,
                                    const SessionOptions& options = {});
 [[nodiscard]] Result<Session> open(const std::string& input, const SessionOptions& options = {});

@@ -26,6 +26,7 @@
 #include "apps/report/pages/result.h"
 #include "apps/report/pages/scenario.h"
 #include "apps/report/pages/training.h"
+#include "apps/session/load_run.h"
 #include "apps/session/nodes/node_answer.h"
 #include "apps/session/scenario/trace_scenario.h"
 #include "models/jobs/figures/scenario_answer.h"
@@ -116,6 +117,20 @@ int run_trace_scenario(const Options& options, const Catalogue& catalogue,
       options.common, answer->fits() ? app::exit_done : app::exit_answer_is_no);
 }
 
+/// A model with what-ifs of its own: the step without them beside the step with them.
+int run_changed_scenario(const Options& options, const CataloguePtr& known,
+                         const Scenario& scenario) {
+  const auto answer = app::while_busy(options.common, "simulating the step",
+                                      [&] { return answer_what_ifs(scenario, known); });
+  if (!answer.ok()) return app::failure(answer.error());
+  const Status written = app::write_timeline(options.timeline, answer->session(), &*answer);
+  if (!written.ok()) return app::failure(written.error());
+  return app::answer(
+      report::result_page(
+          {.session = answer->session(), .predicted = &*answer, .timeline = options.timeline}),
+      options.common, answer->fits() ? app::exit_done : app::exit_answer_is_no);
+}
+
 /// Execution traces of all ranks as the workload.
 int run_node_scenario(const Options& options, const NodeScenario& scenario) {
   if (const Status status = app::check_outputs(outputs_of(options), scenario.traces);
@@ -154,6 +169,7 @@ int run_scenario(const Options& options, const std::string& path) {
       !status.ok()) {
     return app::failure(status.error());
   }
+  if (!scenario->what_ifs.empty()) return run_changed_scenario(options, *known, *scenario);
   const Result<ScenarioAnswer> answer = app::while_busy(options.common, "simulating the step",
                                                         [&] { return answer_scenario(*scenario); });
   if (!answer.ok()) {

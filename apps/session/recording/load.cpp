@@ -6,7 +6,6 @@
 
 #include <fmt/format.h>
 
-#include "apps/session/recording/modelled.h"
 #include "apps/session/recording/unprofiled_step.h"
 #include "models/hardware/catalogue/recognize.h"
 #include "sim/core/text.h"
@@ -168,9 +167,6 @@ Result<Recording> load(const std::string& path, const LoadOptions& options) {
 }
 
 Result<Recording> load_inputs(std::span<const std::string> inputs, const LoadOptions& options) {
-  if (inputs.size() == 1 && is_scenario_file(inputs.front())) {
-    return modelled_recording(inputs.front(), options);
-  }
   const Budget budget = budget_of(options);
   FORETRACE_TRY(std::vector<trace::FoundTrace> found, read(inputs, options, budget));
   if (inputs.size() == 1 && found.size() == 1) {

@@ -21,12 +21,4 @@ Result<Recording> modelled_recording(const Scenario& scenario) {
   return recording;
 }
 
-Result<Recording> modelled_recording(const std::string& path, const LoadOptions& options) {
-  const CataloguePtr& known = options.catalogue;
-  FORETRACE_TRY(const Scenario scenario, read_scenario(known ? *known : no_catalogue(), path));
-  FORETRACE_TRY(Recording recording, modelled_recording(scenario));
-  recording.known = known;
-  return recording;
-}
-
 }  // namespace foretrace

@@ -2,9 +2,7 @@
 #pragma once
 
 #include <memory>
-#include <string>
 
-#include "apps/session/recording/load.h"
 #include "apps/session/recording/recording.h"
 #include "models/jobs/program/estimate.h"
 #include "models/jobs/scenario/scenario.h"
@@ -18,11 +16,8 @@ struct ModelledStep {
   RangedStep range;  ///< of the step, by the figures of its machine and framework
 };
 
-/// The step of a scenario with its tensors, and no recorded times. Errors:
+/// The step of a scenario with its tensors, without the what-ifs that stand in it, and no recorded times. Errors:
 /// ranks that scatter, stages that are not alike, schedules that divide backward passes.
 [[nodiscard]] Result<Recording> modelled_recording(const Scenario& scenario);
-/// The same of a file. Error: the workload is no model.
-[[nodiscard]] Result<Recording> modelled_recording(const std::string& path,
-                                                   const LoadOptions& options);
 
 }  // namespace foretrace

@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "apps/plans/plan_estimates.h"
+#include "apps/session/load_run.h"
 #include "apps/sweep/points/evaluate.h"
 #include "apps/sweep/points/scenario_points.h"
 #include "models/jobs/figures/device_memory.h"
@@ -20,8 +21,8 @@ constexpr double unknown = std::numeric_limits<double>::quiet_NaN();
 
 class ScenarioEvaluator final : public PointEvaluator {
  public:
-  ScenarioEvaluator(const Sweep& sweep, const Catalogue& catalogue)
-      : sweep_(sweep), points_(sweep, catalogue) {
+  ScenarioEvaluator(const Sweep& sweep, CataloguePtr catalogue)
+      : sweep_(sweep), catalogue_(std::move(catalogue)), points_(sweep, *catalogue_) {
     for (const MetricInfo& metric : sweep.metrics) {
       has_range_ = has_range_ || metric.name == "low_ns" || metric.name == "high_ns";
     }
@@ -38,6 +39,7 @@ class ScenarioEvaluator final : public PointEvaluator {
 
   Status evaluate_one(PointResult& point) {
     FORETRACE_TRY(const auto scenario, points_.at(point.where));
+    if (!scenario->what_ifs.empty()) return evaluate_changed(*scenario, point);
     const Job& job = scenario->job;
     FORETRACE_TRY(const auto answer, estimates_.of(job));
     RangedStep range;
@@ -51,6 +53,34 @@ class ScenarioEvaluator final : public PointEvaluator {
   }
 
  private:
+  /// With what-ifs: its operators are simulated.
+  Status evaluate_changed(const Scenario& scenario, PointResult& point) {
+    FORETRACE_TRY(const auto answer, answer_what_ifs(scenario, catalogue_));
+    for (const MetricInfo& metric : sweep_.metrics) {
+      point.metrics.push_back(changed_metric(metric.name, answer, scenario.job));
+    }
+    return ok_status();
+  }
+
+  double changed_metric(std::string_view name, const Answer& answer, const Job& job) {
+    const auto need = [&] { return answer.need() ? answer.need()->live_bytes : 0; };
+    if (name == "step_ns") return static_cast<double>(answer.step_ns());
+    if (name == "low_ns") return static_cast<double>(answer.low_ns());
+    if (name == "high_ns") return static_cast<double>(answer.high_ns());
+    if (name == "memory_bytes") return need() > 0 ? static_cast<double>(need()) : unknown;
+    if (name == "fits") return answer.fits() ? 1 : 0;
+    if (name == "ranks") return job.ranks();
+    Job whole = job;  // what-ifs may change how much a step does
+    whole.global_batch *= answer.samples();
+    const double flops = model_flops(whole, points_.amounts(whole));
+    const JobFigures figures = job_figures(whole, answer.step_ns(), flops);
+    if (name == "tokens_per_s") return figures.tokens_per_s;
+    if (name == "cost_per_million_tokens" && job.cluster->price_per_hour > 0) {
+      return figures.cost_per_million_tokens;
+    }
+    return unknown;  // passes have these, operators do not
+  }
+
   double metric_of(std::string_view name, const Job& job, const Estimate& answer,
                    const RangedStep& range) {
     const double bytes = fullest_bytes(answer.memory);
@@ -84,6 +114,7 @@ class ScenarioEvaluator final : public PointEvaluator {
   }
 
   const Sweep& sweep_;
+  CataloguePtr catalogue_;
   ScenarioPoints points_;
   PlanEstimates estimates_;
   bool has_range_ = false;
@@ -108,7 +139,7 @@ class ScenarioEvaluation final : public Evaluation {
   }
 
   [[nodiscard]] std::unique_ptr<PointEvaluator> evaluator() const override {
-    return std::make_unique<ScenarioEvaluator>(sweep_, *catalogue_);
+    return std::make_unique<ScenarioEvaluator>(sweep_, catalogue_);
   }
 
  private:

@@ -38,7 +38,8 @@ constexpr ScenarioPart job_part() {
 template <std::size_t... Members>
 constexpr auto all_parts(std::index_sequence<Members...> /*members*/) {
   return std::array{named_part<&Scenario::model>(), named_part<&Scenario::cluster>(),
-                    named_part<&Scenario::framework>(), job_part<Members>()...};
+                    named_part<&Scenario::framework>(), named_part<&Scenario::what_ifs>(),
+                    job_part<Members>()...};
 }
 
 /// All that scenario_of() reads.

@@ -281,6 +281,9 @@ Result<Scenario> scenario_of(const Catalogue& catalogue, const ConfigValue& docu
   }
   read_sparse_gradients(fields, scenario);
   read_jitter(fields, scenario.jitter);
+  if (const ConfigValue* const list = fields.optional_value("what_ifs"); list != nullptr) {
+    scenario.what_ifs = json_text(*list);
+  }
   FORETRACE_TRY(fields.finish());
   return scenario;
 }
@@ -289,6 +292,13 @@ Status check_ranks_alike(const Scenario& scenario) {
   if (!scenario.jitter) return ok_status();
   return Error{ErrorCode::bad_config,
                "/jitter: got ranks that differ, expected none: only simulate takes them"};
+}
+
+Status check_without_what_ifs(const Scenario& scenario) {
+  if (scenario.what_ifs.empty()) return ok_status();
+  return Error{ErrorCode::bad_config,
+               "/what_ifs: got what-ifs, expected none: simulate, whatif, report, sweeps and the "
+               "predictor take them"};
 }
 
 Result<Scenario> complete_scenario(Scenario scenario) {
@@ -308,6 +318,7 @@ Result<Scenario> parse_scenario(const Catalogue& catalogue, std::string_view tex
 Result<Scenario> read_scenario_of_alike_ranks(const Catalogue& catalogue, const std::string& path) {
   FORETRACE_TRY(auto scenario, read_scenario(catalogue, path));
   FORETRACE_TRY(check_ranks_alike(scenario).with_context(path));
+  FORETRACE_TRY(check_without_what_ifs(scenario).with_context(path));
   return scenario;
 }
 

@@ -29,6 +29,8 @@ struct Scenario {
   /// Every rank is simulated for itself, with times that scatter; without it ranks that do the same
   /// are simulated once.
   std::optional<Jitter> jitter;
+  /// JSON text of what is to be changed about the step, as read_what_ifs() takes it; empty: nothing.
+  std::string what_ifs;
 };
 
 inline constexpr std::string_view scenario_schema = "foretrace.scenario/1";
@@ -38,12 +40,14 @@ inline constexpr std::string_view scenario_schema = "foretrace.scenario/1";
 
 /// Errors read "<file>: /pointer: what, got X, expected Y" with the nearest valid name.
 [[nodiscard]] Result<Scenario> read_scenario(const Catalogue& catalogue, const std::string& path);
-/// The same for commands that compute one rank for all that do the same. Error:
-/// check_ranks_alike().
+/// The same for commands that compute one rank for all that do the same, and passes rather than
+/// operators. Errors: check_ranks_alike(), check_without_what_ifs().
 [[nodiscard]] Result<Scenario> read_scenario_of_alike_ranks(const Catalogue& catalogue,
                                                             const std::string& path);
 /// Error: the scenario has jitter, which makes each rank take its own time.
 [[nodiscard]] Status check_ranks_alike(const Scenario& scenario);
+/// Error: the scenario has what-ifs, which act on operators.
+[[nodiscard]] Status check_without_what_ifs(const Scenario& scenario);
 [[nodiscard]] Result<Scenario> parse_scenario(const Catalogue& catalogue, std::string_view text,
                                               const std::string& where);
 
