@@ -9,6 +9,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <nlohmann/json.hpp>
 
 #include "models/whatifs/edit_params.h"
 #include "models/whatifs/what_if_spec.h"
@@ -171,6 +172,12 @@ Result<std::vector<WhatIfSpec>> parse_what_ifs_json(std::string_view text,
   FORETRACE_TRY(add_what_ifs(apply == nullptr ? document : *apply, where,
                              apply == nullptr ? "" : "/apply", specs));
   return specs;
+}
+
+std::string what_ifs_json(std::span<const WhatIfSpec> specs) {
+  nlohmann::ordered_json list = nlohmann::ordered_json::array();
+  for (const WhatIfSpec& spec : specs) list.push_back(text_of(spec));
+  return list.dump();
 }
 
 Result<std::vector<WhatIfSpec>> read_what_ifs(const std::string& path) {

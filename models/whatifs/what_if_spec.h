@@ -33,6 +33,9 @@ using WhatIfSpec = NamedSettings;
 [[nodiscard]] Status add_what_ifs(const ConfigValue& value, const std::string& where,
                                   const std::string& pointer, std::vector<WhatIfSpec>& specs);
 
+/// A list that parse_what_ifs_json() reads to the same what-ifs.
+[[nodiscard]] std::string what_ifs_json(std::span<const WhatIfSpec> specs);
+
 /// Every what-if of a list in order: as text, as JSON, or "@FILE".
 [[nodiscard]] Result<std::vector<WhatIfSpec>> parse_stack(
     const std::vector<std::string>& arguments);

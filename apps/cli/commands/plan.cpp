@@ -17,17 +17,20 @@
 
 #include "apps/cli/arguments/command.h"
 #include "apps/cli/names/configs.h"
+#include "apps/cli/names/names.h"
 #include "apps/cli/options.h"
 #include "apps/cli/output/answers.h"
 #include "apps/cli/output/busy.h"
 #include "apps/cli/output/console.h"
 #include "apps/cli/output/outputs.h"
+#include "apps/plans/changed_plans.h"
 #include "apps/plans/plan_request.h"
 #include "apps/plans/plan_search.h"
 #include "apps/plans/recorded_plans.h"
 #include "apps/plans/stage_search.h"
 #include "apps/report/pages/recorded_plans.h"
 #include "apps/report/pages/stages.h"
+#include "apps/session/changed_job.h"
 #include "apps/session/predict.h"
 #include "models/hardware/catalogue/imported_file.h"
 #include "models/jobs/scenario/scenario_text.h"
@@ -56,6 +59,7 @@ struct Options {
   std::size_t layers = 0;
   std::string stages;  ///< empty: even
   std::string output;
+  std::vector<std::string> apply;
 };
 
 /// Numbers of devices: the power of two below, or equal to, what a cluster has.
@@ -108,9 +112,21 @@ Result<Scenario> scenario_of(const Options& options) {
   const auto or_usual = [](const std::string& given, std::string_view usual) {
     return given.empty() ? std::string(usual) : given;
   };
-  return scenario_of(*known,
-                     {options.model, options.cluster, or_usual(options.framework, usual_framework),
-                      or_usual(options.precision, usual_precision), options.sequence});
+  FORETRACE_TRY(auto scenario, scenario_of(*known, {options.model, options.cluster,
+                                                    or_usual(options.framework, usual_framework),
+                                                    or_usual(options.precision, usual_precision),
+                                                    options.sequence}));
+  FORETRACE_TRY(auto specs, parse_stack(options.apply));
+  FORETRACE_TRY(app::resolve_names(specs));
+  if (!specs.empty()) scenario.what_ifs = what_ifs_json(specs);
+  FORETRACE_TRY(what_ifs_of(scenario));
+  return scenario;
+}
+
+Result<PlanAnswer> plans_of(const PlanQuestion& question) {
+  if (question.scenario.what_ifs.empty()) return search_plans(question);
+  FORETRACE_TRY(const CataloguePtr known, app::catalogue());
+  return search_changed_plans(question, known);
 }
 
 /// One search per number of devices: from the least, doubling, to the most.
@@ -126,12 +142,12 @@ Result<Answers> search(const Options& options, const Scenario& scenario, const D
                         : usual_batch(scenario.model->transformer, scenario.job.length, range.most);
   for (std::uint64_t devices = range.least; devices <= range.most; devices *= 2) {
     const auto gpus = static_cast<std::uint32_t>(devices);
-    FORETRACE_TRY(auto strong, search_plans({scenario, gpus, batch, options.top}));
+    FORETRACE_TRY(auto strong, plans_of({scenario, gpus, batch, options.top}));
     answers.strong.push_back(std::move(strong));
     if (range.least == range.most) break;
     // The largest number of devices has the whole batch.
     const double share = std::max(1.0, batch / range.most);
-    FORETRACE_TRY(auto weak, search_plans({scenario, gpus, share * gpus, options.top}));
+    FORETRACE_TRY(auto weak, plans_of({scenario, gpus, share * gpus, options.top}));
     answers.weak.push_back(std::move(weak));
   }
   return answers;
@@ -163,6 +179,7 @@ int plan_trace(const Options& options) {
       {!options.framework.empty(), "--framework"},
       {!options.precision.empty(), "--precision"},
       {!options.stages.empty(), "--stages"},
+      {!options.apply.empty(), "--apply"},
       {!options.output.empty(), "--output"}};
   for (const auto& [given, name] : of_models) {
     if (!given) continue;
@@ -203,8 +220,10 @@ Status write_scenario(const Options& options, const Job& job, const Scenario& sc
     return is_file ? std::filesystem::absolute(name).string() : name;
   };
   const std::string text = scenario_text(
-      job, {place(options.model), place(options.cluster),
-            options.framework.empty() ? scenario.framework->name : place(options.framework)});
+      job,
+      {place(options.model), place(options.cluster),
+       options.framework.empty() ? scenario.framework->name : place(options.framework)},
+      scenario.what_ifs);
   return app::write_file(options.output, [&text](const auto& sink) {
     static_cast<void>(sink(text));
     return ok_status();
@@ -256,6 +275,10 @@ int run(const Options& options) {
   }
   const auto range = device_range(options.gpus, scenario->cluster->accelerators());
   if (!range.ok()) return app::failure(range.error());
+  if (options.stages == "auto" && !options.apply.empty()) {
+    return app::failure(
+        {ErrorCode::bad_usage, "plan: --apply goes with even stages, expected no --stages auto"});
+  }
   if (options.stages == "auto") return plan_stages(options, *scenario, *range);
   const auto answers = app::while_busy(options.common, "searching plans",
                                        [&] { return search(options, *scenario, *range); });
@@ -301,6 +324,10 @@ std::function<int()> setup(app::Arguments& cli) {
                  "of its own (Alpa)")
       .one_of(stage_kinds)
       .type_name("KIND");
+  cli.add_option("-a,--apply", options->apply,
+                 "a what-if of the model's step, NAME[:key=value,...] or @FILE.json; may be "
+                 "repeated")
+      .type_name("WHATIF");
   cli.add_option("-o,--output", options->output, "writes the best plan as a scenario")
       .type_name("FILE");
   app::add_page(cli, options->common);

@@ -57,8 +57,9 @@ Status check(const Options& options) {
                  asked == 0 ? "report: expected a trace, --scenario FILE or --sweep FOLDER"
                             : "report: expected one of a trace, --scenario and --sweep"};
   }
-  if (options.trace.paths.empty() && !options.page.apply.empty()) {
-    return Error{ErrorCode::bad_usage, "report: --apply changes a recording; expected a trace"};
+  if (!options.sweep.empty() && !options.page.apply.empty()) {
+    return Error{ErrorCode::bad_usage,
+                 "report: --apply changes a run; expected a trace or --scenario"};
   }
   return ok_status();
 }
@@ -72,6 +73,11 @@ int run(const Options& options) {
   if (!options.sweep.empty()) inputs.push_back(sweeping::store_file(options.sweep));
   if (const Status status = app::check_outputs(std::array{options.output}, inputs); !status.ok()) {
     return app::failure(status.error());
+  }
+  if (!options.scenario.empty() && !options.page.apply.empty()) {
+    Options run = options;
+    run.trace.paths = {options.scenario};
+    return write_run(run);
   }
   if (!options.scenario.empty()) {
     return write(options, app::scenario_page(options.scenario, FORETRACE_VERSION, options.common),
@@ -91,7 +97,8 @@ std::function<int()> setup(app::Arguments& cli) {
       .required();
   app::add_page_options(cli, options->page);
   cli.add_option("--scenario", options->scenario,
-                 "a scenario instead of a trace: its pipeline schedule, memory and time")
+                 "a scenario instead of a trace: its pipeline schedule, memory and time; with "
+                 "--apply, or as TRACE, its step operator by operator")
       .type_name("FILE");
   cli.add_option("--sweep", options->sweep,
                  "the results of a sweep instead: a folder that sweep -o wrote")

@@ -281,7 +281,8 @@ Result<Scenario> scenario_of(const Catalogue& catalogue, const ConfigValue& docu
   }
   read_sparse_gradients(fields, scenario);
   read_jitter(fields, scenario.jitter);
-  if (const ConfigValue* const list = fields.optional_value("what_ifs"); list != nullptr) {
+  if (const ConfigValue* const list = fields.optional_value("what_ifs");
+      list != nullptr && !list->items.empty()) {
     scenario.what_ifs = json_text(*list);
   }
   FORETRACE_TRY(fields.finish());

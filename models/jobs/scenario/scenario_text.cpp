@@ -84,7 +84,7 @@ Json parallelism_of(Job& job) {
 
 }  // namespace
 
-std::string scenario_text(Job job, const ScenarioNames& names) {
+std::string scenario_text(Job job, const ScenarioNames& names, std::string_view what_ifs) {
   Json root;
   root["schema"] = scenario_schema;
   root["workload"]["model"] = names.model;
@@ -108,6 +108,7 @@ std::string scenario_text(Job job, const ScenarioNames& names) {
     FieldWriter sum(root["sparse_gradients"]);
     sum_fields(sum, *job.sparse_gradients);
   }
+  if (!what_ifs.empty()) root["what_ifs"] = Json::parse(what_ifs, nullptr, false);
   return root.dump(2) + "\n";
 }
 

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "models/jobs/program/job.h"
 
@@ -14,7 +15,9 @@ struct ScenarioNames {
   std::string framework;
 };
 
-/// In the order in which people write scenarios. What it is read to is this job, member by member.
-[[nodiscard]] std::string scenario_text(Job job, const ScenarioNames& names);
+/// In the order in which people write scenarios. What it is read to is this job, member by member;
+/// `what_ifs` as Scenario has them.
+[[nodiscard]] std::string scenario_text(Job job, const ScenarioNames& names,
+                                        std::string_view what_ifs = {});
 
 }  // namespace foretrace

@@ -118,7 +118,7 @@ Section plan_parts(const PlanAnswer& answer) {
                   .title = "where their steps go, on the slowest stage",
                   .tables = {std::move(table)}};
   section.note("data, tensor, ...: collectives of that group that nothing hides");
-  if (answer.best.empty()) section.show = Show::never;
+  if (answer.best.empty() || parts.empty()) section.show = Show::never;
   return section;
 }
 
@@ -156,6 +156,9 @@ Sections plan_context(const PlansPart& part) {
                Value::words(scenario.cluster->name)
                    .as(fmt::format("{}: {}", scenario.cluster->name, scenario.cluster->machine)));
   section.fact("framework", "framework", Value::words(scenario.framework->name));
+  if (!scenario.what_ifs.empty()) {
+    section.fact("what_ifs", "what-ifs", Value::words(scenario.what_ifs));
+  }
   section.fact("devices", "devices", Value::plain(answer.gpus));
   section.fact("global_batch", "batch",
                Value::plain(answer.global_batch).as(batch_of(answer, scenario)));
