@@ -39,6 +39,16 @@ bool is_bought(const WhatIfInfo& info) {
          info.alters_network;
 }
 
+/// More memory than the run as it is, or less of it on another device. A job that was never run need
+/// not fit as it is: what takes less is then worth a row.
+bool needs_more(const Session& session, const Answer& answer) {
+  const std::optional<Accelerator>& before = session.recording().accelerator;
+  const std::optional<Accelerator>& after = answer.prediction().accelerator;
+  if (!before || !after || before->name != after->name) return true;
+  return !session.need() || !answer.need() ||
+         answer.need()->reserved_bytes() > session.need()->reserved_bytes();
+}
+
 Tried try_alone(const WhatIfInfo& info, const Session& session, bool examples, Keeper& keeper) {
   if (info.basis == Basis::formula) {
     return Unranked{info.name, Unranked::Cause::is_formula, "a formula, see foretrace explain"};
@@ -64,7 +74,8 @@ Tried try_alone(const WhatIfInfo& info, const Session& session, bool examples, K
         error.code == ErrorCode::no_match ? Unranked::Cause::finds_nothing : Unranked::Cause::error,
         reason_of(error, info.name)};
   }
-  if (!answer->fits()) {
+  const bool fits = answer->fits();
+  if (!fits && needs_more(session, *answer)) {
     return Unranked{info.name, Unranked::Cause::does_not_fit, text_of_misfit(*answer->fit())};
   }
   const auto before = static_cast<double>(session.step_ns());
@@ -81,7 +92,8 @@ Tried try_alone(const WhatIfInfo& info, const Session& session, bool examples, K
                    scatter > 0 && std::abs(gain) <= scatter,
                    answer->need(),
                    std::move(settings),
-                   answer->prediction().doubts()};
+                   answer->prediction().doubts(),
+                   fits};
   keeper.keep(info, *std::move(answer));
   return row;
 }
@@ -116,6 +128,7 @@ bool ranks_before(const Ranked& a, const Ranked& b, RankBy by) {
   if (by == RankBy::memory && a.memory->live_bytes != b.memory->live_bytes) {
     return a.memory->live_bytes < b.memory->live_bytes;
   }
+  if (a.fits != b.fits) return a.fits;
   return time_per_sample(a) < time_per_sample(b);
 }
 

@@ -30,6 +30,7 @@ struct Ranked {
   std::optional<MemoryNeed> memory;  ///< where tensors are recorded
   std::string settings{};            ///< of an example, "factor=2"; empty: its defaults
   std::vector<Doubt> doubts{};       ///< of the what-if alone
+  bool fits = true;                  ///< false: the run as it is does not fit either
 };
 /// A what-if that a ranking leaves out.
 struct Unranked {

@@ -35,8 +35,7 @@ std::string ranking_headline(const ResultAnswer& answer) {
   const StepAnswer& step = answer.session.run().answer;
   const std::int64_t before = step.step_ns;
   if (ranking.rows.empty()) {
-    return fmt::format("none of {} applies to this trace",
-                       plural(ranking.left_out.size(), "what-if"));
+    return fmt::format("none of {} applies here", plural(ranking.left_out.size(), "what-if"));
   }
   const Ranked& best = ranking.rows.front();
   if (ranking.by == RankBy::memory) {
@@ -68,6 +67,7 @@ std::string remark_of(const Ranked& row) {
   } else if (row.is_noise) {
     add("noise");
   }
+  if (!row.fits) add("does not fit");
   if (!row.doubts.empty()) add("doubtful: " + row.doubts.front().brief);
   return remark;
 }

@@ -237,7 +237,8 @@ Precision StageEmitter::precision_of(const Operator& op) const {
 void StageEmitter::kernels(const RankNode& node) {
   const Operator& op = *operator_of(node);
   const Action& action = *node.action;
-  const std::vector<RecordedWork> works = recorded_works(op, action.part, action.kernels);
+  const std::vector<RecordedWork> works =
+      recorded_works(op, action.part, action.kernels, job_.framework->kernels.attention);
   const auto count = static_cast<double>(works.size());
   const double host_ns = host_ns_ * action.kernels * node.share / count;
   TaskId first = none<TaskId>;

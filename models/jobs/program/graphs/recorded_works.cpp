@@ -61,18 +61,27 @@ std::vector<RecordedWork> batch_product_works(const Operator& op, KernelPart par
   return {batched(s.k, s.n, s.m), batched(s.m, s.k, s.n)};
 }
 
-RecordedWork attention_as_recorded(const Operator& op, KernelPart part) {
+/// Kernels of the fused versions, forward and backward.
+std::array<std::string_view, 2> names_of(AttentionKernel kernel) {
+  switch (kernel) {
+    case AttentionKernel::flash3: return {"flash::FlashAttnFwdSm90", "flash::FlashAttnBwdSm90"};
+    case AttentionKernel::flash2: return {"flash_fwd_kernel", "flash_bwd_dq_dk_dv_loop_kernel"};
+    default: return {"fmha_fprop_kernel", "fmha_dgrad_kernel"};
+  }
+}
+
+RecordedWork attention_as_recorded(const Operator& op, KernelPart part, AttentionKernel kernel) {
+  const auto names = names_of(kernel);
   const AttentionPart& a = op.attention;
   const double batch = std::max(1.0, op.shape.batch);
   const Sizes queries = {batch, a.heads, a.queries, a.head_size};
   const Sizes keys = {batch, a.key_heads, a.keys, a.head_size};
   const Sizes values = {batch, a.key_heads, a.keys, a.value_size};
   if (part == KernelPart::forward) {
-    return made("flash_fwd_kernel", "aten::_scaled_dot_product_flash_attention",
+    return made(std::string(names[0]), "aten::_scaled_dot_product_flash_attention",
                 {queries, keys, values});
   }
-  return made("flash_bwd_dq_dk_dv_loop_kernel",
-              "aten::_scaled_dot_product_flash_attention_backward",
+  return made(std::string(names[1]), "aten::_scaled_dot_product_flash_attention_backward",
               {{batch, a.heads, a.queries, a.value_size}, queries, keys, values});
 }
 
@@ -178,13 +187,13 @@ std::vector<RecordedWork> elementwise_works(const Operator& op, bool forward,
 
 }  // namespace
 
-std::vector<RecordedWork> recorded_works(const Operator& op, KernelPart part,
-                                         std::uint32_t kernels) {
+std::vector<RecordedWork> recorded_works(const Operator& op, KernelPart part, std::uint32_t kernels,
+                                         AttentionKernel attention) {
   const bool forward = part == KernelPart::forward;
   switch (op.type) {
     case OperatorType::product: return {product_work(op, part)};
     case OperatorType::batch_product: return batch_product_works(op, part);
-    case OperatorType::attention: return {attention_as_recorded(op, part)};
+    case OperatorType::attention: return {attention_as_recorded(op, part, attention)};
     case OperatorType::rows:
       if (op.rows_kind == OperatorKind::softmax) {
         return {softmax_work(op.shape.batch * op.shape.m, op.shape.n, forward)};

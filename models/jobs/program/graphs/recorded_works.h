@@ -21,9 +21,10 @@ struct RecordedWork {
 };
 
 /// The kernels of a part of an operator, in the order in which they run: as many as `kernels` where
-/// they are alike, else those that have a name of their own.
+/// they are alike, else those that have a name of their own. `attention` is the fused version.
 [[nodiscard]] std::vector<RecordedWork> recorded_works(const Operator& op, KernelPart part,
-                                                       std::uint32_t kernels);
+                                                       std::uint32_t kernels,
+                                                       AttentionKernel attention);
 
 /// What an optimizer step does to parameters of so many numbers: one kernel for lists of tensors,
 /// or kernels number by number where the framework launches them for each tensor.
