@@ -125,8 +125,9 @@ TEST_CASE("jobs: every member of a job is drawn, but those that no scenario stat
 
 /// A member that is new does not compile until it is compared here.
 bool is_same(const RankProgram& a, const RankProgram& b) {
-  const auto& [actions, blocks, order, intensity, tied, hidden, step] = a;
-  return *actions == *b.actions && *blocks == *b.blocks && order == b.order &&
+  const auto& [actions, blocks, divided, order, intensity, tied, hidden, step] = a;
+  return *actions == *b.actions && *blocks == *b.blocks && *divided == *b.divided &&
+         order == b.order &&
          intensity == b.attention_intensity && tied == b.tied_weights && hidden == b.hidden_bytes &&
          step.runs == b.step.runs;
 }

@@ -11,6 +11,7 @@ struct GemmShape {
   double k = 0;
   [[nodiscard]] double flops() const { return 2 * batch * m * n * k; }
   [[nodiscard]] double numbers() const { return batch * (m * k + k * n + m * n); }
+  friend bool operator==(const GemmShape&, const GemmShape&) = default;
 };
 
 }  // namespace foretrace

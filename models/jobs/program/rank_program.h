@@ -116,7 +116,8 @@ struct RankProgram {
     double tied_away = 0;       ///< the same if the other one lies on another stage
     double resident = 0;        ///< sharded parameters: elements of tensors that all ranks keep
     double resident_parts = 0;  ///< that those tensors are collected from
-    double kept = 0;            ///< bytes of one micro-batch
+    double kept = 0;            ///< bytes of one micro-batch, without the head's
+    double head_kept = 0;       ///< bytes of one micro-batch
     double working = 0;         ///< bytes: the largest block
     double largest = 0;         ///< parameters of the largest block
     double positions = 0;  ///< inference: whose keys and values stay, of one sequence, all layers

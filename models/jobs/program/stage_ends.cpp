@@ -55,7 +55,8 @@ RankProgram::Stage StageEnds::stage_sums(std::uint32_t stage) const {
       if (block.role == BlockRole::layer) own.positions += run.count * kept_positions(job_, block);
       // Logits and losses of one micro-batch are gone when the next one comes.
       if (block.role == BlockRole::head) {
-        own.working = std::max(own.working, block.kept_bytes);
+        own.head_kept += run.count * block.kept_bytes;
+        own.working = std::max(own.working, own.head_kept);
       } else {
         own.kept += run.count * block.kept_bytes;
       }

@@ -53,6 +53,10 @@ StageMemory held_by(const Job& job, const RankProgram& program, std::uint32_t st
     memory.gradients = held_bytes(plan, sums, framework.gradient_bytes, Sharding::gradients);
     memory.optimizer = held_bytes(plan, sums, framework.state_bytes, Sharding::optimizer);
     memory.activations = sums.kept * in_flight(job, stage);
+    // One micro-batch of them is part of `working`.
+    if (job.schedule->keeps_logits) {
+      memory.activations += sums.head_kept * (job.micro_batches() - 1);
+    }
   } else if (!job.has_samples()) {
     memory.activations = cached_bytes(job, sums.positions);
   }

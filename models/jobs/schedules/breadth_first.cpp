@@ -56,6 +56,7 @@ constexpr ScheduleInfo info = {
     .summary = "all micro-batches of a chunk, then the next chunk",
     .paper = "Lamy-Poirier, Breadth-First Pipeline Parallelism, MLSys 2023",
     .assumptions = assumptions,
+    .keeps_logits = true,
     .most_chunks = 1024,
     .check = check,
     .order = order,

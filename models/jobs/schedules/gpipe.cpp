@@ -74,6 +74,7 @@ constexpr ScheduleInfo info = {.name = "gpipe",
                                .summary = "all forward passes, then all backward passes",
                                .paper = "Huang et al., GPipe, NeurIPS 2019",
                                .assumptions = assumptions,
+                               .keeps_logits = true,
                                .order = order,
                                .formula = formula,
                                .in_flight = in_flight};

@@ -60,6 +60,8 @@ struct ScheduleInfo {
   /// Chunk c of stage r lies at position c * stages + r; folded: forth and back, so that the first
   /// and the last position are on one stage.
   bool folds = false;
+  /// Every micro-batch of a chunk is forward before one is backward: also the head's logits wait.
+  bool keeps_logits = false;
   std::uint32_t least_chunks = 1;
   std::uint32_t most_chunks = 1;
   Status (*check)(const ScheduleShape& shape) = nullptr;

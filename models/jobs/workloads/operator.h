@@ -47,6 +47,7 @@ struct AttentionPart {
   bool causal = true;
   /// Keys that one query sees on average.
   [[nodiscard]] double keys_seen() const;
+  friend bool operator==(const AttentionPart&, const AttentionPart&) = default;
 };
 
 /// Groups of ranks that a plan makes.
@@ -112,6 +113,7 @@ struct Operator {
   Exchange again;  ///< backward, before the gradient of the weights
   /// recorded: of its gradients, beside all that follows; the end of the step waits for it.
   Exchange gradients;
+  friend bool operator==(const Operator&, const Operator&) = default;
 };
 
 enum class BlockRole : std::uint8_t { embedding, layer, head };
@@ -122,6 +124,7 @@ struct Block {
   BlockRole role = BlockRole::layer;
   std::vector<Operator> operators;
   double input_bytes = 0;  ///< activation that enters it, of one micro-batch
+  friend bool operator==(const Block&, const Block&) = default;
 };
 
 /// `count` equal blocks in a row.

@@ -55,6 +55,7 @@ class RankBuilder {
 
   [[nodiscard]] Amounts own_weights() const { return {own_.dense - own_.tied_here, own_.expert}; }
   void exchange(std::string_view name, CollectiveKind kind, const Amounts& bytes, bool is_beside);
+  void take_sum_time(double bytes);
   void reduce_gradients(const Amounts& elements, bool is_beside);
   void gradients_of(const RankProgram::Block& block);
   void early_parameters();

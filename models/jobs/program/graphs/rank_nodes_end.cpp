@@ -8,6 +8,12 @@
 
 namespace foretrace {
 
+// Of the node that was added last: also where gradients are sparse, or switches add them up.
+void RankBuilder::take_sum_time(double bytes) {
+  RankNode& node = nodes_.back();
+  node.ns = gradient_sum_ns(job_, node.group, {node.collective, bytes, {}}, no_scale());
+}
+
 // Of what is divided among all copies; the weights of experts among theirs.
 void RankBuilder::exchange(std::string_view name, CollectiveKind kind, const Amounts& bytes,
                            bool is_beside) {
@@ -18,6 +24,7 @@ void RankBuilder::exchange(std::string_view name, CollectiveKind kind, const Amo
     } else {
       chain(collective(name, kind, group, size));
     }
+    if (kind != CollectiveKind::all_gather) take_sum_time(size);
   };
   one(axis_of(plan_, Axis::data), bytes.dense);
   one(expert_copies(plan_), bytes.expert);
@@ -38,9 +45,8 @@ void RankBuilder::gradients_of(const RankProgram::Block& block) {
     const GridAxis axis = gradient_axis(plan_, stated);
     if (axis.size <= 1 || !(stated.bytes > 0)) continue;
     beside("reduce gradients", stated.kind, axis, stated.bytes);
-    // Also where gradients are sparse, or switches add them up.
-    nodes_.back().ns =
-        stated.delay_ns + gradient_sum_ns(job_, axis, {stated.kind, stated.bytes, {}}, no_scale());
+    take_sum_time(stated.bytes);
+    nodes_.back().ns += stated.delay_ns;
   }
   if (shards_parameters() || !job_.framework->overlaps_gradients || program_.states_gradients()) {
     return;
