@@ -222,8 +222,11 @@ Work StageEmitter::named(const RecordedWork& recorded, Precision precision) {
   work.precision = precision;
   work.operator_name = builder_.add_name(recorded.operator_name);
   work.shapes = builder_.add_name(recorded.shapes);
-  const std::vector<std::string> types(recorded.inputs,
-                                       fmt::format("\"{}\"", type_name(precision)));
+  std::vector<std::string> types;
+  for (const char input : recorded.inputs) {
+    const std::string_view type = input == 'n' ? type_name(precision) : "long int";
+    types.push_back(input == '-' ? "\"\"" : fmt::format("\"{}\"", type));
+  }
   work.types = builder_.add_name(fmt::format("[{}]", fmt::join(types, ", ")));
   return work;
 }

@@ -22,11 +22,11 @@ std::string sizes_text(Sizes sizes) {
 }
 
 RecordedWork made(std::string kernel, std::string_view name, std::initializer_list<Sizes> inputs) {
-  RecordedWork work{std::move(kernel), name, {}, 0};
+  RecordedWork work{std::move(kernel), name, {}, {}};
   std::vector<std::string> texts;
   for (const Sizes& sizes : inputs) {
     texts.push_back(sizes.size() == 0 ? "[]" : sizes_text(sizes));
-    if (sizes.size() > 0) ++work.inputs;
+    work.inputs += sizes.size() == 0 ? '-' : 'n';
   }
   work.shapes = fmt::format("[{}]", fmt::join(texts, ", "));
   return work;
@@ -169,12 +169,13 @@ std::vector<RecordedWork> loss_works(const Operator& op, bool forward, std::uint
 
 std::vector<RecordedWork> gather_works(const Operator& op, bool forward, double table_rows) {
   const double tokens = op.shape.batch * op.shape.m;
-  if (forward) {
-    return {made("at::native::vectorized_gather_kernel", "aten::embedding",
-                 {{table_rows, op.shape.n}, {tokens}})};
-  }
-  return {made("at::native::embedding_backward_kernel", "aten::embedding_dense_backward",
-               {{tokens, op.shape.n}, {tokens}})};
+  RecordedWork work =
+      forward ? made("at::native::vectorized_gather_kernel", "aten::embedding",
+                     {{table_rows, op.shape.n}, {tokens}})
+              : made("at::native::embedding_backward_kernel", "aten::embedding_dense_backward",
+                     {{tokens, op.shape.n}, {tokens}});
+  work.inputs.back() = 'i';
+  return {std::move(work)};
 }
 
 std::vector<RecordedWork> elementwise_works(const Operator& op, bool forward,
@@ -229,7 +230,7 @@ std::vector<RecordedWork> update_works(double elements, const Framework& framewo
   return {{adam ? "at::native::multi_tensor_apply_kernel<FusedAdamMathFunctor>"
                 : "at::native::multi_tensor_apply_kernel<FusedSgdMathFunctor>",
            adam ? "aten::_fused_adamw_" : "aten::_fused_sgd_",
-           fmt::format("[{}]", fmt::join(lists, ", ")), static_cast<std::uint32_t>(lists.size())}};
+           fmt::format("[{}]", fmt::join(lists, ", ")), std::string(lists.size(), 'n')}};
 }
 
 }  // namespace foretrace

@@ -17,7 +17,7 @@ struct RecordedWork {
   std::string kernel;              ///< its name, as configs/kernels know names
   std::string_view operator_name;  ///< "aten::mm"; lives as long as the program
   std::string shapes;              ///< of its inputs, as traces have them: "[[512, 64], [64, 8]]"
-  std::uint32_t inputs = 0;        ///< how many of them are shapes
+  std::string inputs;              ///< a letter each: n numbers, i indices, - neither
 };
 
 /// The kernels of a part of an operator, in the order in which they run: as many as `kernels` where
