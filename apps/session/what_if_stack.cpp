@@ -7,6 +7,8 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "apps/session/changed_job.h"
+#include "models/hardware/catalogue/config_files.h"
 #include "models/hardware/catalogue/imported_file.h"
 #include "models/hardware/catalogue/same_device.h"
 #include "models/hardware/costs/cost_table.h"
@@ -157,8 +159,9 @@ std::vector<NamedFile> files_named_by(const WhatIf& what_if) {
     }
     const std::string& text = what_if.parameters.text(row);
     if (costing::CostTable::is_document(text)) continue;  // it stands here
-    if (text.ends_with(".json") || text.find('/') != std::string::npos) {
-      files.push_back({row.name, row.config, text});
+    const std::string path(without_changes(text));
+    if (path.ends_with(".json") || path.find('/') != std::string::npos) {
+      files.push_back({row.name, row.config, path});
     }
   }
   return files;

@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "apps/session/changed_job.h"
 #include "apps/session/prediction.h"
 #include "apps/session/recording/recording.h"
 #include "apps/session/run.h"
@@ -19,6 +18,8 @@
 #include "sim/graph/task_graph.h"
 
 namespace foretrace {
+
+struct ChangedJob;
 
 /// The bounds of a stack of changes: factors of durations, multiplied where several edit one task.
 class DurationBounds {

@@ -43,7 +43,15 @@ std::vector<std::string> config_names(const std::string& directory, std::string_
   return names;
 }
 
+std::string_view without_changes(std::string_view name) {
+  const auto changes = name.find(':');
+  const bool has_any =
+      changes != std::string_view::npos && name.find('=', changes) != std::string_view::npos;
+  return has_any ? name.substr(0, changes) : name;
+}
+
 bool names_file(std::string_view name) {
+  name = without_changes(name);
   constexpr std::array<std::string_view, 5> endings = {".json", ".yml", ".yaml", ".txt", ".csv"};
   return name.find('/') != std::string_view::npos ||
          std::any_of(endings.begin(), endings.end(),

@@ -20,6 +20,8 @@ namespace foretrace {
 /// True if it is the name of a file and none of the catalogue: it has a folder, or the ending of a
 /// kind of file that configs and importers read.
 [[nodiscard]] bool names_file(std::string_view name);
+/// "dgx_h100" of "dgx_h100:nodes=4": a name without the fields that it changes.
+[[nodiscard]] std::string_view without_changes(std::string_view name);
 /// The file that a name in the file at `path` means: the one beside it, or else the one that is
 /// called so from the working folder. The first of the two if neither is there.
 [[nodiscard]] std::string file_named_in(const std::string& path, const std::string& name);

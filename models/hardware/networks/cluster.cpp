@@ -10,6 +10,7 @@
 
 #include "models/hardware/catalogue/config_files.h"
 #include "models/hardware/catalogue/read_figures.h"
+#include "models/hardware/networks/changed_cluster.h"
 #include "models/hardware/networks/cluster_import.h"
 #include "models/hardware/networks/read_curves.h"
 #include "sim/core/config.h"
@@ -283,7 +284,33 @@ Result<Cluster> parse_cluster(const Catalogue& catalogue, std::string_view text,
   return cluster_from(catalogue, root, where);
 }
 
+namespace {
+
+/// A name, or a file of ours, with fields changed.
+Result<Cluster> with_changes(const Catalogue& catalogue, std::string_view name) {
+  const std::string base(without_changes(name));
+  const std::string_view changes = name.substr(base.size() + 1);
+  ConfigValue document;
+  std::string path = base;
+  if (names_file(base)) {
+    FORETRACE_TRY(document, read_config(base, schema));
+  } else {
+    FORETRACE_TRY(const ConfigValue* const known,
+                  catalogue.document({"cluster", "clusters"}, base));
+    document = *known;
+    path = config_file(catalogue.directory(), "clusters", base);
+  }
+  FORETRACE_TRY(document, changed_cluster(document, changes).with_context(base));
+  FORETRACE_TRY(auto cluster, cluster_from(catalogue, document, path));
+  cluster.name = name;
+  cluster.machine += fmt::format(", with {}", changes);
+  return cluster;
+}
+
+}  // namespace
+
 Result<Cluster> find_cluster(const Catalogue& catalogue, std::string_view name) {
+  if (without_changes(name) != name) return with_changes(catalogue, name);
   const auto known = catalogue.document({"cluster", "clusters"}, name);
   const bool is_path = names_file(name);
   if (known.ok()) {

@@ -149,7 +149,8 @@ struct Cluster {
 };
 
 /// A cluster of the catalogue, or the file if it is not in there: one of ours, or one of another
-/// simulator that an importer knows.
+/// simulator that an importer knows. "dgx_h100:nic_bandwidth=25GB/s" is the first with fields
+/// changed, see changed_cluster().
 [[nodiscard]] Result<Cluster> find_cluster(const Catalogue& catalogue, std::string_view name);
 /// One accelerator of the catalogue alone: the cluster `single` with this chip.
 [[nodiscard]] Result<std::shared_ptr<const Cluster>> lone_accelerator(const Catalogue& catalogue,

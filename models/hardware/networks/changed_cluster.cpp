@@ -1,0 +1,118 @@
+#include "models/hardware/networks/changed_cluster.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "sim/core/params.h"
+#include "sim/core/settings_text.h"
+
+namespace foretrace {
+namespace {
+
+using Kind = ConfigValue::Kind;
+
+ConfigValue* member_of(ConfigValue& object, std::string_view key) {
+  const auto found = std::find(object.keys.begin(), object.keys.end(), key);
+  return found == object.keys.end() ? nullptr : &object.items[found - object.keys.begin()];
+}
+
+bool is_field(const ConfigValue& value) {
+  return value.kind == Kind::number || value.kind == Kind::text || value.kind == Kind::boolean;
+}
+
+void erase_curves(ConfigValue& document, bool between_nodes_only) {
+  ConfigValue* const curves = member_of(document, "curves");
+  if (curves == nullptr || curves->kind != Kind::list) return;
+  std::erase_if(curves->items, [&](const ConfigValue& curve) {
+    const ConfigValue* const nodes = curve.find("nodes");
+    return !between_nodes_only || nodes == nullptr || nodes->text != "1";
+  });
+}
+
+/// Bytes per second; 0: the text is none, which who reads the cluster says.
+double bandwidth_of(const ConfigValue& value) {
+  const auto read = parse_quantity(value.text, ParamType::bandwidth);
+  return read.ok() ? *read : 0;
+}
+
+void scale_regimes(ConfigValue& node, double factor) {
+  ConfigValue* const regimes = member_of(node, "regimes");
+  if (regimes == nullptr || !(factor > 0)) return;
+  for (ConfigValue& regime : regimes->items) {
+    ConfigValue* const bandwidth = member_of(regime, "bandwidth");
+    if (bandwidth == nullptr) continue;
+    bandwidth->text = fmt::format("{} B/s", bandwidth_of(*bandwidth) * factor);
+  }
+}
+
+class Changes {
+ public:
+  explicit Changes(ConfigValue& document) : document_(document) {}
+
+  Status set(const std::string& key, const std::string& text) {
+    for (const std::string_view part : {"", "node", "network"}) {
+      ConfigValue* const object = part.empty() ? &document_ : member_of(document_, part);
+      if (object == nullptr || object->kind != Kind::object) continue;
+      ConfigValue* const field = member_of(*object, key);
+      if (field == nullptr || !is_field(*field) || key == "schema") continue;
+      change(*object, *field, text, part);
+      return ok_status();
+    }
+    const std::vector<std::string> known = fields();
+    const std::vector<std::string_view> words(known.begin(), known.end());
+    return Error{ErrorCode::bad_usage,
+                 fmt::format("unknown field '{}'{}, expected one of {}", key,
+                             did_you_mean(key, words), fmt::join(known, ", "))};
+  }
+
+ private:
+  void change(ConfigValue& object, ConfigValue& field, const std::string& text,
+              std::string_view part) {
+    const double before = bandwidth_of(field);
+    field.text = text;
+    if (part == "network") erase_curves(document_, true);
+    if (part != "node") return;
+    erase_curves(document_, false);
+    if (&field == member_of(object, "link_bandwidth") && before > 0) {
+      scale_regimes(object, bandwidth_of(field) / before);
+    }
+  }
+
+  [[nodiscard]] std::vector<std::string> fields() const {
+    std::vector<std::string> names;
+    const auto add = [&](const ConfigValue& object) {
+      for (std::size_t i = 0; i < object.items.size(); ++i) {
+        if (is_field(object.items[i]) && object.keys[i] != "schema")
+          names.push_back(object.keys[i]);
+      }
+    };
+    add(document_);
+    for (const std::string_view part : {"node", "network"}) {
+      const ConfigValue* const object = document_.find(part);
+      if (object != nullptr && object->kind == Kind::object) add(*object);
+    }
+    return names;
+  }
+
+  ConfigValue& document_;
+};
+
+}  // namespace
+
+Result<ConfigValue> changed_cluster(const ConfigValue& document, std::string_view changes) {
+  FORETRACE_TRY(const NamedSettings settings,
+                parse_named_settings("cluster", fmt::format("cluster:{}", changes)));
+  ConfigValue changed = document;
+  Changes all(changed);
+  for (const auto& [key, text] : settings.parameters) {
+    FORETRACE_TRY(all.set(key, text));
+  }
+  return changed;
+}
+
+}  // namespace foretrace
