@@ -171,6 +171,7 @@ set(fences
   "re2/|^(sim/edit/text_pattern\\.cpp|tests/)|expressions are matched behind sim/edit/text_pattern.h"
   "regex>|^tests/sim/edit/text_pattern_test\\.cpp$|it takes seconds to compile and backtracks: expressions are matched by sim/edit/text_pattern.h"
   "boost/graph|^(sim/graph/boost_adaptor\\.h|models/editing/tensors/max_flow\\.cpp|tests/)|Boost.Graph takes seconds to compile: it stays behind its adaptor and in these sources"
+  "boost/(asio|beast|system)|^apps/web/(http|server)\\.cpp$|HTTP and its sockets stay behind apps/web"
   "spdlog/|^apps/|only the program logs"
   "CLI/|^apps/cli/(arguments/(arguments|defaults|help|man_page)|names/completion|command_line)\\.cpp$|it takes seconds to compile: commands use apps/cli/arguments/arguments.h"
   "coin/|^apps/scheduling/solver/|linear programs are solved behind one header"
