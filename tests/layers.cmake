@@ -148,10 +148,10 @@ set(table
   "apps/cli                          | sim/core trace/io trace/ftr trace/collect trace/inputs models/jobs/figures models/whatifs apps/session/recording apps/session apps/questions/search apps/questions/memory apps/sweep/store apps/sweep apps/report apps/report/pages apps/extras apps/explorer apps/cli/arguments apps/cli/names apps/cli/output"
   "apps/cli/commands                 | sim/core sim/result/steps sim/result/export trace/io trace/collect trace/formats/common trace/formats trace/inputs models/hardware/catalogue models/hardware/costs/calibration models/jobs/workloads models/jobs/scenario models/jobs/figures models/whatifs apps/session/recording apps/session/scenario apps/session apps/session/nodes apps/questions/memory apps/questions/compare apps/questions/sharing apps/questions/validate apps/plans apps/sweep/space apps/sweep/store apps/sweep apps/scheduling apps/report apps/report/pages apps/report/schedule apps/report/sweep apps/extras apps/web apps/explorer apps/cli/arguments apps/cli/names apps/cli/output apps/cli"
 
-  "tests/validation/studies          | sim/core apps/scheduling/simulation apps/scheduling/sources apps/scheduling"
+  "tests/validation/studies          | sim/core apps/scheduling/model apps/scheduling/placements apps/scheduling/simulation apps/scheduling/sources apps/scheduling"
   "tests/validation/tables           | sim/core sim/graph sim/engine/pull models/jobs/scenario apps/predictor apps/scheduling/sources tests/validation/studies"
-  "tests/validation/maps             | sim/core models/hardware/collectives models/jobs/workloads models/jobs/times models/jobs/program models/jobs/scenario models/jobs/figures apps/serving tests/validation/studies tests/validation/tables"
-  "tests/validation/claims           | sim/core sim/edit sim/engine/memory sim/engine/pull models/hardware/catalogue models/jobs/figures apps/session apps/session/recording"
+  "tests/validation/maps             | sim/core models/hardware/catalogue models/hardware/kernels models/hardware/networks models/hardware/collectives models/jobs/workloads models/jobs/times models/jobs/program models/jobs/scenario models/jobs/figures apps/serving tests/validation/studies tests/validation/tables"
+  "tests/validation/claims           | sim/core sim/edit sim/engine/memory sim/engine/pull models/hardware/catalogue models/hardware/networks models/jobs/scenario models/jobs/figures apps/session apps/session/recording"
   "tests/validation/report           | apps/report tests/validation/tables tests/validation/claims"
   "tests/validation                  | sim/core apps/questions/validate apps/report apps/cli/arguments apps/cli/names apps/cli/output apps/cli tests/validation/tables tests/validation/maps tests/validation/report"
 
@@ -171,6 +171,8 @@ set(fences
   "re2/|^(sim/edit/text_pattern\\.cpp|tests/)|expressions are matched behind sim/edit/text_pattern.h"
   "regex>|^tests/sim/edit/text_pattern_test\\.cpp$|it takes seconds to compile and backtracks: expressions are matched by sim/edit/text_pattern.h"
   "boost/graph|^(sim/graph/boost_adaptor\\.h|models/editing/tensors/max_flow\\.cpp|tests/)|Boost.Graph takes seconds to compile: it stays behind its adaptor and in these sources"
+  "boost/asio|^apps/web/|HTTP and its sockets stay behind apps/web"
+  "boost/beast|^apps/web/|HTTP and its sockets stay behind apps/web"
   "spdlog/|^apps/|only the program logs"
   "CLI/|^apps/cli/(arguments/(arguments|defaults|help|man_page)|names/completion|command_line)\\.cpp$|it takes seconds to compile: commands use apps/cli/arguments/arguments.h"
   "coin/|^apps/scheduling/solver/|linear programs are solved behind one header"

@@ -1,111 +1,75 @@
 #include "apps/web/http.h"
 
 #include <algorithm>
-#include <charconv>
 #include <optional>
 
+#include <boost/asio/buffer.hpp>
+#include <boost/beast/core/string.hpp>
+#include <boost/beast/http/parser.hpp>
+#include <boost/beast/http/string_body.hpp>
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 namespace foretrace::serve {
 namespace {
 
+namespace http = boost::beast::http;
+
 constexpr std::size_t most_target_bytes = 2000;
 
-bool is_printable(char c) { return c > ' ' && c <= '~'; }
-/// What a field name or a method is made of (RFC 9110, section 5.6.2).
-bool is_token(std::string_view text) {
-  const auto fits = [](char c) {
-    return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') ||
-           std::string_view("!#$%&'*+-.^_`|~").find(c) != std::string_view::npos;
-  };
-  return !text.empty() && std::all_of(text.begin(), text.end(), fits);
+bool is_called(const std::pair<std::string, std::string>& field, std::string_view name) {
+  return boost::beast::iequals(field.first, {name.data(), name.size()});
 }
 
-std::string lower(std::string_view text) {
-  std::string out(text);
-  for (char& c : out) {
-    if (c >= 'A' && c <= 'Z') c = static_cast<char>(c - 'A' + 'a');
+std::string_view view_of(boost::beast::string_view text) { return {text.data(), text.size()}; }
+
+/// Of what Beast refuses.
+Response refusal_of(boost::beast::error_code error, std::string_view bytes) {
+  const std::string_view line = bytes.substr(0, bytes.find("\r\n"));
+  const bool is_spoken = line.ends_with(" HTTP/1.1") || line.ends_with(" HTTP/1.0");
+  if (error == http::error::header_limit) return refusal(431, "the head is too long");
+  if (error == http::error::bad_method) return refusal(400, "this is no HTTP request");
+  if (error == http::error::bad_version && !is_spoken) return refusal(505, "expected HTTP/1.1");
+  if (error == http::error::bad_version || error == http::error::bad_target) {
+    return refusal(400, "expected an address that begins with '/'");
   }
-  return out;
+  if (error == http::error::bad_transfer_encoding) {
+    return refusal(501, "expected a Content-Length instead of a Transfer-Encoding");
+  }
+  if (error == http::error::bad_content_length) {
+    return refusal(400, "expected one Content-Length, a number");
+  }
+  if (error == http::error::bad_value) {
+    return refusal(400, "expected printable ASCII in every header");
+  }
+  if (error == http::error::body_limit) {
+    return refusal(413, fmt::format("expected at most {} bytes", most_body_bytes));
+  }
+  return refusal(400, "expected 'Name: value' in every header");
 }
 
-std::string_view trimmed(std::string_view text) {
-  const auto is_blank = [](char c) { return c == ' ' || c == '\t'; };
-  while (!text.empty() && is_blank(text.front())) text.remove_prefix(1);
-  while (!text.empty() && is_blank(text.back())) text.remove_suffix(1);
-  return text;
-}
-
-/// "METHOD /target HTTP/1.1".
-std::optional<Response> read_request_line(std::string_view line, Request& request) {
-  const std::size_t first = line.find(' ');
-  const std::size_t last = line.rfind(' ');
-  if (first == std::string_view::npos || first == last || !is_token(line.substr(0, first))) {
-    return refusal(400, "this is no HTTP request");
-  }
-  const std::string_view version = line.substr(last + 1);
-  if (version != "HTTP/1.1" && version != "HTTP/1.0") {
-    return refusal(505, "expected HTTP/1.1");
-  }
-  request.method = line.substr(0, first);
-  request.target = line.substr(first + 1, last - first - 1);
+/// Of what Beast takes, and this server does not.
+std::optional<Response> refusal_of(const Request& request, bool has_length) {
   if (request.target.size() > most_target_bytes) return refusal(414, "the address is too long");
-  if (request.target.empty() || request.target.front() != '/' ||
+  const auto is_printable = [](char c) { return c > ' ' && c <= '~'; };
+  if (request.target.front() != '/' ||
       !std::all_of(request.target.begin(), request.target.end(), is_printable)) {
     return refusal(400, "expected an address that begins with '/'");
   }
-  return std::nullopt;
-}
-
-/// "Name: value"; a line that continues the one before is obsolete and refused.
-std::optional<Response> read_field(std::string_view line, Request& request) {
-  const std::size_t colon = line.find(':');
-  if (colon == std::string_view::npos || !is_token(line.substr(0, colon))) {
-    return refusal(400, "expected 'Name: value' in every header");
-  }
-  const std::string_view value = trimmed(line.substr(colon + 1));
   const auto is_text = [](char c) { return c == '\t' || (c >= ' ' && c != 0x7F); };
-  if (!std::all_of(value.begin(), value.end(), is_text)) {
-    return refusal(400, "expected printable ASCII in every header");
+  for (const auto& [name, value] : request.headers) {
+    if (!std::all_of(value.begin(), value.end(), is_text)) {
+      return refusal(400, "expected printable ASCII in every header");
+    }
   }
-  request.headers.emplace_back(lower(line.substr(0, colon)), value);
-  return std::nullopt;
-}
-
-std::optional<Response> read_head(std::string_view head, Request& request) {
-  bool is_first = true;
-  while (is_first || !head.empty()) {
-    const std::size_t end = head.find("\r\n");
-    const std::string_view line = head.substr(0, end);
-    head.remove_prefix(end == std::string_view::npos ? head.size() : end + 2);
-    std::optional<Response> refused =
-        is_first ? read_request_line(line, request) : read_field(line, request);
-    if (refused) return refused;
-    is_first = false;
-  }
-  return std::nullopt;
-}
-
-/// How many bytes follow the head.
-std::variant<std::size_t, Response> body_length(const Request& request) {
   if (request.count("transfer-encoding") > 0) {
     return refusal(501, "expected a Content-Length instead of a Transfer-Encoding");
   }
-  const std::size_t given = request.count("content-length");
-  if (given == 0 && request.method == "POST") return refusal(411, "expected a Content-Length");
-  if (given == 0) return std::size_t{0};
-  const std::string* const text = request.header("content-length");
-  std::size_t length = 0;
-  const bool is_number =
-      text != nullptr && !text->empty() &&
-      std::all_of(text->begin(), text->end(), [](char c) { return c >= '0' && c <= '9'; });
-  if (!is_number) return refusal(400, "expected one Content-Length, a number");
-  const auto [end, error] = std::from_chars(text->data(), text->data() + text->size(), length);
-  if (error != std::errc() || length > most_body_bytes) {
-    return refusal(413, fmt::format("expected at most {} bytes", most_body_bytes));
+  if (request.count("content-length") > 1) {
+    return refusal(400, "expected one Content-Length, a number");
   }
-  return length;
+  if (request.method == "POST" && !has_length) return refusal(411, "expected a Content-Length");
+  return std::nullopt;
 }
 
 std::string_view reason_of(int status) {
@@ -135,13 +99,13 @@ std::string_view reason_of(int status) {
 const std::string* Request::header(std::string_view name) const {
   if (count(name) != 1) return nullptr;
   const auto found = std::find_if(headers.begin(), headers.end(),
-                                  [&](const auto& each) { return each.first == name; });
+                                  [&](const auto& each) { return is_called(each, name); });
   return &found->second;
 }
 
 std::size_t Request::count(std::string_view name) const {
   return static_cast<std::size_t>(std::count_if(
-      headers.begin(), headers.end(), [&](const auto& each) { return each.first == name; }));
+      headers.begin(), headers.end(), [&](const auto& each) { return is_called(each, name); }));
 }
 
 Response refusal(int status, std::string_view message) {
@@ -151,20 +115,30 @@ Response refusal(int status, std::string_view message) {
 }
 
 Parsed parse_request(std::string_view bytes) {
-  constexpr std::string_view end_of_head = "\r\n\r\n";
-  const std::size_t end = bytes.substr(0, most_head_bytes).find(end_of_head);
-  if (end == std::string_view::npos) {
-    if (bytes.size() >= most_head_bytes) return refusal(431, "the head is too long");
-    return Incomplete{};
+  http::request_parser<http::string_body> parser;
+  parser.eager(true);
+  parser.header_limit(most_head_bytes);
+  parser.body_limit(most_body_bytes);
+  boost::beast::error_code error;
+  parser.put(boost::asio::buffer(bytes.data(), bytes.size()), error);
+  if (error && error != http::error::need_more) return refusal_of(error, bytes);
+  if (!parser.is_header_done()) return Incomplete{};
+  const std::size_t head = bytes.find("\r\n\r\n") + 4;
+  // Beast joins lines that continue the one before, which is obsolete.
+  const std::string_view lines = bytes.substr(0, head);
+  if (lines.find("\r\n ") < head || lines.find("\r\n\t") < head) {
+    return refusal(400, "expected 'Name: value' in every header");
   }
-  Request request;
-  if (const auto refused = read_head(bytes.substr(0, end), request)) return *refused;
-  const auto length = body_length(request);
-  if (const auto* const refused = std::get_if<Response>(&length)) return *refused;
-  const std::string_view body = bytes.substr(end + end_of_head.size());
-  const std::size_t wanted = std::get<std::size_t>(length);
-  if (body.size() < wanted) return Incomplete{end + end_of_head.size() + wanted};
-  request.body = body.substr(0, wanted);
+  auto& found = parser.get();
+  Request request{std::string(view_of(found.method_string())),
+                  std::string(view_of(found.target()))};
+  for (const auto& field : found) {
+    request.headers.emplace_back(view_of(field.name_string()), view_of(field.value()));
+  }
+  const auto length = parser.content_length();
+  if (auto refused = refusal_of(request, length.has_value())) return *std::move(refused);
+  if (!parser.is_done()) return Incomplete{head + static_cast<std::size_t>(*length)};
+  request.body = std::move(found.body());
   return request;
 }
 

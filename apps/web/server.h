@@ -5,10 +5,13 @@
 #include <cstdint>
 #include <functional>
 
-#include "apps/web/workers.h"
+#include "apps/web/http.h"
 #include "sim/core/result.h"
 
 namespace foretrace::serve {
+
+/// Called from several threads at once.
+using Handler = std::function<Response(const Request&)>;
 
 class Server {
  public:

@@ -108,7 +108,9 @@ constexpr std::array<std::string_view, 3> ignores = {
 constexpr std::array params = {editing::host_link_param, director_param, ahead_param,
                                editing::least_evicted_param};
 
-constexpr PolicyInfo info = {
+}  // namespace
+
+extern constexpr PolicyInfo info = {
     .name = "delta",
     .summary = "Evict by copying to the host or by computing again, whichever is cheaper.",
     .paper =
@@ -125,10 +127,4 @@ constexpr PolicyInfo info = {
     .params = params,
     .make = make};
 
-}  // namespace
 }  // namespace foretrace::delta_parts
-
-namespace foretrace::policies {
-extern const PolicyInfo delta;
-constinit const PolicyInfo delta = delta_parts::info;
-}  // namespace foretrace::policies

@@ -127,7 +127,9 @@ constexpr std::array<std::string_view, 3> ignores = {
     "other outputs of a repeated operator, which would be there again too"};
 constexpr std::array params = {heuristic_param, backward_param, editing::least_evicted_param};
 
-constexpr PolicyInfo info = {
+}  // namespace
+
+extern constexpr PolicyInfo info = {
     .name = "dtr",
     .summary = "Evict what is cheap, large and long unused; compute it again on access.",
     .paper = "M. Kirisame et al., Dynamic Tensor Rematerialization, ICLR 2021",
@@ -142,10 +144,4 @@ constexpr PolicyInfo info = {
     .params = params,
     .make = make};
 
-}  // namespace
 }  // namespace foretrace::dtr_parts
-
-namespace foretrace::policies {
-extern const PolicyInfo dtr;
-constinit const PolicyInfo dtr = dtr_parts::info;
-}  // namespace foretrace::policies

@@ -12,7 +12,6 @@
 #include "apps/extras/storage/storage.h"
 #include "apps/plans/time_to_train.h"
 #include "apps/scheduling/schedule.h"
-#include "apps/scheduling/sources/batch_rules.h"
 #include "models/hardware/catalogue/cells.h"
 #include "models/hardware/catalogue/imported_file.h"
 #include "models/hardware/networks/cluster.h"
@@ -50,7 +49,6 @@ void try_scenario(std::string_view text) {
 void try_schedule(std::string_view text) {
   check(scheduling::parse_schedule(text, "fuzz.json"));
   check(scheduling::parse_csv(text, "fuzz.csv"));
-  check(scheduling::parse_batch_rules(text, "fuzz.json"));
 }
 
 /// What is not of JSON finds its reader by its text.

@@ -87,7 +87,7 @@ void read_search(ConfigFields& method, Sweep& sweep) {
   const bool anneals = sweep.method == Method::annealing;
   const std::string_view width = anneals ? "chains" : "population";
   double points = 0;
-  double population = anneals ? 8 : 64;
+  double population = anneals ? 8 : 32;
   double seed = 0;
   method.quantity("points", ParamType::integer, points);
   method.optional_quantity(width, ParamType::integer, population);

@@ -36,14 +36,10 @@ Result<ModelSpec> read(const ImportedFile& file) {
   return model;
 }
 
-constexpr ModelImport info = {"calculon_application", "application files of Calculon",
-                              "github.com/calculon-ai/calculon: calculon/llm/llm.py", recognizes,
-                              read};
-
 }  // namespace
-}  // namespace foretrace::model_imports::calculon_application_parts
 
-namespace foretrace::model_imports {
-extern const ModelImport calculon_application;
-constinit const ModelImport calculon_application = calculon_application_parts::info;
-}  // namespace foretrace::model_imports
+extern constexpr ModelImport info = {"calculon_application", "application files of Calculon",
+                                     "github.com/calculon-ai/calculon: calculon/llm/llm.py",
+                                     recognizes, read};
+
+}  // namespace foretrace::model_imports::calculon_application_parts

@@ -323,12 +323,13 @@ bool recognizes(const ImportedFile& file) {
 
 Result<ModelSpec> read(const ImportedFile& file) { return model_from(file.document, file.path); }
 
-constexpr ModelImport info = {"hugging_face", "config.json of Hugging Face transformers",
-                              "github.com/huggingface/transformers: "
-                              "src/transformers/configuration_utils.py",
-                              recognizes, read};
-
 }  // namespace
+
+extern constexpr ModelImport info = {"hugging_face", "config.json of Hugging Face transformers",
+                                     "github.com/huggingface/transformers: "
+                                     "src/transformers/configuration_utils.py",
+                                     recognizes, read};
+
 }  // namespace foretrace::model_imports::hugging_face_parts
 
 namespace foretrace {
@@ -338,8 +339,3 @@ Result<ModelSpec> model_from_hugging_face(const ConfigValue& root, const std::st
 }
 
 }  // namespace foretrace
-
-namespace foretrace::model_imports {
-extern const ModelImport hugging_face;
-constinit const ModelImport hugging_face = hugging_face_parts::info;
-}  // namespace foretrace::model_imports

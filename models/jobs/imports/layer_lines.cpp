@@ -315,15 +315,11 @@ Result<ModelSpec> Reader::read() {
 
 Result<ModelSpec> read(const ImportedFile& file) { return Reader(file).read(); }
 
-constexpr ModelImport info = {
+}  // namespace
+
+extern constexpr ModelImport info = {
     "layer_lines", "workload files of ASTRA-sim 1, SimAI and AICB",
     "github.com/aliyun/SimAI: astra-sim-alibabacloud/astra-sim/workload/Workload.cc", recognizes,
     read};
 
-}  // namespace
 }  // namespace foretrace::model_imports::layer_lines_parts
-
-namespace foretrace::model_imports {
-extern const ModelImport layer_lines;
-constinit const ModelImport layer_lines = layer_lines_parts::info;
-}  // namespace foretrace::model_imports

@@ -199,13 +199,10 @@ Result<ModelSpec> Reader::read() {
 
 Result<ModelSpec> read(const ImportedFile& file) { return Reader(file).read(); }
 
-constexpr ModelImport info = {"layer_profile", "layer profiles of PipeDream (graph.txt)",
-                              "github.com/msr-fiddle/pipedream: graph/graph.py", recognizes, read};
-
 }  // namespace
-}  // namespace foretrace::model_imports::layer_profile_parts
 
-namespace foretrace::model_imports {
-extern const ModelImport layer_profile;
-constinit const ModelImport layer_profile = layer_profile_parts::info;
-}  // namespace foretrace::model_imports
+extern constexpr ModelImport info = {"layer_profile", "layer profiles of PipeDream (graph.txt)",
+                                     "github.com/msr-fiddle/pipedream: graph/graph.py", recognizes,
+                                     read};
+
+}  // namespace foretrace::model_imports::layer_profile_parts

@@ -313,14 +313,10 @@ Result<ModelSpec> Reader::read() {
 
 Result<ModelSpec> read(const ImportedFile& file) { return Reader(file).read(); }
 
-constexpr ModelImport info = {"triosim_operators", "operator tables of TrioSim (trace.csv)",
-                              "github.com/sarchlab/triosim: trace.go, tracer/dataprocess.py",
-                              recognizes, read};
-
 }  // namespace
-}  // namespace foretrace::model_imports::triosim_operators_parts
 
-namespace foretrace::model_imports {
-extern const ModelImport triosim_operators;
-constinit const ModelImport triosim_operators = triosim_operators_parts::info;
-}  // namespace foretrace::model_imports
+extern constexpr ModelImport info = {"triosim_operators", "operator tables of TrioSim (trace.csv)",
+                                     "github.com/sarchlab/triosim: trace.go, tracer/dataprocess.py",
+                                     recognizes, read};
+
+}  // namespace foretrace::model_imports::triosim_operators_parts

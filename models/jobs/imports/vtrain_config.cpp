@@ -45,13 +45,10 @@ Result<ModelSpec> read(const ImportedFile& file) {
   return model;
 }
 
-constexpr ModelImport info = {"vtrain_config", "configurations of vTrain",
-                              "github.com/VIA-Research/vTrain: src/config.py", recognizes, read};
-
 }  // namespace
-}  // namespace foretrace::model_imports::vtrain_config_parts
 
-namespace foretrace::model_imports {
-extern const ModelImport vtrain_config;
-constinit const ModelImport vtrain_config = vtrain_config_parts::info;
-}  // namespace foretrace::model_imports
+extern constexpr ModelImport info = {"vtrain_config", "configurations of vTrain",
+                                     "github.com/VIA-Research/vTrain: src/config.py", recognizes,
+                                     read};
+
+}  // namespace foretrace::model_imports::vtrain_config_parts

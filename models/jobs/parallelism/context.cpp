@@ -83,7 +83,9 @@ constexpr std::array<std::string_view, 2> assumptions = {
     "causal work is the same on every rank where the plan says so, else the last rank has the most",
     "unfused attention is divided by queries and needs no exchange of keys"};
 
-constexpr ParallelismInfo info = {
+}  // namespace
+
+extern constexpr ParallelismInfo info = {
     "context",
     "divides sequences by positions; keys and values go round",
     "Liu et al., Ring Attention, 2023; Jacobs et al., DeepSpeed Ulysses, 2023",
@@ -92,10 +94,4 @@ constexpr ParallelismInfo info = {
     check,
     divide};
 
-}  // namespace
 }  // namespace foretrace::parallelism::context_parts
-
-namespace foretrace::parallelism {
-extern const ParallelismInfo context;
-constinit const ParallelismInfo context = context_parts::info;
-}  // namespace foretrace::parallelism

@@ -128,7 +128,9 @@ constexpr std::array<std::string_view, 2> assumptions = {
     "every rank gets as many tokens as it sends, and each of its experts that is reached as many",
     "tokens of all ranks of the group decide how many experts are reached; in training all are"};
 
-constexpr ParallelismInfo info = {
+}  // namespace
+
+extern constexpr ParallelismInfo info = {
     "expert",
     "puts the experts of a layer on different ranks",
     "Lepikhin et al., GShard, ICLR 2021; Hwang et al., Tutel, MLSys 2023",
@@ -137,10 +139,4 @@ constexpr ParallelismInfo info = {
     check,
     divide};
 
-}  // namespace
 }  // namespace foretrace::parallelism::expert_parts
-
-namespace foretrace::parallelism {
-extern const ParallelismInfo expert;
-constinit const ParallelismInfo expert = expert_parts::info;
-}  // namespace foretrace::parallelism

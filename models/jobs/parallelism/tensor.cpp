@@ -117,7 +117,9 @@ constexpr std::array<std::string_view, 2> assumptions = {
     "heads and inner sizes are divided evenly",
     "the group's collectives wait for the slowest rank, and ranks are equally fast"};
 
-constexpr ParallelismInfo info = {
+}  // namespace
+
+extern constexpr ParallelismInfo info = {
     "tensor",
     "divides the products of a layer by columns and rows, and the heads of attention",
     "Shoeybi et al., Megatron-LM, arXiv:1909.08053, 2019; Korthikanti et al., MLSys 2023",
@@ -126,10 +128,4 @@ constexpr ParallelismInfo info = {
     check,
     divide};
 
-}  // namespace
 }  // namespace foretrace::parallelism::tensor_parts
-
-namespace foretrace::parallelism {
-extern const ParallelismInfo tensor;
-constinit const ParallelismInfo tensor = tensor_parts::info;
-}  // namespace foretrace::parallelism

@@ -70,7 +70,9 @@ TEST_CASE("http: what is no request, too long or in a way that is not spoken her
   CHECK(status_of("POST / HTTP/1.1\r\nContent-Length: 1, 2\r\n\r\n") == 400);
   CHECK(status_of("POST / HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\n") == 400);
   CHECK(status_of("POST / HTTP/1.1\r\nContent-Length: 65537\r\n\r\n") == 413);
-  CHECK(status_of("POST / HTTP/1.1\r\nContent-Length: 99999999999999999999999\r\n\r\n") == 413);
+  CHECK(status_of("POST / HTTP/1.1\r\nContent-Length: 99999999999999999999999\r\n\r\n") == 400);
+  CHECK(status_of("POST / HTTP/1.1\r\nContent-Length: 2\r\nContent-Length: 2\r\n\r\n{}") == 400);
+  CHECK(status_of("POST / HTTP/1.1\r\nContent-Length: 18446744073709551615\r\n\r\n") == 413);
 }
 
 TEST_CASE("http: any bytes are a request, the begin of one, or refused") {

@@ -2,7 +2,7 @@
 #include "tests/models/policies/memory_chain.h"
 
 namespace foretrace::policies {
-extern const PolicyInfo delta;
+extern const PolicyInfo& delta;
 }
 
 namespace foretrace {

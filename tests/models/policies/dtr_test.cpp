@@ -1,7 +1,7 @@
 #include "tests/models/policies/memory_chain.h"
 
 namespace foretrace::policies {
-extern const PolicyInfo dtr;
+extern const PolicyInfo& dtr;
 }
 
 namespace foretrace {

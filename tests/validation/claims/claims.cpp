@@ -14,10 +14,10 @@
 #include "apps/session/predict.h"
 #include "apps/session/recording/load.h"
 #include "models/hardware/catalogue/accelerator.h"
-#include "models/jobs/figures/scenario_gain.h"
 #include "sim/edit/selection.h"
 #include "sim/engine/memory/memory_tracker.h"
 #include "sim/engine/pull/pull.h"
+#include "tests/validation/claims/scenario_gain.h"
 
 namespace foretrace {
 namespace {

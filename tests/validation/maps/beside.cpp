@@ -1,6 +1,6 @@
 #include "tests/validation/maps/beside.h"
 
-#include "models/jobs/times/overlap_slowdown.h"
+#include "tests/validation/maps/overlap_slowdown.h"
 #include "tests/validation/studies/row_numbers.h"
 
 namespace foretrace::validation {

@@ -1,7 +1,7 @@
 // Prompts and tokens of a served model that a row describes.
 #pragma once
 
-#include "models/jobs/figures/generation.h"
+#include "tests/validation/maps/generation_time.h"
 #include "tests/validation/tables/tables.h"
 
 namespace foretrace::validation {

@@ -12,10 +12,10 @@
 #include <fmt/format.h>
 
 #include "apps/scheduling/components.h"
-#include "apps/scheduling/simulation/fill.h"
 #include "sim/core/mersenne.h"
 #include "sim/core/parallel.h"
 #include "sim/core/whole.h"
+#include "tests/validation/studies/fill.h"
 
 namespace foretrace::scheduling::fgd {
 namespace {

@@ -2,8 +2,8 @@
 // batch size.
 #pragma once
 
-#include "apps/scheduling/sources/batch_rules.h"
 #include "sim/core/result.h"
+#include "tests/validation/studies/batch_rules.h"
 #include "tests/validation/studies/score.h"
 
 namespace foretrace::scheduling::shockwave {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/scheduling/sources/batch_rules.h"
+#include "tests/validation/studies/batch_rules.h"
 #include "tests/validation/studies/fgd.h"
 #include "tests/validation/studies/gavel.h"
 #include "tests/validation/studies/pollux.h"

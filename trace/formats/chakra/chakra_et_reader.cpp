@@ -304,7 +304,9 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   return formats::checked(std::move(trace), source, options);
 }
 
-constexpr ReaderInfo info = {
+}  // namespace
+
+extern constexpr ReaderInfo info = {
     .name = "chakra_et",
     .summary = "Chakra execution traces (protobuf): nodes with dependencies and durations",
     .suffixes = ".et .et.gz",
@@ -312,10 +314,4 @@ constexpr ReaderInfo info = {
     .read = read,
 };
 
-}  // namespace
 }  // namespace foretrace::trace::readers::chakra_et_parts
-
-namespace foretrace::trace::readers {
-extern const ReaderInfo chakra_et;
-constinit const ReaderInfo chakra_et = chakra_et_parts::info;
-}  // namespace foretrace::trace::readers

@@ -254,17 +254,13 @@ Result<WriteReport> write(const LoadedTrace& trace, const ByteSink& sink) {
   return ChakraWriter(built, sink).write();
 }
 
-constexpr WriterInfo info = {
+}  // namespace
+
+extern constexpr WriterInfo info = {
     .name = "chakra_et",
     .summary = "Chakra execution traces for ASTRA-sim, with order on streams and synchronization",
     .suffixes = ".et .et.gz",
     .write = write,
 };
 
-}  // namespace
 }  // namespace foretrace::trace::writers::chakra_et_parts
-
-namespace foretrace::trace::writers {
-extern const WriterInfo chakra_et;
-constinit const WriterInfo chakra_et = chakra_et_parts::info;
-}  // namespace foretrace::trace::writers

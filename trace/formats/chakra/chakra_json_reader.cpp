@@ -111,7 +111,9 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   return formats::checked(std::move(trace), source, options);
 }
 
-constexpr ReaderInfo info = {
+}  // namespace
+
+extern constexpr ReaderInfo info = {
     .name = "chakra_json",
     .summary = "Chakra execution traces as JSON: nodes with dependencies and durations",
     .suffixes = ".json .json.gz",
@@ -119,10 +121,4 @@ constexpr ReaderInfo info = {
     .read = read,
 };
 
-}  // namespace
 }  // namespace foretrace::trace::readers::chakra_json_parts
-
-namespace foretrace::trace::readers {
-extern const ReaderInfo chakra_json;
-constinit const ReaderInfo chakra_json = chakra_json_parts::info;
-}  // namespace foretrace::trace::readers

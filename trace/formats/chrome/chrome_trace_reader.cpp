@@ -128,7 +128,9 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   return formats::checked(std::move(trace), source, options);
 }
 
-constexpr ReaderInfo info = {
+}  // namespace
+
+extern constexpr ReaderInfo info = {
     .name = "chrome_trace",
     .summary = "Chrome traces of TensorFlow, MXNet, BytePS",
     .suffixes = ".json .json.gz",
@@ -136,10 +138,4 @@ constexpr ReaderInfo info = {
     .read = read,
 };
 
-}  // namespace
 }  // namespace foretrace::trace::readers::chrome_trace_parts
-
-namespace foretrace::trace::readers {
-extern const ReaderInfo chrome_trace;
-constinit const ReaderInfo chrome_trace = chrome_trace_parts::info;
-}  // namespace foretrace::trace::readers

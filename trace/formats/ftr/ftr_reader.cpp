@@ -149,7 +149,9 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   return trace;
 }
 
-constexpr ReaderInfo info = {
+}  // namespace
+
+extern constexpr ReaderInfo info = {
     .name = "ftr",
     .summary = "our own: recordings of foretrace collect, and traces written by foretrace convert",
     .suffixes = ".ftr",
@@ -157,10 +159,4 @@ constexpr ReaderInfo info = {
     .read = read,
 };
 
-}  // namespace
 }  // namespace foretrace::trace::readers::ftr_parts
-
-namespace foretrace::trace::readers {
-extern const ReaderInfo ftr;
-constinit const ReaderInfo ftr = ftr_parts::info;
-}  // namespace foretrace::trace::readers

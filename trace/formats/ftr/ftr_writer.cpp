@@ -170,17 +170,13 @@ Result<WriteReport> write(const LoadedTrace& trace, const ByteSink& sink) {
   return TableWriter(trace, sink).write();
 }
 
-constexpr WriterInfo info = {
+}  // namespace
+
+extern constexpr WriterInfo info = {
     .name = "ftr",
     .summary = "compressed columns that reopen at once, with checksums",
     .suffixes = ".ftr",
     .write = write,
 };
 
-}  // namespace
 }  // namespace foretrace::trace::writers::ftr_parts
-
-namespace foretrace::trace::writers {
-extern const WriterInfo ftr;
-constinit const WriterInfo ftr = ftr_parts::info;
-}  // namespace foretrace::trace::writers

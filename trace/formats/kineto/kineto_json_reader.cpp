@@ -66,7 +66,9 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   return formats::intact(std::move(trace), source, options, formats::DamageBy::byte);
 }
 
-constexpr ReaderInfo info = {
+}  // namespace
+
+extern constexpr ReaderInfo info = {
     .name = "kineto_json",
     .summary = "PyTorch profiler (Kineto) traces of 2020-2026, and Chrome traces in general",
     .suffixes = ".json .json.gz",
@@ -74,10 +76,4 @@ constexpr ReaderInfo info = {
     .read = read,
 };
 
-}  // namespace
 }  // namespace foretrace::trace::readers::kineto_json_parts
-
-namespace foretrace::trace::readers {
-extern const ReaderInfo kineto_json;
-constinit const ReaderInfo kineto_json = kineto_json_parts::info;
-}  // namespace foretrace::trace::readers

@@ -323,17 +323,13 @@ Result<WriteReport> write(const LoadedTrace& trace, const ByteSink& sink) {
   return KinetoWriter(trace, sink).write();
 }
 
-constexpr WriterInfo info = {
+}  // namespace
+
+extern constexpr WriterInfo info = {
     .name = "kineto_json",
     .summary = "JSON as PyTorch's profiler writes it; opens in Perfetto",
     .suffixes = ".json .json.gz",
     .write = write,
 };
 
-}  // namespace
 }  // namespace foretrace::trace::writers::kineto_json_parts
-
-namespace foretrace::trace::writers {
-extern const WriterInfo kineto_json;
-constinit const WriterInfo kineto_json = kineto_json_parts::info;
-}  // namespace foretrace::trace::writers

@@ -351,7 +351,9 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   return formats::checked(std::move(trace), source, options);
 }
 
-constexpr ReaderInfo info = {
+}  // namespace
+
+extern constexpr ReaderInfo info = {
     .name = "memory_snapshot",
     .summary = "PyTorch allocator snapshots (torch.cuda.memory._snapshot), pickled or JSON",
     .suffixes = ".pickle .json",
@@ -359,10 +361,4 @@ constexpr ReaderInfo info = {
     .read = read,
 };
 
-}  // namespace
 }  // namespace foretrace::trace::readers::memory_snapshot_parts
-
-namespace foretrace::trace::readers {
-extern const ReaderInfo memory_snapshot;
-constinit const ReaderInfo memory_snapshot = memory_snapshot_parts::info;
-}  // namespace foretrace::trace::readers

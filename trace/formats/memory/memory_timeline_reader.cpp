@@ -243,7 +243,9 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   return formats::checked(std::move(trace), source, options);
 }
 
-constexpr ReaderInfo info = {
+}  // namespace
+
+extern constexpr ReaderInfo info = {
     .name = "memory_timeline",
     .summary = "PyTorch memory timelines (export_memory_timeline), JSON and raw",
     .suffixes = ".json .json.gz",
@@ -251,10 +253,4 @@ constexpr ReaderInfo info = {
     .read = read,
 };
 
-}  // namespace
 }  // namespace foretrace::trace::readers::memory_timeline_parts
-
-namespace foretrace::trace::readers {
-extern const ReaderInfo memory_timeline;
-constinit const ReaderInfo memory_timeline = memory_timeline_parts::info;
-}  // namespace foretrace::trace::readers

@@ -82,7 +82,9 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   return formats::intact(std::move(trace), source, options, formats::DamageBy::row);
 }
 
-constexpr ReaderInfo info = {
+}  // namespace
+
+extern constexpr ReaderInfo info = {
     .name = "nsys_sqlite",
     .summary = "SQLite exports of Nsight Systems (nsys export --type sqlite)",
     .suffixes = ".sqlite .sqlite.gz",
@@ -90,10 +92,4 @@ constexpr ReaderInfo info = {
     .read = read,
 };
 
-}  // namespace
 }  // namespace foretrace::trace::readers::nsys_sqlite_parts
-
-namespace foretrace::trace::readers {
-extern const ReaderInfo nsys_sqlite;
-constinit const ReaderInfo nsys_sqlite = nsys_sqlite_parts::info;
-}  // namespace foretrace::trace::readers

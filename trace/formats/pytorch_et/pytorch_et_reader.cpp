@@ -106,7 +106,9 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   return formats::checked(std::move(trace), source, options);
 }
 
-constexpr ReaderInfo info = {
+}  // namespace
+
+extern constexpr ReaderInfo info = {
     .name = "pytorch_et",
     .summary = "PyTorch execution traces: operators with tensors, without times",
     .suffixes = ".json .json.gz",
@@ -114,10 +116,4 @@ constexpr ReaderInfo info = {
     .read = read,
 };
 
-}  // namespace
 }  // namespace foretrace::trace::readers::pytorch_et_parts
-
-namespace foretrace::trace::readers {
-extern const ReaderInfo pytorch_et;
-constinit const ReaderInfo pytorch_et = pytorch_et_parts::info;
-}  // namespace foretrace::trace::readers

@@ -55,7 +55,9 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   return formats::intact(std::move(trace), source, options, formats::DamageBy::row);
 }
 
-constexpr ReaderInfo info = {
+}  // namespace
+
+extern constexpr ReaderInfo info = {
     .name = "rocprofv3_json",
     .summary = "JSON of rocprofv3 (--output-format json)",
     .suffixes = ".json .json.gz",
@@ -63,10 +65,4 @@ constexpr ReaderInfo info = {
     .read = read,
 };
 
-}  // namespace
 }  // namespace foretrace::trace::readers::rocprofv3_json_parts
-
-namespace foretrace::trace::readers {
-extern const ReaderInfo rocprofv3_json;
-constinit const ReaderInfo rocprofv3_json = rocprofv3_json_parts::info;
-}  // namespace foretrace::trace::readers

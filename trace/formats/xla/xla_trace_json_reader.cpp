@@ -40,7 +40,9 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   return formats::intact(std::move(trace), source, options, formats::DamageBy::row);
 }
 
-constexpr ReaderInfo info = {
+}  // namespace
+
+extern constexpr ReaderInfo info = {
     .name = "xla_trace_json",
     .summary = "trace.json.gz of JAX, TensorFlow and other users of XLA",
     .suffixes = ".trace.json .trace.json.gz",
@@ -48,10 +50,4 @@ constexpr ReaderInfo info = {
     .read = read,
 };
 
-}  // namespace
 }  // namespace foretrace::trace::readers::xla_trace_json_parts
-
-namespace foretrace::trace::readers {
-extern const ReaderInfo xla_trace_json;
-constinit const ReaderInfo xla_trace_json = xla_trace_json_parts::info;
-}  // namespace foretrace::trace::readers

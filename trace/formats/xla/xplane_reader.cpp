@@ -82,7 +82,9 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   return formats::intact(std::move(trace), source, options, formats::DamageBy::row);
 }
 
-constexpr ReaderInfo info = {
+}  // namespace
+
+extern constexpr ReaderInfo info = {
     .name = "xplane",
     .summary = "XPlane protobufs: profiles of JAX, TensorFlow and PyTorch/XLA",
     .suffixes = ".xplane.pb .xplane.pb.gz",
@@ -90,10 +92,4 @@ constexpr ReaderInfo info = {
     .read = read,
 };
 
-}  // namespace
 }  // namespace foretrace::trace::readers::xplane_parts
-
-namespace foretrace::trace::readers {
-extern const ReaderInfo xplane;
-constinit const ReaderInfo xplane = xplane_parts::info;
-}  // namespace foretrace::trace::readers

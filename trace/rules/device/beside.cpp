@@ -86,17 +86,14 @@ void put_beside(Assembly& assembly) {
   }
 }
 
-constexpr Rule info = {.name = "beside",
-                       .doc =
-                           "copies of one line that overlap each other are in no queue: each "
-                           "runs beside the others, from when it was asked for",
-                       .stage = Stage::collect,
-                       .apply = put_beside};
-
 }  // namespace
-}  // namespace foretrace::trace::rules::beside_parts
 
-namespace foretrace::trace::rules {
-extern const Rule beside;
-constinit const Rule beside = beside_parts::info;
-}  // namespace foretrace::trace::rules
+extern constexpr Rule info = {
+    .name = "beside",
+    .doc =
+        "copies of one line that overlap each other are in no queue: each "
+        "runs beside the others, from when it was asked for",
+    .stage = Stage::collect,
+    .apply = put_beside};
+
+}  // namespace foretrace::trace::rules::beside_parts

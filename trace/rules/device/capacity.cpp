@@ -88,15 +88,11 @@ std::optional<Source> find_filling(const LateStarts& starts, std::uint32_t i, st
 
 void explain_by_full_device(Assembly& assembly) { assembly.causes.push_back({find_filling}); }
 
-constexpr Rule info = {
+}  // namespace
+
+extern constexpr Rule info = {
     .name = "capacity",
     .doc = "late starts while a kernel of another stream filled the device: until its last blocks",
     .apply = explain_by_full_device};
 
-}  // namespace
 }  // namespace foretrace::trace::rules::capacity_parts
-
-namespace foretrace::trace::rules {
-extern const Rule capacity;
-constinit const Rule capacity = capacity_parts::info;
-}  // namespace foretrace::trace::rules

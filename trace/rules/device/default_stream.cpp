@@ -202,16 +202,12 @@ void join_default_stream(Assembly& assembly) {
   }
 }
 
-constexpr Rule info = {.name = "default_stream",
-                       .doc =
-                           "streams that take part in the legacy default stream's "
-                           "synchronization, where the recording shows it",
-                       .apply = join_default_stream};
-
 }  // namespace
-}  // namespace foretrace::trace::rules::default_stream_parts
 
-namespace foretrace::trace::rules {
-extern const Rule default_stream;
-constinit const Rule default_stream = default_stream_parts::info;
-}  // namespace foretrace::trace::rules
+extern constexpr Rule info = {.name = "default_stream",
+                              .doc =
+                                  "streams that take part in the legacy default stream's "
+                                  "synchronization, where the recording shows it",
+                              .apply = join_default_stream};
+
+}  // namespace foretrace::trace::rules::default_stream_parts

@@ -95,17 +95,13 @@ void move_devices(Assembly& assembly) {
   }
 }
 
-constexpr Rule info = {.name = "device_clock",
-                       .doc =
-                           "device times that lie before their launches move by what is "
-                           "missing: the clocks differ",
-                       .stage = Stage::collect,
-                       .apply = move_devices};
-
 }  // namespace
-}  // namespace foretrace::trace::rules::device_clock_parts
 
-namespace foretrace::trace::rules {
-extern const Rule device_clock;
-constinit const Rule device_clock = device_clock_parts::info;
-}  // namespace foretrace::trace::rules
+extern constexpr Rule info = {.name = "device_clock",
+                              .doc =
+                                  "device times that lie before their launches move by what is "
+                                  "missing: the clocks differ",
+                              .stage = Stage::collect,
+                              .apply = move_devices};
+
+}  // namespace foretrace::trace::rules::device_clock_parts

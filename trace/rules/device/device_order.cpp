@@ -155,16 +155,12 @@ void order_device(Assembly& assembly) {
   }
 }
 
-constexpr Rule info = {
+}  // namespace
+
+extern constexpr Rule info = {
     .name = "device_order",
     .doc = "operations that waited for one that was launched later take their place behind it",
     .required = true,
     .apply = order_device};
 
-}  // namespace
 }  // namespace foretrace::trace::rules::device_order_parts
-
-namespace foretrace::trace::rules {
-extern const Rule device_order;
-constinit const Rule device_order = device_order_parts::info;
-}  // namespace foretrace::trace::rules

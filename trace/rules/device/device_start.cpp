@@ -301,16 +301,12 @@ class DeviceStarts {
 
 void explain_starts(Assembly& assembly) { DeviceStarts(assembly).run(); }
 
-constexpr Rule info = {
+}  // namespace
+
+extern constexpr Rule info = {
     .name = "device_start",
     .doc = "splits every start into latency, gap and source; counts what nothing explains",
     .required = true,
     .apply = explain_starts};
 
-}  // namespace
 }  // namespace foretrace::trace::rules::device_start_parts
-
-namespace foretrace::trace::rules {
-extern const Rule device_start;
-constinit const Rule device_start = device_start_parts::info;
-}  // namespace foretrace::trace::rules

@@ -186,15 +186,11 @@ class EventWaits {
 
 void find_event_waits(Assembly& assembly) { EventWaits(assembly).run(); }
 
-constexpr Rule info = {
+}  // namespace
+
+extern constexpr Rule info = {
     .name = "event_wait",
     .doc = "work of a stream that waits for an event: it follows what stood before the record",
     .apply = find_event_waits};
 
-}  // namespace
 }  // namespace foretrace::trace::rules::event_wait_parts
-
-namespace foretrace::trace::rules {
-extern const Rule event_wait;
-constinit const Rule event_wait = event_wait_parts::info;
-}  // namespace foretrace::trace::rules

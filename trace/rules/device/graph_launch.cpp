@@ -104,16 +104,12 @@ void join_graphs(Assembly& assembly) {
   }
 }
 
-constexpr Rule info = {.name = "graph_launch",
-                       .doc =
-                           "operations of a device graph follow the launching stream, "
-                           "and what comes next on it follows them",
-                       .apply = join_graphs};
-
 }  // namespace
-}  // namespace foretrace::trace::rules::graph_launch_parts
 
-namespace foretrace::trace::rules {
-extern const Rule graph_launch;
-constinit const Rule graph_launch = graph_launch_parts::info;
-}  // namespace foretrace::trace::rules
+extern constexpr Rule info = {.name = "graph_launch",
+                              .doc =
+                                  "operations of a device graph follow the launching stream, "
+                                  "and what comes next on it follows them",
+                              .apply = join_graphs};
+
+}  // namespace foretrace::trace::rules::graph_launch_parts

@@ -39,15 +39,11 @@ std::optional<Source> find_ended(const LateStarts& starts, std::uint32_t i, std:
 
 void explain_by_ends(Assembly& assembly) { assembly.causes.push_back({find_ended}); }
 
-constexpr Rule info = {
+}  // namespace
+
+extern constexpr Rule info = {
     .name = "inference",
     .doc = "late starts right after work of another stream ended: they waited for it",
     .apply = explain_by_ends};
 
-}  // namespace
 }  // namespace foretrace::trace::rules::inference_parts
-
-namespace foretrace::trace::rules {
-extern const Rule inference;
-constinit const Rule inference = inference_parts::info;
-}  // namespace foretrace::trace::rules

@@ -60,17 +60,14 @@ void cut_overlong(Assembly& assembly) {
   }
 }
 
-constexpr Rule info = {.name = "overlong",
-                       .doc =
-                           "kernels recorded to end after later ones of their stream end where "
-                           "the next one begins",
-                       .stage = Stage::collect,
-                       .apply = cut_overlong};
-
 }  // namespace
-}  // namespace foretrace::trace::rules::overlong_parts
 
-namespace foretrace::trace::rules {
-extern const Rule overlong;
-constinit const Rule overlong = overlong_parts::info;
-}  // namespace foretrace::trace::rules
+extern constexpr Rule info = {
+    .name = "overlong",
+    .doc =
+        "kernels recorded to end after later ones of their stream end where "
+        "the next one begins",
+    .stage = Stage::collect,
+    .apply = cut_overlong};
+
+}  // namespace foretrace::trace::rules::overlong_parts

@@ -11,7 +11,9 @@ void add_work_without_call(Assembly& assembly) {
                       assembly.without_call.end());
 }
 
-constexpr Rule info = {
+}  // namespace
+
+extern constexpr Rule info = {
     .name = "pre_window",
     .doc =
         "device work whose launch is not in the recording: what follows on its stream waits for "
@@ -19,10 +21,4 @@ constexpr Rule info = {
     .stage = Stage::collect,
     .apply = add_work_without_call};
 
-}  // namespace
 }  // namespace foretrace::trace::rules::pre_window_parts
-
-namespace foretrace::trace::rules {
-extern const Rule pre_window;
-constinit const Rule pre_window = pre_window_parts::info;
-}  // namespace foretrace::trace::rules

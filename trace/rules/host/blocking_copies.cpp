@@ -47,16 +47,12 @@ void find_blocking_copies(Assembly& assembly) {
   }
 }
 
-constexpr Rule info = {
+}  // namespace
+
+extern constexpr Rule info = {
     .name = "blocking_copies",
     .doc = "copies that return with their data: pageable ones to the host, large ones from it",
     .stage = Stage::collect,
     .apply = find_blocking_copies};
 
-}  // namespace
 }  // namespace foretrace::trace::rules::blocking_copies_parts
-
-namespace foretrace::trace::rules {
-extern const Rule blocking_copies;
-constinit const Rule blocking_copies = blocking_copies_parts::info;
-}  // namespace foretrace::trace::rules

@@ -30,15 +30,11 @@ void index_records(Assembly& assembly) {
   }
 }
 
-constexpr Rule info = {
+}  // namespace
+
+extern constexpr Rule info = {
     .name = "cuda_sync",
     .doc = "recorded waits: which stream and which event each call waited for, instead of guesses",
     .apply = index_records};
 
-}  // namespace
 }  // namespace foretrace::trace::rules::cuda_sync_parts
-
-namespace foretrace::trace::rules {
-extern const Rule cuda_sync;
-constinit const Rule cuda_sync = cuda_sync_parts::info;
-}  // namespace foretrace::trace::rules

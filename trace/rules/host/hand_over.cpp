@@ -199,14 +199,11 @@ void find_hand_overs(Assembly& assembly) {
   }
 }
 
-constexpr Rule info = {.name = "hand_over",
-                       .doc = "threads that fall silent while another one works: they wait for it",
-                       .apply = find_hand_overs};
-
 }  // namespace
-}  // namespace foretrace::trace::rules::hand_over_parts
 
-namespace foretrace::trace::rules {
-extern const Rule hand_over;
-constinit const Rule hand_over = hand_over_parts::info;
-}  // namespace foretrace::trace::rules
+extern constexpr Rule info = {
+    .name = "hand_over",
+    .doc = "threads that fall silent while another one works: they wait for it",
+    .apply = find_hand_overs};
+
+}  // namespace foretrace::trace::rules::hand_over_parts

@@ -59,16 +59,12 @@ void find_hidden_syncs(Assembly& assembly) {
   }
 }
 
-constexpr Rule info = {.name = "hidden_sync",
-                       .doc =
-                           "event synchronizations that were not recorded: a long "
-                           "silence right before an event is read",
-                       .apply = find_hidden_syncs};
-
 }  // namespace
-}  // namespace foretrace::trace::rules::hidden_sync_parts
 
-namespace foretrace::trace::rules {
-extern const Rule hidden_sync;
-constinit const Rule hidden_sync = hidden_sync_parts::info;
-}  // namespace foretrace::trace::rules
+extern constexpr Rule info = {.name = "hidden_sync",
+                              .doc =
+                                  "event synchronizations that were not recorded: a long "
+                                  "silence right before an event is read",
+                              .apply = find_hidden_syncs};
+
+}  // namespace foretrace::trace::rules::hidden_sync_parts

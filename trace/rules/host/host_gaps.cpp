@@ -22,15 +22,11 @@ void keep_host_gaps(Assembly& assembly) {
   }
 }
 
-constexpr Rule info = {
+}  // namespace
+
+extern constexpr Rule info = {
     .name = "host_gaps",
     .doc = "time between the calls of a thread is host work, left out it is nothing",
     .apply = keep_host_gaps};
 
-}  // namespace
 }  // namespace foretrace::trace::rules::host_gaps_parts
-
-namespace foretrace::trace::rules {
-extern const Rule host_gaps;
-constinit const Rule host_gaps = host_gaps_parts::info;
-}  // namespace foretrace::trace::rules

@@ -38,16 +38,12 @@ void count_long_launches(Assembly& assembly) {
   }
 }
 
-constexpr Rule info = {
+}  // namespace
+
+extern constexpr Rule info = {
     .name = "long_launches",
     .doc = "counts launches that took long: blocked on a queue, first use of a kernel, unexplained",
     .required = true,
     .apply = count_long_launches};
 
-}  // namespace
 }  // namespace foretrace::trace::rules::long_launches_parts
-
-namespace foretrace::trace::rules {
-extern const Rule long_launches;
-constinit const Rule long_launches = long_launches_parts::info;
-}  // namespace foretrace::trace::rules

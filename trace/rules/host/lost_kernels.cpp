@@ -121,17 +121,14 @@ void count_lost(Assembly& assembly) {
                             : fmt::format("{} of {} {}", lost, launches, flags::kernels_lost));
 }
 
-constexpr Rule info = {.name = "lost_kernels",
-                       .doc =
-                           "counts launches whose kernels were not recorded, those under graph "
-                           "capture left out",
-                       .stage = Stage::collect,
-                       .apply = count_lost};
-
 }  // namespace
-}  // namespace foretrace::trace::rules::lost_kernels_parts
 
-namespace foretrace::trace::rules {
-extern const Rule lost_kernels;
-constinit const Rule lost_kernels = lost_kernels_parts::info;
-}  // namespace foretrace::trace::rules
+extern constexpr Rule info = {
+    .name = "lost_kernels",
+    .doc =
+        "counts launches whose kernels were not recorded, those under graph "
+        "capture left out",
+    .stage = Stage::collect,
+    .apply = count_lost};
+
+}  // namespace foretrace::trace::rules::lost_kernels_parts

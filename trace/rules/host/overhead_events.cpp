@@ -53,15 +53,11 @@ void take_out_full_queues(Assembly& assembly) {
   }
 }
 
-constexpr Rule info = {
+}  // namespace
+
+extern constexpr Rule info = {
     .name = "overhead_events",
     .doc = "launches that the profiler saw waiting for a full queue keep the rest of their time",
     .apply = take_out_full_queues};
 
-}  // namespace
 }  // namespace foretrace::trace::rules::overhead_events_parts
-
-namespace foretrace::trace::rules {
-extern const Rule overhead_events;
-constinit const Rule overhead_events = overhead_events_parts::info;
-}  // namespace foretrace::trace::rules

@@ -155,15 +155,11 @@ class Polling {
 
 void find_polling(Assembly& assembly) { Polling(assembly).run(); }
 
-constexpr Rule info = {
+}  // namespace
+
+extern constexpr Rule info = {
     .name = "polling",
     .doc = "silences that end together with the kernel launched just before: the host polls for it",
     .apply = find_polling};
 
-}  // namespace
 }  // namespace foretrace::trace::rules::polling_parts
-
-namespace foretrace::trace::rules {
-extern const Rule polling;
-constinit const Rule polling = polling_parts::info;
-}  // namespace foretrace::trace::rules

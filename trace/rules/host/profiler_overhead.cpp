@@ -92,14 +92,11 @@ void find_overheads(Assembly& assembly) {
   }
 }
 
-constexpr Rule info = {.name = "profiler_overhead",
-                       .doc = "the profiler's own work inside calls: it explains why they are long",
-                       .apply = find_overheads};
-
 }  // namespace
-}  // namespace foretrace::trace::rules::profiler_overhead_parts
 
-namespace foretrace::trace::rules {
-extern const Rule profiler_overhead;
-constinit const Rule profiler_overhead = profiler_overhead_parts::info;
-}  // namespace foretrace::trace::rules
+extern constexpr Rule info = {
+    .name = "profiler_overhead",
+    .doc = "the profiler's own work inside calls: it explains why they are long",
+    .apply = find_overheads};
+
+}  // namespace foretrace::trace::rules::profiler_overhead_parts

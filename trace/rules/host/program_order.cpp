@@ -201,15 +201,12 @@ void order_program(Assembly& assembly) {
   }
 }
 
-constexpr Rule info = {.name = "program_order",
-                       .doc = "one order for all: calls by time, device work right after its call",
-                       .required = true,
-                       .apply = order_program};
-
 }  // namespace
-}  // namespace foretrace::trace::rules::program_order_parts
 
-namespace foretrace::trace::rules {
-extern const Rule program_order;
-constinit const Rule program_order = program_order_parts::info;
-}  // namespace foretrace::trace::rules
+extern constexpr Rule info = {
+    .name = "program_order",
+    .doc = "one order for all: calls by time, device work right after its call",
+    .required = true,
+    .apply = order_program};
+
+}  // namespace foretrace::trace::rules::program_order_parts

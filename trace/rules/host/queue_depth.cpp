@@ -38,16 +38,12 @@ void limit_queues(Assembly& assembly) {
   }
 }
 
-constexpr Rule info = {.name = "queue_depth",
-                       .doc =
-                           "launches that were blocked on a full queue: a CUDA stream "
-                           "takes 1,021 ahead of the executing one",
-                       .apply = limit_queues};
-
 }  // namespace
-}  // namespace foretrace::trace::rules::queue_depth_parts
 
-namespace foretrace::trace::rules {
-extern const Rule queue_depth;
-constinit const Rule queue_depth = queue_depth_parts::info;
-}  // namespace foretrace::trace::rules
+extern constexpr Rule info = {.name = "queue_depth",
+                              .doc =
+                                  "launches that were blocked on a full queue: a CUDA stream "
+                                  "takes 1,021 ahead of the executing one",
+                              .apply = limit_queues};
+
+}  // namespace foretrace::trace::rules::queue_depth_parts

@@ -108,16 +108,12 @@ void measure_references(Assembly& assembly) {
   set_flags(assembly);
 }
 
-constexpr Rule info = {
+}  // namespace
+
+extern constexpr Rule info = {
     .name = "reference_times",
     .doc = "what answers are held against: host time without waiting, device busy time, the span",
     .required = true,
     .apply = measure_references};
 
-}  // namespace
 }  // namespace foretrace::trace::rules::reference_times_parts
-
-namespace foretrace::trace::rules {
-extern const Rule reference_times;
-constinit const Rule reference_times = reference_times_parts::info;
-}  // namespace foretrace::trace::rules

@@ -283,16 +283,12 @@ class Synchronizations {
 
 void find_waits(Assembly& assembly) { Synchronizations(assembly).run(); }
 
-constexpr Rule info = {
+}  // namespace
+
+extern constexpr Rule info = {
     .name = "synchronization",
     .doc =
         "what each synchronizing call waits for; it keeps its own cost and the completion latency",
     .apply = find_waits};
 
-}  // namespace
 }  // namespace foretrace::trace::rules::synchronization_parts
-
-namespace foretrace::trace::rules {
-extern const Rule synchronization;
-constinit const Rule synchronization = synchronization_parts::info;
-}  // namespace foretrace::trace::rules

@@ -301,7 +301,9 @@ void find_threads(Assembly& assembly) {
   add_marks(assembly, thread_of_track);
 }
 
-constexpr Rule info = {
+}  // namespace
+
+extern constexpr Rule info = {
     .name = "threads",
     .doc =
         "threads that launch work or carry steps, their calls that matter, and what each call "
@@ -311,10 +313,4 @@ constexpr Rule info = {
     .required = true,
     .apply = find_threads};
 
-}  // namespace
 }  // namespace foretrace::trace::rules::threads_parts
-
-namespace foretrace::trace::rules {
-extern const Rule threads;
-constinit const Rule threads = threads_parts::info;
-}  // namespace foretrace::trace::rules

@@ -63,7 +63,9 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   return formats::checked(std::move(trace), source, options);
 }
 
-constexpr ReaderInfo info = {
+}  // namespace
+
+extern constexpr ReaderInfo info = {
     .name = "kernel_csv",
     .summary = "lists of kernels with start, duration and stream",
     .suffixes = ".csv",
@@ -71,10 +73,4 @@ constexpr ReaderInfo info = {
     .read = read,
 };
 
-}  // namespace
 }  // namespace foretrace::trace::readers::kernel_csv_parts
-
-namespace foretrace::trace::readers {
-extern const ReaderInfo kernel_csv;
-constinit const ReaderInfo kernel_csv = kernel_csv_parts::info;
-}  // namespace foretrace::trace::readers

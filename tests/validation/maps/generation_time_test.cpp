@@ -1,4 +1,4 @@
-#include "models/jobs/figures/generation.h"
+#include "tests/validation/maps/generation_time.h"
 
 #include <memory>
 

@@ -1,4 +1,4 @@
-#include "models/jobs/times/overlap_slowdown.h"
+#include "tests/validation/maps/overlap_slowdown.h"
 
 #include <string>
 

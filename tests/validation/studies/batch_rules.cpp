@@ -1,4 +1,4 @@
-#include "apps/scheduling/sources/batch_rules.h"
+#include "tests/validation/studies/batch_rules.h"
 
 #include <algorithm>
 #include <cmath>

@@ -1,4 +1,4 @@
-#include "models/jobs/figures/scenario_gain.h"
+#include "tests/validation/claims/scenario_gain.h"
 
 #include <algorithm>
 

@@ -1,4 +1,4 @@
-#include "apps/scheduling/simulation/fill.h"
+#include "tests/validation/studies/fill.h"
 
 #include "apps/scheduling/model/occupancy.h"
 
