@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "apps/session/changed_job.h"
+#include "models/editing/tensors/model_state.h"
 #include "models/hardware/catalogue/config_files.h"
 #include "models/hardware/catalogue/imported_file.h"
 #include "models/hardware/catalogue/same_device.h"
@@ -91,12 +92,13 @@ bool keeps_order(const GraphContext& was, const GraphContext& is, const Change& 
                       });
 }
 
-/// Whether tensors are as large as they were, in what is asked for and in what is taken.
+/// Whether tensors are as large as they were, in what is asked for and in what is taken, and
+/// parameters are what they were.
 bool keeps_tensors(const GraphContext& was, const GraphContext& is, const Change& change) {
   const auto requested = [](const Tensor& tensor) {
     return tensor.requested_bytes > 0 ? tensor.requested_bytes : tensor.bytes;
   };
-  return change.new_tensors.empty() &&
+  return change.new_tensors.empty() && change.parameters == nullptr &&
          std::none_of(change.tensors.begin(), change.tensors.end(), [&](const TensorEdit& edit) {
            const Tensor& before = was.tensors[index(edit.tensor)];
            const Tensor& after = is.tensors[index(edit.tensor)];
@@ -200,6 +202,11 @@ Status WhatIfStack::push(const WhatIf& what_if, Neutral neutral) {
   if (!change.ok()) {
     return Error{change.error().code,
                  fmt::format("{}: {}", info.name, reason_of(change.error(), info.name))};
+  }
+  if (change->parameters == nullptr && graph_.context().parameters == nullptr &&
+      change->changes_topology()) {
+    // What comes later cannot tell them from kernels that are no longer those of the recording.
+    change->parameters = editing::parameters_of(editing::KernelEditor(scenario));
   }
   FORETRACE_TRY(Committed committed, commit(graph_, *change, checks_).with_context(info.name));
   std::optional<Accelerator> on = device_after(what_if, known, accelerator_);

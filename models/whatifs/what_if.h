@@ -21,6 +21,7 @@ enum class ApplyStage : std::uint8_t {
   device,     ///< what it runs on, and tasks that are chosen as they were recorded
   precision,  ///< the types of numbers; kernels keep their operators and shapes
   kernels,    ///< which kernels do it, and how fast
+  fusion,     ///< which of these become one, whatever they do
   storage,    ///< where tensors are between their uses
   schedule,   ///< when and how often: repetition, launches, waits, loading
   spread,     ///< over how many devices

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <span>
 #include <string>
 #include <string_view>
@@ -189,6 +190,15 @@ class Editor {
   void edit_tensor(const TensorEdit& edit) { change_.tensors.push_back(edit); }
   /// Its operator's name is given as text.
   void add_tensor(Tensor tensor, std::string_view operator_name);
+
+  // ---- Parameters -------------------------------------------------------------------------------
+
+  /// What the model consists of afterwards; its uses may be of inserted tasks.
+  void set_parameters(ParameterTable table) {
+    change_.parameters = std::make_shared<const ParameterTable>(std::move(table));
+  }
+  /// The inserted task does again what `task` does.
+  void repeat(TaskId inserted, TaskId task) { change_.repeats.push_back({inserted, task}); }
 
  private:
   friend class GroupPlace;

@@ -42,6 +42,7 @@ class Replicator {
       const TaskId anchor = onto_ == Onto::same_lanes ? anchor_ : task;
       ids.push_back(editor_.insert(spec, anchor));
       copy_[index(task)] = ids.back();
+      if (onto_ != Onto::new_ranks) editor_.repeat(ids.back(), task);
       if (onto_ == Onto::same_lanes) anchor_ = ids.back();
     }
     for (const TaskId task : tasks_) connect(task);

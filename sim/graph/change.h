@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -105,6 +106,12 @@ struct TensorEdit {
   Provenance provenance = Provenance::scaled;
 };
 
+/// An inserted task that does again what another one does: it reads the same parameters.
+struct Repeat {
+  TaskId inserted{};
+  TaskId task{};
+};
+
 /// Why the run may not be one that a change is for.
 struct ChangeDoubt {
   std::string text;  ///< a few words
@@ -134,6 +141,9 @@ struct Change {
   std::vector<TensorEdit> tensors;
   /// Ids follow the graph's tensors; tasks may be inserted ones, names are ids of `names`.
   std::vector<Tensor> new_tensors;
+  /// What the model consists of afterwards, uses by the ids of the change; null: as before.
+  std::shared_ptr<const ParameterTable> parameters;
+  std::vector<Repeat> repeats;
   /// Set where a step then processes its samples otherwise: how many times the recorded number.
   std::optional<double> samples;
   std::vector<std::string> notes;  ///< what the answer rests on, for the report

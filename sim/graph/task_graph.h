@@ -12,6 +12,7 @@
 
 #include "sim/core/ids.h"
 #include "sim/core/name_table.h"
+#include "sim/graph/parameters.h"
 #include "sim/graph/task.h"
 
 namespace foretrace {
@@ -130,6 +131,8 @@ struct GraphContext {
   std::vector<TaskPriority> priorities;  ///< sorted by task
   std::vector<Communicator> communicators;
   std::vector<Stall> stalls;  ///< sorted by task; only graphs of several ranks know any
+  /// Null: nobody has looked for them. Then they follow from the graph as it is.
+  std::shared_ptr<const ParameterTable> parameters;
   NameTable names;
 };
 

@@ -169,6 +169,7 @@ TaskId KernelEditor::copy(TaskId kernel, TaskId anchor, Place place, bool host_t
   const Launched put = editor_.insert(
       Editor::NewPair{call, device, launch_link(graph_, kernel).lag_ns}, anchor, place);
   remember(put);
+  editor_.repeat(put.device, kernel);
   sums_.after_ns += device.duration_ns;
   ++sums_.added;
   return put.device;

@@ -1,5 +1,5 @@
-// How many there are is what parameter_counts() says. Where they are ready is searched where the
-// trace is surest: in kernels that accumulate them, then in the weights of forward operators.
+// How many there are is what the table of parameters says. Where they are ready is searched where
+// the trace is surest: in kernels that accumulate them, then in the weights of forward operators.
 #include "models/editing/tensors/gradients.h"
 
 #include <algorithm>
@@ -7,29 +7,8 @@
 #include <set>
 #include <utility>
 
-#include "models/editing/tensors/weight_uses.h"
-
 namespace foretrace::editing {
 namespace {
-
-/// Tensors of a model whose sizes are not known one by one.
-constexpr std::size_t unknown_tensors = 64;
-/// Kernels that accumulate are believed if they add up to the parameters within this share, and
-/// weights that the forward pass reads are all there are if no more than this share is missing.
-constexpr double agreement = 0.02;
-
-/// The table whose rows an operator picks: index_select(table, dim, rows), as newer versions do it
-/// gather(table, dim, rows repeated over the columns). Null for others.
-const Dims* picked_from(std::string_view op, const OperatorInputs& inputs) {
-  const bool gathers = op == "aten::gather";
-  if (!gathers && op != "aten::index_select") return nullptr;
-  const Dims* table = inputs.shape(0);
-  const Dims* rows = inputs.shape(2);
-  if (table == nullptr || table->size() != 2 || rows == nullptr) return nullptr;
-  const bool whole =
-      gathers ? rows->size() == 2 && rows->back() == table->back() : rows->size() == 1;
-  return whole ? table : nullptr;
-}
 
 class Finder {
  public:
@@ -56,25 +35,19 @@ class Finder {
     return found;
   }
 
-  /// Of weights that the forward pass reads, where the model has this many numbers.
-  [[nodiscard]] Gradients weights(double numbers) const {
+  /// Of parameters that forward kernels read. Nothing before `pass.trains_from` is undone.
+  [[nodiscard]] Gradients weights(const std::vector<ReadSize>& reads) const {
     Gradients found{{}, GradientPlaces::weights, {}};
-    double forward_ns = 0;
-    for (const TaskId kernel : pass_.forward) {
-      forward_ns += static_cast<double>(graph_.duration_ns(kernel));
+    std::vector<double> before = {0};  // device time from there to each forward kernel
+    for (std::size_t i = pass_.trains_from; i < pass_.forward.size(); ++i) {
+      before.push_back(before.back() + static_cast<double>(graph_.duration_ns(pass_.forward[i])));
     }
-    const std::vector<WeightUse> uses = with_tables(numbers);
-    auto use = uses.begin();
-    double before = 0;
-    for (std::size_t i = 0; i < pass_.forward.size() && use != uses.end(); ++i) {
-      const double from = before;
-      before += static_cast<double>(graph_.duration_ns(pass_.forward[i]));
-      if (use->kernel != i) continue;
+    const double forward_ns = before.back();
+    for (const ReadSize& read : reads) {
+      const std::size_t at = std::max(read.kernel, pass_.trains_from) - pass_.trains_from;
       // The backward pass undoes the forward one, with the same share of its time for each kernel.
-      const double share = forward_ns > 0 ? (forward_ns - from) / forward_ns : 1;
-      const TaskId ready = kernel_at(share);
-      for (const double size : use->sizes) found.list.push_back({size, ready});
-      ++use;
+      const double share = forward_ns > 0 ? (forward_ns - before[at]) / forward_ns : 1;
+      found.list.push_back({read.size, kernel_at(share)});
     }
     // What comes first in the forward pass is ready last.
     std::reverse(found.list.begin(), found.list.end());
@@ -84,9 +57,9 @@ class Finder {
   /// The same, so that they add up to the count: what is missing is spread over the pass.
   [[nodiscard]] Gradients fitted(Gradients found, const ParameterCount& count) const {
     found.counted = count.evidence;
-    const double missing = count.numbers - found.numbers();
-    if (missing <= agreement * count.numbers) {
-      const double factor = count.numbers / found.numbers();
+    const double missing = count.trained - found.numbers();
+    if (missing <= count_agreement * count.trained) {
+      const double factor = count.trained / found.numbers();
       for (Gradient& gradient : found.list) gradient.numbers *= factor;
       return found;
     }
@@ -103,65 +76,6 @@ class Finder {
   }
 
  private:
-  struct Lookup {
-    std::size_t kernel = 0;  // of the forward pass
-    double size = 0;         // of the table
-    bool again = false;      // one of this shape was looked up before
-  };
-  struct Tables {
-    std::vector<Lookup> list;
-    double room = 0;  // that they leave
-  };
-  /// Largest tables first. Each lookup is one kernel.
-  [[nodiscard]] std::vector<Lookup> lookups() const {
-    std::vector<Lookup> found;
-    std::set<Dims> known;
-    for (std::size_t i = 0; i < pass_.forward.size(); ++i) {
-      const OperatorInputs inputs = editor_.inputs_of(pass_.forward[i]);
-      const Dims* table = picked_from(editor_.operator_of(pass_.forward[i]), inputs);
-      if (table == nullptr) continue;
-      found.push_back({i, element_count(*table), !known.insert(*table).second});
-    }
-    std::stable_sort(found.begin(), found.end(),
-                     [](const Lookup& a, const Lookup& b) { return a.size > b.size; });
-    return found;
-  }
-
-  /// In this order, each for which there is room beside those before it.
-  [[nodiscard]] static Tables fitting(const std::vector<Lookup>& lookups, double room,
-                                      double slack) {
-    Tables found{{}, room};
-    for (const Lookup& lookup : lookups) {
-      const double extra = lookup.again ? agreement * lookup.size : slack;
-      if (lookup.size > found.room + extra) continue;
-      found.room -= lookup.size;
-      found.list.push_back(lookup);
-    }
-    return found;
-  }
-
-  /// Weights that operators read, and tables whose rows they pick. Rows of activations are picked,
-  /// too: a table is a weight where the model has room for it beside the others. A trace names no
-  /// operands: lookups of one shape are of one table (two inputs share it) or of several (source
-  /// and target words), whichever leaves less room; of one where both leave as much.
-  [[nodiscard]] std::vector<WeightUse> with_tables(double numbers) const {
-    std::vector<WeightUse> uses = weight_uses(editor_, pass_.forward);
-    double room = numbers;
-    for (const WeightUse& use : uses) {
-      for (const double size : use.sizes) room -= size;
-    }
-    std::vector<Lookup> order = lookups();
-    const Tables several = fitting(order, room, agreement * numbers);
-    std::stable_partition(order.begin(), order.end(), [](const Lookup& l) { return !l.again; });
-    const Tables one = fitting(order, room, agreement * numbers);
-    const bool shared = std::abs(one.room) <= std::abs(several.room);
-    for (const Lookup& table : (shared ? one : several).list) {
-      uses.push_back({table.kernel, {table.size}});
-    }
-    std::stable_sort(uses.begin(), uses.end(),
-                     [](const WeightUse& a, const WeightUse& b) { return a.kernel < b.kernel; });
-    return uses;
-  }
   /// The kernel itself, or the next of the backward pass that has a call of its own.
   [[nodiscard]] TaskId with_call(TaskId kernel) const {
     auto at = std::lower_bound(pass_.backward.begin(), pass_.backward.end(), kernel);
@@ -209,17 +123,37 @@ double Gradients::numbers() const {
 }
 
 GradientFinder::GradientFinder(const KernelEditor& editor)
-    : editor_(editor), counts_(parameter_counts(editor)) {}
+    : editor_(editor), table_(parameters_of(editor)), counts_(parameter_counts(editor)) {
+  for (const ParameterUse& use : table_->uses) {
+    if (use.role == ParameterRole::read) read_by_.emplace(use.task, use.parameter);
+  }
+}
+
+std::vector<ReadSize> GradientFinder::trained_by(const TrainingPass& pass) const {
+  std::vector<ReadSize> reads;
+  std::set<ParameterId> seen;  // a parameter has one gradient, however many kernels read it
+  for (std::size_t i = 0; i < pass.forward.size(); ++i) {
+    const auto [first, last] = read_by_.equal_range(pass.forward[i]);
+    for (auto use = first; use != last; ++use) {
+      const Parameter& row = table_->rows[index(use->second)];
+      const double trained = row.elements * row.trained;
+      if (trained > 0 && seen.insert(use->second).second) reads.push_back({i, trained});
+    }
+  }
+  return reads;
+}
 
 Gradients GradientFinder::of(const TrainingPass& pass, double parameters) const {
   const Finder finder(editor_, pass);
-  if (parameters > 0) return finder.fitted({}, {parameters, "as given", parameters});
+  if (parameters > 0) {
+    return finder.fitted({}, {parameters, "as given", parameters, 0, parameters});
+  }
   const auto counted = counts_.find(device_of(editor_.graph(), pass.backward.front()));
-  if (counted == counts_.end()) return {};
+  if (counted == counts_.end() || !(counted->second.trained > 0)) return {};
+  const ParameterCount& count = counted->second;
   Gradients accumulated = finder.accumulated();
-  const bool agrees = std::abs(accumulated.numbers() / counted->second.numbers - 1) < agreement;
-  return finder.fitted(agrees ? std::move(accumulated) : finder.weights(counted->second.numbers),
-                       counted->second);
+  const bool agrees = std::abs(accumulated.numbers() / count.trained - 1) < count_agreement;
+  return finder.fitted(agrees ? std::move(accumulated) : finder.weights(trained_by(pass)), count);
 }
 
 }  // namespace foretrace::editing

@@ -1,8 +1,10 @@
 // Gradients of a training pass: how large they are, and the kernel after which each is ready.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <string_view>
 #include <vector>
 
@@ -34,8 +36,14 @@ struct Gradients {
   [[nodiscard]] double numbers() const;
 };
 
-/// Finds the gradients of passes of one graph. They are as many as parameter_counts() says of the
-/// device.
+/// Numbers of a parameter that a forward kernel is the first to read.
+struct ReadSize {
+  std::size_t kernel = 0;  ///< index among the forward kernels
+  double size = 0;
+};
+
+/// Finds the gradients of passes of one graph: as many as the table of parameters says of the
+/// device, without those that are not trained.
 class GradientFinder {
  public:
   explicit GradientFinder(const KernelEditor& editor);
@@ -43,8 +51,12 @@ class GradientFinder {
   [[nodiscard]] Gradients of(const TrainingPass& pass, double parameters = 0) const;
 
  private:
+  [[nodiscard]] std::vector<ReadSize> trained_by(const TrainingPass& pass) const;
+
   const KernelEditor& editor_;
+  std::shared_ptr<const ParameterTable> table_;
   std::map<DeviceOfRank, ParameterCount> counts_;
+  std::multimap<TaskId, ParameterId> read_by_;
 };
 
 }  // namespace foretrace::editing

@@ -1,197 +1,69 @@
-// Parameters are counted where the trace is surest; states are what operators or names tell.
 #include "models/editing/tensors/model_state.h"
 
 #include <algorithm>
-#include <cmath>
-#include <numeric>
-#include <utility>
 #include <vector>
 
-#include "models/editing/kernels/update_phase.h"
-#include "models/editing/tensors/exchanged_gradients.h"
-#include "models/editing/tensors/update_of_pass.h"
-#include "models/editing/tensors/weight_uses.h"
-#include "sim/core/text.h"
-#include "sim/graph/links.h"
+#include "models/editing/tensors/recorded_parameters.h"
+#include "models/hardware/kernels/context_memo.h"
 
 namespace foretrace::editing {
 namespace {
 
-constexpr double fp32_bytes = 4;
-constexpr double half_bytes = 2;
-constexpr OptimizerStates adam = {8, "Adam, by the operators of its update"};
-constexpr OptimizerStates momentum = {4, "one state, by the operators of the update"};
-constexpr OptimizerStates plain = {0, "no states, by the operators of the update"};
-
-struct Updated {
-  double numbers = 0;
-  std::size_t tensors = 0;
-};
-
-/// By device: the largest update of a pass, all runs of its kernels together.
-std::map<DeviceOfRank, Updated> largest_updates(const KernelEditor& editor,
-                                                const std::vector<TrainingPass>& passes) {
-  const TaskGraph& graph = editor.graph();
-  const std::vector<UpdateOfPass> updates = updates_of_passes(editor, passes);
-  std::map<TaskId, std::size_t> pass_of;  // of kernels; others belong to a pass before the window
-  for (std::size_t i = 0; i < updates.size(); ++i) {
-    for (const TaskId kernel : updates[i].kernels) pass_of[kernel] = i;
+/// A sum over rows, each with its trained elements as weight; 0 where nothing is trained.
+template <typename Of>
+double trained_mean(const ParameterTable& table, const Of& of) {
+  double trained = 0;
+  double sum = 0;
+  for (const Parameter& row : table.rows) {
+    const double elements = row.elements * row.trained;
+    trained += elements;
+    sum += elements * static_cast<double>(of(row));
   }
-  std::map<std::pair<DeviceOfRank, std::size_t>, Updated> of_passes;
-  for (const Update& run : find_updates(graph, describe_works(graph, editor.accelerator()))) {
-    const TaskId kernel = launched_by(graph, run.calls.front()).front();
-    const auto pass = pass_of.find(kernel);
-    const std::size_t at = pass == pass_of.end() ? passes.size() : pass->second;
-    Updated& sum = of_passes[{device_of(graph, kernel), at}];
-    sum.numbers += run.parameters;
-    sum.tensors += run.parameters > 0 ? run.tensors : 0;
-  }
-  std::map<DeviceOfRank, Updated> most;
-  for (const auto& [of, sum] : of_passes) {
-    if (sum.numbers > most[of.first].numbers) most[of.first] = sum;
-  }
-  return most;
+  return trained > 0 ? sum / trained : 0;
 }
 
-std::map<DeviceOfRank, double> recorded_weights(const TaskGraph& graph, double bytes_each) {
-  std::map<DeviceOfRank, double> weights;
-  for (const Tensor& tensor : graph.context().tensors) {
-    // Casts of weights go again; weights stay.
-    if (tensor.category != TensorCategory::weight || tensor.freed_in != none<TaskId>) continue;
-    weights[{graph.rank_of(tensor), tensor.device}] +=
-        static_cast<double>(tensor.bytes) / bytes_each;
+std::map<DeviceOfRank, ParameterCount> counts_of(const ParameterTable& table) {
+  std::map<DeviceOfRank, ParameterCount> counts;
+  for (const ParameterSource& source : table.sources) {
+    counts[{source.rank, source.device}].evidence = source.evidence;
   }
-  return weights;
+  for (const Parameter& row : table.rows) {
+    ParameterCount& count = counts[{row.rank, row.device}];
+    const double trained = row.elements * row.trained;
+    count.numbers += row.elements;
+    count.trained += trained;
+    count.held += row.elements * row.held;
+    count.updated += trained * row.held;
+    count.tensors += row.trained > 0 ? row.tensors : 0;
+  }
+  return counts;
 }
 
-/// A weight that two layers share counts twice.
-double forward_weights(const KernelEditor& editor, const TrainingPass& pass) {
-  double numbers = 0;
-  for (const WeightUse& use : weight_uses(editor, pass.forward)) {
-    numbers = std::accumulate(use.sizes.begin(), use.sizes.end(), numbers);
-  }
-  return numbers;
-}
-
-/// What tells the parameters of one device.
-struct Evidence {
-  Updated updated;
-  ExchangedGradients exchanged;
-  double recorded = 0;
-  double read = 0;  // by a forward pass
-
-  /// Whether exchanges of untold type are as many numbers as shapes say if they are of 2 bytes, and
-  /// not if they are of 4.
-  [[nodiscard]] bool in_16_bit() const {
-    const auto fits = [this](double numbers) {
-      constexpr double agreement = 0.05;
-      const auto near = [numbers](double other) {
-        return std::abs(numbers - other) <= agreement * other;
-      };
-      return near(updated.numbers) || near(read);
-    };
-    return !exchanged.typed && !fits(exchanged.numbers) && fits(2 * exchanged.numbers);
-  }
-
-  [[nodiscard]] ParameterCount count() const {
-    const double other = std::max(recorded, read);
-    const double exchanges = exchanged.numbers * (in_16_bit() ? 2 : 1);
-    const bool in_exchange = exchanges > updated.numbers;
-    const double direct = std::max(exchanges, updated.numbers);
-    const double share = exchanged.numbers > 0 ? exchanged.held / exchanged.numbers : 1;
-    const std::size_t tensors = updated.tensors;
-    if (direct > 0 && 2 * direct >= other) {
-      if (!in_exchange)
-        return {direct, "by the shapes of what one update touches", direct, tensors};
-      return {direct, "by the gradients that ranks exchange for one update", share * direct,
-              tensors};
-    }
-    if (recorded >= read) return {recorded, "by recorded weights", recorded, tensors};
-    return {read, "by the shapes of the weights that a forward pass reads", share * read, tensors};
-  }
-};
-
-/// What the operators of the update tell; bytes below 0: nothing.
-OptimizerStates states_by_operators(const KernelEditor& editor) {
-  bool scales = false;
-  bool adds = false;
-  for (const TaskId kernel : editor.kernels()) {
-    if (editor.graph().phase(kernel) != Phase::update) continue;
-    const std::string_view op = editor.operator_of(kernel);
-    const std::string_view name = editor.graph().name(kernel);
-    if (contains_any(op, {"addcdiv", "sqrt", "_adam", "_lamb"}) ||
-        contains_any(name, {"Adam", "LAMB", "Lamb"})) {
-      return adam;
-    }
-    scales = scales || contains_any(op, {"mul_", "lerp", "_sgd"}) || contains(name, "SGD");
-    adds = adds || contains(op, "add");
-  }
-  return scales ? momentum : adds ? plain : OptimizerStates{-1, {}};
-}
-
-/// Families of optimizers in names such as "Optimizer.step#AdamW.step".
-struct NamedOptimizers {
-  bool two_states = false;  // Adam, LAMB
-  bool squares = false;     // one, of sums of squares, by operators like Adam's: Adagrad, RMSprop
-  bool momentum = false;    // one, of another kind
-};
-NamedOptimizers named_optimizers(const TaskGraph& graph) {
-  NamedOptimizers named;
-  for (const SegmentPart& part : graph.context().segment_parts) {
-    const std::string_view label = graph.names()[part.label];
-    if (!contains(label, "Optimizer.step")) continue;
-    if (contains_any(label, {"Adam", "LAMB", "Lamb"})) {
-      named.two_states = true;
-    } else if (contains_any(label, {"RMSprop", "Adagrad"})) {
-      named.squares = true;
-    } else if (contains_any(label, {"SGD", "Lion", "Muon"})) {
-      named.momentum = true;
-    }
-  }
-  return named;
+bool same(const Parameter& a, const Parameter& b) {
+  return a.elements == b.elements && a.trained == b.trained && a.held == b.held &&
+         a.weight_bytes == b.weight_bytes && a.gradient_bytes == b.gradient_bytes &&
+         a.state_bytes == b.state_bytes && a.states_at == b.states_at;
 }
 
 }  // namespace
 
-double parameter_bytes(const KernelEditor& editor) {
-  std::int64_t half_ns = 0;
-  std::int64_t full_ns = 0;
-  for (const TaskId kernel : editor.kernels()) {
-    const KernelClass kernel_class = editor.class_of(kernel);
-    if (editor.graph().phase(kernel) != Phase::update) continue;
-    if (kernel_class != KernelClass::optimizer && kernel_class != KernelClass::elementwise)
-      continue;
-    const int bytes = bytes_per_number(editor.about(kernel).traits.precision);
-    if (bytes == 2) half_ns += editor.graph().duration_ns(kernel);
-    if (bytes >= 4) full_ns += editor.graph().duration_ns(kernel);
-  }
-  return half_ns > full_ns ? half_bytes : fp32_bytes;
+std::shared_ptr<const ParameterTable> parameters_of(const KernelEditor& editor) {
+  const TaskGraph& graph = editor.graph();
+  if (graph.context().parameters != nullptr) return graph.context().parameters;
+  static ContextMemo<ParameterTable> memo;
+  return memo.get(graph.shared_context(), [&editor] { return recorded_parameters(editor); });
 }
 
 std::map<DeviceOfRank, ParameterCount> parameter_counts(const KernelEditor& editor) {
-  const TaskGraph& graph = editor.graph();
-  const double bytes = parameter_bytes(editor);
-  const std::vector<TrainingPass> passes = find_passes(editor);
-  std::map<DeviceOfRank, Evidence> found;
-  for (const auto& [device, updated] : largest_updates(editor, passes)) {
-    found[device].updated = updated;
-  }
-  for (const auto& [device, numbers] : recorded_weights(graph, bytes)) {
-    found[device].recorded = numbers;
-  }
-  for (const auto& [device, given] : exchanged_gradients(graph, passes)) {
-    found[device].exchanged = given;
-  }
-  for (const TrainingPass& pass : passes) {
-    double& read = found[device_of(graph, pass.backward.front())].read;
-    read = std::max(read, forward_weights(editor, pass));
-  }
-  std::map<DeviceOfRank, ParameterCount> counts;
-  for (const auto& [device, evidence] : found) {
-    ParameterCount count = evidence.count();
-    count.bytes = bytes;
-    if (count.numbers > 0) counts.emplace(device, count);
-  }
+  std::map<DeviceOfRank, ParameterCount> counts = counts_of(*parameters_of(editor));
+  const GraphContext& context = editor.graph().context();
+  const bool covers_all =
+      context.parameters == nullptr ||
+      std::all_of(context.lanes.begin(), context.lanes.end(), [&](const Lane& lane) {
+        return lane.kind != LaneKind::stream || counts.contains({lane.rank, lane.device});
+      });
+  // Of ranks that came later, their kernels tell.
+  if (!covers_all) counts.merge(recorded_counts(editor));
   return counts;
 }
 
@@ -203,13 +75,48 @@ ParameterCount parameter_count(const KernelEditor& editor) {
   return most;
 }
 
+double most_numbers(const ParameterTable& table) {
+  double most = 0;
+  for (const auto& [device, count] : counts_of(table)) most = std::max(most, count.numbers);
+  return most;
+}
+
+double parameter_bytes(const KernelEditor& editor) {
+  const auto table = parameters_of(editor);
+  const double mean = trained_mean(*table, [](const Parameter& row) { return row.gradient_bytes; });
+  return mean > 0 ? mean : recorded_bytes(editor);
+}
+
 OptimizerStates optimizer_states(const KernelEditor& editor) {
-  const NamedOptimizers named = named_optimizers(editor.graph());
-  if (named.squares && !named.two_states) return {4, "Adagrad or RMSprop, by its name"};
-  if (const OptimizerStates found = states_by_operators(editor); found.bytes >= 0) return found;
-  if (named.two_states) return {8, "Adam, by the optimizer's name"};
-  if (named.momentum) return {4, "one state, by the optimizer's name"};
-  return {adam.bytes, "Adam assumed, nothing tells"};
+  const auto table = parameters_of(editor);
+  if (table->rows.empty()) return recorded_states(editor);
+  return {trained_mean(*table, [](const Parameter& row) { return row.state_bytes; }),
+          table->states_evidence};
+}
+
+std::map<TaskId, ReadNumbers> numbers_by_reader(const KernelEditor& editor) {
+  const auto table = parameters_of(editor);
+  std::map<TaskId, ReadNumbers> read;
+  for (const ParameterUse& use : table->uses) {
+    if (use.role != ParameterRole::read) continue;
+    const Parameter& row = table->rows[index(use.parameter)];
+    ReadNumbers& numbers = read[use.task];
+    numbers.all += row.elements;
+    numbers.trained += row.elements * row.trained;
+  }
+  return read;
+}
+
+std::vector<TaskId> update_kernels(const KernelEditor& editor) {
+  const TaskGraph& graph = editor.graph();
+  std::set<TaskId> kernels;
+  for (const ParameterUse& use : parameters_of(editor)->uses) {
+    const bool updates = use.role == ParameterRole::update &&
+                         graph.kind(use.task) == TaskKind::kernel &&
+                         graph.phase(use.task) == Phase::update;
+    if (updates) kernels.insert(use.task);
+  }
+  return {kernels.begin(), kernels.end()};
 }
 
 std::string without_states(const KernelEditor& editor) {
@@ -220,6 +127,49 @@ std::string without_states(const KernelEditor& editor) {
   if (tensors.empty() || has_states) return {};
   return "; the known memory holds no optimizer states, so that its peak does not show them, "
          "before or after";
+}
+
+ParameterEditor::ParameterEditor(KernelEditor& editor)
+    : editor_(editor), before_(parameters_of(editor)), table_(*before_) {
+  for (const ParameterUse& use : before_->uses) {
+    if (use.role == ParameterRole::read) read_by_.emplace(use.task, use.parameter);
+  }
+}
+
+std::set<ParameterId> ParameterEditor::read_by(TaskId kernel) const {
+  std::set<ParameterId> rows;
+  const auto [first, last] = read_by_.equal_range(kernel);
+  for (auto use = first; use != last; ++use) rows.insert(use->second);
+  return rows;
+}
+
+ParameterId ParameterEditor::unscaled(TaskId kernel) {
+  ParameterId largest = none<ParameterId>;
+  for (const ParameterId id : read_by(kernel)) {
+    if (largest == none<ParameterId> ||
+        before_->rows[index(id)].elements > before_->rows[index(largest)].elements) {
+      largest = id;
+    }
+  }
+  const bool is_new = largest != none<ParameterId> && scaled_.insert(largest).second;
+  return is_new ? largest : none<ParameterId>;
+}
+
+void ParameterEditor::scale_elements(TaskId kernel, double share) {
+  const ParameterId id = unscaled(kernel);
+  if (id != none<ParameterId>) table_.rows[index(id)].elements *= share;
+}
+
+void ParameterEditor::scale_weight_bytes(TaskId kernel, double share) {
+  const ParameterId id = unscaled(kernel);
+  if (id != none<ParameterId>) table_.rows[index(id)].weight_bytes *= static_cast<float>(share);
+}
+
+void ParameterEditor::finish() {
+  const bool edited = table_.uses.size() != before_->uses.size() ||
+                      !std::equal(table_.rows.begin(), table_.rows.end(), before_->rows.begin(),
+                                  before_->rows.end(), same);
+  if (edited) editor_.edit().set_parameters(std::move(table_));
 }
 
 }  // namespace foretrace::editing

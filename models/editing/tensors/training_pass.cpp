@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <utility>
 
 #include "sim/graph/links.h"
@@ -69,6 +70,21 @@ bool has_kernels_of(const TaskGraph& graph, Phase phase) {
   return false;
 }
 
+// What-ifs that do not train all layers said where gradients end.
+void mark_frozen(const TaskGraph& graph, std::vector<TrainingPass>& passes) {
+  if (graph.context().parameters == nullptr) return;
+  std::set<TaskId> ends;
+  for (const ParameterUse& use : graph.context().parameters->uses) {
+    if (use.role == ParameterRole::trains_from) ends.insert(use.task);
+  }
+  if (ends.empty()) return;
+  for (TrainingPass& pass : passes) {
+    for (std::size_t i = 0; i < pass.forward.size(); ++i) {
+      if (ends.contains(pass.forward[i])) pass.trains_from = i;
+    }
+  }
+}
+
 }  // namespace
 
 bool trains(const TaskGraph& graph) {
@@ -97,13 +113,15 @@ std::vector<TrainingPass> find_passes(const KernelEditor& editor) {
     }
   }
   for (auto& [device, pass] : open) close(pass);
+  mark_frozen(graph, passes);
   return passes;
 }
 
 TaskId mirror_of(const KernelEditor& editor, const TrainingPass& pass, std::size_t position,
                  bool with_call) {
   const TaskGraph& graph = editor.graph();
-  const std::int64_t whole = time_of(graph, pass.forward, 0, pass.forward.size());
+  if (position < pass.trains_from) return none<TaskId>;
+  const std::int64_t whole = time_of(graph, pass.forward, pass.trains_from, pass.forward.size());
   const std::int64_t after = time_of(graph, pass.forward, position + 1, pass.forward.size());
   const std::int64_t backward = time_of(graph, pass.backward, 0, pass.backward.size());
   const double share = whole == 0 ? 0 : static_cast<double>(after) / static_cast<double>(whole);
@@ -120,11 +138,11 @@ TaskId mirror_of(const KernelEditor& editor, const TrainingPass& pass, std::size
 std::vector<PassSegment> equal_segments(const KernelEditor& editor, const TrainingPass& pass,
                                         std::size_t count) {
   const TaskGraph& graph = editor.graph();
-  const std::int64_t whole = time_of(graph, pass.forward, 0, pass.forward.size());
+  const std::int64_t whole = time_of(graph, pass.forward, pass.trains_from, pass.forward.size());
   std::vector<PassSegment> segments;
-  std::size_t begin = 0;
+  std::size_t begin = pass.trains_from;
   std::int64_t passed = 0;
-  for (std::size_t i = 0; i < pass.forward.size(); ++i) {
+  for (std::size_t i = begin; i < pass.forward.size(); ++i) {
     passed += graph.duration_ns(pass.forward[i]);
     const auto due = static_cast<double>(whole) * static_cast<double>(segments.size() + 1) /
                      static_cast<double>(std::max<std::size_t>(count, 1));
@@ -142,7 +160,7 @@ std::vector<PassSegment> block_segments(const KernelEditor& editor, const Traini
   const Children blocks = find_blocks(graph, pass.forward);
   std::vector<PassSegment> segments;
   std::vector<LayerId> block;  // of each segment
-  for (std::size_t i = 0; i < pass.forward.size(); ++i) {
+  for (std::size_t i = pass.trains_from; i < pass.forward.size(); ++i) {
     const LayerId child = blocks.of_kernel[i];
     const bool continues = !block.empty() && block.back() == child && segments.back().end == i;
     if (continues) {

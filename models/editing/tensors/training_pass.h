@@ -27,6 +27,9 @@ using DeviceOfRank = std::pair<std::int32_t, std::int32_t>;
 struct TrainingPass {
   std::vector<TaskId> forward;
   std::vector<TaskId> backward;
+  /// Forward kernels before this one are of layers that are not trained: no backward kernel undoes
+  /// them or needs what they made.
+  std::size_t trains_from = 0;
 };
 
 /// Passes that have both parts, in program order of their ends.
@@ -39,18 +42,19 @@ struct PassSegment {
   TaskId needed_by = none<TaskId>;
 };
 
-/// `count` runs of about the same device time. The backward pass undoes them in reverse order, and
-/// spends on each the share of time that the forward pass does.
+/// `count` runs of about the same device time, of the layers that are trained. The backward pass
+/// undoes them in reverse order, and spends on each the share of time that the forward pass does.
 [[nodiscard]] std::vector<PassSegment> equal_segments(const KernelEditor& editor,
                                                       const TrainingPass& pass, std::size_t count);
 
-/// One run per block: per child of the innermost module that holds most of the forward pass, e.g.
-/// per transformer layer. Empty without at least two recorded modules.
+/// One run per block that is trained: per child of the innermost module that holds most of the
+/// forward pass, e.g. per transformer layer. Empty without at least two recorded modules.
 [[nodiscard]] std::vector<PassSegment> block_segments(const KernelEditor& editor,
                                                       const TrainingPass& pass);
 
-/// The backward kernel at which the backward pass comes to the forward kernel at `position`;
-/// `with_call`: the next one that is launched by a call of its own, so that work can go before it.
+/// The backward kernel at which the backward pass comes to the forward kernel at `position`; none
+/// where that is not trained. `with_call`: the next one that is launched by a call of its own, so
+/// that work can go before it.
 [[nodiscard]] TaskId mirror_of(const KernelEditor& editor, const TrainingPass& pass,
                                std::size_t position, bool with_call = true);
 

@@ -17,6 +17,7 @@ bool is_weight_of(const TaskGraph& graph, const Tensor& tensor, const DeviceOfRa
 }  // namespace
 
 void WeightTensors::add(TaskId kernel, double before, double after) {
+  if (!(before > 0) || !shares_.emplace(calls_.first_of(kernel), after / before).second) return;
   const Lane& lane = editor_.graph().lane(kernel);
   Bytes& step = by_step_[{lane.rank, lane.device, editor_.graph().step(kernel)}];
   step.before += before;
@@ -33,7 +34,26 @@ std::map<DeviceOfRank, WeightTensors::Bytes> WeightTensors::largest_step() const
   return largest;
 }
 
+void WeightTensors::edit(ParameterEditor& parameters) const {
+  for (const auto& [call, share] : shares_) {
+    if (fewer_ == Fewer::numbers) {
+      parameters.scale_elements(call, share);
+    } else {
+      parameters.scale_weight_bytes(call, share);
+    }
+  }
+}
+
+double WeightTensors::numbers_left() const {
+  ParameterEditor parameters(editor_);
+  edit(parameters);
+  return most_numbers(parameters.table());
+}
+
 std::string WeightTensors::edit(TensorEditor& tensors) const {
+  ParameterEditor parameters(editor_);
+  edit(parameters);
+  parameters.finish();
   const std::vector<Tensor>& all = editor_.graph().context().tensors;
   std::string note;
   for (const auto& [device, bytes] : largest_step()) {

@@ -1,8 +1,10 @@
 // Weights are told from other inputs by the place that an operator's signature gives them.
 #include "models/editing/tensors/weight_uses.h"
 
+#include <map>
 #include <utility>
 
+#include "models/editing/tensors/kernel_calls.h"
 #include "sim/core/text.h"
 
 namespace foretrace::editing {
@@ -42,24 +44,6 @@ std::vector<double> product_parameters(std::string_view op, const OperatorInputs
   return sizes;
 }
 
-bool looks_up(std::string_view op) {
-  return op == "aten::embedding" || op == "aten::embedding_bag" || op == "aten::_embedding_bag";
-}
-
-/// A second kernel of the same call of an operator. Products in a row are calls of their own, but
-/// for those inside a convolution (between Fourier transforms, after its indices). So are lookups,
-/// of one kernel each.
-bool is_again(const KernelEditor& editor, TaskId kernel, TaskId before) {
-  if (looks_up(editor.operator_of(kernel))) return false;
-  const bool convolves = contains(editor.operator_of(kernel), "conv");
-  if (!convolves && editor.class_of(kernel) == KernelClass::gemm) return false;
-  const TaskGraph& graph = editor.graph();
-  const Work& one = graph.work(kernel);
-  const Work& other = graph.work(before);
-  return one.operator_name == other.operator_name && one.shapes == other.shapes &&
-         graph.names()[one.shapes].size() > 2;
-}
-
 }  // namespace
 
 std::vector<double> parameter_sizes(std::string_view operator_name, const OperatorInputs& inputs) {
@@ -76,19 +60,15 @@ std::vector<double> parameter_sizes(std::string_view operator_name, const Operat
 }
 
 std::vector<WeightUse> weight_uses(const KernelEditor& editor, std::span<const TaskId> forward) {
+  std::map<TaskId, std::size_t> position;
+  for (std::size_t i = 0; i < forward.size(); ++i) position.emplace(forward[i], i);
   std::vector<WeightUse> uses;
-  std::size_t newest = 0;  // last kernel of the newest use: a call may launch several
-  for (std::size_t i = 0; i < forward.size(); ++i) {
-    const bool follows = !uses.empty() && newest + 1 == i;
-    if (follows && is_again(editor, forward[i], forward[newest])) {
-      newest = i;
-      continue;
-    }
-    std::vector<double> sizes =
-        parameter_sizes(editor.operator_of(forward[i]), editor.inputs_of(forward[i]));
+  const KernelCalls calls(editor, forward);
+  for (const std::vector<TaskId>& call : calls.list()) {
+    const TaskId first = call.front();
+    std::vector<double> sizes = parameter_sizes(editor.operator_of(first), editor.inputs_of(first));
     if (sizes.empty()) continue;
-    uses.push_back({i, std::move(sizes)});
-    newest = i;
+    uses.push_back({position.at(first), position.at(call.back()), std::move(sizes)});
   }
   return uses;
 }
@@ -96,12 +76,12 @@ std::vector<WeightUse> weight_uses(const KernelEditor& editor, std::span<const T
 FusedTables fused_tables(const KernelEditor& editor, std::span<const TaskId> forward) {
   constexpr double fp32_bytes = 4;
   FusedTables tables;
-  for (std::size_t i = 0; i < forward.size(); ++i) {
-    const std::string_view op = editor.operator_of(forward[i]);
+  const KernelCalls calls(editor, forward);
+  for (const std::vector<TaskId>& call : calls.list()) {
+    const std::string_view op = editor.operator_of(call.front());
     if (!contains(op, "split_embedding_codegen_lookup")) continue;
-    if (i > 0 && is_again(editor, forward[i], forward[i - 1])) continue;
     // Weights on the device, and in managed memory: each one long row of numbers.
-    const OperatorInputs inputs = editor.inputs_of(forward[i]);
+    const OperatorInputs inputs = editor.inputs_of(call.front());
     double numbers = 0;
     for (const std::size_t input : {0U, 1U}) {
       const Dims* shape = inputs.shape(input);

@@ -14,9 +14,10 @@ namespace foretrace::editing {
 [[nodiscard]] std::vector<double> parameter_sizes(std::string_view operator_name,
                                                   const OperatorInputs& inputs);
 
-/// The parameter tensors that one of some forward kernels reads.
+/// The parameter tensors that one call of an operator reads, of some forward kernels.
 struct WeightUse {
-  std::size_t kernel = 0;  ///< index among the kernels
+  std::size_t kernel = 0;  ///< its first kernel, as index among the kernels
+  std::size_t last = 0;    ///< its last kernel
   std::vector<double> sizes;
 };
 [[nodiscard]] std::vector<WeightUse> weight_uses(const KernelEditor& editor,

@@ -157,6 +157,7 @@ constexpr WhatIfInfo info = {
     .identity = {.none_because = "a chain becomes one kernel, whatever it still writes"},
     .params = params,
     .apply = apply,
+    .stage = ApplyStage::fusion,
     .conflicts = conflicts};
 
 }  // namespace

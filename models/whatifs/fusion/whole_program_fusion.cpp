@@ -179,6 +179,7 @@ constexpr WhatIfInfo info = {
     .identity = {.none_because = "the kernels of a region become one"},
     .params = params,
     .apply = apply,
+    .stage = ApplyStage::fusion,
     .conflicts = conflicts};
 
 }  // namespace

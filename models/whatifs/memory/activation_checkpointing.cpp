@@ -128,7 +128,9 @@ class Checkpointing {
   // Of sequential segments the last one is still there when its backward begins.
   void recompute(const editing::TrainingPass& pass, bool blocks, std::size_t count) {
     if (count == 0) {
-      const auto depth = static_cast<double>(editing::count_products(editor_, pass.forward));
+      const std::vector<TaskId> trained(
+          pass.forward.begin() + static_cast<std::ptrdiff_t>(pass.trains_from), pass.forward.end());
+      const auto depth = static_cast<double>(editing::count_products(editor_, trained));
       count = static_cast<std::size_t>(std::max(1.0, std::round(std::sqrt(depth))));
     }
     auto segments = blocks ? editing::block_segments(editor_, pass)

@@ -185,7 +185,8 @@ constexpr WhatIfInfo info = {
     .calibrate = "kept_host: a compiled run; fused kernels of it for the bytes.",
     .identity = {.none_because = "chains become one kernel each"},
     .params = params,
-    .apply = apply};
+    .apply = apply,
+    .stage = ApplyStage::fusion};
 
 }  // namespace
 }  // namespace foretrace::fusion_aware_checkpointing_parts

@@ -97,11 +97,11 @@ class Offload {
     std::string_view counted = "as given";
     const editing::ParameterCount count = editing::parameter_count(editor_);
     if (settings_.parameters == 0) {
-      settings_.parameters = count.held;
+      settings_.parameters = count.updated;
       counted = count.evidence;
     }
     settings_.all_parameters =
-        settings_.parameters * (count.held > 0 ? count.numbers / count.held : 1);
+        settings_.parameters * (count.updated > 0 ? count.trained / count.updated : 1);
     const editing::OptimizerStates states = editing::optimizer_states(editor_);
     settings_.update_bytes += plain_bytes + 2 * states.bytes;
     const auto updates = editing::updates_of_passes(editor_, passes);
@@ -175,11 +175,8 @@ class Offload {
     std::vector<TaskId> kernels;
     for (const TaskId kernel : update.kernels) {
       if (kernel > update.next) break;  // next is none, the largest id, at the end
-      const KernelClass kernel_class = editor_.class_of(kernel);
-      if (editor_.own_call(kernel) != none<TaskId> &&
-          (kernel_class == KernelClass::optimizer || kernel_class == KernelClass::elementwise)) {
-        kernels.push_back(kernel);
-      }
+      const bool updates = std::binary_search(updating_.begin(), updating_.end(), kernel);
+      if (updates && editor_.own_call(kernel) != none<TaskId>) kernels.push_back(kernel);
     }
     return kernels;
   }
@@ -240,6 +237,7 @@ class Offload {
   editing::KernelEditor editor_;
   CopyEngine engine_;
   Settings settings_;
+  std::vector<TaskId> updating_ = editing::update_kernels(editor_);  // ascending
   std::size_t offloaded_ = 0;
 };
 

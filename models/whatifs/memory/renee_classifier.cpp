@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "models/editing/kernels/kernel_names.h"
+#include "models/editing/tensors/model_state.h"
 #include "models/editing/tensors/tensor_makers.h"
 #include "models/hardware/costs/operator_shapes.h"
 #include "models/whatifs/what_if.h"
@@ -63,6 +64,7 @@ class Classifier {
     const double weight = layer_.n * layer_.k;
     TensorEditor tensors(editor_.edit());
     edit_memory(tensors);
+    edit_parameters(weight);
     return editor_.finish(fmt::format(
         "classifier of {:.0f} labels, width {:.0f}: {}; {:.1f} MB of logits and gradients not "
         "stored, weight and states {:.1f} MB -> {:.1f} MB{}",
@@ -138,6 +140,18 @@ class Classifier {
         tensors.resize(i, 2 * weight);
       }
     }
+  }
+
+  /// The weight has 2 bytes per number and no states.
+  void edit_parameters(double weight) {
+    constexpr double agreement = 0.02;
+    editing::ParameterEditor parameters(editor_);
+    for (Parameter& row : parameters.table().rows) {
+      if (std::abs(row.elements - weight) > agreement * weight) continue;
+      row.weight_bytes = 2;
+      row.state_bytes = 0;
+    }
+    parameters.finish();
   }
 
   void visit(TaskId kernel) {

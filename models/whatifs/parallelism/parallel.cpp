@@ -112,7 +112,18 @@ Result<Change> spread_stages(const WhatIfInput& scenario, const ParamValues& par
   }
   FORETRACE_TRY(auto done, editing::pipeline_layers(editor, cluster, options));
   editor.edit().set_samples(static_cast<double>(grid.data) * done.micro_batches);
+  editor.edit().set_parameters({});  // what a stage holds, its kernels tell
   return editor.finish(done.note);
+}
+
+/// A rank has `own` of the parameters, and with ZeRO updates `share` of these.
+void divide_parameters(editing::KernelEditor& editor, double own, double share) {
+  editing::ParameterEditor parameters(editor);
+  for (Parameter& row : parameters.table().rows) {
+    row.elements *= own;
+    row.held *= share;
+  }
+  parameters.finish();
 }
 
 Result<Change> spread_device(const WhatIfInput& scenario, const ParamValues& params,
@@ -147,6 +158,7 @@ Result<Change> spread_device(const WhatIfInput& scenario, const ParamValues& par
     notes.push_back(std::move(done.note));
   }
   editor.edit().set_samples(grid.data);
+  divide_parameters(editor, own, zero > 0 ? share : 1);
   notes.back() += editing::resize_rank_memory(editor.edit(), memory);
   return editor.finish(fmt::format("{}", fmt::join(notes, "; ")));
 }

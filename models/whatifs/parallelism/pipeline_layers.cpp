@@ -137,7 +137,7 @@ class Pipeliner {
                   make_stages(editor_, layers, options_.stages,
                               [this](TaskId kernel) { return emitter_.cost_ns(kernel); }));
     all_parameters_ = 0;
-    for (const PassLayer& layer : layers.list) all_parameters_ += layer.parameters;
+    for (const PassLayer& layer : layers.list) all_parameters_ += layer.trained;
     copies_ += static_cast<double>(micro_batches_) *
                static_cast<double>(pass.forward.size() + pass.backward.size());
     if (copies_ > most_kernels) {
@@ -273,7 +273,7 @@ class Pipeliner {
     return {options_.stages, options_.tensor.ranks * options_.data.ranks, grid_ranks(options_)};
   }
   [[nodiscard]] NetworkTransfer data_transfer(CollectiveKind kind, const Stage& stage) const {
-    const double numbers = stage.parameters * own_parameters_ * total_parameters();
+    const double numbers = stage.updated * own_parameters_ * total_parameters();
     return {kind,
             numbers * options_.data.gradient_bytes,
             {options_.data.ranks, options_.tensor.ranks, grid_ranks(options_)},
@@ -289,7 +289,7 @@ class Pipeliner {
     return options_.data.ranks > 1 && options_.data.sharding > 0;
   }
   [[nodiscard]] Cost update_cost(TaskId kernel, const Stage& stage) const {
-    const double share = stage.parameters * own_parameters_ / (shards() ? options_.data.ranks : 1);
+    const double share = stage.updated * own_parameters_ / (shards() ? options_.data.ranks : 1);
     return moved_share(graph_.duration_ns(kernel), editor_.class_of(kernel), share);
   }
 
@@ -386,7 +386,7 @@ class Pipeliner {
   std::vector<std::int64_t> stage_ns_;
   double own_parameters_ = 1;  // share of a tensor rank
   double first_share_ = 1;     // of the first stage and its tensor rank
-  double all_parameters_ = 0;  // numbers
+  double all_parameters_ = 0;  // numbers that are trained
   std::set<TaskId> gone_calls_;
   std::map<TaskId, TaskId> kept_until_;  // forward calls, and where their backward pass begins
   std::set<TaskId> divided_calls_;       // of kernels that write a share

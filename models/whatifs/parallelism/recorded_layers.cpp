@@ -10,7 +10,7 @@
 
 #include "models/editing/chains/repeats.h"
 #include "models/editing/kernels/attention_core.h"
-#include "models/editing/tensors/weight_uses.h"
+#include "models/editing/tensors/model_state.h"
 
 namespace foretrace::editing {
 namespace {
@@ -60,9 +60,11 @@ Cuts repeating_cuts(const KernelEditor& editor, const TrainingPass& pass) {
   return {};
 }
 
-std::int64_t time_of(const TaskGraph& graph, const std::vector<TaskId>& kernels) {
+/// Of those that do not stand before `from` in program order.
+std::int64_t time_of(const TaskGraph& graph, const std::vector<TaskId>& kernels,
+                     TaskId from = TaskId{0}) {
   std::int64_t ns = 0;
-  for (const TaskId kernel : kernels) ns += graph.duration_ns(kernel);
+  for (const TaskId kernel : kernels) ns += kernel < from ? 0 : graph.duration_ns(kernel);
   return ns;
 }
 
@@ -92,14 +94,17 @@ void divide_backward(const TaskGraph& graph, const TrainingPass& pass,
   const auto known = static_cast<double>(
       std::count_if(named.begin(), named.end(), [](int layer) { return layer >= 0; }));
   const bool by_module = known >= enough_named * static_cast<double>(named.size());
-  const auto forward_ns = static_cast<double>(time_of(graph, pass.forward));
+  const TaskId trained = pass.forward[pass.trains_from];  // nothing undoes what is before it
+  const auto forward_ns = static_cast<double>(time_of(graph, pass.forward, trained));
   const auto backward_ns = static_cast<double>(time_of(graph, pass.backward));
   std::size_t at = 0;
   double passed = 0;
   double share = 0;
   for (std::size_t i = layers.size(); i-- > 0;) {
     PassLayer& layer = layers[i];
-    share += forward_ns > 0 ? static_cast<double>(time_of(graph, layer.forward)) / forward_ns : 0;
+    share += forward_ns > 0
+                 ? static_cast<double>(time_of(graph, layer.forward, trained)) / forward_ns
+                 : 0;
     std::size_t end = at;
     if (i == 0) {
       end = pass.backward.size();
@@ -137,6 +142,8 @@ Result<PassLayers> find_layers(const KernelEditor& editor, const TrainingPass& p
                                std::size_t count) {
   PassLayers found;
   Cuts cuts;
+  TrainingPass whole = pass;  // layers that are not trained are layers, too
+  whole.trains_from = 0;
   if (count > 0) {
     if (count > pass.forward.size()) {
       return Error{ErrorCode::no_match,
@@ -144,9 +151,9 @@ Result<PassLayers> find_layers(const KernelEditor& editor, const TrainingPass& p
                                count, pass.forward.size())};
     }
     found.evidence = LayerEvidence::parts;
-    cuts = beginnings(equal_segments(editor, pass, count));
+    cuts = beginnings(equal_segments(editor, whole, count));
   } else {
-    cuts = beginnings(block_segments(editor, pass));
+    cuts = beginnings(block_segments(editor, whole));
     if (cuts.empty()) {
       found.evidence = LayerEvidence::attention;
       cuts = repeating_cuts(editor, pass);
@@ -158,14 +165,18 @@ Result<PassLayers> find_layers(const KernelEditor& editor, const TrainingPass& p
                  "attention repeats; expected a recording with with_modules=True, or layers=N for "
                  "N parts of equal time"};
   }
+  const std::map<TaskId, ReadNumbers> read = numbers_by_reader(editor);
   if (cuts.front() > 0) cuts.insert(cuts.begin(), 0);
   cuts.push_back(pass.forward.size());
   for (std::size_t i = 0; i + 1 < cuts.size(); ++i) {
     PassLayer layer;
     layer.forward.assign(pass.forward.begin() + static_cast<std::ptrdiff_t>(cuts[i]),
                          pass.forward.begin() + static_cast<std::ptrdiff_t>(cuts[i + 1]));
-    for (const WeightUse& use : weight_uses(editor, layer.forward)) {
-      for (const double size : use.sizes) layer.parameters += size;
+    for (const TaskId kernel : layer.forward) {
+      const auto numbers = read.find(kernel);
+      if (numbers == read.end()) continue;
+      layer.parameters += numbers->second.all;
+      layer.trained += numbers->second.trained;
     }
     found.list.push_back(std::move(layer));
   }

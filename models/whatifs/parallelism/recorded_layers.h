@@ -16,6 +16,7 @@ struct PassLayer {
   std::vector<TaskId> forward;
   std::vector<TaskId> backward;  ///< empty for inference
   double parameters = 0;         ///< numbers in the weights that it reads; 0: none, or not recorded
+  double trained = 0;            ///< of them, those that get gradients
 };
 
 /// How layers were told from each other.

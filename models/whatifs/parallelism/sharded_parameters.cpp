@@ -9,6 +9,7 @@
 #include "models/whatifs/parallelism/sharded_parameters.h"
 
 #include <algorithm>
+#include <map>
 #include <utility>
 #include <vector>
 
@@ -30,9 +31,15 @@ constexpr double units_of_gradients = 2;
 /// Layers whose parameters are collected and freed together.
 struct Unit {
   double numbers = 0;
+  double trained = 0;              // of them
   TaskId forward = none<TaskId>;   // first kernel with a call of its own
   TaskId backward = none<TaskId>;  // the same
   TaskId last = none<TaskId>;      // last backward kernel with a call of its own
+
+  void add(const Unit& other) {
+    numbers += other.numbers;
+    trained += other.trained;
+  }
 };
 
 class Sharder {
@@ -83,12 +90,24 @@ class Sharder {
     return none<TaskId>;
   }
 
+  /// Parameters of the pass, of which so many are trained; as many as given.
+  [[nodiscard]] double all_of(const TrainingPass& pass, double trained) const {
+    if (options_.parameters > 0) return options_.parameters;
+    const auto count = counts_.find(device_of(graph_, pass.backward.front()));
+    return count == counts_.end() ? trained : count->second.numbers;
+  }
+
   /// A unit per layer with parameters; a layer without goes with the one before it.
   Result<std::vector<Unit>> units_of(const TrainingPass& pass, const PassLayers& layers) {
     double recorded = 0;
-    for (const PassLayer& layer : layers.list) recorded += layer.parameters;
+    double read_trained = 0;
+    for (const PassLayer& layer : layers.list) {
+      recorded += layer.parameters;
+      read_trained += layer.trained;
+    }
     const Gradients gradients = finder_.of(pass, options_.parameters);
-    const double wanted = gradients.numbers();
+    const double trained = gradients.numbers();
+    const double wanted = all_of(pass, trained);
     counted_ = gradients.counted;
     if (!(wanted > 0)) {
       return Error{ErrorCode::missing_cost,
@@ -100,7 +119,7 @@ class Sharder {
       forward_ns += static_cast<double>(graph_.duration_ns(kernel));
     }
     std::vector<Unit> units;
-    double carried = 0;
+    Unit carried;
     for (const PassLayer& layer : layers.list) {
       double share = 0;  // of the time, where shapes tell nothing
       for (const TaskId kernel : layer.forward) {
@@ -108,6 +127,7 @@ class Sharder {
       }
       Unit unit;
       unit.numbers = recorded > 0 ? layer.parameters : share * wanted;
+      unit.trained = read_trained > 0 ? layer.trained / read_trained * trained : share * trained;
       if (recorded > 0) unit.numbers *= wanted / recorded;
       unit.forward = first_called(layer.forward);
       unit.backward = first_called(layer.backward);
@@ -115,10 +135,10 @@ class Sharder {
       if (!(unit.numbers > 0)) continue;
       if (unit.forward == none<TaskId> || unit.backward == none<TaskId>) {
         // Nothing launches it alone: it goes with a neighbour.
-        (units.empty() ? carried : units.back().numbers) += unit.numbers;
+        (units.empty() ? carried : units.back()).add(unit);
         continue;
       }
-      unit.numbers += std::exchange(carried, 0);
+      unit.add(std::exchange(carried, {}));
       units.push_back(unit);
     }
     if (units.empty()) {
@@ -131,6 +151,7 @@ class Sharder {
     largest_ = 0;
     for (Unit& unit : units) {
       unit.numbers *= options_.shrink;
+      unit.trained *= options_.shrink;
       numbers_ += unit.numbers;
       largest_ = std::max(largest_, unit.numbers);
     }
@@ -188,13 +209,14 @@ class Sharder {
     TaskId in_flight = none<TaskId>;
     for (std::size_t i = units.size(); i-- > 0;) {
       const Unit& unit = units[i];
+      if (!(unit.trained > 0)) continue;
       FORETRACE_TRY(auto in,
-                    copy(unit.last, Place::after, unit.numbers, "copy gradients of a layer in"));
+                    copy(unit.last, Place::after, unit.trained, "copy gradients of a layer in"));
       if (in_flight != none<TaskId>) network_.wait(in, in_flight);
-      in_flight = transfer(unit.last, Place::after, CollectiveKind::reduce_scatter, unit.numbers);
+      in_flight = transfer(unit.last, Place::after, CollectiveKind::reduce_scatter, unit.trained);
       network_.wait(in_flight, in);
     }
-    if (!units.empty()) network_.next_waits(units.front().last, in_flight);
+    if (in_flight != none<TaskId>) network_.next_waits(units.front().last, in_flight);
     return ok_status();
   }
 
@@ -204,6 +226,7 @@ class Sharder {
   const DataParallel& options_;
   NetworkCalls network_;
   GradientFinder finder_{editor_};
+  std::map<DeviceOfRank, ParameterCount> counts_ = parameter_counts(editor_);
   std::string_view counted_;
   LayerEvidence evidence_ = LayerEvidence::modules;
   std::size_t units_ = 0;

@@ -72,12 +72,14 @@ Result<std::vector<Stage>> make_stages(const KernelEditor& editor, const PassLay
   }
   std::vector<std::int64_t> layer_ns;
   double parameters = 0;
+  double trained = 0;
   for (const PassLayer& layer : list) {
     std::int64_t ns = 0;
     for (const TaskId kernel : layer.forward) ns += time_of(kernel);
     for (const TaskId kernel : layer.backward) ns += time_of(kernel);
     layer_ns.push_back(ns);
     parameters += layer.parameters;
+    trained += layer.trained;
   }
   const std::vector<std::size_t> cuts = cut_stages(layer_ns, count);
   std::vector<Stage> stages(count);
@@ -89,8 +91,9 @@ Result<std::vector<Stage>> make_stages(const KernelEditor& editor, const PassLay
       stage.forward.insert(stage.forward.end(), layer.forward.begin(), layer.forward.end());
       // Backward, later layers come first.
       stage.backward.insert(stage.backward.begin(), layer.backward.begin(), layer.backward.end());
-      stage.parameters +=
-          parameters > 0 ? layer.parameters / parameters : 1.0 / static_cast<double>(list.size());
+      const double even = 1.0 / static_cast<double>(list.size());
+      stage.parameters += parameters > 0 ? layer.parameters / parameters : even;
+      stage.updated += trained > 0 ? layer.trained / trained : even;
       stage.kernels_ns += layer_ns[i];
     }
     if (stage.backward.empty()) {

@@ -23,6 +23,7 @@ struct Stage {
   std::vector<TaskId> forward;
   std::vector<TaskId> backward;
   double parameters = 0;     ///< share of all
+  double updated = 0;        ///< share of those that are trained
   double message_bytes = 0;  ///< what its first layer reads
   std::int64_t kernels_ns = 0;
 };

@@ -76,6 +76,7 @@ class EightBit {
       per_tensor(update, states > 0 ? states : own);
     }
     const StateQuantization tensors = quantize_states(editor_.edit(), settings_);
+    shrink_parameters();
     if (editor_.untouched() && tensors.states == 0) {
       return Error{ErrorCode::no_match,
                    "no update with optimizer states, expected an Optimizer.step range with Adam or "
@@ -109,6 +110,19 @@ class EightBit {
       editor_.set(kernel, editing::moved_share(editor_.graph().duration_ns(kernel),
                                                KernelClass::optimizer, factor));
     }
+  }
+
+  /// A state is a byte and its share of a scale.
+  void shrink_parameters() {
+    constexpr float fp32_bytes = 4;
+    const float bytes = 1 + fp32_bytes / static_cast<float>(settings_.block_size);
+    editing::ParameterEditor parameters(editor_);
+    for (Parameter& row : parameters.table().rows) {
+      const bool is_large =
+          row.elements / row.tensors >= static_cast<double>(settings_.min_elements);
+      if (is_large) row.state_bytes *= std::min(1.0F, bytes / fp32_bytes);
+    }
+    parameters.finish();
   }
 
   void per_tensor(const editing::Update& update, double states) {

@@ -123,7 +123,7 @@ class Int8 {
   std::int64_t host_ns_ = 0;
   double weights_before_ = 0;
   double weights_after_ = 0;
-  editing::WeightTensors weights_{editor_};
+  editing::WeightTensors weights_{editor_, editing::Fewer::bytes};
 };
 
 Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {

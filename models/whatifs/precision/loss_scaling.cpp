@@ -55,7 +55,7 @@ Result<std::string> insert_loss_scaling(KernelEditor& editor, const PrecisionCho
   if (updates.empty()) return std::string("loss scaling: no update after a backward pass");
   // A rank checks the gradients that it updates with.
   const double parameters =
-      choice.parameters > 0 ? choice.parameters : parameter_count(editor).held;
+      choice.parameters > 0 ? choice.parameters : parameter_count(editor).updated;
   if (!(parameters > 0)) {
     if (choice.needs_scaling) {
       return missing_cost("the pass over the gradients (parameters=COUNT)");

@@ -1,11 +1,13 @@
 // Tensors by the kernel that writes them, parameters by their category.
 #include "models/whatifs/precision/precision_memory.h"
 
+#include <algorithm>
 #include <map>
 #include <tuple>
 
 #include <fmt/format.h>
 
+#include "models/editing/tensors/model_state.h"
 #include "models/editing/tensors/tensor_makers.h"
 #include "models/editing/tensors/training_pass.h"
 #include "sim/edit/tensors.h"
@@ -64,7 +66,20 @@ void PrecisionMemory::find_ends() {
   }
 }
 
+void PrecisionMemory::cast_parameters() {
+  ParameterEditor parameters(editor_);
+  constexpr float half_bytes = 2;
+  for (Parameter& row : parameters.table().rows) {
+    row.weight_bytes = std::min(row.weight_bytes, half_bytes);
+    row.gradient_bytes = std::min(row.gradient_bytes, half_bytes);
+    if (choice_.update) row.state_bytes *= static_cast<float>(half_of_fp32);
+  }
+  parameters.finish();
+}
+
 std::string PrecisionMemory::finish(bool all_fp32) {
+  const bool casts = !choice_.autocast && !choice_.tf32 && !choice_.daydream;
+  if (casts && all_fp32) cast_parameters();
   if (!recorded_) return {};
   TensorEditor edits(editor_.edit());
   const std::vector<TaskId> makers = find_makers(editor_);

@@ -19,12 +19,13 @@ class PrecisionMemory {
   /// follows, or of the step.
   void copy_weight(TaskId kernel, double bytes);
 
-  /// Edits the tensors, if any are recorded, and says so for the note. `all_fp32`: no product of
-  /// the recording ran in 16 bit, so that its parameters are fp32.
+  /// Edits the table of parameters, and the tensors, if any are recorded; says so for the note.
+  /// `all_fp32`: no product of the recording ran in 16 bit, so that its parameters are fp32.
   [[nodiscard]] std::string finish(bool all_fp32);
 
  private:
   void find_ends();
+  void cast_parameters();
 
   KernelEditor& editor_;
   const PrecisionChoice& choice_;

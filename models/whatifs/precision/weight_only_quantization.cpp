@@ -117,7 +117,7 @@ class Quantizer {
 
   editing::KernelEditor editor_;
   const Settings& settings_;
-  editing::WeightTensors weights_{editor_};
+  editing::WeightTensors weights_{editor_, editing::Fewer::bytes};
   std::size_t found_ = 0;
   std::size_t large_ = 0;
   double before_bytes_ = 0;

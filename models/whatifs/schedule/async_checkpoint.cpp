@@ -310,7 +310,8 @@ void count_bytes(const editing::KernelEditor& editor, const ParamValues& params,
     const editing::OptimizerStates kept = editing::optimizer_states(editor);
     // States have the type of their parameter.
     const double number = editing::parameter_bytes(editor);
-    each = number * (1 + kept.bytes / fp32_bytes);
+    const double trained = count.numbers > 0 && !(given > 0) ? count.trained / count.numbers : 1;
+    each = number * (1 + trained * kept.bytes / fp32_bytes);
     states = kept.evidence;
     if (number < fp32_bytes) states += ", in 16 bit as the update";
   }

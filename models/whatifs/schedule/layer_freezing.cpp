@@ -3,19 +3,24 @@
 //   before   forward [1][2][3][4]   backward [4][3][2][1]   update [1][2][3][4]
 //   after    forward [1][2][3][4]   backward [4][3]         update [3][4]            share=0.5
 //   Backward kernels of the frozen part go with their launches and the host time before them, and
-//   with them the same share of the update.
+//   with them the update of the parameters that their layers read.
 //
 // memory    activations of the frozen layers are not kept; no gradients and no optimizer states for
 //           their parameters.
 #include <array>
 #include <cmath>
+#include <optional>
+#include <set>
+#include <string>
 #include <vector>
 
 #include <fmt/format.h>
 
 #include "models/editing/kernels/kernel_editor.h"
+#include "models/editing/tensors/model_state.h"
 #include "models/editing/tensors/stash.h"
 #include "models/editing/tensors/training_pass.h"
+#include "models/editing/transfers/gradient_transfers.h"
 #include "models/whatifs/what_if.h"
 #include "sim/edit/tensors.h"
 
@@ -32,7 +37,9 @@ constexpr ParamInfo parameters_param = {
     .name = "parameters",
     .unit = "1",
     .default_text = "0",
-    .doc = "Share of parameters in the frozen layers; if not given, the same as share.",
+    .doc =
+        "Share of parameters in the frozen layers; if not given, those that their kernels read by "
+        "recorded shapes, and of others the same share.",
     .minimum = 0,
     .maximum = 1};
 
@@ -62,10 +69,11 @@ void forget(editing::KernelEditor& editor, const editing::TrainingPass& pass, st
   }
 }
 
-void freeze(editing::KernelEditor& editor, const editing::TrainingPass& pass, double share,
-            TensorEditor& tensors) {
+// Returns how many forward kernels are frozen.
+std::size_t freeze(editing::KernelEditor& editor, const editing::TrainingPass& pass, double share,
+                   TensorEditor& tensors) {
   const std::size_t frozen = frozen_kernels(editor.graph(), pass, share);
-  if (frozen == 0) return;
+  if (frozen == 0) return frozen;
   forget(editor, pass, frozen, tensors);
   // Kernels that a graph launches go as well: it is captured without them.
   const TaskId from = editing::mirror_of(editor, pass, frozen - 1, false);
@@ -74,7 +82,78 @@ void freeze(editing::KernelEditor& editor, const editing::TrainingPass& pass, do
     gone = gone || kernel == from;
     if (gone) editor.remove(kernel, SegmentOf::take);
   }
+  return frozen;
 }
+
+/// What is trained of the table, before and after.
+class Frozen {
+ public:
+  explicit Frozen(editing::KernelEditor& editor) : parameters_(editor) {
+    read_.assign(parameters_.table().rows.size(), false);
+    for (const ParameterUse& use : parameters_.before().uses) {
+      if (use.role == ParameterRole::read) read_[index(use.parameter)] = true;
+    }
+  }
+
+  void add(const editing::TrainingPass& pass, std::size_t frozen) {
+    if (frozen == 0 || frozen <= pass.trains_from) return;
+    for (std::size_t i = 0; i < frozen; ++i) {
+      for (const ParameterId id : parameters_.read_by(pass.forward[i])) rows_.insert(id);
+    }
+    if (frozen == pass.forward.size()) return;
+    parameters_.table().uses.push_back(
+        {pass.forward[frozen], none<ParameterId>, ParameterRole::trains_from});
+  }
+
+  /// Returns the share of what was trained that is not any more: `given`, or what the table tells.
+  /// `share`: that of the time, for what no kernel is known to read.
+  double finish(std::optional<double> given, double share) {
+    if (given.value_or(share) == 0) return 0;
+    std::vector<Parameter>& rows = parameters_.table().rows;
+    const double before = trained();
+    const std::size_t known = rows.size();
+    for (std::size_t i = 0; i < known; ++i) {
+      if (rows_.contains(make_id<ParameterId>(i))) rows[i].trained = 0;
+      if (!read_[i]) split_off(i, share);
+    }
+    const double after = trained();
+    if (given) fit(before, after, (1 - *given) * before);
+    parameters_.finish();
+    return given ? *given : before > 0 ? 1 - after / before : share;
+  }
+
+ private:
+  [[nodiscard]] double trained() const {
+    double sum = 0;
+    for (const Parameter& row : parameters_.table().rows) sum += row.elements * row.trained;
+    return sum;
+  }
+
+  /// This share of a row is not trained.
+  void split_off(std::size_t at, double share) {
+    std::vector<Parameter>& rows = parameters_.table().rows;
+    Parameter frozen = rows[at];
+    rows[at].elements *= 1 - share;
+    frozen.elements *= share;
+    frozen.trained = 0;
+    rows.push_back(frozen);
+  }
+
+  /// Who gives a share knows better how many numbers the layers have.
+  void fit(double before, double after, double wanted) {
+    for (Parameter& row : parameters_.table().rows) {
+      if (row.trained > 0) {
+        row.elements *= after > 0 ? wanted / after : 1;
+      } else if (before > after) {
+        row.elements *= (before - wanted) / (before - after);
+      }
+    }
+  }
+
+  editing::ParameterEditor parameters_;
+  std::vector<bool> read_;  // per row: by a forward kernel
+  std::set<ParameterId> rows_;
+};
 
 // Tensor by tensor: the first ones go. Multi-tensor kernels get shorter.
 void shrink_update(editing::KernelEditor& editor, double share) {
@@ -119,33 +198,41 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
                  "no forward kernels with a backward pass after them, expected a training step"};
   }
   TensorEditor tensors(editor.edit());
-  for (const editing::TrainingPass& pass : passes) freeze(editor, pass, share, tensors);
+  Frozen table(editor);
+  for (const editing::TrainingPass& pass : passes) {
+    table.add(pass, freeze(editor, pass, share, tensors));
+  }
   const std::size_t backward = editor.sums().removed;
-  const double parameters =
-      params.given(parameters_param) ? params.number(parameters_param) : share;
+  std::optional<double> given;
+  if (params.given(parameters_param)) given = params.number(parameters_param);
+  const double parameters = table.finish(given, share);
+  std::string exchanged;
   if (parameters > 0) {
     shrink_update(editor, parameters);
     shrink_tensors(editor, parameters, tensors);
+    const auto transfers = editing::find_gradient_transfers(editor.graph());
+    exchanged = editing::shrink(editor.edit(), transfers, 1 - parameters).note("gradients");
   }
   if (share > 0 && editor.untouched()) {
     return Error{ErrorCode::no_match,
                  fmt::format("no forward kernel lies in the first {} of a pass", share)};
   }
-  return editor.finish(fmt::format("{} backward kernels of {} passes go; {}{}", backward,
-                                   passes.size(), editor.sums_text(), tensors.note()));
+  return editor.finish(fmt::format(
+      "{} backward kernels of {} passes go, {:.1f} % of the parameters are not trained; {}{}{}",
+      backward, passes.size(), 100 * parameters, editor.sums_text(), tensors.note(), exchanged));
 }
 
-constexpr std::array<std::string_view, 3> assumptions = {
+constexpr std::array<std::string_view, 4> assumptions = {
     "The frozen layers are the first ones of the model, so that no gradient has to pass through "
     "them.",
     "The backward pass undoes the forward pass in reverse order and spends on each layer the share "
     "of its time that the forward pass does.",
-    "Frozen parameters are a share of the tensors that the update walks through, and of the "
-    "recorded "
-    "gradients and optimizer states."};
-constexpr std::array<std::string_view, 4> ignores = {
+    "Frozen parameters are those that the kernels of the frozen part read, and the part's share of "
+    "time of those that no kernel is known to read.",
+    "They are a share of the tensors that the update walks through, of the recorded gradients and "
+    "optimizer states, and of the bytes of gradients in collectives."};
+constexpr std::array<std::string_view, 3> ignores = {
     "keeping the results of frozen layers from one epoch to the next",
-    "fewer gradients in collectives: buckets stay as recorded",
     "normalization layers that still update their statistics",
     "accuracy, and when freezing may begin"};
 constexpr std::array params = {share_param, parameters_param};
@@ -162,7 +249,7 @@ constexpr WhatIfInfo info = {
     .recipe =
         "The last kernels of every backward pass, from the one that undoes the last frozen "
         "forward kernel on, are removed with their launches and the host time before them. "
-        "The same share of the update's tensors is removed, or its multi-tensor kernels get "
+        "The frozen share of the update's tensors is removed, or its multi-tensor kernels get "
         "shorter.",
     .assumptions = assumptions,
     .ignores = ignores,

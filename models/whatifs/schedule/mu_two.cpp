@@ -20,6 +20,7 @@
 #include <fmt/format.h>
 
 #include "models/editing/copies/host_link.h"
+#include "models/editing/tensors/model_state.h"
 #include "models/whatifs/schedule/half_step_maps.h"
 #include "models/whatifs/what_if.h"
 
@@ -72,6 +73,7 @@ class MuTwo {
 
  private:
   [[nodiscard]] std::string note(std::size_t passes) const;
+  void repeat_parameters();
 
   editing::KernelEditor editor_;
   std::int64_t models_ = 1;
@@ -92,6 +94,13 @@ std::string MuTwo::note(std::size_t passes) const {
   const double bytes = maps_.moved_bytes();
   if (bytes > 0) text += fmt::format("; {:.0f} MB of maps leave and return", bytes * 1e-6);
   return text + maps_.note();
+}
+
+/// Every model has its own.
+void MuTwo::repeat_parameters() {
+  editing::ParameterEditor parameters(editor_);
+  for (Parameter& row : parameters.table().rows) row.elements *= static_cast<double>(models_);
+  parameters.finish();
 }
 
 Result<Change> MuTwo::run() {
@@ -116,6 +125,7 @@ Result<Change> MuTwo::run() {
     if (editor_.graph().phase(kernel) == Phase::update) step_.repeat(kernel);
   }
   maps_.finish();
+  repeat_parameters();
   Change change = editor_.finish(note(passes));
   change.samples = static_cast<double>(models_);
   return change;

@@ -5,8 +5,9 @@
 //   The selected kernels belong to the reduced member; products shrink with both widths, the rest
 //   with one.
 //
-// memory    parameters and states x kept squared, activations x kept; of recorded tensors what the
-//           selected kernels write, and weights as long as one step reads each once.
+// memory    parameters and states x kept squared (those that are no matrix between layers x kept),
+//           activations x kept; of recorded tensors what the selected kernels write, and weights as
+//           long as one step reads each once.
 #include <array>
 #include <set>
 #include <string>
@@ -17,6 +18,7 @@
 
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/editing/kernels/precision_choice.h"
+#include "models/editing/tensors/model_state.h"
 #include "models/editing/tensors/tensor_makers.h"
 #include "models/editing/tensors/training_pass.h"
 #include "models/editing/tensors/weight_tensors.h"
@@ -61,6 +63,33 @@ void shrink_results(const editing::KernelEditor& editor, const std::set<TaskId>&
   }
 }
 
+/// Gradients and states follow: matrices between layers lose both widths, the rest one. Of what no
+/// kernel is known to read, the member has the share of the forward kernels that it has.
+void shrink_parameters(editing::KernelEditor& editor, const std::set<TaskId>& members,
+                       double kept) {
+  editing::ParameterEditor parameters(editor);
+  std::vector<Parameter>& rows = parameters.table().rows;
+  std::vector<double> share(rows.size(), -1);  // below 0: nothing known reads it
+  std::size_t forward = 0;
+  std::size_t own = 0;
+  for (const TaskId kernel : editor.kernels()) {
+    if (editor.graph().phase(kernel) != Phase::forward) continue;
+    const bool is_member = members.contains(kernel);
+    ++forward;
+    own += is_member ? 1 : 0;
+    const double matrix = weight_bytes(editor, kernel) / editor.number_bytes(kernel);
+    for (const ParameterId id : parameters.read_by(kernel)) {
+      const bool between = matrix > 0 && rows[index(id)].elements >= matrix / 2;
+      share[index(id)] = is_member ? (between ? kept * kept : kept) : 1;
+    }
+  }
+  const double rest = forward > 0 ? static_cast<double>(own) / static_cast<double>(forward) : 1;
+  for (std::size_t i = 0; i < rows.size(); ++i) {
+    rows[i].elements *= share[i] >= 0 ? share[i] : 1 - rest * (1 - kept * kept);
+  }
+  parameters.finish();
+}
+
 Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   FORETRACE_TRY(
       auto selected,
@@ -73,7 +102,7 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   editing::KernelEditor editor(scenario);
   const double kept = params.number(kept_param);
   std::set<TaskId> members;
-  editing::WeightTensors weights(editor);
+  editing::WeightTensors weights(editor, editing::Fewer::numbers);
   for (const TaskId kernel : selected) {
     if (scenario.graph.kind(kernel) != TaskKind::kernel) continue;
     const KernelTraits& traits = editor.about(kernel).traits;
@@ -90,6 +119,7 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   if (editor.untouched()) return Error{ErrorCode::no_match, "no kernel is selected"};
   TensorEditor tensors(editor.edit());
   const std::string note = weights.edit(tensors);
+  shrink_parameters(editor, members, kept);
   shrink_results(editor, members, kept, tensors);
   return editor.finish(fmt::format("a member with {:.0f} % of the neurons: {}{}{}", 100 * kept,
                                    editor.sums_text(), tensors.note(), note));

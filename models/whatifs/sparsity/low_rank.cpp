@@ -3,23 +3,24 @@
 //   before   [m x k] x [k x n]
 //   after    [m x k] x [k x r] x [r x n]              r = ratio x min(k, n)
 //   Linear layers in forward and their gradients in backward; convolutions by the ratio of their
-//   work.
+//   work, all kernels of a call together: one second factor for each call of an operator.
 //
-// memory    parameters, gradients and states of these layers x r (k + n) / (k n); of recorded
-//           tensors the weights only, as long as one step reads each once.
+// memory    parameters, gradients and states of these layers x r (k + n) / (k n), and recorded
+//           tensors of gradients and states as all parameters do; recorded weights as long as one
+//           step reads each once.
 #include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <map>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
 #include "models/editing/kernels/kernel_names.h"
+#include "models/editing/tensors/kernel_calls.h"
 #include "models/editing/tensors/model_state.h"
-#include "models/editing/tensors/training_pass.h"
 #include "models/editing/tensors/weight_tensors.h"
 #include "models/editing/transfers/gradient_transfers.h"
 #include "models/whatifs/what_if.h"
@@ -54,12 +55,15 @@ class Factored {
         rows_.insert(editor_.about(kernel).amount.gemm->m);
       }
     }
-    for (const TaskId kernel : editor_.kernels()) {
-      if (editor_.graph().phase(kernel) == Phase::update) continue;
-      if (editor_.class_of(kernel) == KernelClass::convolution) {
-        convolution(kernel);
-      } else if (editing::is_linear(editor_, kernel) && editor_.accelerator() != nullptr) {
-        linear(kernel);
+    for (const std::vector<TaskId>& call : calls_.list()) {
+      if (editor_.graph().phase(call.front()) == Phase::update) continue;
+      const auto product = std::find_if(call.begin(), call.end(), [&](TaskId kernel) {
+        return editing::is_linear(editor_, kernel);
+      });
+      if (convolves(call)) {
+        convolution(call);
+      } else if (product != call.end() && editor_.accelerator() != nullptr) {
+        linear(call, *product);
       }
     }
     if (found_ == 0) {
@@ -69,10 +73,10 @@ class Factored {
     }
     TensorEditor tensors(editor_.edit());
     const std::string kept = weights_.edit(tensors);
-    const std::string sums = editor_.sums_text();
+    const std::string shrunk = shrink_gradients(tensors);
     return editor_.finish(fmt::format("{} of {} products and convolutions in two factors: {}{}{}{}",
-                                      factored_, found_, sums, tensors.note(), kept,
-                                      shrink_gradients()));
+                                      factored_, found_, editor_.sums_text(), tensors.note(), kept,
+                                      shrunk));
   }
 
  private:
@@ -80,33 +84,36 @@ class Factored {
     return editor_.graph().phase(kernel) == Phase::backward;
   }
 
-  // Gradients in collectives, and what the update goes over, shrink as all parameters together do.
-  std::string shrink_gradients() {
-    const double parameters = editing::parameter_count(editor_).numbers;
-    double saved = 0;
-    for (const editing::TrainingPass& pass : editing::find_passes(editor_)) {
-      double in_pass = 0;
-      for (const TaskId kernel : pass.forward) {
-        const auto found = saved_.find(kernel);
-        if (found != saved_.end()) in_pass += found->second;
-      }
-      saved = std::max(saved, in_pass);
-    }
-    if (saved <= 0 || !has_update()) return {};
-    if (parameters <= saved) {
+  [[nodiscard]] bool convolves(const std::vector<TaskId>& call) const {
+    return std::any_of(call.begin(), call.end(), [&](TaskId kernel) {
+      return editor_.class_of(kernel) == KernelClass::convolution;
+    });
+  }
+
+  // Gradients in collectives and in memory, states, and what the update goes over, shrink as all
+  // parameters together do.
+  std::string shrink_gradients(TensorEditor& tensors) {
+    const double before = editing::parameter_count(editor_).numbers;
+    if (!has_update() || factored_ == 0) return {};
+    const double after = weights_.numbers_left();
+    if (!(before > 0) || !(after < before)) {
       return "; update and collectives of gradients stay, since the number of parameters is not "
              "known";
     }
-    const double share = 1 - saved / parameters;
-    for (const TaskId kernel : editor_.kernels()) {
-      const KernelClass is = editor_.class_of(kernel);
-      if (editor_.graph().phase(kernel) != Phase::update) continue;
-      if (is != KernelClass::optimizer && is != KernelClass::elementwise) continue;
-      editor_.set(kernel, editing::moved_share(editor_.graph().duration_ns(kernel), is, share));
+    const double share = after / before;
+    for (const TaskId kernel : editing::update_kernels(editor_)) {
+      editor_.set(kernel, editing::moved_share(editor_.graph().duration_ns(kernel),
+                                               editor_.class_of(kernel), share));
+    }
+    const std::vector<Tensor>& all = editor_.graph().context().tensors;
+    for (std::size_t i = 0; i < all.size(); ++i) {
+      const bool follows = all[i].category == TensorCategory::gradient ||
+                           all[i].category == TensorCategory::optimizer_state;
+      if (follows) tensors.resize(i, static_cast<double>(all[i].bytes) * share);
     }
     const auto transfers = editing::find_gradient_transfers(editor_.graph());
-    return fmt::format("; {:.1f} M parameters become {:.1f} M, in the update, too{}",
-                       parameters * 1e-6, parameters * share * 1e-6,
+    return fmt::format("; {:.1f} M parameters become {:.1f} M, in the update, too{}", before * 1e-6,
+                       after * 1e-6,
                        editing::shrink(editor_.edit(), transfers, share).note("gradients"));
   }
 
@@ -117,13 +124,12 @@ class Factored {
   }
 
   void add_weight(TaskId kernel, double before, double after) {
-    saved_[kernel] = before - after;
     const double bytes = editor_.number_bytes(kernel);
     weights_.add(kernel, before * bytes, after * bytes);
   }
 
   // [m x k][k x n] with the weight in the sizes that are not rows.
-  void linear(TaskId kernel) {
+  void linear(const std::vector<TaskId>& call, TaskId kernel) {
     const GemmShape& s = *editor_.about(kernel).amount.gemm;
     GemmShape first = s;
     GemmShape second = s;
@@ -146,19 +152,24 @@ class Factored {
     if (!(full > 0) || one + other >= full) return;
     ++factored_;
     if (!backward(kernel)) add_weight(kernel, s.k * s.n, first.k * first.n + second.k * second.n);
-    const auto measured = static_cast<double>(editor_.graph().duration_ns(kernel));
     const Spread spread = class_spread(KernelClass::gemm);
-    const auto low = static_cast<float>(spread.low);
-    const auto high = static_cast<float>(spread.high);
-    editor_.set(kernel, {to_whole(measured * one / full), Provenance::scaled, low, high});
-    editor_.add(kernel, Place::after,
-                {"second factor",
-                 {to_whole(measured * other / full), Provenance::scaled, low, high},
-                 host_ns_});
+    const auto cost = [&](std::int64_t measured_ns, double part) {
+      return Cost{to_whole(static_cast<double>(measured_ns) * part / full), Provenance::scaled,
+                  static_cast<float>(spread.low), static_cast<float>(spread.high)};
+    };
+    for (const TaskId part : call) editor_.set(part, cost(editor_.graph().duration_ns(part), one));
+    editor_.add(call.back(), Place::after, {"second factor", cost(time_of(call), other), host_ns_});
+  }
+
+  [[nodiscard]] std::int64_t time_of(const std::vector<TaskId>& call) const {
+    std::int64_t ns = 0;
+    for (const TaskId kernel : call) ns += editor_.graph().duration_ns(kernel);
+    return ns;
   }
 
   // Weight [o, c, k, k] becomes [r, c, k, k] and [o, r, 1, 1].
-  void convolution(TaskId kernel) {
+  void convolution(const std::vector<TaskId>& call) {
+    const TaskId kernel = call.front();
     const OperatorInputs inputs = editor_.inputs_of(kernel);
     const bool gradient = editor_.operator_of(kernel).find("backward") != std::string_view::npos;
     const Dims* weight = inputs.shape(gradient ? 2 : 1);
@@ -171,12 +182,14 @@ class Factored {
     if (!(c * o * k > 0) || c * rank * k + rank * o >= c * o * k) return;
     ++factored_;
     if (!gradient) add_weight(kernel, c * o * k, c * rank * k + rank * o);
-    const std::int64_t measured = editor_.graph().duration_ns(kernel);
-    const auto share = [&](double work) {
-      return editing::moved_share(measured, KernelClass::convolution, work / (c * o * k));
+    const auto share = [&](std::int64_t measured_ns, double work) {
+      return editing::moved_share(measured_ns, KernelClass::convolution, work / (c * o * k));
     };
-    editor_.set(kernel, share(c * rank * k));
-    editor_.add(kernel, Place::after, {"second factor", share(rank * o), host_ns_});
+    for (const TaskId part : call) {
+      editor_.set(part, share(editor_.graph().duration_ns(part), c * rank * k));
+    }
+    editor_.add(call.back(), Place::after,
+                {"second factor", share(time_of(call), rank * o), host_ns_});
   }
 
   editing::KernelEditor editor_;
@@ -185,8 +198,8 @@ class Factored {
   std::set<double> rows_;
   std::size_t found_ = 0;
   std::size_t factored_ = 0;
-  editing::WeightTensors weights_{editor_};
-  std::map<TaskId, double> saved_;  // numbers that the weight of a forward kernel loses
+  editing::KernelCalls calls_{editor_, editor_.kernels()};
+  editing::WeightTensors weights_{editor_, editing::Fewer::numbers};
 };
 
 Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {

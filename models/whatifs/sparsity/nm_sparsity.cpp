@@ -94,7 +94,7 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
     return missing_cost("a sparse product");
   }
   double before_bytes = 0;
-  editing::WeightTensors weights(editor);
+  editing::WeightTensors weights(editor, editing::Fewer::bytes);
   std::size_t found = 0;
   for (const TaskId kernel : editor.kernels()) {
     const Phase phase = scenario.graph.phase(kernel);

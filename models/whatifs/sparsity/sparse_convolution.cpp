@@ -173,7 +173,7 @@ class Grouper {
 
 Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   editing::KernelEditor editor(scenario);
-  editing::WeightTensors weights(editor);
+  editing::WeightTensors weights(editor, editing::Fewer::bytes);
   if (params.text(mode_param) == "filter") {
     prune_filters(editor, weights, params.number(density_param), params.number(efficiency_param));
   } else {

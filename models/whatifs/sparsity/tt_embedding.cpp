@@ -157,7 +157,7 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   const double missed = 1 - params.number(hit_param);
   double before = 0;
   double after = 0;
-  editing::WeightTensors weights(editor);
+  editing::WeightTensors weights(editor, editing::Fewer::numbers);
   std::size_t fused = 0;
   std::map<std::pair<double, double>, double> table_rows;  // by width and looked-up rows
   for (const TaskId kernel : editor.kernels()) {

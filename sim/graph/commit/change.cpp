@@ -18,7 +18,8 @@ bool Change::changes_topology() const {
 
 bool Change::empty() const {
   return !changes_topology() && durations.empty() && segments.empty() && lags.empty() &&
-         policies.empty() && priorities.empty() && tensors.empty() && new_tensors.empty();
+         policies.empty() && priorities.empty() && tensors.empty() && new_tensors.empty() &&
+         parameters == nullptr;
 }
 
 namespace {

@@ -42,6 +42,8 @@ void apply_policies(const Change& change, GraphContext& context);
 /// and parts in it move with it.
 void apply_tensors(const TaskGraph& graph, const Change& change, GraphContext& context);
 
+/// The parameters of a change, by its ids, with those that repeats read.
+void apply_parameters(const Change& change, GraphContext& context);
 /// The edit leaves the time of a recorded task as it is and claims no range for it: what the time
 /// was measured by, or rests on, stays, too.
 [[nodiscard]] inline bool keeps_time(const TaskGraph& graph, const DurationEdit& edit) {

@@ -32,6 +32,7 @@ class Rebuild {
     links_ = carry_over_links(
         {graph_, change_, placement_, taken_away_, stand_ins_, ghosts, lag_edits_, sight, lane});
     carry_over_context(placement_, heirs_, context_, tasks_);
+    carry_over_uses();
     carry_over_waits(ghosts);
     return build();
   }
@@ -62,6 +63,21 @@ class Rebuild {
     }
     apply_policies(change_, context_);
     if (touches_tensors(graph_, change_)) apply_tensors(graph_, change_, context_);
+    apply_parameters(change_, context_);
+  }
+
+  /// What read a parameter hands it to what stands in for it, else to the next of its lane.
+  void carry_over_uses() {
+    renumber_uses(context_.parameters, [this](const ParameterUse& use) {
+      const TaskId task = use.task;
+      if (!placement_.removed(task)) return new_id(task);
+      const StandIn* group = stand_ins_.of(task);
+      if (group != nullptr) return new_id(group->exit);
+      if (use.role == ParameterRole::update) return none<TaskId>;  // nothing does it instead
+      const Heir& heir = heirs_[placement_.ghost[index(task)]];
+      const TaskId next = heir.task != none<TaskId> ? heir.task : heir.previous;
+      return next == none<TaskId> ? next : new_id(next);
+    });
   }
 
   void carry_over_waits(const Ghosts& ghosts) {

@@ -1,6 +1,9 @@
 // Tensors of a change: checks, edited sizes, new tensors; and what lies in segments that change
 // length: moments of tensors, labelled parts.
 #include <algorithm>
+#include <map>
+#include <memory>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -38,6 +41,22 @@ class Stretch {
   std::vector<SegmentEdit> edits_;
 };
 
+Status check_parameters(const Change& change, std::size_t tasks) {
+  if (change.parameters == nullptr) return ok_status();
+  const ParameterTable& table = *change.parameters;
+  for (const ParameterUse& use : table.uses) {
+    const bool reads = use.role == ParameterRole::read;
+    if (index(use.task) < tasks && (!reads || index(use.parameter) < table.rows.size())) continue;
+    return bad(fmt::format("parameter use: task {} of {}, parameter {} of {}", index(use.task),
+                           tasks, index(use.parameter), table.rows.size()));
+  }
+  for (const Parameter& row : table.rows) {
+    if (row.elements >= 0) continue;  // not so of what is not a number
+    return bad(fmt::format("parameter: got {} elements, expected none or more", row.elements));
+  }
+  return ok_status();
+}
+
 }  // namespace
 
 Status check_tensors(const TaskGraph& graph, const Change& change) {
@@ -72,7 +91,7 @@ Status check_tensors(const TaskGraph& graph, const Change& change) {
                       tensor.bytes, index(tensor.operator_name), change.names.size()));
     }
   }
-  return ok_status();
+  return check_parameters(change, tasks);
 }
 
 bool touches_tensors(const TaskGraph& graph, const Change& change) {
@@ -101,6 +120,21 @@ void apply_tensors(const TaskGraph& graph, const Change& change, GraphContext& c
     tensor.operator_name = context.names.intern(change.names[tensor.operator_name]);
     tensors.push_back(tensor);
   }
+}
+
+void apply_parameters(const Change& change, GraphContext& context) {
+  if (change.parameters != nullptr) context.parameters = change.parameters;
+  if (context.parameters == nullptr || change.repeats.empty()) return;
+  std::multimap<TaskId, ParameterUse> of_task;
+  for (const ParameterUse& use : context.parameters->uses) of_task.emplace(use.task, use);
+  ParameterTable table = *context.parameters;
+  for (const Repeat& repeat : change.repeats) {
+    const auto [first, last] = of_task.equal_range(repeat.task);
+    for (auto use = first; use != last; ++use) {
+      table.uses.push_back({repeat.inserted, use->second.parameter, use->second.role});
+    }
+  }
+  context.parameters = std::make_shared<const ParameterTable>(std::move(table));
 }
 
 }  // namespace foretrace::committing

@@ -140,11 +140,12 @@ Result<std::optional<Committed>> commit_weights(const TaskGraph& graph, const Ch
   }
   const bool new_tensors = touches_tensors(graph, change);
   if (edits_waits(change, context->waits) || new_tensors || !change.policies.empty() ||
-      !change.priorities.empty()) {
+      !change.priorities.empty() || change.parameters != nullptr) {
     auto copy = std::make_shared<GraphContext>(*context);
     apply_policies(change, *copy);
     edit_waits(change, copy->waits);
     if (new_tensors) apply_tensors(graph, change, *copy);
+    apply_parameters(change, *copy);
     context = std::move(copy);
   }
   Committed committed;

@@ -126,6 +126,11 @@ Status check_context(const Parts& parts) {
                              index(stall.task)));
     }
   }
+  if (context.parameters != nullptr) {
+    for (const ParameterUse& use : context.parameters->uses) {
+      if (!exists(use.task)) return bad("a parameter is read by a task that does not exist");
+    }
+  }
   for (const TaskPriority& priority : context.priorities) {
     if (!exists(priority.task)) {
       return bad(fmt::format("priority of task {}: no such task", index(priority.task)));
@@ -169,6 +174,8 @@ void renumber_context(GraphContext& context, const std::vector<TaskId>& new_id) 
   for (Demand& demand : context.demands) renumber_task(demand.task);
   for (TaskPriority& priority : context.priorities) renumber_task(priority.task);
   for (Stall& stall : context.stalls) renumber_task(stall.task);
+  renumber_uses(context.parameters,
+                [&](const ParameterUse& use) { return new_id[index(use.task)]; });
 }
 
 }  // namespace

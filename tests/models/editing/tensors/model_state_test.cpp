@@ -21,6 +21,7 @@ using foretrace::editing::find_passes;
 using foretrace::editing::GradientFinder;
 using foretrace::editing::KernelEditor;
 using foretrace::editing::optimizer_states;
+using foretrace::editing::parameter_bytes;
 using foretrace::editing::parameter_count;
 using foretrace::editing::parameter_counts;
 using foretrace::test::apply_to;
@@ -114,8 +115,8 @@ TEST_CASE("model_state: parameters have the type that the update works on") {
   using namespace foretrace::what_ifs;
   const TaskGraph cast = model("ampere_bf16_s16816gemm_bf16_128x128_tn", in_bf16);
   const TaskGraph autocast = model("ampere_bf16_s16816gemm_bf16_128x128_tn", in_fp32);
-  CHECK(parameter_count(KernelEditor({cast, nullptr, *shipped()})).bytes == 2);
-  CHECK(parameter_count(KernelEditor({autocast, nullptr, *shipped()})).bytes == 4);
+  CHECK(parameter_bytes(KernelEditor({cast, nullptr, *shipped()})) == 2);
+  CHECK(parameter_bytes(KernelEditor({autocast, nullptr, *shipped()})) == 4);
   const auto saved = [](const TaskGraph& graph) {
     return notes_of(graph, async_checkpoint, {{"storage", "1 GB/s"}});
   };

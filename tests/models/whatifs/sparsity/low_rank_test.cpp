@@ -1,4 +1,10 @@
+#include <array>
+#include <string>
+#include <vector>
+
+#include "models/editing/tensors/model_state.h"
 #include "tests/models/toy_run.h"
+#include "tests/sim/graph/random_change.h"
 
 namespace foretrace::what_ifs {
 extern const WhatIfInfo low_rank;
@@ -106,4 +112,70 @@ TEST_CASE("low_rank: the update and the collectives of gradients shrink as the p
         doctest::Approx(1'800 + 1'350'000).epsilon(1e-4));
   // They still wait for each other.
   CHECK(foretrace::test::span_ns(thin) > 6'020'000 + 1'351'800);
+}
+
+TEST_CASE("low_rank: a weight and its second factor count once, however many kernels a call is") {
+  using foretrace::TaskId;
+  using foretrace::TensorCategory;
+  const auto a100 = toy_accelerator();
+  const std::vector<std::string> by_transforms = {
+      "fft2d_r2c_32x32<float>", "flip_filter<float>", "fft2d_r2c_32x32<float>",
+      "sm80_xmma_gemm_cf32cf32_cf32f32_cf32_tn_n", "implicit_convolve_sgemm<float>"};
+  const std::vector<std::string> direct = {"implicit_convolve_sgemm<float>"};
+  for (std::uint64_t seed = 0; seed < 100; ++seed) {
+    CAPTURE(seed);
+    foretrace::test::Choices choices(seed);
+    ToyRun run;
+    const std::array streams = {run.stream(), run.add_stream(8)};
+    TaskId last = foretrace::none<TaskId>;
+    double whole = 0;
+    double thin = 0;
+    const std::uint32_t layers = 2 + choices.below(5);
+    const auto call = [&](std::uint32_t layer, foretrace::Phase phase) {
+      const std::string c = std::to_string(64 * (1 + layer));
+      const std::string map = "[8, " + c + ", 14, 14]";
+      const std::string weight = "[256, " + c + ", 3, 3]";
+      const bool forward_pass = phase == Phase::forward;
+      for (const std::string& name : choices.one_in(2) ? by_transforms : direct) {
+        run.use_stream(streams[choices.below(2)]);
+        const TaskId kernel =
+            run.kernel({.name = name,
+                        .duration_ns = 50'000 + choices.below(50'000),
+                        .operator_name =
+                            forward_pass ? "aten::cudnn_convolution" : "aten::convolution_backward",
+                        .shapes = forward_pass ? "[" + map + ", " + weight + "]"
+                                               : "[" + map + ", " + map + ", " + weight + "]",
+                        .phase = phase});
+        if (last != foretrace::none<TaskId> && choices.one_in(3)) run.wait_for(kernel, last);
+        last = kernel;
+      }
+    };
+    for (std::uint32_t i = 0; i < layers; ++i) {
+      call(i, Phase::forward);
+      const double channels = 64.0 * (1 + i);
+      whole += 256 * channels * 9;
+      thin += 64 * channels * 9 + 256.0 * 64;
+    }
+    for (std::uint32_t i = layers; i-- > 0;) call(i, Phase::backward);
+    for (std::uint32_t i = 0; i < layers; ++i) {
+      const std::string shape = "[[256, " + std::to_string(64 * (1 + i)) + ", 3, 3], []]";
+      for (const char* op : {"aten::mul_", "aten::addcdiv_"}) {
+        run.kernel(
+            {.duration_ns = 90'000, .operator_name = op, .shapes = shape, .phase = Phase::update});
+      }
+    }
+    constexpr std::int64_t mib = 1 << 20;
+    for (const auto is : {TensorCategory::gradient, TensorCategory::optimizer_state}) {
+      run.builder().add_tensor({.bytes = 64 * mib, .category = is});
+    }
+    const auto graph = run.build();
+    const auto factored = after(graph, low_rank, {{"ratio", "0.25"}}, &a100);
+    CHECK(count_of(factored, "second factor") == 2 * layers);
+    const foretrace::editing::KernelEditor editor({factored, &a100, *foretrace::test::shipped()});
+    CHECK(foretrace::editing::parameter_count(editor).numbers == doctest::Approx(thin));
+    for (const foretrace::Tensor& tensor : factored.context().tensors) {
+      CHECK(static_cast<double>(tensor.bytes) ==
+            doctest::Approx(64 * mib * thin / whole).epsilon(1e-4));
+    }
+  }
 }
