@@ -153,6 +153,7 @@ class Factored {
     editor_.set(kernel, {to_whole(measured * one / full), Provenance::scaled, low, high});
     editor_.add(kernel, Place::after,
                 {"second factor",
+                 editing::plain_product_work(second, precision),
                  {to_whole(measured * other / full), Provenance::scaled, low, high},
                  host_ns_});
   }
@@ -176,7 +177,11 @@ class Factored {
       return editing::moved_share(measured, KernelClass::convolution, work / (c * o * k));
     };
     editor_.set(kernel, share(c * rank * k));
-    editor_.add(kernel, Place::after, {"second factor", share(rank * o), host_ns_});
+    // Of every pixel, from the rank to the outputs.
+    const double pixels = editor_.about(kernel).amount.flops / (2 * c * o * k);
+    const auto work = editing::plain_product_work({1, std::max(pixels, 1.0), o, rank},
+                                                  editor_.about(kernel).traits.precision);
+    editor_.add(kernel, Place::after, {"second factor", work, share(rank * o), host_ns_});
   }
 
   editing::KernelEditor editor_;
