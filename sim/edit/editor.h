@@ -58,6 +58,8 @@ class Editor {
   [[nodiscard]] TaskId next_task() const;
   /// A work like `like`, whose names are the graph's, under another name (empty: the same name).
   WorkId add_work(const Work& like, std::string_view name = {});
+  /// A work like `like` but for its names.
+  WorkId add_work(const Work& like, const WorkTexts& texts);
   /// A work that has a name and a kind and nothing else; the same id for the same two.
   WorkId add_work(std::string_view name, TaskKind kind);
   LaneId add_lane(Lane lane);

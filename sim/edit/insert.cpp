@@ -12,11 +12,18 @@ TaskId Editor::next_task() const {
 
 WorkId Editor::add_work(const Work& like, std::string_view name) {
   const NameTable& names = graph_.names();
+  return add_work(like, WorkTexts{.name = name.empty() ? names[like.name] : name,
+                                  .operator_name = names[like.operator_name],
+                                  .shapes = names[like.shapes],
+                                  .types = names[like.types]});
+}
+
+WorkId Editor::add_work(const Work& like, const WorkTexts& texts) {
   Work work = like;
-  work.name = change_.names.intern(name.empty() ? names[like.name] : name);
-  work.operator_name = change_.names.intern(names[like.operator_name]);
-  work.shapes = change_.names.intern(names[like.shapes]);
-  work.types = change_.names.intern(names[like.types]);
+  work.name = change_.names.intern(texts.name);
+  work.operator_name = change_.names.intern(texts.operator_name);
+  work.shapes = change_.names.intern(texts.shapes);
+  work.types = change_.names.intern(texts.types);
   const std::size_t known = graph_.context().works.size();
   // The last one is the likeliest to be asked for again.
   if (change_.new_works.empty() || change_.new_works.back() != work) {

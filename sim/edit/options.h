@@ -46,6 +46,13 @@ struct NewWork {
   std::int64_t gap_ns = 0;  ///< after the operation before it on its stream
   NewCall call{};           ///< left out where what it is like has no call of its own
 };
+/// What a work is called, in texts that the graph need not know.
+struct WorkTexts {
+  std::string_view name;
+  std::string_view operator_name;
+  std::string_view shapes;  ///< JSON, as Work has them
+  std::string_view types;
+};
 /// Device work and the call that enqueues it; none if it has no call of its own.
 struct Launched {
   TaskId call = none<TaskId>;

@@ -10,6 +10,7 @@
 #include <doctest/doctest.h>
 
 #include "apps/session/recording/load.h"
+#include "models/hardware/costs/kernel_cost.h"
 #include "models/whatifs/what_if.h"
 #include "sim/engine/memory/memory_tracker.h"
 #include "sim/engine/pull/pull.h"
@@ -100,6 +101,7 @@ std::vector<std::int64_t> sizes_of(const TaskGraph& graph) {
 /// What became of the times that a what-if was tried.
 struct Tried {
   std::size_t applied = 0;      ///< it changed the graph
+  std::size_t put_in = 0;       ///< kernels that no recording shows
   std::size_t kernels_for = 0;  ///< groups of kernels that others stand for
   test::Examined examined = {};
 };
@@ -135,6 +137,45 @@ std::string never_applied(const TriedByName& tried) {
   return names;
 }
 
+/// The group that an inserted task stands for; null if it stands for none.
+const StandIn* group_of(const Change& change, TaskId inserted) {
+  for (const StandIn& group : change.stand_ins) {
+    if (group.entry <= inserted && inserted <= group.exit) return &group;
+  }
+  return nullptr;
+}
+
+/// Whoever comes later finds what an inserted kernel is and does, as far as it was known of the
+/// kernels that it stands for.
+std::size_t check_known_works(const TaskGraph& graph, const Change& change,
+                              const Committed& committed, const Accelerator* on) {
+  const auto before = describe_works(graph, on);
+  const auto after = describe_works(committed.graph, on);
+  std::size_t kernels = 0;
+  for (std::size_t i = 0; i < change.inserted.size(); ++i) {
+    const TaskId inserted = make_id<TaskId>(graph.size() + i);
+    const TaskId task = committed.new_id.at(index(inserted));
+    if (task == none<TaskId> || committed.graph.kind(task) != TaskKind::kernel) continue;
+    // A copy of a recorded kernel is known as that one is.
+    if (index(committed.graph.work_id(task)) < before.size()) continue;
+    bool is_class_known = true;
+    bool is_amount_known = true;
+    const StandIn* group = group_of(change, inserted);
+    for (const TaskId member : group == nullptr ? std::vector<TaskId>{} : group->members) {
+      if (graph.kind(member) != TaskKind::kernel) continue;
+      const KernelDescription& known = before[index(graph.work_id(member))];
+      is_class_known = is_class_known && known.traits.kernel_class != KernelClass::other;
+      is_amount_known = is_amount_known && known.amount.known();
+    }
+    const KernelDescription& known = after[index(committed.graph.work_id(task))];
+    CAPTURE(std::string(committed.graph.name(task)));
+    if (is_class_known) CHECK(known.traits.kernel_class != KernelClass::other);
+    if (is_class_known && is_amount_known) CHECK(known.amount.known());
+    ++kernels;
+  }
+  return kernels;
+}
+
 // Applies, checks, and gives the new graph; the old one if the what-if declines.
 TaskGraph check_one(const TaskGraph& graph, const WhatIfInfo& info, const Accelerator* on,
                     const ParamValues& values, TriedByName* tried = nullptr) {
@@ -151,6 +192,12 @@ TaskGraph check_one(const TaskGraph& graph, const WhatIfInfo& info, const Accele
   REQUIRE_MESSAGE(valid.ok(), valid.error().message);
   const Status laws = check_laws(graph, *change, *committed);
   REQUIRE_MESSAGE(laws.ok(), laws.error().message);
+  // What a user puts in is known by the name that the user gives it, and what another device does
+  // is no kernel of this one.
+  const std::size_t put_in = info.name == "edit" || info.name == "offload_pattern"
+                                 ? 0
+                                 : check_known_works(graph, *change, *committed, on);
+  if (tried != nullptr) (*tried)[info.name].put_in += put_in;
   const test::LawOracle oracle(graph, *change, *committed);
   const std::string broken = oracle.broken_time();
   REQUIRE_MESSAGE(broken.empty(), broken);

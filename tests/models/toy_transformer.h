@@ -23,6 +23,7 @@ struct ToyTransformer {
   std::int64_t loading_ns = 0;
   std::int64_t allocation_ns = 0;  ///< of a call before each attention
   bool shapes = true;              ///< recorded
+  bool eager = false;              ///< attention of single operators
   bool copies = false;             ///< on the device: of the first norm and of each activation
 };
 
@@ -102,7 +103,33 @@ class ToyTransformerRun {
     if (model_.allocation_ns > 0) {
       run_.host_task("cudaMalloc", TaskKind::host, model_.allocation_ns, 0, phase_);
     }
+    if (model_.eager) return eager_attention();
     small(name, op, fmt::format("[{},{},{}]", one, one, one));
+  }
+  /// Scores, softmax, dropout, weighted values; backward two products on each side of the softmax.
+  void eager_attention() {
+    const int h = model_.heads;
+    const int t = model_.tokens;
+    const int width = model_.hidden / h;
+    const auto batched = [&](int m, int k, int n) {
+      small("ampere_fp16_s16816gemm_fp16_64x64_nn", "aten::bmm",
+            fmt::format("[[{},{},{}],[{},{},{}]]", h, m, k, h, k, n));
+    };
+    const std::string scores = fmt::format("[1,{},{},{}]", h, t, t);
+    if (phase_ == Phase::forward) {
+      batched(t, width, t);
+      small("softmax_warp_forward<c10::Half>", "aten::_softmax", fmt::format("[{},[],[]]", scores));
+      small("fused_dropout_kernel_vec<c10::Half>", "aten::native_dropout",
+            fmt::format("[{},[],[]]", scores));
+      batched(t, t, width);
+      return;
+    }
+    batched(t, t, width);
+    batched(t, width, t);
+    small("softmax_warp_backward<c10::Half>", "aten::_softmax_backward_data",
+          fmt::format("[{},{},[],[]]", scores, scores));
+    batched(t, t, width);
+    batched(width, t, t);
   }
   void forward_layer(int layer) {
     if (model_.names_modules) layer_ = modules_[static_cast<std::size_t>(layer)];

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "models/editing/kernels/kernel_names.h"
+#include "sim/core/text.h"
 #include "sim/core/whole.h"
 
 namespace foretrace::editing {
@@ -76,6 +77,12 @@ Result<Cost> merged_cost(const KernelEditor& editor, const ParallelProducts& gro
   const Spread spread = class_spread(KernelClass::gemm);
   return Cost{to_whole(measured * merged / parts), Provenance::scaled,
               static_cast<float>(spread.low), static_cast<float>(spread.high)};
+}
+
+KernelWork merged_work(const KernelEditor& editor, const ParallelProducts& group) {
+  const TaskId first = group.kernels.front();
+  return product_work(group.merged, editor.about(first).traits.precision,
+                      contains(editor.operator_of(first), "addmm"));
 }
 
 }  // namespace foretrace::editing

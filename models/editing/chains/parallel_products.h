@@ -20,4 +20,7 @@ struct ParallelProducts {
 /// missing_cost without an accelerator.
 [[nodiscard]] Result<Cost> merged_cost(const KernelEditor& editor, const ParallelProducts& group);
 
+/// What the one product does; with a bias where the single ones have one.
+[[nodiscard]] KernelWork merged_work(const KernelEditor& editor, const ParallelProducts& group);
+
 }  // namespace foretrace::editing

@@ -111,6 +111,20 @@ std::optional<GemmShape> scores_of(const KernelEditor& editor, const AttentionCo
   return best;
 }
 
+// The softmax sees batch, heads, queries, keys; 0 where its shapes do not divide the products.
+double heads_of_scores(const KernelEditor& editor, const AttentionCore& core) {
+  for (const TaskId kernel : core.kernels) {
+    if (editor.class_of(kernel) != KernelClass::softmax) continue;
+    const OperatorInputs inputs = editor.inputs_of(kernel);
+    const Dims* scores = inputs.shape(0);
+    if (scores == nullptr || scores->size() != 4) return 0;
+    const auto batch = static_cast<double>((*scores)[0]);
+    const auto heads = static_cast<double>((*scores)[1]);
+    return batch * heads == core.scores->batch ? heads : 0;
+  }
+  return 0;
+}
+
 }  // namespace
 
 std::vector<AttentionCore> find_attention_cores(const KernelEditor& editor) {
@@ -140,6 +154,32 @@ std::vector<AttentionCore> find_attention_cores(const KernelEditor& editor) {
     cores.push_back(std::move(core));
   }
   return cores;
+}
+
+KernelWork core_work(const KernelEditor& editor, const AttentionCore& core) {
+  const auto product =
+      std::find_if(core.kernels.begin(), core.kernels.end(),
+                   [&editor](TaskId kernel) { return is_batched_product(editor, kernel); });
+  const Precision precision = editor.about(*product).traits.precision;
+  const Direction direction = core.backward ? Direction::backward : Direction::forward;
+  AttentionShape shape;
+  if (core.scores) {
+    shape = {.batch = 1,
+             .heads = core.scores->batch,
+             .key_heads = core.scores->batch,
+             .queries = core.scores->m,
+             .keys = core.scores->n,
+             .head_dim = core.scores->k};
+    const double heads = heads_of_scores(editor, core);
+    if (heads > 0) {
+      shape.batch = shape.heads / heads;
+      shape.heads = heads;
+      shape.key_heads = heads;
+    }
+  }
+  KernelWork work = attention_kernel_work(shape, direction, precision);
+  if (!core.scores) work.shapes.clear();
+  return work;
 }
 
 TaskId replace_core(KernelEditor& editor, const AttentionCore& core, const ExtraKernel& extra) {

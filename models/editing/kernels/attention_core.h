@@ -26,6 +26,9 @@ struct AttentionCore {
 [[nodiscard]] std::vector<AttentionCore> find_attention_cores(const KernelEditor& editor);
 
 /// One kernel instead of a core and its sets; none as KernelEditor::replace says.
+/// What one kernel instead does; without shapes where the scores' are not recorded.
+[[nodiscard]] KernelWork core_work(const KernelEditor& editor, const AttentionCore& core);
+
 TaskId replace_core(KernelEditor& editor, const AttentionCore& core, const ExtraKernel& extra);
 
 /// Cores that became one kernel each, and what is no longer kept.

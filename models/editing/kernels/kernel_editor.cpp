@@ -73,6 +73,22 @@ void KernelEditor::remove(TaskId kernel, SegmentOf host) {
                                          .partners = plain ? Partners::both : Partners::alone});
 }
 
+WorkId KernelEditor::work_of(const ExtraKernel& extra) {
+  const KernelWork& what = extra.work;
+  const auto [at, is_new] = new_works_.try_emplace(
+      {std::string(extra.name), what.operator_name, what.shapes, what.types, what.precision});
+  if (is_new) {
+    Work work;
+    work.kind = TaskKind::kernel;
+    work.precision = what.precision;
+    at->second = editor_.add_work(work, WorkTexts{.name = extra.name,
+                                                  .operator_name = what.operator_name,
+                                                  .shapes = what.shapes,
+                                                  .types = what.types});
+  }
+  return at->second;
+}
+
 NewCall KernelEditor::call_for(const ExtraKernel& extra) {
   if (!usual_) usual_ = usual_launch(graph_);
   NewCall call;
@@ -85,7 +101,7 @@ NewCall KernelEditor::call_for(const ExtraKernel& extra) {
 
 TaskId KernelEditor::add(TaskId neighbour, Place place, const ExtraKernel& extra) {
   TaskSpec device = editor_.like(neighbour);
-  device.work = editor_.add_work(extra.name, TaskKind::kernel);
+  device.work = work_of(extra);
   device.kind = TaskKind::kernel;
   device.duration_ns = extra.cost.duration_ns;
   device.segment_ns = accelerator_ != nullptr ? accelerator_->kernel_gap_ns : 0;
@@ -128,7 +144,7 @@ TaskId KernelEditor::replace(std::span<const TaskId> kernels, const ExtraKernel&
     between += static_cast<double>(std::max<std::int64_t>(graph_.segment_ns(call), 0));
   }
   NewWork work;
-  work.work = editor_.add_work(extra.name, TaskKind::kernel);
+  work.work = work_of(extra);
   work.duration_ns = extra.cost.duration_ns;
   work.trust = {extra.cost.provenance, extra.cost.low, extra.cost.high};
   work.gap_ns = accelerator_ != nullptr ? accelerator_->kernel_gap_ns : 0;

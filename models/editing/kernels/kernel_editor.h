@@ -9,8 +9,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <vector>
 
+#include "models/editing/kernels/kernel_work.h"
 #include "models/editing/kernels/launch_times.h"
 #include "models/editing/what_if_input.h"
 #include "models/hardware/costs/kernel_cost.h"
@@ -22,6 +24,7 @@ namespace foretrace::editing {
 /// A kernel that no recording shows.
 struct ExtraKernel {
   std::string_view name;
+  KernelWork work;
   Cost cost;
   std::int64_t host_ns = 0;       ///< host time of the framework before its launch call
   LaunchTimes launch = {-1, -1};  ///< below 0: as usual in the recording
@@ -99,6 +102,7 @@ class KernelEditor {
   [[nodiscard]] Change finish(std::string_view note);
 
  private:
+  [[nodiscard]] WorkId work_of(const ExtraKernel& extra);
   [[nodiscard]] NewCall call_for(const ExtraKernel& extra);
 
   const TaskGraph& graph_;
@@ -107,6 +111,8 @@ class KernelEditor {
   Editor editor_;
   std::vector<TaskId> kernels_;
   std::map<TaskId, TaskId> calls_of_new_;
+  std::map<std::tuple<std::string, std::string, std::string, std::string, Precision>, WorkId>
+      new_works_;
   double kept_host_ = 0;
   std::optional<LaunchTimes> usual_;
   std::optional<RepeatedLaunches> repeated_;

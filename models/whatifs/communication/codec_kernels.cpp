@@ -41,7 +41,9 @@ Status CodecKernels::encode(const editing::Transfer& transfer, double bytes,
   const TaskId from = maker(arrival);
   if (from == none<TaskId> || editor_.own_call(from) == none<TaskId>) return ok_status();
   FORETRACE_TRY(auto cost, editor_.moving_cost(bytes, KernelClass::elementwise));
-  const TaskId encode = editor_.add(from, Place::after, {name, cost, 0});
+  const TaskId encode =
+      editor_.add(from, Place::after,
+                  {name, editing::moving_work(bytes / 8, bytes / 8, Precision::fp32), cost});
   editor_.edit().depend(arrival, encode, DependencyKind::event_wait);
   ns_ += cost.duration_ns;
   ++encoders_;
@@ -54,7 +56,8 @@ Status CodecKernels::decode(const editing::Transfer& transfer, double bytes,
   if (to == none<TaskId> || editor_.own_call(to) == none<TaskId>) return ok_status();
   FORETRACE_TRY(auto cost, editor_.moving_cost(bytes, KernelClass::elementwise));
   // It waits for the transfer, as the kernel behind it does.
-  editor_.add(to, Place::before, {name, cost, 0});
+  editor_.add(to, Place::before,
+              {name, editing::moving_work(bytes / 8, bytes / 8, Precision::fp32), cost});
   ns_ += cost.duration_ns;
   ++decoders_;
   return ok_status();

@@ -239,7 +239,9 @@ class Switch {
     }
     const std::string name =
         fmt::format("{} attention{}", backend_, core.backward ? " backward" : "");
-    if (editing::replace_core(editor_, core, {name, by_flops(what, *rate), 0}) != none<TaskId>) {
+    if (editing::replace_core(editor_, core,
+                              {name, editing::core_work(editor_, core), by_flops(what, *rate)}) !=
+        none<TaskId>) {
       fused_.add(editor_, core);
     }
   }

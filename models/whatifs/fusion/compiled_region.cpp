@@ -177,8 +177,8 @@ class Compiler {
     const std::int64_t ns = editing::fused_ns(editor_, chain, settings);
     const TaskId put =
         editor_.replace(chain.kernels, {fmt::format("compiled kernel of {}", chain.kernels.size()),
-                                        {ns, Provenance::scaled, 0.85F, 1.2F},
-                                        0});
+                                        editing::fused_work(editor_, chain.kernels),
+                                        {ns, Provenance::scaled, 0.85F, 1.2F}});
     if (put == none<TaskId>) return;
     fused_.add(chain, editing::Stashed::stays);
     if (part_of(chain.kernels.front()) > 0) {

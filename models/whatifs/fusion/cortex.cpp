@@ -100,7 +100,9 @@ bool fuse_levels(editing::KernelEditor& editor, const std::vector<TaskId>& kerne
       ns -= bytes / memory_rate(*editor.accelerator(), KernelClass::gemm) * 1e9;
     }
     const std::int64_t total = to_whole(std::max(0.0, ns) + longest_ramp_up) + settings.sync_ns;
-    editor.replace(level, {"level of the recursion", {total, Provenance::scaled, 0.75F, 1.33F}, 0});
+    editor.replace(level, {"level of the recursion",
+                           editing::fused_work(editor, level),
+                           {total, Provenance::scaled, 0.75F, 1.33F}});
   }
   return true;
 }

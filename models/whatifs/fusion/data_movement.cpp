@@ -55,8 +55,10 @@ class Movement {
           training_ && editor_.graph().phase(chain.kernels.front()) != Phase::backward;
       settings.kept_writes = saves ? kept_writes : 0;
       const std::int64_t ns = editing::fused_ns(editor_, chain, settings);
-      const TaskId put = editor_.replace(
-          chain.kernels, {"fused chain", {ns, Provenance::scaled, 0.85F, 1.25F}, 0});
+      const TaskId put =
+          editor_.replace(chain.kernels, {"fused chain",
+                                          editing::fused_work(editor_, chain.kernels),
+                                          {ns, Provenance::scaled, 0.85F, 1.25F}});
       if (put == none<TaskId>) continue;
       count_saved(chain, settings.kept_writes);
       fused_.add(chain, editing::Stashed::stays);
@@ -71,7 +73,8 @@ class Movement {
       std::int64_t sum = 0;
       for (const TaskId kernel : group.kernels) sum += editor_.graph().duration_ns(kernel);
       if (cost.duration_ns >= sum) continue;
-      if (editor_.replace(group.kernels, {"merged product", cost, 0}) == none<TaskId>) continue;
+      const auto work = editing::merged_work(editor_, group);
+      if (editor_.replace(group.kernels, {"merged product", work, cost}) == none<TaskId>) continue;
       // Every further product read the same input again.
       saved_ += static_cast<double>(group.kernels.size() - 1) * group.merged.m * group.merged.k *
                 editor_.number_bytes(group.kernels.front());

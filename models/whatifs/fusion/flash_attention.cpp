@@ -63,8 +63,10 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   for (const editing::AttentionCore& core : editing::find_attention_cores(editor)) {
     if (core.backward && !backward) continue;
     FORETRACE_TRY(auto cost, fused_cost(editor, core, params.number(efficiency_param)));
-    const TaskId put = editing::replace_core(
-        editor, core, {core.backward ? "flash attention backward" : "flash attention", cost, 0});
+    const TaskId put =
+        editing::replace_core(editor, core,
+                              {core.backward ? "flash attention backward" : "flash attention",
+                               editing::core_work(editor, core), cost});
     if (put != none<TaskId>) fused.add(editor, core);
   }
   if (editor.untouched()) {

@@ -19,6 +19,7 @@
 
 #include "models/editing/chains/fusion_chain.h"
 #include "models/editing/kernels/foreach_update.h"
+#include "models/editing/kernels/kernel_work.h"
 #include "models/editing/kernels/update_phase.h"
 #include "models/whatifs/what_if.h"
 #include "sim/core/whole.h"
@@ -185,6 +186,22 @@ class Fuser {
     device_after_ += time.ns;
   }
 
+  /// A share of the update, as PyTorch's fused optimizers record it; of foreach passes, whose
+  /// numbers are not told, the name alone.
+  WorkId work_of(const editing::Update& update, std::size_t launches) {
+    const TaskId first = launched_by(graph_, update.calls.front()).front();
+    const editing::KernelWork what = editing::update_kernel_work(
+        update.parameters / static_cast<double>(launches), update.bytes_per_parameter,
+        kernels_[index(graph_.work_id(first))].traits.precision);
+    Work work;
+    work.kind = TaskKind::kernel;
+    work.precision = what.precision;
+    return editor_.add_work(work, WorkTexts{.name = "multi-tensor update",
+                                            .operator_name = what.operator_name,
+                                            .shapes = what.shapes,
+                                            .types = {}});
+  }
+
   bool replace(const editing::Update& update, std::size_t launches, const Duration& time) {
     std::int64_t between = 0;
     for (const TaskId call : update.calls) between += graph_.segment_ns(call);
@@ -195,7 +212,7 @@ class Fuser {
     std::vector<NewWork> works;
     for (std::int64_t i = 0; i < count; ++i) {
       NewWork work;
-      work.work = editor_.add_work("multi-tensor update", TaskKind::kernel);
+      work.work = work_of(update, launches);
       work.duration_ns = time.ns / count + (i < time.ns % count ? 1 : 0);
       work.trust = {time.provenance, known ? 0.9F : 1.0F, known ? 1.1F : 1.0F};
       work.gap_ns = accelerator_ != nullptr ? accelerator_->kernel_gap_ns : 0;

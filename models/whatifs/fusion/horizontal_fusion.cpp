@@ -107,9 +107,10 @@ class Pairing {
       if (fused >= alone) continue;
       const std::array<TaskId, 2> both = {first, second};
       // The pairs of the artifact scatter by 21 % around the model.
-      const TaskId put = editor_.replace(
-          both,
-          {"horizontally fused pair", {to_whole(fused), Provenance::assumed, 0.79F, 1.21F}, 0});
+      const TaskId put =
+          editor_.replace(both, {"horizontally fused pair",
+                                 editing::fused_work(editor_, both),
+                                 {to_whole(fused), Provenance::assumed, 0.79F, 1.21F}});
       taken[index(second)] = put != none<TaskId>;
     }
     if (editor_.untouched()) {

@@ -73,9 +73,9 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
     const std::int64_t both =
         scenario.graph.duration_ns(first) + scenario.graph.duration_ns(second);
     const std::array<TaskId, 2> pair = {first, second};
-    const TaskId put = editor.replace(
-        pair,
-        {"fused message passing", editing::moved_share(both, KernelClass::gather, factor), 0});
+    const TaskId put =
+        editor.replace(pair, {"fused message passing", editing::fused_work(editor, pair),
+                              editing::moved_share(both, KernelClass::gather, factor)});
     taken[index(second)] = put != none<TaskId>;
   }
   if (editor.untouched()) {

@@ -103,6 +103,7 @@ class Fusion {
     const TaskId put = editor_.replace(
         chain.kernels,
         {.name = name,
+         .work = editing::fused_work(editor_, chain.kernels),
          .cost = {fused, Provenance::scaled, 0.9F, 1.1F},
          .launch = {graph_.duration_ns(chain.calls.front()), launch_link(graph_, first).lag_ns}});
     if (put == none<TaskId>) return;

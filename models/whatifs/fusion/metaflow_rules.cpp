@@ -73,7 +73,8 @@ class Rules {
       std::int64_t sum = 0;
       for (const TaskId kernel : group.kernels) sum += editor_.graph().duration_ns(kernel);
       if (cost.duration_ns >= sum) continue;
-      if (editor_.replace(group.kernels, {"merged product", cost, 0}) == none<TaskId>) continue;
+      const auto work = editing::merged_work(editor_, group);
+      if (editor_.replace(group.kernels, {"merged product", work, cost}) == none<TaskId>) continue;
       for (const TaskId kernel : group.kernels) used_[index(kernel)] = true;
       ++merged_;
     }

@@ -122,8 +122,9 @@ class Program {
     }
     const std::int64_t ns = editing::fused_ns(editor_, chain, settings_) + reductions * sync_ns;
     if (ns >= sum) return;
-    const TaskId put =
-        editor_.replace(chain.kernels, {"fused region", {ns, Provenance::scaled, 0.8F, 1.25F}, 0});
+    const TaskId put = editor_.replace(chain.kernels, {"fused region",
+                                                       editing::fused_work(editor_, chain.kernels),
+                                                       {ns, Provenance::scaled, 0.8F, 1.25F}});
     if (put == none<TaskId>) return;
     ++regions_;
     fused_.add(chain, editing::Stashed::stays);

@@ -116,8 +116,8 @@ class Fusion {
     const std::int64_t ns = editing::fused_ns(editor_, chain, settings);
     const TaskId put =
         editor_.replace(chain.kernels, {backward ? "fused backward chain" : "fused chain",
-                                        {ns, Provenance::scaled, 0.8F, 1.25F},
-                                        0});
+                                        editing::fused_work(editor_, chain.kernels),
+                                        {ns, Provenance::scaled, 0.8F, 1.25F}});
     if (put == none<TaskId>) return;
     if (!backward) {
       for (std::size_t i = 0; i + 1 < chain.kernels.size(); ++i) {

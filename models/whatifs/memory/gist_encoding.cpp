@@ -95,10 +95,12 @@ class Encoder {
                          : code == Code::sparse ? numbers * (1 - sparsity_) * (number_bytes + 1)
                                                 : numbers * bits_ / 8;
     FORETRACE_TRY(auto cost, editor_.moving_cost(stash.bytes + bytes, KernelClass::elementwise));
+    const Precision precision = editor_.about(pass.forward[stash.made]).traits.precision;
+    const auto work = editing::moving_work(numbers, bytes / number_bytes, precision);
     const TaskId encode =
-        editor_.add(pass.forward[stash.last_use], Place::after, {"encode feature map", cost, 0});
+        editor_.add(pass.forward[stash.last_use], Place::after, {"encode feature map", work, cost});
     const TaskId decode =
-        editor_.add(stash.needed_by, Place::before, {"decode feature map", cost, 0});
+        editor_.add(stash.needed_by, Place::before, {"decode feature map", work, cost});
     if (stash.recorded()) {
       const TaskId from = editor_.call_of_new(encode);
       const TaskId to = editor_.call_of_new(decode);

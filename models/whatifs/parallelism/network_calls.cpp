@@ -117,7 +117,8 @@ TaskId NetworkCalls::insert(const NetworkTransfer& transfer, const Channel& chan
 Result<TaskId> NetworkCalls::move_bytes(TaskId anchor, Place place, double bytes,
                                         std::string_view name) {
   FORETRACE_TRY(auto cost, editor_.moving_cost(bytes, KernelClass::elementwise));
-  return editor_.add(anchor, place, {name, cost, host_ns_});
+  return editor_.add(anchor, place,
+                     {name, moving_work(bytes / 8, bytes / 8, Precision::fp32), cost, host_ns_});
 }
 
 void NetworkCalls::next_waits(TaskId kernel, TaskId transfer) {

@@ -1,16 +1,18 @@
-// Forward kernels are cut where a block of modules begins, or where the pass repeats; the backward
+// Forward kernels are cut where a block of modules begins, or where weights of the same sizes come
+// again, or else at the products that have weights: what is fused, encoded or computed otherwise
+// between these moves no cut. The backward
 // pass is cut where kernels name the modules, or where it has spent the same share of its time.
 #include "models/whatifs/parallelism/recorded_layers.h"
 
 #include <algorithm>
 #include <map>
-#include <set>
+#include <span>
 
 #include <fmt/format.h>
 
-#include "models/editing/chains/repeats.h"
-#include "models/editing/kernels/attention_core.h"
 #include "models/editing/tensors/model_state.h"
+#include "models/editing/tensors/weight_uses.h"
+#include "sim/core/text.h"
 
 namespace foretrace::editing {
 namespace {
@@ -26,38 +28,179 @@ Cuts beginnings(const std::vector<PassSegment>& segments) {
   return cuts;
 }
 
-/// How often attention runs in a forward pass, fused or not.
-std::size_t attention_count(const KernelEditor& editor, const TrainingPass& pass) {
-  std::set<TaskId> forward(pass.forward.begin(), pass.forward.end());
-  std::size_t fused = 0;
-  TaskId last = none<TaskId>;
-  for (const TaskId kernel : pass.forward) {
-    if (editor.class_of(kernel) != KernelClass::attention) continue;
-    // One call may be several kernels in a row.
-    if (last == none<TaskId> || next_on_lane(editor.graph(), last) != kernel) ++fused;
-    last = kernel;
-  }
-  if (fused > 0) return fused;
-  const std::vector<AttentionCore> cores = find_attention_cores(editor);
-  return static_cast<std::size_t>(
-      std::count_if(cores.begin(), cores.end(), [&forward](const AttentionCore& core) {
-        return !core.backward && !core.kernels.empty() && forward.contains(core.kernels.front());
-      }));
+/// A forward kernel that multiplies by a weight, with the numbers in it.
+struct WeightProduct {
+  std::size_t at = 0;  ///< place in the forward pass
+  double numbers = 0;
+};
+
+/// Numbers in the weights of a recurrent layer, which are a list: _cudnn_rnn(input, weights, ...).
+double recurrent_numbers(const KernelEditor& editor, TaskId kernel) {
+  if (!contains_any(editor.operator_of(kernel), {"rnn", "lstm", "gru"})) return 0;
+  const OperatorInputs inputs = editor.inputs_of(kernel);
+  if (inputs.tensors.size() < 2 || inputs.tensors[1].size() < 2) return 0;
+  double numbers = 0;
+  for (const Dims& dims : inputs.tensors[1]) numbers += element_count(dims);
+  return numbers;
 }
 
-Cuts repeating_cuts(const KernelEditor& editor, const TrainingPass& pass) {
-  const std::size_t count = attention_count(editor, pass);
-  if (count < 2) return {};
-  for (const SameBy by : {SameBy::work, SameBy::operator_called}) {
-    const Repeats found = longest_repeats(kernel_items(editor, pass.forward, by), count);
-    if (found.period == 0) continue;
-    Cuts cuts;
-    for (std::size_t i = 0; i < count; ++i) cuts.push_back(found.begin + i * found.period);
-    const std::size_t end = found.begin + count * found.period;
-    if (end < pass.forward.size()) cuts.push_back(end);
-    return cuts;
+bool are_of_one_operator(const TaskGraph& graph, TaskId a, TaskId b) {
+  return graph.work(a).operator_name == graph.work(b).operator_name &&
+         graph.work(a).shapes == graph.work(b).shapes;
+}
+
+/// Whether a kernel is one more of the call that `first` is of. A call launches its kernels one
+/// after the other; what-ifs put codecs, casts and second factors between them.
+bool continues_call(const KernelEditor& editor, const TrainingPass& pass, std::size_t first,
+                    std::size_t next) {
+  const TaskGraph& graph = editor.graph();
+  const TaskId begin = pass.forward[first];
+  return std::all_of(
+      pass.forward.begin() + static_cast<std::ptrdiff_t>(first),
+      pass.forward.begin() + static_cast<std::ptrdiff_t>(next + 1), [&](TaskId kernel) {
+        return are_of_one_operator(graph, begin, kernel) ||
+               contains_any(editor.operator_of(kernel), {"copy", "reduce_rows", "aten::bmm"});
+      });
+}
+
+std::vector<WeightProduct> weight_products(const KernelEditor& editor, const TrainingPass& pass) {
+  std::map<std::size_t, double> products;  // by the place of a call's first kernel
+  for (const WeightUse& use : weight_uses(editor, pass.forward)) {
+    const KernelClass kernel_class = editor.class_of(pass.forward[use.kernel]);
+    if (kernel_class != KernelClass::gemm && kernel_class != KernelClass::convolution) continue;
+    // Scaling the result and the sum of a product that splits k are parts of it.
+    if (contains_any(editor.graph().name(pass.forward[use.kernel]),
+                     {"splitKreduce", "scal_kernel"}))
+      continue;
+    products.emplace(use.kernel, use.sizes.front());
   }
-  return {};
+  for (std::size_t i = 0; i < pass.forward.size(); ++i) {
+    const double numbers = recurrent_numbers(editor, pass.forward[i]);
+    if (numbers > 0) products.emplace(i, numbers);
+  }
+  std::vector<WeightProduct> calls;
+  for (const auto& [at, numbers] : products) {
+    // Products in a row are calls of their own.
+    const bool may_go_on =
+        !calls.empty() && (contains(editor.operator_of(pass.forward[at]), "conv") ||
+                           recurrent_numbers(editor, pass.forward[at]) > 0);
+    if (may_go_on && continues_call(editor, pass, calls.back().at, at)) continue;
+    calls.push_back({at, numbers});
+  }
+  return calls;
+}
+
+/// `count` runs of `period` products each that have weights of the same sizes.
+struct EqualRuns {
+  std::size_t begin = 0;
+  std::size_t period = 0;
+  std::size_t count = 0;
+  [[nodiscard]] std::size_t end() const { return begin + period * count; }
+};
+
+/// Those that cover the most; of equal ones the shortest, then the first.
+EqualRuns longest_runs(std::span<const WeightProduct> products) {
+  EqualRuns longest;
+  for (std::size_t period = 1; 2 * period <= products.size(); ++period) {
+    std::size_t equal = 0;
+    for (std::size_t i = 0; i + period <= products.size(); ++i) {
+      const bool goes_on =
+          i + period < products.size() && products[i].numbers == products[i + period].numbers;
+      if (goes_on) {
+        ++equal;
+        continue;
+      }
+      const std::size_t count = (equal + period) / period;
+      if (count > 1 && count * period > longest.count * longest.period) {
+        longest = {i - equal, period, count};
+      }
+      equal = 0;
+    }
+  }
+  return longest;
+}
+
+/// Of the recurrent calls between two places.
+double recurrent_in(const KernelEditor& editor, const TrainingPass& pass, std::size_t begin,
+                    std::size_t end) {
+  double numbers = 0;
+  for (const WeightProduct& call : weight_products(editor, pass)) {
+    if (call.at < begin || call.at >= end) continue;
+    numbers += recurrent_numbers(editor, pass.forward[call.at]);
+  }
+  return numbers;
+}
+
+/// Kernels before the first product of a run that belong to it: those that every run has there, up
+/// to the first that reads a parameter. Of a norm in front of attention each layer has its own; one
+/// behind the layer before is missing in front of the first.
+std::size_t led_by(const KernelEditor& editor, const TrainingPass& pass,
+                   const std::vector<std::size_t>& firsts) {
+  std::size_t lead = 0;
+  for (std::size_t back = 1; back <= firsts.front(); ++back) {
+    const TaskId kernel = pass.forward[firsts.front() - back];
+    const KernelClass kernel_class = editor.class_of(kernel);
+    if (kernel_class == KernelClass::gemm || kernel_class == KernelClass::convolution) break;
+    const bool all = std::all_of(firsts.begin(), firsts.end(), [&](std::size_t first) {
+      return first >= back && editor.class_of(pass.forward[first - back]) == kernel_class;
+    });
+    if (!all) break;
+    if (kernel_class == KernelClass::normalization) lead = back;
+  }
+  return lead;
+}
+
+/// Layers that do the same begin where their weights do again; before and behind them others may.
+/// False where no repeats are most of it.
+bool cut_at_repeats(const KernelEditor& editor, const TrainingPass& pass,
+                    std::span<const WeightProduct> products, Cuts& cuts) {
+  const EqualRuns runs = longest_runs(products);
+  if (2 * runs.period * runs.count <= products.size()) return false;
+  cut_at_repeats(editor, pass, products.subspan(0, runs.begin), cuts);
+  std::vector<std::size_t> firsts;
+  for (std::size_t i = 0; i < runs.count; ++i) {
+    firsts.push_back(products[runs.begin + i * runs.period].at);
+  }
+  const std::size_t lead = led_by(editor, pass, firsts);
+  for (const std::size_t first : firsts) cuts.push_back(first - lead);
+  const auto behind = products.subspan(runs.end());
+  if (!behind.empty() && !cut_at_repeats(editor, pass, behind, cuts)) {
+    cuts.push_back(behind.front().at);
+  }
+  return true;
+}
+
+/// Two tensors of the largest size become one: the end of a residual block. What was fused has its
+/// result among its inputs.
+bool joins_two(const KernelEditor& editor, TaskId kernel) {
+  const std::string_view name = editor.operator_of(kernel);
+  const bool fused = name.starts_with("fusion:") && !name.starts_with("fusion:reduce_");
+  if (!fused && name != "aten::add" && name != "aten::add_") return false;
+  const OperatorInputs inputs = editor.inputs_of(kernel);
+  const Dims* data = inputs.shape(0);
+  if (data == nullptr || data->size() < 3) return false;
+  const auto equal = std::count_if(
+      inputs.tensors.begin(), inputs.tensors.end(),
+      [data](const auto& tensors) { return tensors.size() == 1 && tensors.front() == *data; });
+  return equal >= (fused ? 3 : 2);
+}
+
+/// Where nothing repeats, a layer begins at each product, or where branches are never joined at the
+/// first product behind each joining.
+Cuts cuts_at_products(const KernelEditor& editor, const TrainingPass& pass,
+                      const std::vector<WeightProduct>& products) {
+  Cuts every;
+  Cuts behind_joins;
+  std::size_t kernel = 0;
+  for (const WeightProduct& product : products) {
+    every.push_back(product.at);
+    bool joined = false;
+    for (; kernel < product.at; ++kernel) {
+      joined = joined || joins_two(editor, pass.forward[kernel]);
+    }
+    if (joined) behind_joins.push_back(product.at);
+  }
+  return behind_joins.size() > 1 ? behind_joins : every;
 }
 
 /// Of those that do not stand before `from` in program order.
@@ -132,7 +275,8 @@ void divide_backward(const TaskGraph& graph, const TrainingPass& pass,
 std::string_view to_string(LayerEvidence evidence) {
   switch (evidence) {
     case LayerEvidence::modules: return "recorded modules";
-    case LayerEvidence::attention: return "repeats around attention";
+    case LayerEvidence::repeats: return "repeats of weights";
+    case LayerEvidence::weights: return "products with weights";
     case LayerEvidence::parts: return "parts of equal time";
   }
   return "";
@@ -155,14 +299,19 @@ Result<PassLayers> find_layers(const KernelEditor& editor, const TrainingPass& p
   } else {
     cuts = beginnings(block_segments(editor, whole));
     if (cuts.empty()) {
-      found.evidence = LayerEvidence::attention;
-      cuts = repeating_cuts(editor, pass);
+      const std::vector<WeightProduct> products = weight_products(editor, pass);
+      found.evidence = LayerEvidence::repeats;
+      if (!cut_at_repeats(editor, pass, products, cuts)) {
+        found.evidence = LayerEvidence::weights;
+        cuts = cuts_at_products(editor, pass, products);
+      }
     }
   }
-  if (cuts.empty()) {
+  if (cuts.size() < 2 && count == 0) {
     return Error{ErrorCode::no_match,
-                 "the trace does not tell its layers: it names no modules, and no part with "
-                 "attention repeats; expected a recording with with_modules=True, or layers=N for "
+                 "the trace does not tell its layers: it names no modules, and fewer than two "
+                 "products with weights of recorded shapes; expected a recording with "
+                 "with_modules=True, or layers=N for "
                  "N parts of equal time"};
   }
   const std::map<TaskId, ReadNumbers> read = numbers_by_reader(editor);
@@ -178,6 +327,7 @@ Result<PassLayers> find_layers(const KernelEditor& editor, const TrainingPass& p
       layer.parameters += numbers->second.all;
       layer.trained += numbers->second.trained;
     }
+    layer.parameters += recurrent_in(editor, pass, cuts[i], cuts[i + 1]);
     found.list.push_back(std::move(layer));
   }
   divide_backward(editor.graph(), pass, found.list);

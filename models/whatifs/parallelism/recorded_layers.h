@@ -21,9 +21,10 @@ struct PassLayer {
 
 /// How layers were told from each other.
 enum class LayerEvidence : std::uint8_t {
-  modules,    ///< children of the module that holds most of the forward pass
-  attention,  ///< the pass repeats as often as it has attention
-  parts       ///< parts of equal time, as many as the user asks for
+  modules,  ///< children of the module that holds most of the forward pass
+  repeats,  ///< runs of products with weights of the same sizes
+  weights,  ///< products with weights; residual blocks where there are any
+  parts     ///< parts of equal time, as many as the user asks for
 };
 [[nodiscard]] std::string_view to_string(LayerEvidence evidence);
 

@@ -60,6 +60,8 @@ double states_of(std::string_view text) {
   return contains_any(text, {"SGD", "sgd", "omentum"}) ? 1 : 0;
 }
 
+constexpr std::string_view eight_bit = "8-bit update";
+
 class EightBit {
  public:
   EightBit(const WhatIfInput& scenario, const QuantizationSettings& settings)
@@ -103,6 +105,7 @@ class EightBit {
   void shrink_multi_tensor(double states) {
     for (const TaskId kernel : editor_.kernels()) {
       if (editor_.class_of(kernel) != KernelClass::optimizer) continue;
+      if (editor_.graph().name(kernel) == eight_bit) continue;  // by this what-if, before
       const double named = states_of(editor_.graph().name(kernel));
       const double used = states > 0 ? states : named;
       if (used <= 0) continue;
@@ -145,11 +148,14 @@ class EightBit {
         cost.duration_ns / count,
         static_cast<std::int64_t>(shortest_kernel_ns(KernelClass::optimizer)));
     const std::size_t each = kernels.size() / update.tensors;
+    const auto work = editing::update_kernel_work(
+        update.parameters / static_cast<double>(update.tensors), update.bytes_per_parameter,
+        editor_.about(kernels.front()).traits.precision);
     for (std::size_t i = 0; i < update.tensors; ++i) {
       const auto begin = kernels.begin() + static_cast<std::ptrdiff_t>(i * each);
       const auto end =
           i + 1 == update.tensors ? kernels.end() : begin + static_cast<std::ptrdiff_t>(each);
-      editor_.replace(std::vector<TaskId>(begin, end), {"8-bit update", cost, 0});
+      editor_.replace(std::vector<TaskId>(begin, end), {eight_bit, work, cost});
     }
     ++updates_;
     if (update.parameters <= parameters_) return;  // one update of several, not their sum

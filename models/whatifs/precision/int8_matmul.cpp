@@ -100,7 +100,10 @@ class Int8 {
         editor_.moving_cost(shape.m * shape.n * (4 + 2 + 2), KernelClass::elementwise);
     FORETRACE_TRY(quantize);
     FORETRACE_TRY(dequantize);
-    editor_.add(kernel, Place::before, {"quantize rows to int8", *quantize, host_ns_});
+    editor_.add(kernel, Place::before,
+                {"quantize rows to int8",
+                 editing::reducing_work(2 * shape.m * shape.k, shape.m * shape.k, from.precision),
+                 *quantize, host_ns_});
     if (outliers_ > 0) {
       const GemmShape few{1, shape.m, shape.n, std::max(1.0, std::ceil(shape.k * outliers_))};
       const double ns = gemm_ns(*editor_.accelerator(), Precision::fp16, few);
@@ -108,9 +111,14 @@ class Int8 {
       const Spread spread = class_spread(KernelClass::gemm);
       const Cost cost{to_whole(ns), Provenance::roofline, static_cast<float>(spread.low),
                       static_cast<float>(spread.high)};
-      editor_.add(kernel, Place::after, {"product of outlier columns", cost, host_ns_});
+      editor_.add(kernel, Place::after,
+                  {"product of outlier columns", editing::plain_product_work(few, Precision::fp16),
+                   cost, host_ns_});
     }
-    editor_.add(kernel, Place::after, {"dequantize and add", *dequantize, host_ns_});
+    editor_.add(kernel, Place::after,
+                {"dequantize and add",
+                 editing::moving_work(3 * shape.m * shape.n, shape.m * shape.n, Precision::fp16),
+                 *dequantize, host_ns_});
     const double weights = shape.k * shape.n;
     weights_before_ += weights * bytes;
     weights_after_ += weights * (1 + 2 * outliers_);

@@ -30,11 +30,11 @@ std::vector<TaskId> first_of_updates(const KernelEditor& editor) {
   return found;
 }
 
-void insert_one(KernelEditor& editor, TaskId first, const Cost& cost,
+void insert_one(KernelEditor& editor, TaskId first, const Cost& cost, const KernelWork& work,
                 const PrecisionChoice& choice) {
   const TaskId call = editor.own_call(first);
-  const TaskId unscale = editor.add(first, Place::before,
-                                    {"unscale and check gradients", cost, choice.unscale_host_ns});
+  const TaskId unscale = editor.add(
+      first, Place::before, {"unscale and check gradients", work, cost, choice.unscale_host_ns});
   TaskSpec spec;
   spec.lane = editor.graph().lane_id(call);
   spec.work = editor.edit().add_work("read back found_inf", TaskKind::synchronization);
@@ -65,7 +65,9 @@ Result<std::string> insert_loss_scaling(KernelEditor& editor, const PrecisionCho
   }
   const double bytes = 2 * parameters * (choice.autocast ? 4 : 2);
   FORETRACE_TRY(auto cost, editor.moving_cost(bytes, KernelClass::optimizer));
-  for (const TaskId first : updates) insert_one(editor, first, cost, choice);
+  const KernelWork work =
+      moving_work(parameters, parameters, choice.autocast ? Precision::fp32 : choice.half);
+  for (const TaskId first : updates) insert_one(editor, first, cost, work, choice);
   return fmt::format(
       "loss scaling: {} passes over {:.1f} M gradients of {:.3f} ms each, and as many waits of the "
       "host for their result",

@@ -204,8 +204,11 @@ class PrecisionEditor {
     for (const AutocastCast& cast : step.casts) {
       FORETRACE_TRY(auto cost,
                     editor_.moving_cost((4 + 2) * cast.numbers, KernelClass::elementwise));
-      editor_.add(task, cast.after ? Place::after : Place::before,
-                  {cast.to_half ? "cast to 16 bit" : "cast to fp32", cost, choice_.cast_host_ns});
+      const KernelWork work = cast.to_half ? cast_work(cast.numbers, Precision::fp32, choice_.half)
+                                           : cast_work(cast.numbers, choice_.half, Precision::fp32);
+      editor_.add(
+          task, cast.after ? Place::after : Place::before,
+          {cast.to_half ? "cast to 16 bit" : "cast to fp32", work, cost, choice_.cast_host_ns});
       flow_cast_ns_ += cost.duration_ns;
       ++flow_casts_;
     }
@@ -225,7 +228,9 @@ class PrecisionEditor {
     if (!(numbers > 0)) return;
     const Cost cost{weight_cast_ns(numbers, *editor_.accelerator()), Provenance::roofline, 0.9F,
                     1.1F};
-    editor_.add(task, Place::before, {"weight cast to 16 bit", cost, choice_.cast_host_ns});
+    editor_.add(task, Place::before,
+                {"weight cast to 16 bit", cast_work(numbers, Precision::fp32, choice_.half), cost,
+                 choice_.cast_host_ns});
     memory_.copy_weight(task, 2 * numbers);
     ++casts_;
   }
@@ -258,7 +263,9 @@ class PrecisionEditor {
   // Delayed scaling: one pass that casts with the old scale and finds the maximum for the next.
   Status insert_fp8_cast(TaskId task, std::string_view name, double numbers, double bytes_each) {
     FORETRACE_TRY(auto cost, editor_.moving_cost(numbers * bytes_each, KernelClass::elementwise));
-    editor_.add(task, Place::before, {name, cost, choice_.cast_host_ns});
+    editor_.add(task, Place::before,
+                {name, cast_work(numbers, editor_.about(task).traits.precision, Precision::fp8),
+                 cost, choice_.cast_host_ns});
     fp8_cast_ns_ += cost.duration_ns;
     ++fp8_casts_;
     return ok_status();

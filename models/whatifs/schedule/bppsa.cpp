@@ -195,7 +195,8 @@ class Scan {
       FORETRACE_TRY(const double ns, level_ns(chain, widths[level]));
       const Provenance from = settings_.combine >= 0 ? Provenance::assumed : Provenance::roofline;
       const Cost cost{to_whole(std::min(ns, 1e17)), from, 0.8F, 1.25F};
-      editor_.replace(groups[level], {"level of the scan", cost, 0});
+      editor_.replace(groups[level],
+                      {"level of the scan", editing::fused_work(editor_, groups[level]), cost});
     }
     keep_jacobians(chain);
     ++chains_;

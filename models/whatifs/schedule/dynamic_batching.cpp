@@ -121,7 +121,7 @@ class Batching {
         cost.duration_ns = to_whole(std::min(mean * batched / one, static_cast<double>(sum)));
       }
     }
-    editor_.replace(group, {"batched kernel", cost, 0});
+    editor_.replace(group, {"batched kernel", editing::batched_work(editor_, first, count), cost});
   }
 
   editing::KernelEditor editor_;

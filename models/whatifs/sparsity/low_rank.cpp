@@ -158,7 +158,9 @@ class Factored {
                   static_cast<float>(spread.low), static_cast<float>(spread.high)};
     };
     for (const TaskId part : call) editor_.set(part, cost(editor_.graph().duration_ns(part), one));
-    editor_.add(call.back(), Place::after, {"second factor", cost(time_of(call), other), host_ns_});
+    editor_.add(call.back(), Place::after,
+                {"second factor", editing::plain_product_work(second, precision),
+                 cost(time_of(call), other), host_ns_});
   }
 
   [[nodiscard]] std::int64_t time_of(const std::vector<TaskId>& call) const {
@@ -188,8 +190,12 @@ class Factored {
     for (const TaskId part : call) {
       editor_.set(part, share(editor_.graph().duration_ns(part), c * rank * k));
     }
+    // Of every pixel, from the rank to the outputs.
+    const double pixels = editor_.about(kernel).amount.flops / (2 * c * o * k);
+    const auto work = editing::plain_product_work({1, std::max(pixels, 1.0), o, rank},
+                                                  editor_.about(kernel).traits.precision);
     editor_.add(call.back(), Place::after,
-                {"second factor", share(time_of(call), rank * o), host_ns_});
+                {"second factor", work, share(time_of(call), rank * o), host_ns_});
   }
 
   editing::KernelEditor editor_;

@@ -135,7 +135,7 @@ class Grouper {
         const Cost cost = part == 1
                               ? product_cost(kernels, sum)
                               : editing::moved_share(sum, KernelClass::gather, 1 - redundant_);
-        editor_.replace(kernels, {names[part], cost, 0});
+        editor_.replace(kernels, {names[part], editing::fused_work(editor_, kernels), cost});
       }
     }
     triples.clear();

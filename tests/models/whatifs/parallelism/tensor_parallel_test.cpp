@@ -16,6 +16,9 @@ namespace foretrace::what_ifs {
 extern const WhatIfInfo parallel;
 extern const WhatIfInfo activation_checkpointing;
 extern const WhatIfInfo gradient_accumulation;
+extern const WhatIfInfo flash_attention;
+extern const WhatIfInfo kernel_fusion;
+extern const WhatIfInfo gist_encoding;
 }  // namespace foretrace::what_ifs
 
 using namespace foretrace;
@@ -187,4 +190,30 @@ TEST_CASE("tensor: generated text gathers its logits; shapes are needed and size
   CHECK(error_of(toy_transformer(), "32") == "tensor: got 32, expected a divisor of the 16 heads");
   CHECK(error_of(toy_transformer({.shapes = false}), "4").find("record_shapes=True") !=
         std::string::npos);
+}
+
+TEST_CASE("tensor: what another what-if put between products is divided, too") {
+  const Accelerator a100 = toy_accelerator();
+  const auto device_ns = [](const TaskGraph& graph) {
+    std::int64_t ns = 0;
+    for (std::size_t t = 0; t < graph.size(); ++t) {
+      const auto task = make_id<TaskId>(t);
+      if (graph.kind(task) == TaskKind::kernel) ns += graph.duration_ns(task);
+    }
+    return ns;
+  };
+  const TaskGraph whole = toy_transformer({.layers = 3, .eager = true});
+  const std::int64_t alone = device_ns(after(whole, parallel, tensor("8"), &a100));
+  const std::size_t exchanges =
+      tasks_named(after(whole, parallel, tensor("8"), &a100), "all-reduce of activations").size();
+  for (const WhatIfInfo* what_if :
+       {&what_ifs::flash_attention, &what_ifs::kernel_fusion, &what_ifs::gist_encoding}) {
+    CAPTURE(std::string(what_if->name));
+    const TaskGraph changed = after(whole, *what_if, {}, &a100);
+    const TaskGraph divided = after(changed, parallel, tensor("8"), &a100);
+    // It never costs more than dividing alone and all that it adds to the undivided run.
+    CHECK(device_ns(divided) <=
+          alone + std::max<std::int64_t>(0, device_ns(changed) - device_ns(whole)));
+    CHECK(tasks_named(divided, "all-reduce of activations").size() == exchanges);
+  }
 }
