@@ -42,6 +42,7 @@ class Reader {
   void read_requests();
   void read_generated(const ConfigValue& object);
   void read_rows(const ConfigValue& object);
+  void read_loop(ConfigFields& fields);
   void add_row(const scheduling::Cells& cells, std::size_t row);
   [[nodiscard]] ConfigFields inside(std::string_view key, const ConfigValue& object) const {
     return {object, where_, fields_.pointer_of(key)};
@@ -154,6 +155,15 @@ void Reader::read_limits() {
   fields_.take(inner.finish());
 }
 
+void Reader::read_loop(ConfigFields& fields) {
+  serving_.options.in_flight = optional_count(fields, "in_flight", most_requests, 0);
+  fields.optional_boolean("steady", serving_.is_steady);
+  if (serving_.is_steady && serving_.options.in_flight == 0) {
+    fields.mistake("steady", "stands alone, expected in_flight beside it");
+    serving_.is_steady = false;
+  }
+}
+
 void Reader::add_row(const scheduling::Cells& cells, std::size_t row) {
   scheduling::CellFields cell(cells, row);
   ServingRequest request;
@@ -180,7 +190,7 @@ void Reader::add_row(const scheduling::Cells& cells, std::size_t row) {
 
 void Reader::read_rows(const ConfigValue& object) {
   ConfigFields inner = inside("requests", object);
-  serving_.options.in_flight = optional_count(inner, "in_flight", most_requests, 0);
+  read_loop(inner);
   const auto cells = scheduling::table_of(inner, request_columns, serving_.files);
   fields_.take(inner.finish());
   if (!cells.ok()) return fields_.take(cells.error());
@@ -199,7 +209,7 @@ void Reader::read_generated(const ConfigValue& object) {
   const double spread = optional_within(inner, "spread", ParamType::number, 1, 0);
   double rate = 0;
   inner.optional_quantity("per_second", ParamType::number, rate);
-  serving_.options.in_flight = optional_count(inner, "in_flight", most_requests, 0);
+  read_loop(inner);
   const std::uint32_t groups = optional_count(inner, "prefix_groups", most_requests, 0);
   const std::uint32_t common =
       groups > 0 ? optional_count(inner, "prefix_tokens", most_request_tokens, 0) : 0;

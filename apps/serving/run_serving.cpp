@@ -35,7 +35,7 @@ ServingFigures figures_of(const Serving& serving, const Service& service) {
   ServingFigures figures;
   const auto done = static_cast<double>(first.size());
   double span = first.empty() ? 0 : seconds(end_ns - begin_ns);
-  if (serving.options.in_flight > 0) {
+  if (serving.is_steady) {
     // The requests around those that count work in the same time. With so many in flight at any
     // time their rate is that number over the mean latency (Little's law).
     const double all = std::accumulate(latency.begin(), latency.end(), 0.0);
@@ -82,7 +82,7 @@ void count(const Serving& serving, ServingAnswer& answer) {
 void surround_closed_loop(Serving& serving) {
   const std::size_t in_flight = serving.options.in_flight;
   const std::vector<ServingRequest> asked = serving.requests;
-  if (in_flight == 0 || asked.empty()) return;
+  if (!serving.is_steady || asked.empty()) return;
   std::vector<ServingRequest> all;
   for (std::size_t i = 0; i < in_flight; ++i) {
     ServingRequest request = asked[i % asked.size()];

@@ -40,6 +40,9 @@ struct Serving {
   ServiceOptions options;  ///< cache_blocks 0: as many as fit
   double memory_share = 0.9;
   std::vector<ServingRequest> requests;
+  /// With in_flight: figures are of the middle of a long run, not of one that begins with all of
+  /// them at once.
+  bool is_steady = false;
   std::size_t first_counted = 0;  ///< figures are about these requests only
   std::size_t counted = SIZE_MAX;
   ServiceLimits limits;
@@ -67,7 +70,7 @@ inline constexpr std::array<std::string_view, 5> request_columns = {
 /// accelerator, and its share of the memory.
 void adopt_engine(Serving& serving, ServingEngine engine,
                   std::shared_ptr<const Framework> framework);
-/// For a constant number of requests in flight: a round before the requests, whose members end one
+/// For a steady number of requests in flight: a round before the requests, whose members end one
 /// after the other, and a round behind them, so that those that count see a load that is even.
 void surround_closed_loop(Serving& serving);
 /// Pointers of `served` set, the cache as large as memory allows where nothing else is asked for.

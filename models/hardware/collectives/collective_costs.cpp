@@ -4,6 +4,7 @@
 #include <cmath>
 #include <optional>
 
+#include "models/hardware/collectives/carried_curve.h"
 #include "models/hardware/collectives/measured_curve.h"
 #include "models/hardware/collectives/nccl_model.h"
 #include "models/hardware/collectives/switch_aggregation.h"
@@ -43,6 +44,13 @@ double channels_used(const Cluster& cluster, const CollectiveCall& call) {
   return std::clamp(used, 1.0, static_cast<double>(cluster.channels));
 }
 
+/// What direct links between accelerators allow; where no ring goes through all, their host does.
+double rate_of_rings(const Cluster& cluster, std::uint32_t ranks) {
+  if (ranks >= cluster.ring_rates.size()) return HUGE_VAL;
+  const double rings = cluster.ring_rates[ranks];
+  return rings > 0 || !(cluster.host_link_bandwidth > 0) ? rings : cluster.host_link_bandwidth;
+}
+
 std::optional<CollectiveTime> by_regimes(const Cluster& cluster, const CollectiveCall& call) {
   if (call.group.nodes > 1 || cluster.regimes.empty()) return std::nullopt;
   const double n = call.group.ranks;
@@ -53,9 +61,9 @@ std::optional<CollectiveTime> by_regimes(const Cluster& cluster, const Collectiv
   for (const LocalRegime& regime : cluster.regimes) {
     if (regime.in_network && (!all_reduce || n <= 4)) continue;
     const double sent = regime.in_network ? call.bytes * (n + 1) / n : sent_bytes(call);
+    const double rate = std::min(regime.bandwidth, rate_of_rings(cluster, call.group.ranks));
     const double ns = regime.fixed_ns + half * regime.per_rank_ns * (n - 1) +
-                      regime.per_channel_ns * channels_used(cluster, call) +
-                      sent / regime.bandwidth * 1e9;
+                      regime.per_channel_ns * channels_used(cluster, call) + sent / rate * 1e9;
     if (ns < best.ns) best = {ns, Provenance::table, regime.name};
   }
   return best;
@@ -101,7 +109,10 @@ CollectiveTime modelled(const Cluster& cluster, const CollectiveCall& call, Boun
 /// by the switch of a node.
 CollectiveTime without_switches(const Cluster& cluster, const CollectiveCall& call, Bound bound) {
   const auto measured = measured_time(cluster, call);
-  if (!measured.has_value()) return modelled(cluster, call, bound);
+  if (!measured.has_value()) {
+    const auto carried = carried_time(cluster, call);
+    return carried.has_value() ? *carried : modelled(cluster, call, bound);
+  }
   const double first = first_measured(cluster, call);
   if (call.bytes >= first) return *measured;
   // Below what was measured the model's slope counts, beginning at the first point.
@@ -119,7 +130,8 @@ AllToAllRates all_to_all_rates(const Cluster& cluster, const Placement& group, b
                                Bound bound) {
   AllToAllRates rates;
   rates.fixed_ns = all_to_all_local_ns;
-  rates.local = cluster.link_bandwidth * nccl_nvlink_share * all_to_all_local_share;
+  const double links = cluster.generation == Generation::other ? 1 : nccl_nvlink_share;
+  rates.local = cluster.link_bandwidth * links * all_to_all_local_share;
   if (group.nodes <= 1) return rates;
   const Ranged& range = cluster.network.efficiency;
   const double rails = keeps_rails ? all_to_all_network_share : cross_rail_share;

@@ -6,30 +6,22 @@
 namespace foretrace {
 namespace {
 
-const MeasuredCurve* find_curve(const Cluster& cluster, const CollectiveCall& call,
-                                CollectiveKind kind) {
+const MeasuredCurve* find_curve(const Cluster& cluster, const CollectiveCall& call) {
   const auto found =
       std::find_if(cluster.curves.begin(), cluster.curves.end(), [&](const MeasuredCurve& curve) {
-        return curve.kind == kind && curve.ranks == call.group.ranks &&
+        return curve.kind == call.kind && curve.ranks == call.group.ranks &&
                curve.nodes == call.group.nodes;
       });
   return found == cluster.curves.end() ? nullptr : &*found;
 }
 
-// A curve of a group that has the network to itself says nothing about groups that share it.
+}  // namespace
+
 bool shares_network(const Cluster& cluster, const CollectiveCall& call) {
   if (call.group.nodes <= 1) return false;
   const Placement alone = place_alone(cluster, call.group.nodes, call.group.per_node);
   return call.group.nics < 0.999 * alone.nics;
 }
-
-// An all-reduce inside a node is a scatter and a gather of the same bytes.
-bool is_half(const CollectiveCall& call) {
-  return call.group.nodes <= 1 &&
-         (call.kind == CollectiveKind::all_gather || call.kind == CollectiveKind::reduce_scatter);
-}
-
-}  // namespace
 
 double curve_ns(const MeasuredCurve& curve, double bytes) {
   if (!(bytes > curve.bytes.front())) return curve.ns.front();
@@ -42,24 +34,26 @@ double curve_ns(const MeasuredCurve& curve, double bytes) {
 }
 
 double first_measured(const Cluster& cluster, const CollectiveCall& call) {
-  const MeasuredCurve* curve = find_curve(cluster, call, call.kind);
-  if (curve == nullptr && is_half(call))
-    curve = find_curve(cluster, call, CollectiveKind::all_reduce);
+  const MeasuredCurve* curve = find_curve(cluster, call);
   return curve == nullptr ? 0 : curve->bytes.front();
+}
+
+double time_on_links(const Cluster& cluster, const CollectiveCall& call) {
+  if (call.group.nodes > 1 || !(cluster.link_bandwidth > 0)) return 0;
+  const double n = call.group.ranks;
+  const bool adds_up =
+      call.kind == CollectiveKind::all_reduce && cluster.links == NodeLinks::nvswitch &&
+      (cluster.generation == Generation::hopper || cluster.generation == Generation::blackwell);
+  const double sent = adds_up ? call.bytes * (n + 1) / n : sent_bytes(call);
+  return sent / cluster.link_bandwidth * 1e9;
 }
 
 std::optional<CollectiveTime> measured_time(const Cluster& cluster, const CollectiveCall& call) {
   if (cluster.curves.empty() || shares_network(cluster, call)) return std::nullopt;
-  if (const MeasuredCurve* curve = find_curve(cluster, call, call.kind)) {
-    return CollectiveTime{curve_ns(*curve, call.bytes), Provenance::table, "measured curve"};
-  }
-  const bool half =
-      call.kind == CollectiveKind::all_gather || call.kind == CollectiveKind::reduce_scatter;
-  if (!half || call.group.nodes > 1) return std::nullopt;
-  const MeasuredCurve* curve = find_curve(cluster, call, CollectiveKind::all_reduce);
+  const MeasuredCurve* curve = find_curve(cluster, call);
   if (curve == nullptr) return std::nullopt;
-  return CollectiveTime{curve_ns(*curve, call.bytes) / 2, Provenance::table,
-                        "half of a measured all-reduce"};
+  const double ns = std::max(curve_ns(*curve, call.bytes), time_on_links(cluster, call));
+  return CollectiveTime{ns, Provenance::table, "measured curve"};
 }
 
 }  // namespace foretrace

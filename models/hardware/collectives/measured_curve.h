@@ -13,8 +13,15 @@ namespace foretrace {
 /// Smallest size that the curve of this collective has; 0: no curve.
 [[nodiscard]] double first_measured(const Cluster& cluster, const CollectiveCall& call);
 
-/// The curve of this collective, number of ranks and nodes, if the machine has one. A scatter or
-/// gather without a curve of its own has half of the all-reduce's inside a node.
+/// A curve of a group that has the network to itself says nothing about groups that share it.
+[[nodiscard]] bool shares_network(const Cluster& cluster, const CollectiveCall& call);
+
+/// Inside a node: what a rank sends passes its links once. Switches that add up get every byte once
+/// and send the sum back. 0 between nodes, and where the links are not known.
+[[nodiscard]] double time_on_links(const Cluster& cluster, const CollectiveCall& call);
+
+/// The curve of this collective, number of ranks and nodes, if the machine has one. Points
+/// that would be faster than the links are set aside.
 [[nodiscard]] std::optional<CollectiveTime> measured_time(const Cluster& cluster,
                                                           const CollectiveCall& call);
 

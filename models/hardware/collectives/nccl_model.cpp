@@ -63,6 +63,12 @@ std::size_t column_of(const Placement& group) {
   return group.nodes <= 1 ? 0 : group.nodes == 2 ? 1 : 2;
 }
 
+// Links that are not NVLink have the rate of their data sheet, and no search tries steps of it.
+bool has_nvlink(const Cluster& cluster) {
+  return cluster.generation != Generation::other &&
+         (cluster.links == NodeLinks::nvswitch || cluster.links == NodeLinks::mesh);
+}
+
 double speed_below(Generation generation, double limit) {
   const auto largest = [limit](const auto& speeds) {
     const auto found = std::find_if(speeds.begin(), speeds.end(),
@@ -74,8 +80,8 @@ double speed_below(Generation generation, double limit) {
     case Generation::hopper: return largest(hopper_speeds);
     case Generation::blackwell: return largest(blackwell_speeds);
     case Generation::volta:
-    case Generation::ampere:
-    case Generation::other: return largest(ampere_speeds);
+    case Generation::ampere: return largest(ampere_speeds);
+    case Generation::other: return limit;
   }
   return limit;
 }
@@ -183,7 +189,8 @@ std::optional<double> nvls_us(const Question& q) {
   double latency = nvls_base;
   if (q.group.nodes > 1) {
     const double between = q.channels.nvls * (q.group.nodes == 2 ? 2 : 1);
-    per_channel = std::min({per_channel, between, nvls_tree_most[row][column_of(q.group)]});
+    const double inside = 2 * q.channels.links / count * nvls_efficiency[row];
+    per_channel = std::min({per_channel, between, inside, nvls_tree_most[row][column_of(q.group)]});
     latency +=
         2 * std::floor(std::log2(q.nodes())) * network_us(q, nvls_tree_network, Protocol::ll);
   }
@@ -200,10 +207,11 @@ std::string_view to_string(Algorithm algorithm) {
 
 Channels find_channels(const Cluster& cluster, const Placement& group) {
   const Generation generation = cluster.generation;
-  const bool nvlink = cluster.links == NodeLinks::nvswitch || cluster.links == NodeLinks::mesh;
+  const bool nvlink = has_nvlink(cluster);
   const double links =
       cluster.link_bandwidth * 1e-9 * (nvlink ? nvlink_share[row_of(generation)] : 1.0);
   Channels channels;
+  channels.links = links;
   if (group.nodes <= 1) {
     // The search fills the links of an accelerator with channels of equal speed.
     const double speed = generation == Generation::hopper      ? 30

@@ -21,6 +21,7 @@ struct Channels {
   double ring = 0;         ///< of a ring, inside and between nodes
   double tree_inside = 0;  ///< of a tree inside a node (counts for two nodes at most)
   double between = 0;      ///< between nodes
+  double links = 0;        ///< of one accelerator inside its node, all channels together
   double nvls = 0;         ///< of the multicast of a switch; 0: none
 };
 

@@ -12,6 +12,7 @@
 #include "models/hardware/catalogue/read_figures.h"
 #include "models/hardware/networks/changed_cluster.h"
 #include "models/hardware/networks/cluster_import.h"
+#include "models/hardware/networks/lanes.h"
 #include "models/hardware/networks/read_curves.h"
 #include "sim/core/config.h"
 #include "sim/core/params.h"
@@ -130,6 +131,7 @@ void read_node(ConfigFields& fields, Cluster& cluster) {
   cluster.torus_links = optional_count(inner, "torus_links", 64, 0);
   cluster.channels = optional_count(inner, "channels", 1024, 0);
   inner.optional_quantity("host_link_bandwidth", ParamType::bandwidth, cluster.host_link_bandwidth);
+  cluster.ring_rates = ring_rates(read_lanes(inner, cluster.node_accelerators));
   read_regimes(inner, cluster.regimes);
   read_tiers(inner, cluster);
   const bool alone = cluster.links == NodeLinks::none;

@@ -133,7 +133,9 @@ struct Cluster {
   double link_bandwidth = 0;      ///< B/s of one accelerator, one direction, all links together
   double link_latency_ns = 0;     ///< of a message between two accelerators of a node
   std::uint32_t torus_links = 0;  ///< torus: links of a chip (4 or 6); link_bandwidth is of all
-  std::uint32_t channels = 0;     ///< of a collective inside a node at most; 0: not counted
+  /// Nodes of direct links: B/s of all rings that these allow, by accelerators; 0: there is none.
+  std::vector<double> ring_rates;
+  std::uint32_t channels = 0;  ///< of a collective inside a node at most; 0: not counted
   std::vector<LocalRegime> regimes;
   Network network;
   TierNetwork tier_network;        ///< has the last word where it has tiers

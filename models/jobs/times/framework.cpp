@@ -81,6 +81,17 @@ void read_slowdown(ConfigFields& fields, std::string_view key, Ranged& out) {
                                   out.low));
 }
 
+void read_step_host(ConfigFields& fields, StepHost& host) {
+  const ConfigValue* object = fields.optional_object("host_per_step");
+  if (object == nullptr) return;
+  ConfigFields inner(*object, fields.file(), fields.pointer_of("host_per_step"));
+  const auto read = [&inner](std::string_view key) {
+    return optional_within(inner, key, ParamType::time, longest_time_ns, 0);
+  };
+  host = {read("fixed"), read("per_sequence"), read("tensor")};
+  fields.take(inner.finish());
+}
+
 void read_overlap(ConfigFields& fields, Framework& framework) {
   const ConfigValue* object = fields.object("overlap");
   if (object == nullptr) return;
@@ -137,6 +148,7 @@ Result<Framework> framework_from(const ConfigValue& root, const std::string& pat
   fields.text("product", framework.product);
   read_kernels(fields, framework.kernels);
   read_ranged(fields, "host_per_kernel", ParamType::time, framework.host_kernel_ns);
+  read_step_host(fields, framework.step_host);
   read_parameters(fields, framework);
   read_overlap(fields, framework);
   fields.optional_boolean("scatters_sends", framework.scatters_sends);

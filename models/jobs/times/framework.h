@@ -15,11 +15,23 @@
 
 namespace foretrace {
 
+/// Of a step that writes tokens, beside the device's work: scheduling, sampling, preparing inputs.
+struct StepHost {
+  double fixed_ns = 0;
+  double per_sequence_ns = 0;  ///< that runs
+  double tensor_ns = 0;        ///< where several ranks divide the layers
+
+  [[nodiscard]] double of(double sequences, double tensor) const {
+    return fixed_ns + per_sequence_ns * sequences + (tensor > 1 ? tensor_ns : 0);
+  }
+};
+
 struct Framework {
   std::string name;     ///< file stem
   std::string product;  ///< for people
   KernelSet kernels;
   Ranged host_kernel_ns{0, 0, 0};  ///< of the host per kernel that it launches; 0: never limits
+  StepHost step_host;
 
   double update_bytes = 28;   ///< read and written per parameter by the optimizer step
   double update_kernels = 0;  ///< per parameter tensor that the host launches for it; 0: few in all

@@ -102,11 +102,11 @@ TEST_CASE("serving: the ends of the range lie around the prediction, and limits 
   CHECK(answer.high.token_s.mean > answer.figures.token_s.mean);
 }
 
-TEST_CASE("serving: a constant load begins evenly and counts only what was asked for") {
+TEST_CASE("serving: a steady load begins evenly and counts only what was asked for") {
   const auto read =
       parse_serving(*foretrace::test::shipped(),
                     document(R"("accelerator": "h100_sxm", "requests": {"generate": {"requests": 16,
-                  "in_flight": 4, "input_tokens": 100, "output_tokens": 40}})"),
+                  "in_flight": 4, "steady": true, "input_tokens": 100, "output_tokens": 40}})"),
                     "mine.json");
   REQUIRE_MESSAGE(read.ok(), read.error().message);
   CHECK(read->requests.size() == 4 + 16 + 4);
@@ -115,7 +115,38 @@ TEST_CASE("serving: a constant load begins evenly and counts only what was asked
   CHECK(run_serving(*read, false).done == 16);
 }
 
-TEST_CASE("serving: the rate of a constant load does not change with the number of rounds") {
+TEST_CASE("serving: a load of so many at any time begins with all of them, as benchmarks do") {
+  const auto figures = [](const char* load) {
+    const auto read = parse_serving(
+        *foretrace::test::shipped(),
+        document(
+            std::string(R"("accelerator": "h100_sxm", "requests": {"generate": {"requests": 128,
+                 "input_tokens": 2000, "output_tokens": 50, )") +
+            load + "}}"),
+        "mine.json");
+    REQUIRE_MESSAGE(read.ok(), read.error().message);
+    const auto answer = run_serving(*read, false);
+    CHECK(answer.done == 128);
+    return answer.figures;
+  };
+  const auto at_once = figures(R"("in_flight": 32)");
+  const auto steady = figures(R"("in_flight": 32, "steady": true)");
+  const auto alone = figures(R"("in_flight": 1)");
+  // The last of the first 32 prompts waits for those before it.
+  CHECK(at_once.first_token_s.most > 20 * alone.first_token_s.mean);
+  CHECK(at_once.first_token_s.most > 1.5 * at_once.first_token_s.mean);
+  CHECK(at_once.first_token_s.mean > 2 * steady.first_token_s.mean);
+  const auto read = parse_serving(*foretrace::test::shipped(),
+                                  document(R"("accelerator": "h100_sxm", "requests": {"generate": {
+                 "requests": 4, "per_second": 1, "input_tokens": 9, "output_tokens": 5,
+                 "steady": true}})"),
+                                  "mine.json");
+  REQUIRE_FALSE(read.ok());
+  CHECK(read.error().message ==
+        "mine.json: /requests/generate/steady: stands alone, expected in_flight beside it");
+}
+
+TEST_CASE("serving: the rate of a steady load does not change with the number of rounds") {
   const auto rates = [](const std::string& requests) {
     const auto read = parse_serving(
         *foretrace::test::shipped(),
@@ -124,9 +155,10 @@ TEST_CASE("serving: the rate of a constant load does not change with the number 
     return run_serving(*read, false).figures;
   };
   const auto generated = [&rates](const std::string& requests) {
-    return rates(R"("generate": {"in_flight": 8, "input_tokens": 200, "output_tokens": 100,
+    return rates(
+        R"("generate": {"in_flight": 8, "steady": true, "input_tokens": 200, "output_tokens": 100,
                                  "requests": )" +
-                 requests + "}");
+        requests + "}");
   };
   const auto one_round = generated("8");
   const auto many = generated("160");
@@ -137,7 +169,8 @@ TEST_CASE("serving: the rate of a constant load does not change with the number 
   std::string rows;
   for (int i = 0; i < 8; ++i) rows += i == 0 ? "[200, 100]" : ", [200, 100]";
   const auto listed = rates(
-      R"("in_flight": 8, "columns": ["input_tokens", "output_tokens"], "rows": [)" + rows + "]");
+      R"("in_flight": 8, "steady": true, "columns": ["input_tokens", "output_tokens"], "rows": [)" +
+      rows + "]");
   CHECK(listed.output_tokens_per_s == doctest::Approx(one_round.output_tokens_per_s));
 }
 

@@ -24,7 +24,9 @@ Result<Answer> of_sequences(const Question& question, TableInputs& inputs) {
   const RangedSeconds& s = question.point.is == "prompt"  ? time.prompt
                            : question.point.is == "token" ? time.token
                                                           : time.total;
-  return Answer{.figure = {s.typical, s.low, s.high}};
+  Answer answer{.figure = {s.typical, s.low, s.high}};
+  FORETRACE_TRY(answer.law, law_of_sequences(question.run, question.point.is, inputs));
+  return answer;
 }
 
 Result<Answer> of_operation(const Question& question, TableInputs& inputs) {
@@ -36,7 +38,11 @@ Result<Answer> of_operation(const Question& question, TableInputs& inputs) {
   }
   if (is == "collective") {
     FORETRACE_TRY(const auto one, predict_collective(question.run, question.measured, inputs));
-    return Answer{.figure = one.us, .group = one.size, .is_fitted = one.is_fitted};
+    return Answer{.figure = one.us,
+                  .group = one.size,
+                  .is_fitted = one.is_fitted,
+                  .left_out = one.left_out,
+                  .law = one.law};
   }
   FORETRACE_TRY(const auto one, predict_exchange(question.run, is == "exchange_rate", inputs));
   return Answer{.figure = one};
@@ -61,6 +67,7 @@ Result<Answer> Answers::of_step(const Question& question, MapRow& row) {
                 .memory_bytes = step.memory_bytes,
                 .device_bytes = static_cast<double>(scenario.cluster->accelerator.memory_bytes)};
   const PointMap& point = question.point;
+  if (point.is == "time") answer.law = arithmetic_law(scenario);
   if (point.is == "forward") {
     FORETRACE_TRY(const auto share, forward_share(scenario));
     answer.figure = answer.figure.times(share);
@@ -70,6 +77,7 @@ Result<Answer> Answers::of_step(const Question& question, MapRow& row) {
   } else if (point.is == "rate") {
     FORETRACE_TRY(const auto amount, calculate(point.amount, row.numbers));
     answer.figure = rate_of(amount, step.seconds);
+    answer.law = arithmetic_law(scenario).as_rate(amount);
   }
   return answer;
 }

@@ -6,6 +6,7 @@
 #include <string>
 
 #include "tests/validation/maps/figure.h"
+#include "tests/validation/maps/law.h"
 #include "tests/validation/maps/map_row.h"
 #include "tests/validation/maps/served.h"
 #include "tests/validation/maps/training.h"
@@ -17,7 +18,9 @@ struct Answer {
   std::string group{};  ///< where the map states none
   bool is_fitted =
       false;  ///< constants are from this row: it says nothing about how right they are
-  double memory_bytes = 0;  ///< of a step: of the fullest stage
+  std::optional<Figure> left_out{};  ///< where nothing measured of this kind may be used
+  Law law{};                         ///< of the figure, before amounts
+  double memory_bytes = 0;           ///< of a step: of the fullest stage
   double device_bytes = 0;
 };
 

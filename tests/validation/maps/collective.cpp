@@ -50,13 +50,32 @@ Result<CollectiveCall> call_of(const ConfigValue& object, const Cluster& cluster
   const double nodes = numbers.count("nodes", most_nodes);
   const double per_node = numbers.count("per_node", most_of_node);
   const double bytes = numbers.number("bytes", 1, most_bytes);
+  const double known_nodes = numbers.count_or("most_nodes", cluster.nodes, most_nodes);
   FORETRACE_TRY(numbers.status());
+  if (nodes > known_nodes) {
+    return Error{ErrorCode::not_found, fmt::format("got {} nodes, expected at most {}: nothing "
+                                                   "says what joins more of this machine",
+                                                   nodes, known_nodes)};
+  }
   CollectiveCall call;
   call.kind = kind;
   call.bytes = bytes;
   call.group =
       place_alone(cluster, static_cast<std::uint32_t>(nodes), static_cast<std::uint32_t>(per_node));
   return call;
+}
+
+Figure timed(const Cluster& cluster, const CollectiveCall& call) {
+  const auto us = [&](Bound bound) { return collective_time(cluster, call, bound).ns * 1e-3; };
+  const double predicted = us(Bound::point);
+  // Held-back rows: nine of ten lie within 15 % of a curve; elsewhere the network decides.
+  return {predicted, std::min(0.87 * predicted, us(Bound::optimistic)),
+          std::max(1.15 * predicted, us(Bound::pessimistic))};
+}
+
+Cluster without_curves(Cluster cluster, CollectiveKind kind) {
+  std::erase_if(cluster.curves, [kind](const MeasuredCurve& curve) { return curve.kind == kind; });
+  return cluster;
 }
 
 }  // namespace
@@ -70,13 +89,10 @@ Result<CollectivePrediction> predict_collective(const ConfigValue& run, double m
   }
   FORETRACE_TRY(const auto cluster, inputs.cluster(name->text));
   FORETRACE_TRY(const auto call, call_of(*object, *cluster));
-  const auto us = [&](Bound bound) { return collective_time(*cluster, call, bound).ns * 1e-3; };
-  const double predicted = us(Bound::point);
-  // Held-back rows: nine of ten lie within 15 % of a curve; elsewhere the network decides.
-  const double low = std::min(0.87 * predicted, us(Bound::optimistic));
-  const double high = std::max(1.15 * predicted, us(Bound::pessimistic));
-  return CollectivePrediction{
-      {predicted, low, high}, size_class(call.bytes), is_in_a_curve(*cluster, call, measured_us)};
+  return CollectivePrediction{timed(*cluster, call),
+                              timed(without_curves(*cluster, call.kind), call),
+                              links_law(*cluster, call), size_class(call.bytes),
+                              is_in_a_curve(*cluster, call, measured_us)};
 }
 
 }  // namespace foretrace::validation

@@ -4,12 +4,15 @@
 #include <string>
 
 #include "tests/validation/maps/figure.h"
+#include "tests/validation/maps/law.h"
 #include "tests/validation/tables/tables.h"
 
 namespace foretrace::validation {
 
 struct CollectivePrediction {
   Figure us;
+  Figure left_out;  ///< of the machine without measured curves of this collective
+  Law law;
   std::string size;  ///< the class of its size
   /// A measured curve of the machine's file holds the row: it says nothing about how well the file
   /// predicts.

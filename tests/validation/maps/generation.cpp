@@ -1,5 +1,6 @@
 #include "tests/validation/maps/generation.h"
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -31,9 +32,12 @@ Result<Scenario> served_scenario(const ConfigValue& served, TableInputs& inputs)
   return scenario;
 }
 
-}  // namespace
+struct Asked {
+  Scenario scenario;
+  GenerationRequest request;
+};
 
-Result<GenerationTime> predict_generation(const ConfigValue& run, TableInputs& inputs) {
+Result<Asked> asked_of(const ConfigValue& run, TableInputs& inputs) {
   const ConfigValue* const served = run.find("served");
   const ConfigValue* const asked = run.find("request");
   if (served == nullptr || asked == nullptr) {
@@ -45,8 +49,29 @@ Result<GenerationTime> predict_generation(const ConfigValue& run, TableInputs& i
   request.prompt = numbers.count("prompt", most_tokens);
   request.output = numbers.count("output", most_tokens);
   FORETRACE_TRY(numbers.status());
-  FORETRACE_TRY(const auto scenario, served_scenario(*served, inputs));
-  return time_generation(scenario, request);
+  FORETRACE_TRY(auto scenario, served_scenario(*served, inputs));
+  return Asked{std::move(scenario), request};
+}
+
+}  // namespace
+
+Result<GenerationTime> predict_generation(const ConfigValue& run, TableInputs& inputs) {
+  FORETRACE_TRY(const auto asked, asked_of(run, inputs));
+  return time_generation(asked.scenario, asked.request);
+}
+
+Result<Law> law_of_sequences(const ConfigValue& run, std::string_view is, TableInputs& inputs) {
+  FORETRACE_TRY(auto asked, asked_of(run, inputs));
+  const GenerationRequest& request = asked.request;
+  asked.scenario.job.pass = Pass::prefill;
+  asked.scenario.job.length = asked.scenario.job.keys = request.prompt;
+  FORETRACE_TRY(const auto scenario, complete_scenario(std::move(asked.scenario)));
+  const Law prompt = prompt_law(scenario, request.sequences * request.prompt);
+  if (is == "prompt") return prompt;
+  // Some may wait for memory: keys of one sequence are read at least.
+  const Law token = reading_law(scenario, 1, request.prompt);
+  if (is == "token") return token;
+  return Law{token.says, token.least * std::max(0.0, request.output - 1) + prompt.least};
 }
 
 }  // namespace foretrace::validation

@@ -44,6 +44,13 @@ Result<RangedSeconds> time_pass(const Scenario& scenario, Pass pass, double sequ
                        static_cast<double>(step.high_ns) * seconds};
 }
 
+/// With what the engine's host does between two steps, while the device waits.
+RangedSeconds with_host(RangedSeconds step, const Scenario& scenario, double sequences) {
+  const double host = scenario.framework->step_host.of(sequences, scenario.job.plan.tensor) * 1e-9;
+  step += {host, host, host};
+  return step;
+}
+
 /// Mean of a decoding step while the keys grow from `first` to `last`: attention reads as many as
 /// there are, so the time is nearly linear in them (Simpson's rule).
 Result<RangedSeconds> mean_token(const Scenario& scenario, double sequences, double first,
@@ -97,7 +104,7 @@ Result<Wave> time_wave(const Scenario& scenario, const GenerationRequest& reques
   // Reading the prompts gives the first token.
   FORETRACE_TRY(auto token, mean_token(scenario, sequences, request.prompt + 1,
                                        request.prompt + request.output - 1));
-  return Wave{prompt, token};
+  return Wave{with_host(prompt, scenario, sequences), with_host(token, scenario, sequences)};
 }
 
 }  // namespace

@@ -56,6 +56,23 @@ TEST_CASE("generation: a token reads all weights, a prompt of one wave is read o
   CHECK(one.total.high > one.total.typical);
 }
 
+TEST_CASE("generation: the host of an engine takes its time for every step and running sequence") {
+  for (const std::uint32_t tensor : {1U, 4U}) {
+    Scenario scenario = served("llama2_7b", tensor);
+    const GenerationRequest request{16, 128, 128, 0.9};
+    const GenerationTime device = timed(scenario, request);
+    Framework framework = *scenario.framework;
+    framework.step_host = {0.1e6, 0.07e6, 1e6};
+    scenario.framework = std::make_shared<const Framework>(framework);
+    const GenerationTime whole = timed(scenario, request);
+    const double host = 0.1e-3 + 16 * 0.07e-3 + (tensor > 1 ? 1e-3 : 0);
+    CHECK(whole.token.typical - device.token.typical == doctest::Approx(host));
+    CHECK(whole.token.low - device.token.low == doctest::Approx(host));
+    CHECK(whole.prompt.typical - device.prompt.typical == doctest::Approx(host));
+    CHECK(whole.total.typical - device.total.typical == doctest::Approx(128 * host));
+  }
+}
+
 TEST_CASE("generation: longer outputs, larger batches and fewer devices take longer") {
   const auto total = [](std::uint32_t tensor, double sequences, double length) {
     return timed(served("llama2_7b", tensor), {sequences, length, length, 0.9}).total.typical;

@@ -15,11 +15,14 @@ namespace foretrace::validation {
 namespace {
 
 constexpr std::string_view fitted = "fitted";
+constexpr std::string_view left_out = "left_out";
 
 /// A point, and which of the results it belongs to.
 struct Placed {
   TablePoint point;
   std::string result;
+  std::optional<Figure> left_out{};
+  std::string beyond{};  ///< what law the prediction breaks
 };
 
 Result<double> calculated(const std::string& expression, double otherwise, const MapRow& row) {
@@ -129,12 +132,27 @@ class Predictor {
       if (is_asked.ok() && !*is_asked) continue;
       auto predicted = is_asked.ok() ? best_of(point, i, *row) : Result<Placed>(is_asked.error());
       if (predicted.ok()) {
-        result_of(predicted->result, results).points.push_back(std::move(predicted->point));
+        place(*std::move(predicted), results);
       } else if (predicted.error().message != last) {
         last = predicted.error().message;
         result_of(point.result, results).skipped.push_back({i, last});
       }
     }
+  }
+
+  void place(Placed placed, std::vector<TableResult>& results) {
+    if (!placed.beyond.empty()) {
+      results.front().notes.push_back(
+          fmt::format("row {}: beyond a law: {}", placed.point.row, placed.beyond));
+    }
+    if (placed.left_out.has_value() && map_.has_result(left_out)) {
+      TablePoint point = placed.point;
+      point.predicted = placed.left_out->value;
+      point.low = placed.left_out->low;
+      point.high = placed.left_out->high;
+      result_of(left_out, results).points.push_back(std::move(point));
+    }
+    result_of(placed.result, results).points.push_back(std::move(placed.point));
   }
 
   Result<bool> asks(const PointMap& point, std::size_t i, const MapRow& row) const {
@@ -169,6 +187,9 @@ class Predictor {
     FORETRACE_TRY(const auto measured, calculated(point.measured, figure * point.unit, row));
     FORETRACE_TRY(const auto answer, answer_of(point, i, measured, row));
     const Figure& predicted = answer.figure;
+    if (answer.law.forbids(measured)) {
+      return Error{ErrorCode::no_match, "set aside: measured " + answer.law.told(measured)};
+    }
     TablePoint placed{i,
                       point.as.empty() ? point.column : point.as,
                       predicted.value,
@@ -179,7 +200,9 @@ class Predictor {
     if (!point.group.empty()) {
       FORETRACE_TRY(placed.group, filled_text(point.group, row));
     }
-    return Placed{std::move(placed), answer.is_fitted ? std::string(fitted) : point.result};
+    return Placed{
+        std::move(placed), answer.is_fitted ? std::string(fitted) : point.result, answer.left_out,
+        answer.law.forbids(predicted.value) ? answer.law.told(predicted.value) : std::string()};
   }
 
   Result<Answer> answer_of(const PointMap& point, std::size_t i, double measured, MapRow& row) {
@@ -198,10 +221,12 @@ class Predictor {
       // What both are off by cancels.
       const double ratio = answer.figure.value / base.figure.value;
       answer.figure = {ratio, ratio, ratio};
+      answer.law = {};
     }
     if (point.is == "rate") return answer;
     FORETRACE_TRY(const auto amount, calculated(point.amount, 1, row));
     answer.figure = answer.figure.times(amount);
+    answer.law.least *= amount;
     return answer;
   }
 

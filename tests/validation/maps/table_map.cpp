@@ -234,6 +234,11 @@ void merge(ConfigValue& into, const ConfigValue& patch) {
   }
 }
 
+bool TableMap::has_result(std::string_view name) const {
+  return std::any_of(results.begin(), results.end(),
+                     [name](const ResultMap& result) { return result.name == name; });
+}
+
 const std::pair<std::string, ConfigValue>* TableMap::of(std::string_view table_id) const {
   const auto found = std::find_if(tables.begin(), tables.end(), [table_id](const auto& table) {
     return is_meant(table.first, table_id);

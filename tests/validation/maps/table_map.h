@@ -112,6 +112,7 @@ struct TableMap {
   std::vector<PointMap> points{};
   std::vector<ResultMap> results{};
 
+  [[nodiscard]] bool has_result(std::string_view name) const;
   /// Null: none of its tables has this id.
   [[nodiscard]] const std::pair<std::string, ConfigValue>* of(std::string_view table_id) const;
 };

@@ -137,8 +137,9 @@ TEST_CASE("tables: inference, TPUs and networks of other layers are predicted fo
     MESSAGE("skipped: no tables at " << validation);
     return;
   }
-  // The bounds are what the tables give, and a little. No constant is from these tables; that of
-  // the GPT-3 layer is from the machine whose products the A100's costs were fitted to.
+  // The bounds are what the tables give, and a little. No constant is from these tables but the
+  // host of vLLM, which is from its rows of llm_inference_bench; that of the GPT-3 layer is from
+  // the machine whose products the A100's costs were fitted to.
   struct Expected {
     const char* table;
     std::size_t points;
@@ -146,7 +147,8 @@ TEST_CASE("tables: inference, TPUs and networks of other layers are predicted fo
   };
   for (const Expected one :
        {Expected{"llm_inference_bench", 491, 0.20}, Expected{"llm_inference_tp_pp", 319, 0.12},
-        Expected{"llm_inference_splitwise", 152, 0.33},
+        // One prompt of 152 would need more than the peak: it is set aside.
+        Expected{"llm_inference_splitwise", 151, 0.25},
         Expected{"fastertransformer_gptj_a100", 6, 0.10},
         Expected{"alpaserve_pipeline_inference", 6, 0.15},
         Expected{"gpt3_layer_tp4_prefill_a100_llmcompass", 12, 0.10},

@@ -1,6 +1,7 @@
 #include "models/hardware/collectives/collective_costs.h"
 
 #include <cmath>
+#include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -114,4 +115,57 @@ TEST_CASE("collectives: groups that share ports are slower than one that has the
                             .ns;
   CHECK(shared == doctest::Approx(ns(cluster, CollectiveKind::all_reduce, 1e9, 16, 1)));
   CHECK(shared > 5 * ns(cluster, CollectiveKind::all_reduce, 1e9, 16, 8));
+}
+
+TEST_CASE("collectives: no bus is faster than the links, on any shipped machine") {
+  for (const std::string& name : foretrace::cluster_names(*foretrace::test::shipped())) {
+    const Cluster cluster = find_cluster(*foretrace::test::shipped(), name).value();
+    if (!cluster.tier_network.tiers.empty() || cluster.node_accelerators < 2) continue;
+    for (const CollectiveKind kind :
+         {CollectiveKind::all_gather, CollectiveKind::reduce_scatter, CollectiveKind::all_to_all,
+          CollectiveKind::broadcast, CollectiveKind::send}) {
+      for (std::uint32_t n = 2; n <= cluster.node_accelerators; ++n) {
+        for (double bytes = 1 << 20; bytes < 2e11; bytes *= 5) {
+          const CollectiveCall call = {kind, bytes, place_alone(cluster, 1, n)};
+          CAPTURE(name);
+          CAPTURE(to_string(kind));
+          CAPTURE(n);
+          CAPTURE(bytes);
+          CHECK(sent_bytes(call) / collective_time(cluster, call).ns * 1e9 <=
+                cluster.link_bandwidth);
+        }
+      }
+    }
+  }
+}
+
+TEST_CASE("collectives: racks that are joined have no faster bus than one of them") {
+  // What the switches of a rack add up passes the links of an accelerator once up and once down.
+  const Cluster racks = find_cluster(*foretrace::test::shipped(), "gb200_nvl72").value();
+  for (const std::uint32_t nodes : {2U, 3U, 20U}) {
+    const CollectiveCall call = {CollectiveKind::all_reduce, 1.6e10, place_alone(racks, nodes, 72)};
+    const double ns_taken = collective_time(racks, call).ns;
+    CHECK(call.bytes / ns_taken * 1e9 <= racks.link_bandwidth);
+    CHECK(ns_taken > ns(racks, CollectiveKind::all_reduce, 1.6e10, 1, 72) * 0.75);
+  }
+}
+
+TEST_CASE("collectives: a gather has the rate of the ring, whatever sums the switch makes") {
+  // nccl-tests of 8 H100, 8 GiB: 21.0 ms for an all-gather, 31.2 ms for an all-reduce that the
+  // switches add up. Half of the latter would be 481 GB/s over links of 450.
+  const Cluster cluster = find_cluster(*foretrace::test::shipped(), "dgx_h100").value();
+  constexpr double bytes = 8. * (1 << 30);
+  const double gathered = ns(cluster, CollectiveKind::all_gather, bytes, 1, 8);
+  CHECK(gathered == doctest::Approx(bytes * 7 / 8 / 363).epsilon(0.01));
+  CHECK(gathered == ns(cluster, CollectiveKind::reduce_scatter, bytes, 1, 8));
+  CHECK(gathered > 1.2 * ns(cluster, CollectiveKind::all_reduce, bytes, 1, 8) / 2);
+}
+
+TEST_CASE("collectives: links that are not NVLink have the rate of their data sheet") {
+  Cluster cluster = find_cluster(*foretrace::test::shipped(), "mi300x_x8").value();
+  const auto channels = foretrace::nccl::find_channels(cluster, place_alone(cluster, 2, 8));
+  CHECK(channels.count * channels.ring == doctest::Approx(8 * 50));  // all of its ports
+  cluster.regimes.clear();
+  const auto inside = foretrace::nccl::find_channels(cluster, place_alone(cluster, 1, 8));
+  CHECK(inside.count * inside.ring == doctest::Approx(448));
 }
