@@ -1,4 +1,5 @@
 // Laws of the table of parameters on recordings: it counts what they tell, and stacks keep it.
+#include <algorithm>
 #include <filesystem>
 #include <map>
 #include <string>
@@ -11,6 +12,8 @@
 #include "models/editing/tensors/gradients.h"
 #include "models/editing/tensors/model_state.h"
 #include "models/whatifs/what_if_spec.h"
+#include "sim/engine/memory/memory_tracker.h"
+#include "sim/engine/pull/pull.h"
 #include "tests/configs.h"
 
 using namespace foretrace;
@@ -93,5 +96,31 @@ TEST_CASE("law: a stack leaves what its first what-if left, whatever becomes of 
       CAPTURE(then);
       CHECK(trained({first, then}) == doctest::Approx(alone).epsilon(1e-9));
     }
+  }
+}
+
+TEST_CASE("law: memory that batch norm gives up stays free when chains are fused") {
+  const Recording recording = recording_of(traces / "h100_host/resnet50.baseline.ftr.gz");
+  const auto peak_of = [&](const std::vector<std::string>& names) {
+    const auto given = stack_of(names);
+    REQUIRE_MESSAGE(given.ok(), given.error().message);
+    WhatIfStack stack(recording);
+    for (const WhatIf& one : in_order(*given)) {
+      const Status pushed = stack.push(one, Neutral::keep);
+      REQUIRE_MESSAGE(pushed.ok(), pushed.error().message);
+    }
+    double peak = 0;
+    for (const MemoryCurve& curve : track_memory(stack.graph(), simulate(stack.graph()))) {
+      peak = std::max(peak, static_cast<double>(curve.peak_bytes));
+    }
+    return peak;
+  };
+  const double recorded = peak_of({});
+  const double alone = peak_of({"reconstructed_batch_norm"});
+  CHECK(alone < 0.95 * recorded);
+  for (const char* fusion :
+       {"kernel_fusion", "data_movement", "whole_program_fusion", "fusion_aware_checkpointing"}) {
+    CAPTURE(fusion);
+    CHECK(peak_of({fusion, "reconstructed_batch_norm"}) <= alone * (1 + 1e-9));
   }
 }

@@ -308,12 +308,12 @@ void count_bytes(const editing::KernelEditor& editor, const ParamValues& params,
   std::string states = "as given";
   if (!(each > 0)) {
     const editing::OptimizerStates kept = editing::optimizer_states(editor);
-    // States have the type of their parameter.
-    const double number = editing::parameter_bytes(editor);
+    // States have the type that the update works on.
+    const double update = editing::recorded_bytes(editor);
     const double trained = count.numbers > 0 && !(given > 0) ? count.trained / count.numbers : 1;
-    each = number * (1 + trained * kept.bytes / fp32_bytes);
+    each = editing::parameter_bytes(editor) + trained * kept.bytes * update / fp32_bytes;
     states = kept.evidence;
-    if (number < fp32_bytes) states += ", in 16 bit as the update";
+    if (update < fp32_bytes) states += ", in 16 bit as the update";
   }
   const double saved = settings.all_ranks ? count.held : count.numbers;
   const std::string part =

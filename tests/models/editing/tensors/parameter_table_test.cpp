@@ -15,6 +15,7 @@
 
 namespace foretrace::what_ifs {
 extern const WhatIfInfo activation_checkpointing;
+extern const WhatIfInfo async_checkpoint;
 extern const WhatIfInfo code_ensemble;
 extern const WhatIfInfo eight_bit_optimizer;
 extern const WhatIfInfo gradient_accumulation;
@@ -241,4 +242,28 @@ TEST_CASE("parameter table: an update is moved to the host whole, fused or not")
   CHECK(updated(graph).second == 32);  // 16 chunks of two updates
   CHECK(updated(fused).first == 0);
   CHECK(updated(fused).second == 32);
+}
+
+TEST_CASE("parameter table: a checkpoint holds what the what-ifs before it left") {
+  const LayeredRun like{.layers = 5, .steps = 2};
+  const TaskGraph graph = layered_run(like);
+  const auto saved = [](const TaskGraph& run) {
+    const auto change = test::apply_to(run, what_ifs::async_checkpoint, {{"storage", "10 GB/s"}});
+    REQUIRE_MESSAGE(change.ok(), change.error().message);
+    return change->notes.front();
+  };
+  const auto states = [&](const TaskGraph& run, double numbers, const std::string& bytes) {
+    const std::string note = saved(run);
+    CAPTURE(note);
+    CHECK(note.find(fmt::format("{:.1f} M parameters", numbers * 1e-6)) != std::string::npos);
+    CHECK(note.find(fmt::format("of {} bytes", bytes)) != std::string::npos);
+  };
+  const double all = test::numbers_of(like);
+  states(graph, all, "12");  // Adam
+  // Three of five layers have states: 4 + 0.6 x 8.
+  states(stacked(graph, what_ifs::layer_freezing, {{"share", "0.4"}}), all, "8.8");
+  // States stay as they are: 2 + 8.
+  states(stacked(graph, what_ifs::mixed_precision, {{"mode", "full"}, {"dtype", "bf16"}}), all,
+         "10");
+  states(stacked(graph, what_ifs::low_rank, {{"ratio", "0.25"}}), all / 2, "12");
 }
