@@ -121,11 +121,11 @@ EqualRuns longest_runs(std::span<const WeightProduct> products) {
 }
 
 /// Of the recurrent calls between two places.
-double recurrent_in(const KernelEditor& editor, const TrainingPass& pass, std::size_t begin,
-                    std::size_t end) {
+double recurrent_in(const KernelEditor& editor, const TrainingPass& pass,
+                    std::span<const WeightProduct> products, const PassSegment& part) {
   double numbers = 0;
-  for (const WeightProduct& call : weight_products(editor, pass)) {
-    if (call.at < begin || call.at >= end) continue;
+  for (const WeightProduct& call : products) {
+    if (call.at < part.begin || call.at >= part.end) continue;
     numbers += recurrent_numbers(editor, pass.forward[call.at]);
   }
   return numbers;
@@ -288,6 +288,7 @@ Result<PassLayers> find_layers(const KernelEditor& editor, const TrainingPass& p
   Cuts cuts;
   TrainingPass whole = pass;  // layers that are not trained are layers, too
   whole.trains_from = 0;
+  const std::vector<WeightProduct> products = weight_products(editor, pass);
   if (count > 0) {
     if (count > pass.forward.size()) {
       return Error{ErrorCode::no_match,
@@ -299,7 +300,6 @@ Result<PassLayers> find_layers(const KernelEditor& editor, const TrainingPass& p
   } else {
     cuts = beginnings(block_segments(editor, whole));
     if (cuts.empty()) {
-      const std::vector<WeightProduct> products = weight_products(editor, pass);
       found.evidence = LayerEvidence::repeats;
       if (!cut_at_repeats(editor, pass, products, cuts)) {
         found.evidence = LayerEvidence::weights;
@@ -327,7 +327,7 @@ Result<PassLayers> find_layers(const KernelEditor& editor, const TrainingPass& p
       layer.parameters += numbers->second.all;
       layer.trained += numbers->second.trained;
     }
-    layer.parameters += recurrent_in(editor, pass, cuts[i], cuts[i + 1]);
+    layer.parameters += recurrent_in(editor, pass, products, {cuts[i], cuts[i + 1], none<TaskId>});
     found.list.push_back(std::move(layer));
   }
   divide_backward(editor.graph(), pass, found.list);
