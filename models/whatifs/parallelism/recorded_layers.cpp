@@ -327,7 +327,10 @@ Result<PassLayers> find_layers(const KernelEditor& editor, const TrainingPass& p
       layer.parameters += numbers->second.all;
       layer.trained += numbers->second.trained;
     }
-    layer.parameters += recurrent_in(editor, pass, products, {cuts[i], cuts[i + 1], none<TaskId>});
+    const double recurrent =
+        recurrent_in(editor, pass, products, {cuts[i], cuts[i + 1], none<TaskId>});
+    layer.parameters += recurrent;
+    layer.trained += recurrent;
     found.list.push_back(std::move(layer));
   }
   divide_backward(editor.graph(), pass, found.list);
