@@ -27,8 +27,8 @@ set(typed
 # What is left, "word|folder|texts". A number may only become smaller: who takes a word away lowers it.
 # Options of nsys and rocprofv3 are no options of ours.
 set(left
-  "[Oo]ptimi[sz]ations?|models|9"
-  "[Oo]ptimi[sz]ations?|apps|10"
+  "[Oo]ptimi[sz]ations?|models|8"
+  "[Oo]ptimi[sz]ations?|apps|8"
   "[Rr]ests? on|trace|1"
   "[Rr]ests? on|apps|3"
   "[Rr]ests? on|apps/report|6"

@@ -1,6 +1,8 @@
 #include "apps/plans/recorded_plans.h"
 
 #include <algorithm>
+#include <array>
+#include <span>
 
 #include <fmt/format.h>
 
@@ -32,6 +34,7 @@ class Planner {
     for (const Communicator& group : session_.graph().context().communicators) {
       answer_.recorded_devices = std::max(answer_.recorded_devices, group.size);
     }
+    one_device_ = time_one_device();
     const std::uint32_t node = answer_.cluster.node_accelerators;
     for (const std::uint32_t tensor : divisors(std::min(node, question_.gpus), question_.gpus)) {
       const std::uint32_t rest = question_.gpus / tensor;
@@ -45,10 +48,15 @@ class Planner {
     }
     std::stable_sort(answer_.plans.begin(), answer_.plans.end(),
                      [](const RecordedPlan& a, const RecordedPlan& b) {
-                       return a.fits != b.fits ? a.fits : a.speedup > b.speedup;
+                       if (a.fits != b.fits) return a.fits;
+                       if (a.is_equal_work() != b.is_equal_work()) return a.is_equal_work();
+                       return a.speedup > b.speedup;
                      });
-    const std::size_t looked_at = std::min(question_.keep, answer_.plans.size());
-    for (std::size_t i = 0; i < looked_at; ++i) look_closely(answer_.plans[i]);
+    std::size_t equal = 0;
+    std::size_t larger = 0;
+    for (RecordedPlan& plan : answer_.plans) {
+      if ((plan.is_equal_work() ? equal : larger)++ < question_.keep) look_closely(plan);
+    }
     return std::move(answer_);
   }
 
@@ -77,24 +85,65 @@ class Planner {
     return text;
   }
 
-  [[nodiscard]] Result<Answer> spread(const std::string& settings) const {
-    FORETRACE_TRY(const auto stack,
+  /// On the accelerator of the cluster; without settings on one device.
+  [[nodiscard]] Result<Answer> ask(const std::string& settings,
+                                   std::span<const WhatIf> more) const {
+    FORETRACE_TRY(auto stack,
                   spread_stack(session_.recording(), settings, answer_.cluster, question_.cluster));
+    stack.insert(stack.end(), more.begin(), more.end());
     return session_.ask(stack);
   }
+  [[nodiscard]] Result<Answer> ask(const RecordedPlan& plan) const {
+    if (plan.batch == 1) return ask(plan.settings, {});
+    FORETRACE_TRY(const WhatIf batch, check_what_if(resize_batch(plan.batch)));
+    return ask(plan.settings, std::array{batch});
+  }
 
+  /// What the work of a plan takes on one of its devices.
+  struct OneDevice {
+    std::int64_t step_ns = 0;
+    std::int64_t more_ns = 0;  ///< one more pass, without another update
+    [[nodiscard]] double time_of(double samples) const {
+      return static_cast<double>(step_ns) + (samples - 1) * static_cast<double>(more_ns);
+    }
+  };
+  [[nodiscard]] OneDevice time_one_device() const {
+    const auto step = ask(std::string(), {});
+    const std::int64_t step_ns = step.ok() ? step->step_ns() : answer_.recorded_step_ns;
+    OneDevice times{step_ns, step_ns};
+    // Where passes cannot be repeated, the step is.
+    const auto twice = check_what_if({"gradient_accumulation", {{"steps", "2"}}});
+    if (!twice.ok()) return times;
+    if (const auto two = ask(std::string(), std::array{*twice}); two.ok()) {
+      times.more_ns = std::min(step_ns, two->step_ns() - step_ns);
+    }
+    return times;
+  }
+
+  /// With the recorded batch in every pass and, where a step then does more samples than the
+  /// recorded one, with as many.
   void try_plan(RecordedPlan plan) {
     plan.settings = settings_of(plan);
-    const auto answer = spread(plan.settings);
+    const double samples = try_batch(plan);
+    if (samples <= 1) return;
+    plan.batch = 1 / samples;
+    try_batch(std::move(plan));
+  }
+
+  /// Returns the samples of its step / of a recorded one.
+  double try_batch(RecordedPlan plan) {
+    const auto answer = ask(plan);
     if (!answer.ok()) {
-      answer_.refused.push_back({plan.settings, answer.error().message});
-      return;
+      answer_.refused.push_back({plan.settings, plan.batch, answer.error().message});
+      return 1;
     }
     plan.step_ns = answer->step_ns();
     plan.low_ns = answer->low_ns();
     plan.high_ns = answer->high_ns();
     plan.samples = answer->samples();
     plan.speedup = answer->speedup();
+    plan.efficiency = one_device_.time_of(plan.samples) * answer_.recorded_devices /
+                      (std::max(1.0, static_cast<double>(plan.step_ns)) * answer_.gpus);
     if (answer->throughput() && answer->throughput()->predicted) {
       // What is recorded is one of the devices.
       plan.samples_per_s = *answer->throughput()->predicted * answer_.recorded_devices;
@@ -105,17 +154,19 @@ class Planner {
     }
     if (!plan.fits) ++answer_.too_large;
     answer_.plans.push_back(std::move(plan));
+    return answer_.plans.back().samples;
   }
 
   /// Where the time goes costs more than the step.
   void look_closely(RecordedPlan& plan) const {
-    const auto answer = spread(plan.settings);
+    const auto answer = ask(plan);
     if (answer.ok()) plan.exposed_ns = answer->analysis().breakdown.communication_exposed_ns;
   }
 
   const Session& session_;
   const RecordedQuestion& question_;
   RecordedPlans answer_;
+  OneDevice one_device_;
 };
 
 }  // namespace

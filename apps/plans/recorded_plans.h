@@ -27,14 +27,19 @@ struct RecordedPlan {
   std::uint32_t pipeline = 1;
   std::uint32_t zero = 0;
   std::string settings;  ///< what `whatif --parallel` takes
+  double batch = 1;      ///< of every pass, as `batch_size` makes it first / the recorded one
   std::int64_t step_ns = 0;
   std::int64_t low_ns = 0;
   std::int64_t high_ns = 0;
-  double samples = 1;  ///< of a step / of a recorded one
-  double speedup = 1;  ///< samples per second / those of the recorded device
+  double samples = 1;     ///< of a step / of a recorded one
+  double speedup = 1;     ///< samples per second / those of the recorded device
+  double efficiency = 1;  ///< time that one device needs for the same samples / time of all devices
   std::optional<double> samples_per_s;
   std::optional<std::int64_t> memory_bytes;  ///< that a rank needs; none: no tensors are known
   bool fits = true;
+
+  /// Does the samples of a recorded step: plans that do differ in time alone.
+  [[nodiscard]] bool is_equal_work() const { return samples > 1 - 1e-9 && samples < 1 + 1e-9; }
   std::int64_t exposed_ns =
       -1;  ///< of a step: collectives beside which nothing runs; -1: not asked
 };
@@ -42,6 +47,7 @@ struct RecordedPlan {
 /// A plan that the recording cannot be spread by.
 struct RefusedPlan {
   std::string settings;
+  double batch = 1;  ///< see RecordedPlan
   std::string why;
 };
 
@@ -51,12 +57,14 @@ struct RecordedPlans {
   std::int64_t recorded_step_ns = 0;
   std::uint32_t recorded_devices = 1;  ///< of the largest group that the recording took part in
   std::size_t too_large = 0;           ///< of the plans: do not fit into memory
-  std::vector<RecordedPlan> plans;     ///< those that fit first, then by samples per second
+  /// Those that fit first, then those of equal work, then by samples per second.
+  std::vector<RecordedPlan> plans;
   std::vector<RefusedPlan> refused;
 };
 
-/// Groups of all sizes that divide the devices, up to a node and to 16 stages. If the cluster has
-/// another accelerator, kernels are moved to it. Errors: an unknown cluster, more devices than it
+/// Groups of all sizes that divide the devices, up to a node and to 16 stages, each with the
+/// samples of a recorded step and, where it would do more so, with the recorded batch in every
+/// pass. If the cluster has another accelerator, kernels are moved to it. Errors: an unknown cluster, more devices than it
 /// has. A run that nothing spreads is an answer without plans.
 [[nodiscard]] Result<RecordedPlans> plan_recording(const Session& session,
                                                    const RecordedQuestion& question);

@@ -76,8 +76,8 @@ Result<const WhatIfInfo*> find_what_if(std::string_view name) {
     names.push_back(info->name);
   }
   return Error{ErrorCode::not_found,
-               fmt::format("unknown optimization '{}'{}; foretrace list optimizations names all",
-                           name, did_you_mean(name, names))};
+               fmt::format("unknown what-if '{}'{}; foretrace list optimizations names all", name,
+                           did_you_mean(name, names))};
 }
 
 Result<WhatIf> check_what_if(const WhatIfSpec& spec) {

@@ -114,8 +114,9 @@ TEST_CASE("plans follow their schema, and say what they rest on") {
   CHECK(nothing["plans"].empty());
   const json recorded =
       document_of("plan " + std::string(demo_trace) + " --cluster dgx_a100 --gpus 8 --json");
-  check_against("recorded_plans-1.json", recorded);
-  CHECK(recorded["plans"].size() + recorded["refused"].size() == recorded["input"]["tried"]);
+  check_against("recorded_plans-2.json", recorded);
+  CHECK(recorded["plans"].size() + recorded["larger_batches"].size() + recorded["refused"].size() ==
+        recorded["input"]["tried"]);
   CHECK(run_program("plan " + std::string(demo_trace) + " --cluster dgx_a100 --batch 8").code == 2);
   CHECK(run_program("plan llama3_8b --cluster dgx_a100 --gpus 16..8")
             .err.find("expected the smaller number first: 8..16") != std::string::npos);
@@ -469,7 +470,7 @@ TEST_CASE("every command that prints JSON names a schema that is shipped") {
       "result-2",           "inspect-1",        "critical-path-1",  "communication-1",
       "validation-1",       "formats-1",        "costs-1",          "list-1",
       "explain-1",          "convert-1",        "completion-1",     "schedule_result-1",
-      "sweep_result-2",     "plan-2",           "recorded_plans-1", "stages-2",
+      "sweep_result-2",     "plan-2",           "recorded_plans-2", "stages-2",
       "training_result-1",  "export-1",         "serving_result-1", "streams_result-1",
       "mapping_result-1",   "corun-1",          "serve-1",          "storage_result-1",
       "federated_result-1", "node_job_result-1"};

@@ -37,7 +37,7 @@ TEST_CASE("a wrong name is answered with the nearest right one") {
       "foretrace: simulate: --engine: got 'evnt', expected pull or event (did you mean 'event'?); "
       "see foretrace simulate --help\n");
   CHECK(error_of("whatif --apply mixed_precison " + demo) ==
-        "foretrace: unknown optimization 'mixed_precison' (did you mean 'mixed_precision'?); "
+        "foretrace: unknown what-if 'mixed_precison' (did you mean 'mixed_precision'?); "
         "foretrace list optimizations names all\n");
   CHECK(
       error_of("whatif --apply mixed_precision:dtyp=fp16 " + demo).find("did you mean 'dtype'?") !=

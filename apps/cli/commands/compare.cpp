@@ -1,5 +1,5 @@
 // foretrace compare: two recordings side by side, and what explains the difference.
-#include "apps/questions/compare/compare.h"
+#include "apps/report/pages/compare.h"
 
 #include <algorithm>
 #include <array>
@@ -18,7 +18,7 @@
 #include "apps/cli/output/console.h"
 #include "apps/cli/output/outputs.h"
 #include "apps/explorer/comparison_page.h"
-#include "apps/report/pages/compare.h"
+#include "apps/questions/compare/gate.h"
 #include "apps/report/writers.h"
 #include "apps/session/predict.h"
 #include "apps/session/recording/load.h"
@@ -31,6 +31,8 @@ struct Options {
   app::TraceOptions trace;
   std::vector<std::string> with;
   std::string output;
+  std::string gate;
+  bool markdown = false;
 };
 
 Result<Session> open_side(const Options& options, std::vector<std::string> paths) {
@@ -63,14 +65,33 @@ std::vector<Doubt> doubts_of(const Session& before, const Session& after) {
   return doubts;
 }
 
+bool all_hold(const std::vector<GateCheck>& gates) {
+  return std::ranges::all_of(gates, [](const GateCheck& check) { return check.holds(); });
+}
+
 /// Both runs on one page.
-int write(const Options& options, const explorer::ComparisonInput& input) {
+int write(const Options& options, const explorer::ComparisonInput& input, app::ExitCode code) {
   const Result<explorer::Page> page = explorer::make_comparison(input);
   if (!page.ok()) return app::failure(page.error());
   const Status written = app::write_page(options.output, *page);
   if (!written.ok()) return app::failure(written.error());
   return app::answer(
-      fmt::format("{}: {:.2f} MB\n", options.output, static_cast<double>(page->html.size()) / 1e6));
+      fmt::format("{}: {:.2f} MB\n", options.output, static_cast<double>(page->html.size()) / 1e6),
+      code);
+}
+
+/// The answer in the form that was asked for.
+int show(const Options& options, const report::CompareAnswer& asked) {
+  const report::Page page = report::compare_page(asked);
+  const app::ExitCode code = all_hold(asked.gates) ? app::exit_done : app::exit_answer_is_no;
+  if (!options.output.empty()) {
+    return write(options,
+                 {asked.before, asked.after, asked.comparison, asked.doubts, report::html_of(page),
+                  report::json_of(page), FORETRACE_VERSION},
+                 code);
+  }
+  if (options.markdown && !options.common.json) return app::answer(report::markdown_of(page), code);
+  return app::answer(page, options.common, code);
 }
 
 int run(const Options& options) {
@@ -79,6 +100,12 @@ int run(const Options& options) {
   inputs.insert(inputs.end(), options.with.begin(), options.with.end());
   if (const Status fine = app::check_outputs(std::array{options.output}, inputs); !fine.ok()) {
     return app::failure(fine.error());
+  }
+  std::vector<Gate> gates;
+  if (!options.gate.empty()) {
+    auto parsed = parse_gates(options.gate);
+    if (!parsed.ok()) return app::failure(parsed.error());
+    gates = *std::move(parsed);
   }
   std::vector<std::string> first;
   std::vector<std::string> second;
@@ -92,11 +119,9 @@ int run(const Options& options) {
   const ComparedRun runs[] = {compared_run(*before), compared_run(*after)};
   const Result<Comparison> comparison = compare_runs(runs[0], runs[1]);
   if (!comparison.ok()) return app::failure(comparison.error());
-  const report::Page page =
-      report::compare_page({runs[0], runs[1], *comparison, doubts_of(*before, *after)});
-  if (options.output.empty()) return app::answer(page, options.common);
-  return write(options, {runs[0], runs[1], *comparison, doubts_of(*before, *after),
-                         report::html_of(page), report::json_of(page), FORETRACE_VERSION});
+  const auto checks = check_gates(*comparison, gates);
+  if (!checks.ok()) return app::failure(checks.error());
+  return show(options, {runs[0], runs[1], *comparison, doubts_of(*before, *after), *checks});
 }
 
 std::function<int()> setup(app::Arguments& cli) {
@@ -109,8 +134,12 @@ std::function<int()> setup(app::Arguments& cli) {
   cli.add_option("-o,--output", options->output,
                  "write a web page instead: both runs on one clock, and why they differ")
       .type_name("FILE.html");
+  cli.add_option("--gate", options->gate,
+                 "exit with 1 where the second run is worse by more: step=+3%,memory=+5%")
+      .type_name("FIGURE=SHARE,...");
   app::add_run(cli, options->trace);
   app::add_page(cli, options->common);
+  cli.add_flag("--markdown", options->markdown, "print Markdown, as for a pull request");
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
       {"foretrace compare before.json.gz after.json.gz",
@@ -119,6 +148,8 @@ std::function<int()> setup(app::Arguments& cli) {
        "every kernel of both, matched by layer, operator, name and shapes"},
       {"foretrace compare before.json.gz after.json.gz -o difference.html",
        "a page to send, with both timelines"},
+      {"foretrace compare before.json.gz after.json.gz --gate step=+3%,memory=+5% --markdown",
+       "a gate in front of a merge: why it is slower, and exit 1 where it is slower by more"},
       {"foretrace compare a0.json a1.json --with b0.json --with b1.json", "two jobs of two ranks"}};
   cli.add_examples(examples);
   return [options] { return run(*options); };

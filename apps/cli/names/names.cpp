@@ -55,9 +55,9 @@ Error unknown_what_if(std::string_view word, const std::vector<Alias>& aliases) 
       }
     }
   }
-  return {ErrorCode::not_found,
-          fmt::format("unknown optimization '{}'{}; foretrace list optimizations names all", word,
-                      hint)};
+  return {
+      ErrorCode::not_found,
+      fmt::format("unknown what-if '{}'{}; foretrace list optimizations names all", word, hint)};
 }
 
 }  // namespace
@@ -99,9 +99,8 @@ Result<std::string> what_if_named(std::string_view word) {
   for (const Alias& alias : aliases) {
     if (normal(alias.word) != wanted) continue;
     if (alias.difference.empty()) return alias.name;
-    return Error{ErrorCode::not_found,
-                 fmt::format("unknown optimization '{}'; the nearest is {}: {}", word, alias.name,
-                             alias.difference)};
+    return Error{ErrorCode::not_found, fmt::format("unknown what-if '{}'; the nearest is {}: {}",
+                                                   word, alias.name, alias.difference)};
   }
   return unknown_what_if(word, aliases);
 }

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "apps/questions/compare/compare.h"
+#include "apps/questions/compare/gate.h"
 #include "apps/report/section.h"
 #include "apps/session/doubt.h"
 
@@ -15,6 +16,7 @@ struct CompareAnswer {
   const ComparedRun& after;
   const Comparison& comparison;
   std::vector<Doubt> doubts{};
+  std::vector<GateCheck> gates{};  ///< what was asked to hold
 };
 /// foretrace.compare/1.
 [[nodiscard]] Page compare_page(const CompareAnswer& answer);

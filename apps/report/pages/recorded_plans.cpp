@@ -1,4 +1,4 @@
-// The page of `plan TRACE`: foretrace.recorded_plans/1.
+// The page of `plan TRACE`: foretrace.recorded_plans/2.
 #include "apps/report/pages/recorded_plans.h"
 
 #include <array>
@@ -8,14 +8,16 @@
 namespace foretrace::report {
 
 namespace sections {
-Builder<RecordedPlansPart> recorded_plans_context, recorded_plans_best, recorded_plans_refused;
+Builder<RecordedPlansPart> recorded_plans_context, recorded_plans_best, recorded_plans_larger,
+    recorded_plans_refused;
 }
 
 Page recorded_plans_page(const RecordedPlansPart& part) {
   using namespace sections;
-  constexpr std::array list = {recorded_plans_context, recorded_plans_best, recorded_plans_refused};
-  Page page{.schema = "foretrace.recorded_plans/1",
-            .document_keys = {"input", "plans", "refused"},
+  constexpr std::array list = {recorded_plans_context, recorded_plans_best, recorded_plans_larger,
+                               recorded_plans_refused};
+  Page page{.schema = "foretrace.recorded_plans/2",
+            .document_keys = {"input", "plans", "larger_batches", "refused"},
             .sections = build<RecordedPlansPart>(list, {}, part),
             .main_table = "plans"};
   say_doubts(part.doubts, page);

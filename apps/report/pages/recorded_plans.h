@@ -18,7 +18,7 @@ struct RecordedPlansPart {
   std::size_t keep = 5;         ///< plans that a page shows
   std::vector<Doubt> doubts{};  ///< of the recording's replay
 };
-/// foretrace.recorded_plans/1.
+/// foretrace.recorded_plans/2.
 [[nodiscard]] Page recorded_plans_page(const RecordedPlansPart& part);
 
 }  // namespace foretrace::report

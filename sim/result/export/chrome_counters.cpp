@@ -1,6 +1,7 @@
 #include "sim/result/export/chrome_counters.h"
 
 #include "sim/core/utf8.h"
+#include "sim/result/export/chrome_text.h"
 
 namespace foretrace::exporting {
 

@@ -7,9 +7,10 @@
 #include <vector>
 
 #include "sim/graph/task.h"
-#include "sim/result/export/chrome_text.h"
 
 namespace foretrace {
+
+class ChromeText;
 
 /// A value over time, drawn as an area on the process of a device.
 struct ChromeCounter {

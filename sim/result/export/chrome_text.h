@@ -3,7 +3,6 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 #include <iterator>
 #include <string>
 #include <string_view>
@@ -11,10 +10,9 @@
 
 #include <fmt/format.h>
 
-namespace foretrace {
+#include "sim/result/export/text_sink.h"
 
-/// Takes text piece by piece; false stops the writing.
-using TextSink = std::function<bool(std::string_view)>;
+namespace foretrace {
 
 /// Prints nanoseconds as microseconds with three decimals: exact for integers.
 struct Microseconds {

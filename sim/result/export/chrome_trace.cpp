@@ -12,6 +12,7 @@
 #include "sim/core/utf8.h"
 #include "sim/graph/links.h"
 #include "sim/result/export/chrome_layout.h"
+#include "sim/result/export/chrome_text.h"
 #include "sim/result/export/module_slices.h"
 
 namespace foretrace {

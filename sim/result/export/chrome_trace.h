@@ -9,7 +9,7 @@
 #include "sim/core/result.h"
 #include "sim/graph/task_graph.h"
 #include "sim/result/export/chrome_counters.h"
-#include "sim/result/export/chrome_text.h"
+#include "sim/result/export/text_sink.h"
 #include "sim/result/timeline.h"
 
 namespace foretrace {

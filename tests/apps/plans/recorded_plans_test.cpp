@@ -1,8 +1,10 @@
 #include "apps/plans/recorded_plans.h"
 
 #include <algorithm>
+#include <random>
 #include <set>
 #include <string>
+#include <utility>
 
 #include <doctest/doctest.h>
 
@@ -27,19 +29,25 @@ TEST_CASE("plan of a recording: each plan is the what-if that its settings name,
   const auto answer = plan_recording(session, {"dgx_a100", 4, 0, 2});
   REQUIRE_MESSAGE(answer.ok(), answer.error().message);
   REQUIRE(answer->plans.size() >= 3);
-  std::set<std::string> seen;
+  std::set<std::pair<std::string, double>> seen;
+  std::size_t equal = 0;
+  std::size_t larger = 0;
   for (std::size_t i = 0; i < answer->plans.size(); ++i) {
     const RecordedPlan& plan = answer->plans[i];
     CAPTURE(plan.settings);
     CHECK(plan.data * plan.tensor * plan.pipeline == 4);
-    CHECK(seen.insert(plan.settings).second);
-    if (i > 0) CHECK(plan.speedup <= answer->plans[i - 1].speedup);
-    CHECK((plan.exposed_ns >= 0) == (i < 2));
+    CHECK(seen.emplace(plan.settings, plan.batch).second);
+    ++(plan.is_equal_work() ? equal : larger);
+    if (i > 0 && plan.is_equal_work() == answer->plans[i - 1].is_equal_work()) {
+      CHECK(plan.speedup <= answer->plans[i - 1].speedup);
+    }
+    CHECK((plan.exposed_ns >= 0) == ((plan.is_equal_work() ? equal : larger) <= 2));
     CHECK(plan.low_ns <= plan.step_ns);
     CHECK(plan.high_ns >= plan.step_ns);
     auto spec = spread_over(plan.settings, "dgx_a100");
     REQUIRE(spec.ok());
     std::vector<WhatIfSpec> specs = {*std::move(spec)};
+    if (plan.batch != 1) specs.push_back(resize_batch(plan.batch));
     if (session.recording().accelerator->name != answer->cluster.accelerator.name) {
       specs.push_back(swap_to(answer->cluster.accelerator.name));
     }
@@ -93,4 +101,54 @@ TEST_CASE("plan of a recording: a device as fast as the recorded one is no reaso
   REQUIRE_FALSE(own->plans.empty());
   REQUIRE(other->plans.size() == own->plans.size());
   CHECK(other->plans.front().step_ns == own->plans.front().step_ns);
+}
+
+namespace {
+
+/// What the planner promises of any recording.
+void check_work(const RecordedPlans& answer) {
+  bool was_larger = false;
+  for (const RecordedPlan& plan : answer.plans) {
+    CAPTURE(plan.settings);
+    CAPTURE(plan.batch);
+    CAPTURE(plan.efficiency);
+    // Where all fit, plans of other work stand behind all of equal work.
+    if (answer.too_large == 0) {
+      CHECK_FALSE((was_larger && plan.is_equal_work()));
+      was_larger = !plan.is_equal_work();
+    }
+    // A smaller batch in every pass is for as many samples as recorded, and nothing else.
+    if (plan.batch != 1) CHECK(plan.is_equal_work());
+    if (!plan.is_equal_work()) CHECK(plan.batch == 1);
+    // No device does more than its part.
+    CHECK(plan.efficiency > 0);
+    CHECK(plan.efficiency <= 1.005);
+    // Of equal work, efficiency and speed say the same.
+    if (plan.is_equal_work() && answer.cluster.accelerator.name == "h100_sxm") {
+      CHECK(plan.efficiency * answer.gpus ==
+            doctest::Approx(plan.speedup * answer.recorded_devices).epsilon(1e-6));
+    }
+  }
+}
+
+}  // namespace
+
+TEST_CASE("plan of a recording: equal work first, and no device does more than its part") {
+  std::mt19937_64 random(11);
+  for (const char* const name : {"h100/vgg19.baseline", "h100/resnet50.baseline",
+                                 "h100/gpt2.baseline", "h100_host/bert-large.baseline"}) {
+    CAPTURE(name);
+    auto recording = load(std::string(FORETRACE_SOURCE_DIR "/examples/traces/") + name + ".ftr.gz",
+                          {.catalogue = foretrace::test::shipped()});
+    REQUIRE_MESSAGE(recording.ok(), recording.error().message);
+    const Session session = *Session::of(*std::move(recording));
+    for (int draw = 0; draw < 4; ++draw) {
+      const auto gpus = static_cast<std::uint32_t>(2 + random() % 15);
+      CAPTURE(gpus);
+      const auto answer = plan_recording(session, {"dgx_h100", gpus, 0, 1});
+      REQUIRE_MESSAGE(answer.ok(), answer.error().message);
+      CHECK_FALSE(answer->plans.empty());
+      check_work(*answer);
+    }
+  }
 }

@@ -27,14 +27,55 @@ std::string recorded_plans_headline(const RecordedPlans& answer) {
                        bytes_text(answer.cluster.accelerator.memory_bytes));
   }
   return fmt::format(
-      "{} times the samples per second with {}: {} per step ({}) of {:g} times "
-      "the samples, on {} x {}",
+      "{} times the samples per second with {}{}: {} per step ({}) of {}, on {} x {}",
       best.speedup < 100 ? fmt::format("{:.3g}", best.speedup)
                          : fmt::format("{:.0f}", best.speedup),
-      best.settings, time_text(best.step_ns),
-      time_range_text(best.low_ns, best.high_ns, best.step_ns), best.samples, answer.gpus,
-      answer.cluster.accelerator.product);
+      best.settings,
+      best.batch == 1 ? std::string()
+                      : fmt::format(" and {:g} times the batch in every pass", best.batch),
+      time_text(best.step_ns), time_range_text(best.low_ns, best.high_ns, best.step_ns),
+      best.is_equal_work() ? std::string("as many samples as recorded")
+                           : fmt::format("{:g} times the samples", best.samples),
+      answer.gpus, answer.cluster.accelerator.product);
 }
+
+/// The plans of either kind.
+Table plan_table(const RecordedPlansPart& part, bool equal_work) {
+  const RecordedPlans& answer = part.answer;
+  Table table{.key = equal_work ? "plans" : "larger_batches",
+              .columns = {{"parallel", "--parallel"},
+                          {"batch_factor", "batch", equal_work ? Show::always : Show::details},
+                          {"step_ns", "step"},
+                          {"low_ns", "low", Show::details},
+                          {"high_ns", "high", Show::details},
+                          {"samples_factor", "samples", equal_work ? Show::details : Show::always},
+                          {"speedup", "faster"},
+                          {"time_ratio", "", Show::never},
+                          {"efficiency", "efficiency"},
+                          {"samples_per_s", "samples/s"},
+                          {"exposed_ns", "exposed"},
+                          {"memory_bytes", "memory"},
+                          {"fits", "fits", answer.too_large > 0 ? Show::always : Show::details}},
+              .brief = std::max<std::size_t>(part.keep, 1)};
+  for (const RecordedPlan& plan : answer.plans) {
+    if (plan.is_equal_work() != equal_work) continue;
+    table.add(
+        {Value::words(plan.settings), Value::plain(plan.batch).as(fmt::format("{:g}x", plan.batch)),
+         Value::time(plan.step_ns), Value::time(plan.low_ns), Value::time(plan.high_ns),
+         Value::plain(plan.samples).as(fmt::format("{:g}x", plan.samples)),
+         Value::factor(plan.speedup),
+         Value::factor(time_ratio_of(answer.recorded_step_ns, plan.step_ns)),
+         Value::share(plan.efficiency),
+         plan.samples_per_s ? Value::plain(*plan.samples_per_s).as(rate_text(*plan.samples_per_s))
+                            : Value::none(),
+         plan.exposed_ns < 0 ? Value::none() : Value::time(plan.exposed_ns),
+         plan.memory_bytes ? Value::bytes(*plan.memory_bytes) : Value::none(),
+         Value::flag(plan.fits)});
+  }
+  return table;
+}
+
+bool is_above_one(const RecordedPlan& plan) { return plan.efficiency > 1.0005; }
 
 }  // namespace
 
@@ -69,59 +110,40 @@ Sections recorded_plans_context(const RecordedPlansPart& part) {
 
 Sections recorded_plans_best(const RecordedPlansPart& part) {
   const RecordedPlans& answer = part.answer;
-  Table table{.key = "plans",
-              .columns = {{"parallel", "--parallel"},
-                          {"step_ns", "step"},
-                          {"low_ns", "low", Show::details},
-                          {"high_ns", "high", Show::details},
-                          {"samples_factor", "batch"},
-                          {"speedup", "faster"},
-                          {"time_ratio", "", Show::never},
-                          {"efficiency", "per device"},
-                          {"samples_per_s", "samples/s"},
-                          {"exposed_ns", "exposed"},
-                          {"memory_bytes", "memory"},
-                          {"fits", "fits"}},
-              .brief = std::max<std::size_t>(part.keep, 1)};
-  for (const RecordedPlan& plan : answer.plans) {
-    table.add({Value::words(plan.settings), Value::time(plan.step_ns), Value::time(plan.low_ns),
-               Value::time(plan.high_ns),
-               Value::plain(plan.samples).as(fmt::format("{:g}x", plan.samples)),
-               Value::factor(plan.speedup),
-               Value::factor(time_ratio_of(answer.recorded_step_ns, plan.step_ns)),
-               Value::share(plan.speedup * answer.recorded_devices / answer.gpus),
-               plan.samples_per_s
-                   ? Value::plain(*plan.samples_per_s).as(rate_text(*plan.samples_per_s))
-                   : Value::none(),
-               plan.exposed_ns < 0 ? Value::none() : Value::time(plan.exposed_ns),
-               plan.memory_bytes ? Value::bytes(*plan.memory_bytes) : Value::none(),
-               Value::flag(plan.fits)});
-  }
-  Section section{.key = "plans", .title = "plans", .tables = {std::move(table)}};
+  Section section{.key = "plans", .title = "plans", .tables = {plan_table(part, true)}};
   section.note(
-      "every data rank and every micro-batch of a pipeline does the recorded batch: a step then "
-      "does "
-      "so many times the samples; faster: samples per second against the recorded run; exposed: "
-      "collectives of a step that nothing hides; memory: of the rank that was recorded, with "
-      "pipeline of the first stage");
-  const bool beats_devices =
-      std::any_of(answer.plans.begin(), answer.plans.end(), [&answer](const RecordedPlan& plan) {
-        return plan.pipeline > 1 && plan.speedup * answer.recorded_devices > 1.01 * answer.gpus;
-      });
-  if (beats_devices) {
+      "a step does as many samples as the recorded one; batch: of every data rank and micro-batch, "
+      "against the recorded one, as batch_size:factor=N makes it; faster: samples per "
+      "second against the recorded run; efficiency: time that one such device needs for the same "
+      "samples, by gradient accumulation where they are more, against that of all devices; "
+      "exposed: collectives of a step that nothing hides; memory: of the rank that was recorded, "
+      "with pipeline of the first stage");
+  if (std::ranges::any_of(answer.plans, is_above_one)) {
     section.note(
-        "above 100 % per device: micro-batches follow each other without an update, so that what "
-        "the "
-        "recorded step does once, and what it waits for, weighs less; gradient accumulation on one "
-        "device gains by that, too");
+        "above 100 %: what a device waits for on its own (loading, launches) passes while other "
+        "stages or ranks work, and larger passes use a device better");
   }
-  if (answer.plans.empty()) section.show = Show::never;
+  if (section.tables.front().rows.empty()) section.show = Show::never;
+  return {std::move(section)};
+}
+
+Sections recorded_plans_larger(const RecordedPlansPart& part) {
+  Section section{.key = "larger_batches",
+                  .title = "plans of more samples per step",
+                  .tables = {plan_table(part, false)}};
+  section.note(
+      "every data rank and every micro-batch does the recorded batch: a step does so many times "
+      "the samples, and may need other hyperparameters; not to be compared with the plans above "
+      "by time alone");
+  if (section.tables.front().rows.empty()) section.show = Show::never;
   return {std::move(section)};
 }
 
 Sections recorded_plans_refused(const RecordedPlansPart& part) {
   Table table{.key = "refused",
-              .columns = {{"parallel", "plans"}, {"why", "why", Show::always, false, 0, true}}};
+              .columns = {{"parallel", "plans"},
+                          {"batch_factor", "batch", Show::never},
+                          {"why", "why", Show::always, false, 0, true}}};
   // On the page one row per reason.
   std::vector<std::pair<std::string, std::string>> by_reason;
   for (const RefusedPlan& plan : part.answer.refused) {
@@ -133,11 +155,12 @@ Sections recorded_plans_refused(const RecordedPlansPart& part) {
       known->first += " ...";
     }
     table.rows.push_back(
-        {.cells = {Value::words(plan.settings), Value::words(plan.why)}, .show = Show::never});
+        {.cells = {Value::words(plan.settings), Value::plain(plan.batch), Value::words(plan.why)},
+         .show = Show::never});
   }
   for (auto& [settings, why] : by_reason) {
     table.rows.push_back(
-        {.cells = {Value::words(std::move(settings)), Value::words(std::move(why))},
+        {.cells = {Value::words(std::move(settings)), Value::none(), Value::words(std::move(why))},
          .is_for_pages = true});
   }
   Section section{.key = "refused", .title = "what cannot be", .tables = {std::move(table)}};
