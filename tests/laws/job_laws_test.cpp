@@ -127,9 +127,8 @@ TEST_CASE("jobs: every member of a job is drawn, but those that no scenario stat
 bool is_same(const RankProgram& a, const RankProgram& b) {
   const auto& [actions, blocks, divided, order, intensity, tied, hidden, step] = a;
   return *actions == *b.actions && *blocks == *b.blocks && *divided == *b.divided &&
-         order == b.order &&
-         intensity == b.attention_intensity && tied == b.tied_weights && hidden == b.hidden_bytes &&
-         step.runs == b.step.runs;
+         order == b.order && intensity == b.attention_intensity && tied == b.tied_weights &&
+         hidden == b.hidden_bytes && step.runs == b.step.runs;
 }
 
 TEST_CASE("jobs: what blocks are shared by does not decide about them") {

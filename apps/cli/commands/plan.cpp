@@ -277,7 +277,7 @@ int run(const Options& options) {
   if (!range.ok()) return app::failure(range.error());
   if (options.stages == "auto" && !options.apply.empty()) {
     return app::failure(
-        {ErrorCode::bad_usage, "plan: --apply goes with even stages, expected no --stages auto"});
+        {ErrorCode::bad_usage, "plan: --apply is for stages that are alike, expected no --stages auto"});
   }
   if (options.stages == "auto") return plan_stages(options, *scenario, *range);
   const auto answers = app::while_busy(options.common, "searching plans",

@@ -9,7 +9,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "models/hardware/kernels/kernel_class.h"
 #include "models/jobs/program/graphs/rank_nodes.h"
 #include "models/jobs/program/graphs/rank_tensors.h"
 #include "models/jobs/program/graphs/recorded_works.h"

@@ -2,13 +2,13 @@
 
 #include <algorithm>
 #include <array>
-#include <cmath>
 #include <initializer_list>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "sim/core/text.h"
+#include "sim/core/whole.h"
 
 namespace foretrace {
 namespace {
@@ -17,7 +17,7 @@ using Sizes = std::initializer_list<double>;
 
 std::string sizes_text(Sizes sizes) {
   std::vector<std::int64_t> whole;
-  for (const double size : sizes) whole.push_back(std::max<std::int64_t>(1, std::llround(size)));
+  for (const double size : sizes) whole.push_back(std::max<std::int64_t>(1, to_whole(size)));
   return fmt::format("[{}]", fmt::join(whole, ", "));
 }
 

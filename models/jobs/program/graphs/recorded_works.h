@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "models/jobs/program/rank_program.h"
-#include "models/jobs/workloads/operator.h"
 
 namespace foretrace {
 

@@ -110,8 +110,7 @@ TEST_CASE("operator graph: shipped scenarios take the time and the memory that p
     // Where positions are not alike, passes have a mean of what they keep.
     if (scenario.path.find("llama3_405b") != std::string::npos) continue;
     for (std::size_t stage = 0; stage < both.peaks.size(); ++stage) {
-      CHECK(both.peaks[stage] ==
-            doctest::Approx(both.passes.memory[stage].total()).epsilon(0.01));
+      CHECK(both.peaks[stage] == doctest::Approx(both.passes.memory[stage].total()).epsilon(0.01));
     }
   }
 }
@@ -120,7 +119,8 @@ TEST_CASE("operator graph: a host that launches takes no longer than passes say"
   for (const Scenario& scenario : shipped_scenarios()) {
     Job small = scenario.job;
     const double most = 2.0 * small.plan.pipeline;
-    if (small.micro_batches() > most) small.global_batch = small.plan.data * small.micro_batch * most;
+    if (small.micro_batches() > most)
+      small.global_batch = small.plan.data * small.micro_batch * most;
     CAPTURE(scenario.path);
     const BothGrains both = both_of(small);
     const auto step = static_cast<double>(both.passes.step_ns);
