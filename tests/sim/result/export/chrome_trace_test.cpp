@@ -9,6 +9,7 @@
 #include <nlohmann/json.hpp>
 
 #include "sim/engine/pull/pull.h"
+#include "sim/result/export/chrome_text.h"
 #include "tests/sim/graph/text_graph.h"
 
 namespace foretrace {
