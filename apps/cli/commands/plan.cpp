@@ -276,8 +276,8 @@ int run(const Options& options) {
   const auto range = device_range(options.gpus, scenario->cluster->accelerators());
   if (!range.ok()) return app::failure(range.error());
   if (options.stages == "auto" && !options.apply.empty()) {
-    return app::failure(
-        {ErrorCode::bad_usage, "plan: --apply is for stages that are alike, expected no --stages auto"});
+    return app::failure({ErrorCode::bad_usage,
+                         "plan: --apply is for stages that are alike, expected no --stages auto"});
   }
   if (options.stages == "auto") return plan_stages(options, *scenario, *range);
   const auto answers = app::while_busy(options.common, "searching plans",

@@ -63,7 +63,6 @@ export class Explorer {
     this.timeline.readTheme();
     await this.update(false);
     while (!this.runs) await this.openRecorded();
-    replace('classes', ...legendOf(this.runs));
     window.addEventListener('hashchange', () => {
       if (this.server && runAsked() !== this.server.number) {
         location.reload(); // a link to another run
@@ -219,6 +218,7 @@ export class Explorer {
     then.note = noteOf(then, after.step, this.facts, this.before.step);
     this.runs = changed ? [this.now, then] : [this.now];
     this.timeline.show(this.runs, keep);
+    replace('classes', ...legendOf(this.runs));
     this.whatIfs.show(this.withSwitches());
     showAnswer(this.before, after, state, this.facts, this.now);
     if (!changed && this.opening) for (const id of ['sentence', 'figures']) replace(id, ...this.opening[id]);
