@@ -168,6 +168,31 @@ TEST_CASE("modelled: mistakes are named where they stand") {
         std::string::npos);
 }
 
+TEST_CASE("law: what-ifs act on the stages of a pipeline, or decline") {
+  for (const std::string& plan :
+       {std::string(R"("pipeline": 4, "data": 2)"), std::string(R"("pipeline": 2, "tensor": 2)")}) {
+    const Session session = session_of(
+        R"({"schema": "foretrace.scenario/1", "workload": {"model": "gpt2_small", "sequence": 512},
+            "cluster": "selene", "framework": "adaptdl_2021", "precision": "fp32",
+            "parallelism": {)" +
+        plan + R"(}, "batch": {"global": 16, "micro": 1}})");
+    for (const WhatIfInfo* info : what_ifs::all()) {
+      CAPTURE(info->name);
+      const auto example = example_of(*test::shipped(), *info);
+      REQUIRE(example.ok());
+      const auto answer = session.ask(std::span(&example->what_if, 1));
+      if (answer.ok()) {
+        CHECK(answer->step_ns() > 0);
+        continue;
+      }
+      const ErrorCode code = answer.error().code;
+      CAPTURE(answer.error().message);
+      CHECK((code == ErrorCode::no_match || code == ErrorCode::unsupported ||
+             code == ErrorCode::missing_cost || code == ErrorCode::bad_config));
+    }
+  }
+}
+
 /// What a user would ask of a GPT where the shipped example is about another kind of model.
 WhatIf what_if_for_gpt(const WhatIfInfo& info) {
   const std::string name(info.name);

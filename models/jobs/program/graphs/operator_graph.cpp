@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <map>
+#include <set>
 #include <string>
 #include <utility>
 #include <vector>
@@ -97,17 +98,27 @@ struct NodeTasks {
 class StageEmitter {
  public:
   StageEmitter(GraphBuilder& builder, ModelLayers& layers, const Job& job,
-               const RankProgram& program, std::uint32_t stage)
+               const RankProgram& program, std::uint32_t stage, std::vector<RankNode> nodes)
       : builder_(builder),
         layers_(layers),
         job_(job),
         program_(program),
         stage_(stage),
+        nodes_(std::move(nodes)),
         tensors_(builder, job, program, stage),
         host_ns_(job.framework->host_kernel_ns.typical) {}
 
-  /// Per node: its tasks.
-  [[nodiscard]] std::vector<NodeTasks> emit(const std::vector<RankNode>& nodes);
+  void begin();
+  /// The node that comes next; null: all are there.
+  [[nodiscard]] const RankNode* next() const {
+    return tasks_.size() < nodes_.size() ? &nodes_[tasks_.size()] : nullptr;
+  }
+  void add_next();
+  void end();
+
+  [[nodiscard]] const std::vector<RankNode>& nodes() const { return nodes_; }
+  /// Per node that was added.
+  [[nodiscard]] const std::vector<NodeTasks>& tasks() const { return tasks_; }
 
  private:
   [[nodiscard]] std::int32_t rank() const { return static_cast<std::int32_t>(stage_); }
@@ -121,8 +132,6 @@ class StageEmitter {
   [[nodiscard]] Work named(const RecordedWork& recorded, Precision precision);
   [[nodiscard]] Precision precision_of(const Operator& op) const;
   [[nodiscard]] std::uint32_t communicator_of(const RankNode& node);
-  void step_begin();
-  void step_end();
   void kernels(const RankNode& node);
   void other_kernel(const RankNode& node);
   void update(const RankNode& node);
@@ -134,6 +143,8 @@ class StageEmitter {
   const Job& job_;
   const RankProgram& program_;
   std::uint32_t stage_;
+  std::vector<RankNode> nodes_;
+  std::vector<NodeTasks> tasks_;
   RankTensors tensors_;
   double host_ns_;
   LaneId thread_{};
@@ -324,7 +335,7 @@ void StageEmitter::add(const RankNode& node) {
   other_kernel(node);
 }
 
-void StageEmitter::step_begin() {
+void StageEmitter::begin() {
   thread_ = lane(LaneKind::host_thread, "training loop");
   compute_ = lane(LaneKind::stream, "computation");
   DeviceInfo device;
@@ -345,7 +356,8 @@ void StageEmitter::step_begin() {
 }
 
 // The loop reads the loss back before it goes on.
-void StageEmitter::step_end() {
+void StageEmitter::end() {
+  tensors_.end();
   static_cast<void>(host(TaskKind::synchronization, "cudaDeviceSynchronize", TaskPart::begin));
   Wait wait;
   wait.task = host(TaskKind::synchronization, "cudaDeviceSynchronize", TaskPart::finish);
@@ -356,73 +368,121 @@ void StageEmitter::step_end() {
   builder_.add_step({rank(), 0, begin_, host(TaskKind::mark, "step")});
 }
 
-std::vector<NodeTasks> StageEmitter::emit(const std::vector<RankNode>& nodes) {
-  std::vector<NodeTasks> tasks;
-  tasks.reserve(nodes.size());
-  step_begin();
-  for (const RankNode& node : nodes) {
-    made_ = {};
-    add(node);
-    tasks.push_back(made_);
-    const LaneId own = lane_of(node);
-    for (const std::uint32_t before : node.after) {
-      const TaskId source = tasks[before].last;
-      // A stream keeps its own order.
-      if (source == none<TaskId> || made_.first == none<TaskId>) continue;
-      if (builder_.columns().lane[index(source)] == own) continue;
-      builder_.add_dependency(
-          {.source = end_of(source), .task = made_.first, .kind = DependencyKind::event_wait});
-    }
+void StageEmitter::add_next() {
+  const RankNode& node = nodes_[tasks_.size()];
+  made_ = {};
+  add(node);
+  tasks_.push_back(made_);
+  const LaneId own = lane_of(node);
+  for (const std::uint32_t before : node.after) {
+    const TaskId source = tasks_[before].last;
+    // A stream keeps its own order.
+    if (source == none<TaskId> || made_.first == none<TaskId>) continue;
+    if (builder_.columns().lane[index(source)] == own) continue;
+    builder_.add_dependency(
+        {.source = end_of(source), .task = made_.first, .kind = DependencyKind::event_wait});
   }
-  tensors_.end();
-  step_end();
-  return tasks;
 }
 
-/// What stages have to do with each other.
-class Meetings {
+/// The stages beside each other: each goes on until it needs what another one has not added yet, so
+/// that every task stands behind all that it waits for.
+class Stages {
  public:
-  void add(std::uint32_t stage, const std::vector<RankNode>& nodes,
-           const std::vector<NodeTasks>& tasks);
-  void connect(GraphBuilder& builder) const;
+  Stages(GraphBuilder& builder, std::vector<StageEmitter> emitters)
+      : builder_(builder), emitters_(std::move(emitters)) {}
+
+  void add_all();
+  void connect() const;
 
  private:
+  /// Collectives of several stages by their name.
+  struct Meeting {
+    std::size_t members = 0;
+    std::set<std::size_t> arrived;
+  };
+  [[nodiscard]] bool may_go_on(std::size_t stage);
+  void add_next(std::size_t stage);
+  void connect_messages() const;
+
+  GraphBuilder& builder_;
+  std::vector<StageEmitter> emitters_;
+  std::map<std::uint32_t, TaskId> sent_;  // by message
+  std::map<std::uint32_t, TaskId> received_;
+  std::map<std::string, Meeting> meetings_;
+};
+
+bool Stages::may_go_on(std::size_t stage) {
+  const RankNode* const node = emitters_[stage].next();
+  if (node == nullptr) return false;
+  if (node->type == RankNodeType::receive) return sent_.contains(node->message);
+  if (!node->joins_stages) return true;
+  Meeting& meeting = meetings_[node->name];
+  meeting.arrived.insert(stage);
+  return meeting.arrived.size() == meeting.members;
+}
+
+void Stages::add_next(std::size_t stage) {
+  StageEmitter& emitter = emitters_[stage];
+  const RankNode& node = *emitter.next();
+  emitter.add_next();
+  if (node.type == RankNodeType::send) sent_[node.message] = emitter.tasks().back().last;
+  if (node.type == RankNodeType::receive) received_[node.message] = emitter.tasks().back().first;
+}
+
+void Stages::add_all() {
+  for (StageEmitter& emitter : emitters_) {
+    emitter.begin();
+    for (const RankNode& node : emitter.nodes()) {
+      if (node.joins_stages) ++meetings_[node.name].members;
+    }
+  }
+  for (bool goes_on = true; goes_on;) {
+    goes_on = false;
+    for (std::size_t stage = 0; stage < emitters_.size(); ++stage) {
+      while (may_go_on(stage)) {
+        add_next(stage);
+        goes_on = true;
+      }
+    }
+  }
+  for (StageEmitter& emitter : emitters_) {
+    FORETRACE_CHECK(emitter.next() == nullptr);  // schedules are checked for deadlocks
+    emitter.end();
+  }
+}
+
+void Stages::connect_messages() const {
+  for (const auto& [message, task] : received_) {
+    builder_.add_dependency(
+        {.source = end_of(sent_.at(message)), .task = task, .kind = DependencyKind::data});
+  }
+}
+
+void Stages::connect() const {
+  connect_messages();
   struct Member {
-    std::uint32_t stage = 0;
+    std::size_t stage = 0;
     TaskId task = none<TaskId>;
     std::vector<TaskId> after;
   };
-  std::map<std::uint32_t, TaskId> sent_;  // by message
-  std::map<std::uint32_t, TaskId> received_;
-  std::map<std::string, std::vector<Member>> groups_;  // of several stages
-};
-
-void Meetings::add(std::uint32_t stage, const std::vector<RankNode>& nodes,
-                   const std::vector<NodeTasks>& tasks) {
-  for (std::size_t i = 0; i < nodes.size(); ++i) {
-    const RankNode& node = nodes[i];
-    if (node.type == RankNodeType::send) sent_[node.message] = tasks[i].last;
-    if (node.type == RankNodeType::receive) received_[node.message] = tasks[i].first;
-    if (!node.joins_stages) continue;
-    Member member{stage, tasks[i].first, {}};
-    for (const std::uint32_t before : node.after) member.after.push_back(tasks[before].last);
-    groups_[node.name].push_back(std::move(member));
+  std::map<std::string_view, std::vector<Member>> groups;
+  for (std::size_t stage = 0; stage < emitters_.size(); ++stage) {
+    const std::vector<RankNode>& nodes = emitters_[stage].nodes();
+    for (std::size_t i = 0; i < nodes.size(); ++i) {
+      if (!nodes[i].joins_stages) continue;
+      Member member{stage, emitters_[stage].tasks()[i].first, {}};
+      for (const std::uint32_t before : nodes[i].after) {
+        member.after.push_back(emitters_[stage].tasks()[before].last);
+      }
+      groups[nodes[i].name].push_back(std::move(member));
+    }
   }
-}
-
-void Meetings::connect(GraphBuilder& builder) const {
-  for (const auto& [message, task] : received_) {
-    const auto sent = sent_.find(message);
-    if (sent == sent_.end()) continue;
-    builder.add_dependency(
-        {.source = end_of(sent->second), .task = task, .kind = DependencyKind::data});
-  }
-  for (const auto& [name, members] : groups_) {
+  for (const auto& [name, members] : groups) {
     for (const Member& member : members) {
       for (const Member& other : members) {
         if (other.stage == member.stage) continue;
         for (const TaskId before : other.after) {
-          builder.add_dependency(
+          builder_.add_dependency(
               {.source = end_of(before), .task = member.task, .kind = DependencyKind::rendezvous});
         }
       }
@@ -436,12 +496,15 @@ Result<TaskGraph> operator_graph(const Job& job, const RankProgram& program,
                                  std::string_view model) {
   GraphBuilder builder;
   ModelLayers layers(builder, program, model);
-  Meetings meetings;
+  std::vector<StageEmitter> emitters;
+  emitters.reserve(job.plan.pipeline);
   for (std::uint32_t stage = 0; stage < job.plan.pipeline; ++stage) {
-    FORETRACE_TRY(const auto nodes, rank_nodes(job, program, stage, NodeGrain::operators));
-    meetings.add(stage, nodes, StageEmitter(builder, layers, job, program, stage).emit(nodes));
+    FORETRACE_TRY(auto nodes, rank_nodes(job, program, stage, NodeGrain::operators));
+    emitters.emplace_back(builder, layers, job, program, stage, std::move(nodes));
   }
-  meetings.connect(builder);
+  Stages stages(builder, std::move(emitters));
+  stages.add_all();
+  stages.connect();
   return std::move(builder).build();
 }
 
