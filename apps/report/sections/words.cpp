@@ -69,9 +69,10 @@ std::string change_text(std::int64_t after, std::int64_t before) {
 std::string trace_text(const Recording& recording) {
   if (recording.modelled != nullptr) {
     const Scenario& scenario = *recording.modelled->scenario;
-    return fmt::format("{}: {} on {} x {}, never run", name_of(recording.path),
+    return fmt::format("{}: {} on {} x {}, never run{}", name_of(recording.path),
                        scenario.model->product, scenario.job.ranks(),
-                       scenario.cluster->accelerator.product);
+                       scenario.cluster->accelerator.product,
+                       scenario.what_ifs.empty() ? "" : ", with the what-ifs of its file");
   }
   const trace::ImportReport& report = recording.report;
   const std::string name = name_of(recording.path);

@@ -143,6 +143,8 @@ TEST_CASE("modelled: a scenario's own what-ifs are those that are asked of it") 
   CHECK(run->step_ns() == asked_for.step_ns());
   // A plan that comes on top keeps them.
   CHECK(answered(*run, {"parallel:data=2"}).step_ns() == asked_for.step_ns());
+  // What it has had is not done to its own result.
+  CHECK(asked(*run, {"flash_attention"}).error().message.find("already") != std::string::npos);
   const auto predictor = Predictor::load(path, {.catalogue = test::shipped()});
   REQUIRE(predictor.ok());
   CHECK(predictor->predict({})->step_ns == asked_for.step_ns());
