@@ -15,13 +15,34 @@ namespace {
 /// What becomes of a what-if that finds nothing to change.
 enum class Idle : std::uint8_t { refuse, skip };
 
+/// What the what-ifs of a stack act on: the recording, or the job as some of them make it.
+class Start {
+ public:
+  static Result<Start> of(const Recording& recording, std::span<const WhatIf> stack) {
+    FORETRACE_TRY(auto changed, changed_job(recording, stack));
+    return Start(recording, std::move(changed));
+  }
+  [[nodiscard]] WhatIfStack begin(Checks checks) const {
+    return changed_ ? WhatIfStack(*changed_, checks) : WhatIfStack(recording_, checks);
+  }
+  /// Those that act on its graph.
+  [[nodiscard]] std::vector<WhatIf> left_of(std::span<const WhatIf> stack) const {
+    return changed_ ? changed_->others : std::vector<WhatIf>(stack.begin(), stack.end());
+  }
+
+ private:
+  Start(const Recording& recording, std::optional<ChangedJob> changed)
+      : recording_(recording), changed_(std::move(changed)) {}
+
+  const Recording& recording_;
+  std::optional<ChangedJob> changed_;
+};
+
 /// The stack applied in its order.
-Result<WhatIfStack> applied_to(const Recording& recording, std::span<const WhatIf> stack, Idle idle,
+Result<WhatIfStack> applied_to(const Start& start, std::span<const WhatIf> stack, Idle idle,
                                const RunOptions& options = {}) {
-  FORETRACE_TRY(const auto changed, changed_job(recording, stack));
-  WhatIfStack applied =
-      changed ? WhatIfStack(*changed, options.checks) : WhatIfStack(recording, options.checks);
-  for (const WhatIf& what_if : in_order(changed ? changed->others : stack)) {
+  WhatIfStack applied = start.begin(options.checks);
+  for (const WhatIf& what_if : in_order(stack)) {
     const Status pushed = applied.push(what_if, options.neutral);
     const bool skips =
         idle == Idle::skip && !pushed.ok() && pushed.error().code == ErrorCode::no_match;
@@ -47,9 +68,9 @@ Status add_range(const DurationBounds& bounds, const RunOptions& options, Predic
 }
 
 /// The same, simulated, with the range that the edited durations declare.
-Result<Prediction> apply_stack(const Recording& recording, std::span<const WhatIf> stack,
+Result<Prediction> apply_stack(const Start& start, std::span<const WhatIf> stack,
                                const RunOptions& options, Idle idle) {
-  FORETRACE_TRY(const WhatIfStack applied, applied_to(recording, stack, idle, options));
+  FORETRACE_TRY(const WhatIfStack applied, applied_to(start, stack, idle, options));
   FORETRACE_TRY(ChangedRun run, applied.simulate(options));
   Prediction prediction{std::move(run)};
   FORETRACE_TRY(add_range(applied.bounds(), options, prediction));
@@ -67,11 +88,11 @@ std::vector<WhatIf> at_bound(std::span<const WhatIf> stack, Bound bound) {
 
 /// Widens the declared range by that of the parameters. At an end of which a what-if changes
 /// nothing, it is as if it were not there.
-Status widen(const Recording& recording, std::span<const WhatIf> stack, const RunOptions& options,
+Status widen(const Start& start, std::span<const WhatIf> stack, const RunOptions& options,
              Prediction& prediction) {
   for (const Bound bound : {Bound::optimistic, Bound::pessimistic}) {
     FORETRACE_TRY(const Prediction end,
-                  apply_stack(recording, at_bound(stack, bound), options, Idle::skip));
+                  apply_stack(start, at_bound(stack, bound), options, Idle::skip));
     prediction.declared_low_ns = std::min(prediction.declared_low_ns, end.declared_low_ns);
     prediction.declared_high_ns = std::max(prediction.declared_high_ns, end.declared_high_ns);
   }
@@ -95,21 +116,24 @@ Result<Prediction> with_range(const Recording& recording, Result<Prediction> pre
 
 Result<Prediction> predict(const Recording& recording, std::span<const WhatIf> stack,
                            const RunOptions& options, const Replay* baseline) {
-  Result<Prediction> prediction = apply_stack(recording, stack, options, Idle::refuse);
-  const bool has_range = std::any_of(stack.begin(), stack.end(), [](const WhatIf& what_if) {
+  FORETRACE_TRY(const Start start, Start::of(recording, stack));
+  const std::vector<WhatIf> left = start.left_of(stack);
+  Result<Prediction> prediction = apply_stack(start, left, options, Idle::refuse);
+  const bool has_range = std::any_of(left.begin(), left.end(), [](const WhatIf& what_if) {
     return what_if.parameters.has_range();
   });
   if (prediction.ok() && has_range) {
-    FORETRACE_TRY(widen(recording, stack, options, *prediction));
+    FORETRACE_TRY(widen(start, left, options, *prediction));
   }
   return with_range(recording, std::move(prediction), options, baseline);
 }
 
 Result<PredictionEnds> predict_ends(const Recording& recording, std::span<const WhatIf> stack) {
-  const Result<WhatIfStack> fast =
-      applied_to(recording, at_bound(stack, Bound::optimistic), Idle::skip);
+  FORETRACE_TRY(const Start start, Start::of(recording, stack));
+  const std::vector<WhatIf> left = start.left_of(stack);
+  const Result<WhatIfStack> fast = applied_to(start, at_bound(left, Bound::optimistic), Idle::skip);
   const Result<WhatIfStack> slow =
-      applied_to(recording, at_bound(stack, Bound::pessimistic), Idle::skip);
+      applied_to(start, at_bound(left, Bound::pessimistic), Idle::skip);
   if (!fast.ok() || !slow.ok()) {
     return fast.ok() ? slow.error() : fast.error();
   }

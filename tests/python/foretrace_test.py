@@ -56,6 +56,17 @@ class Answers(unittest.TestCase):
         with self.assertRaisesRegex(foretrace.Error, "/workload/model/family: got 'nets'"):
             foretrace.simulate(scenario)
 
+    def test_a_scenario_has_what_ifs_of_its_own(self):
+        folder = ROOT / "examples" / "22_one_job"
+        asked = foretrace.whatif(folder / "gpt2_h100.json", ["mixed_precision", "flash_attention"])
+        self.assertLess(asked.predicted.step_ns, asked.baseline.step_ns)
+        scenario = json.loads("\n".join(line for line in (folder / "gpt2_h100.json").read_text(encoding="utf-8").splitlines()
+                                        if not line.strip().startswith("//")))
+        self.assertEqual(foretrace.simulate(scenario).step_ns,
+                         foretrace.simulate(str(folder / "gpt2_h100.json")).step_ns)
+        scenario["what_ifs"] = ["mixed_precision", "flash_attention"]
+        self.assertEqual(foretrace.simulate(scenario).step_ns, asked.predicted.step_ns)
+
     def test_whatif_predicts(self):
         result = foretrace.whatif(DEMO, ["mixed_precision"])
         self.assertLess(result.predicted.step_ns, result.baseline.step_ns)

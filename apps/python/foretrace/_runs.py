@@ -217,7 +217,8 @@ def _recording_of(paths, strict, unprofiled_step):
 
 
 def _simulated(document) -> SimulateResult:
-    side = document.get("baseline") or document["predicted"]
+    # A scenario is what it predicts: also where what-ifs of its own stand beside the job without them.
+    side = document.get("predicted") or document["baseline"]
     return SimulateResult(side["step_ns"], (document.get("measured") or {}).get("step_ns"), side.get("error"),
                           Breakdown._of(side.get("breakdown")), document)
 

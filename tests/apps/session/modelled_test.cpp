@@ -12,6 +12,7 @@
 
 #include "apps/predictor/predictor.h"
 #include "apps/session/load_run.h"
+#include "apps/sweep/points/evaluate.h"
 #include "models/jobs/figures/scenario_answer.h"
 #include "models/whatifs/examples.h"
 #include "models/whatifs/what_if_spec.h"
@@ -150,6 +151,34 @@ TEST_CASE("modelled: a scenario's own what-ifs are those that are asked of it") 
   CHECK(predictor->predict({})->step_ns == asked_for.step_ns());
   CHECK(predictor->predict({})->memory_bytes == asked_for.need()->live_bytes);
   std::filesystem::remove(path);
+}
+
+TEST_CASE("modelled: a point of a sweep has the what-ifs of its axis") {
+  const std::string base = scenario_text_of(gpt, R"("data": 2)", 2);
+  const auto sweep = sweeping::parse_sweep(
+      R"({"schema": "foretrace.sweep/1", "scenario": )" + base +
+          R"(, "axes": [{"name": "changed", "pointer": "/what_ifs", "values": [[], ["flash_attention"]]},
+                       {"pointer": "/parallelism/tensor", "values": [1, 2]}],
+             "objectives": ["step_ns", "memory_bytes"]})",
+      "test.json", "");
+  REQUIRE_MESSAGE(sweep.ok(), (sweep.ok() ? "" : sweep.error().message));
+  const auto evaluation = sweeping::prepare(*sweep, test::shipped());
+  REQUIRE_MESSAGE(evaluation.ok(), (evaluation.ok() ? "" : evaluation.error().message));
+  std::vector<sweeping::PointResult> points(4);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    points[i].where = {static_cast<double>(i / 2), static_cast<double>(i % 2)};
+  }
+  (*evaluation)->evaluator()->evaluate(points);
+  for (std::size_t i = 0; i < points.size(); ++i) {
+    CAPTURE(points[i].reason);
+    REQUIRE(points[i].metrics.size() >= 2);
+    const std::string plan = i % 2 == 0 ? R"("data": 2)" : R"("data": 2, "tensor": 2)";
+    const Session session = session_of(scenario_text_of(gpt, plan, 2));
+    const Answer expected = answered(session, i < 2 ? Texts{} : Texts{"flash_attention"});
+    // Without what-ifs a point is computed by passes.
+    CHECK(points[i].metrics[0] ==
+          doctest::Approx(static_cast<double>(expected.step_ns())).epsilon(i < 2 ? 0.001 : 1e-9));
+  }
 }
 
 TEST_CASE("modelled: mistakes are named where they stand") {
