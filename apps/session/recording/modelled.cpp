@@ -8,12 +8,14 @@
 
 namespace foretrace {
 Result<Recording> modelled_recording(const Scenario& scenario) {
-  FORETRACE_TRY(check_ranks_alike(scenario));
+  FORETRACE_TRY(check_ranks_alike(scenario).with_context(scenario.path));
   FORETRACE_TRY(const RankProgram program, build_program(scenario.job));
   FORETRACE_TRY(const RangedStep range, ranged_step(scenario.job, program));
   Recording recording;
   recording.path = scenario.path;
-  FORETRACE_TRY(recording.built.graph, operator_graph(scenario.job, program, scenario.model->name));
+  FORETRACE_TRY(
+      recording.built.graph,
+      operator_graph(scenario.job, program, scenario.model->name).with_context(scenario.path));
   recording.built.recorded_start_ns.assign(recording.built.graph.size(), -1);
   recording.accelerator = scenario.cluster->accelerator;
   recording.modelled = std::make_shared<const ModelledStep>(

@@ -191,6 +191,13 @@ TEST_CASE("modelled: mistakes are named where they stand") {
   CHECK(refused(R"(, "what_ifs": ["flash_atention"])").find("flash_attention") !=
         std::string::npos);
   CHECK(refused(R"(, "what_ifs": ["channels_last"])").find("channels_last") != std::string::npos);
+  for (const std::string& more : {std::string(R"(, "jitter": {"ranks": 0.01})"),
+                                  std::string(R"(, "schedule": {"kind": "zero_bubble_h1"})")}) {
+    const auto none =
+        modelled_recording(parsed(scenario_text_of(gpt, R"("pipeline": 2)", 1, more)));
+    REQUIRE_FALSE(none.ok());
+    CHECK(none.error().message.starts_with("test.json: /"));
+  }
   const Session session = session_of(scenario_text_of(gpt, "", 1));
   CHECK(asked(session, {"parallel:data=8,layers=24"}).error().message.find("layers") !=
         std::string::npos);
