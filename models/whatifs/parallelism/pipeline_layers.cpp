@@ -235,19 +235,20 @@ class Pipeliner {
       const std::vector<TaskId>& kernels = is_forward ? stages[s].forward : stages[s].backward;
       auto& messages = is_forward ? forward : backward;
       const auto message = messages.find({s, m});
-      TaskId done = kernels.back();
-      if (s == 0 && is_forward && m == 0) {
-        // Recorded.
-      } else if (s == 0 && !is_forward && m == last_batch) {
-        network_.wait(kernels.front(), message->second);
-        arrived = message->second;
+      const TaskId received = message == messages.end() ? none<TaskId> : message->second;
+      if (s == 0 && m == (is_forward ? 0 : last_batch)) {
+        emitter_.visit_recorded({s, m}, kernels, received);
+        if (!is_forward) arrived = received;
       } else {
-        if (message != messages.end()) emitter_.next_waits(s, message->second);
+        emitter_.visit({s, m}, received);
         for (const TaskId kernel : kernels) {
           // The first stage loads every micro-batch; others do nothing before their first kernel.
           const bool begins = is_forward && kernel == kernels.front();
-          done = begins ? emitter_.emit_first(s, kernel, s == 0 ? loading_ns_ : 0)
-                        : emitter_.emit(s, kernel);
+          if (begins) {
+            emitter_.emit_first(kernel, s == 0 ? loading_ns_ : 0);
+          } else {
+            emitter_.emit(kernel);
+          }
         }
       }
       const bool has_receiver = is_forward ? s + 1 < stages.size() : s > 0;
@@ -260,7 +261,7 @@ class Pipeliner {
             {CollectiveKind::send, bytes, pipeline_axis(),
              is_forward ? "activations to the next stage" : "gradients to the stage before",
              is_forward ? "send of activations" : "send of gradients"});
-        network_.wait(sent, done);
+        emitter_.wait_for_visit(sent);
         messages[{to, m}] = sent;
       }
       if (!is_forward && m == last_batch && s > 0) finish(s, stages[s], updates);
@@ -297,13 +298,13 @@ class Pipeliner {
   void finish(std::uint32_t s, const Stage& stage, const std::vector<TaskId>& updates) {
     const auto exchange = [&](CollectiveKind kind) {
       const TaskId task = emitter_.send(s, stage.backward.back(), data_transfer(kind, stage));
-      network_.wait(task, emitter_.last(s));
-      emitter_.next_waits(s, task);
+      emitter_.wait_for_visit(task);
+      emitter_.visit({s, micro_batches_}, task);
     };
     if (options_.data.ranks > 1) {
       exchange(shards() ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce);
     }
-    for (const TaskId kernel : updates) emitter_.emit(s, kernel, update_cost(kernel, stage));
+    for (const TaskId kernel : updates) emitter_.emit(kernel, update_cost(kernel, stage));
     if (shards()) exchange(CollectiveKind::all_gather);
   }
 
