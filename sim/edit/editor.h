@@ -92,6 +92,9 @@ class Editor {
   void wait(const Wait& wait) { change_.new_waits.push_back(wait); }
   /// What `like` waits for besides its lane and its launch, the inserted task waits for, too.
   void share_waits(TaskId inserted, TaskId like);
+  /// What waits for the end of `like` besides its lane waits for the inserted task, too: as if an
+  /// event had been recorded behind both.
+  void share_waiting(TaskId inserted, TaskId like);
 
   // ---- Remove (remove.cpp) ----------------------------------------------------------------------
 

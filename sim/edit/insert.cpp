@@ -120,4 +120,18 @@ void Editor::share_waits(TaskId inserted, TaskId like) {
   }
 }
 
+void Editor::share_waiting(TaskId inserted, TaskId like) {
+  for (const Link& link : dependents(graph_, like)) {
+    const bool is_event = link.kind == DependencyKind::event_wait ||
+                          link.kind == DependencyKind::synchronization ||
+                          link.kind == DependencyKind::data || link.kind == DependencyKind::control;
+    // Rules are resolved anew: they find what was put in.
+    if (link.on_lane() || link.symbolic || !is_event || !is_end(link.source)) continue;
+    Dependency shared = link.dependency();
+    shared.source = end_of(inserted);
+    if (shared.late_after == link.source) shared.late_after = shared.source;
+    depend(shared);
+  }
+}
+
 }  // namespace foretrace

@@ -126,7 +126,11 @@ TaskId KernelEditor::add(TaskId neighbour, Place place, const ExtraKernel& extra
     kernel = put.device;
     remember(put);
   }
-  if (place == Place::before) editor_.share_waits(kernel, neighbour);
+  if (place == Place::before) {
+    editor_.share_waits(kernel, neighbour);
+  } else {
+    editor_.share_waiting(kernel, neighbour);
+  }
   if (extra.cost.low != 1.0F || extra.cost.high != 1.0F) {
     editor_.set_duration(kernel, extra.cost.duration_ns,
                          {extra.cost.provenance, extra.cost.low, extra.cost.high});

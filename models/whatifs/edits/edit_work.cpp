@@ -81,6 +81,7 @@ class Inserter {
     if (!is_device(spec.kind) || cause.source == no_point) return;
     cause.task = put;
     request_.editor.depend(cause);
+    share(put, task);
   }
 
   void put_with_call(TaskId task, TaskId call, const TaskSpec& spec) {
@@ -89,7 +90,16 @@ class Inserter {
                          is_end(launch.source) ? LatencyFrom::end : LatencyFrom::start};
     pair.call.duration_ns = ns_of(request_.values, call_param, graph_.duration_ns(call));
     pair.call.provenance = Provenance::assumed;
-    request_.editor.insert(pair, place_ == Place::before ? call : task, place_);
+    share(request_.editor.insert(pair, place_ == Place::before ? call : task, place_).device, task);
+  }
+
+  /// Other streams see the two as one.
+  void share(TaskId put, TaskId task) {
+    if (place_ == Place::before) {
+      request_.editor.share_waits(put, task);
+    } else {
+      request_.editor.share_waiting(put, task);
+    }
   }
 
   Request& request_;

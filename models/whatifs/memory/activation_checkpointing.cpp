@@ -16,6 +16,7 @@
 #include <fmt/format.h>
 
 #include "models/editing/kernels/attention_core.h"
+#include "models/editing/kernels/copied_waits.h"
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/editing/tensors/stash.h"
 #include "models/editing/tensors/training_pass.h"
@@ -97,10 +98,15 @@ class Checkpointing {
     const TaskId call = needed_by == none<TaskId> ? none<TaskId> : editor_.own_call(needed_by);
     if (call == none<TaskId>) return copies;
     ++parts_;
+    editing::CopiedWaits waits(editor_.edit());
+    waits.begin_before(needed_by);
     for (const TaskId kernel : kernels) {
       const TaskId twin = editor_.copy(kernel, call, Place::before, !first_of_pass(kernel));
-      if (twin != none<TaskId>) copies.emplace(kernel, twin);
+      if (twin == none<TaskId>) continue;
+      waits.put(kernel, twin);
+      copies.emplace(kernel, twin);
     }
+    waits.wait(needed_by);
     return copies;
   }
 

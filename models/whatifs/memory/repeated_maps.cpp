@@ -4,6 +4,7 @@
 #include <utility>
 #include <vector>
 
+#include "models/editing/kernels/copied_waits.h"
 #include "sim/graph/links.h"
 
 namespace foretrace::editing {
@@ -27,6 +28,11 @@ RepeatedMaps::Uses RepeatedMaps::uses_of(
 void RepeatedMaps::repeat(TensorId tensor, TaskId anchor) {
   // Chains of operators may be as long as a pass: a stack of (map, whether its sources are done).
   std::vector<std::pair<TensorId, bool>> open = {{tensor, false}};
+  const auto readers = launched_by(editor_.graph(), anchor);
+  // A reader that became part of a fused kernel waits where that one stands, behind the copies.
+  const bool is_read = !readers.empty() && !editor_.edit().is_gone(readers.front());
+  CopiedWaits waits(editor_.edit());
+  if (is_read) waits.begin_before(readers.front());
   while (!open.empty()) {
     const auto [map, ready] = open.back();
     open.pop_back();
@@ -43,11 +49,15 @@ void RepeatedMaps::repeat(TensorId tensor, TaskId anchor) {
       if (!done_.insert(run).second) continue;
       for (const TaskId launch : uses_.runs()[run].launches) {
         for (const TaskId task : launched_by(editor_.graph(), launch)) {
-          if (editor_.copy(task, anchor, Place::before) != none<TaskId>) ++kernels_;
+          const TaskId twin = editor_.copy(task, anchor, Place::before);
+          if (twin == none<TaskId>) continue;
+          waits.put(task, twin);
+          ++kernels_;
         }
       }
     }
   }
+  if (is_read) waits.wait(readers.front());
 }
 
 void RepeatedMaps::make_again(TensorId tensor, TensorEditor& tensors,

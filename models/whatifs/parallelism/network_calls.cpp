@@ -124,6 +124,7 @@ Result<TaskId> NetworkCalls::move_bytes(TaskId anchor, Place place, double bytes
 void NetworkCalls::next_waits(TaskId kernel, TaskId transfer) {
   const TaskId next = next_on_lane(graph_, kernel);
   if (next != none<TaskId>) wait(next, transfer);
+  editor_.edit().share_waiting(transfer, kernel);
 }
 
 }  // namespace foretrace::editing

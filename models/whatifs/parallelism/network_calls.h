@@ -41,7 +41,7 @@ class NetworkCalls {
   TaskId put(const NetworkTransfer& transfer, const TransferPlace& place);
   /// A kernel beside `anchor` that moves bytes.
   Result<TaskId> move_bytes(TaskId anchor, Place place, double bytes, std::string_view name);
-  /// What follows the recorded kernel on its stream waits for the transfer.
+  /// What follows the recorded kernel on its stream or waits for it waits for the transfer.
   void next_waits(TaskId kernel, TaskId transfer);
   void wait(TaskId task, TaskId source) {
     editor_.edit().depend(task, source, DependencyKind::event_wait);

@@ -72,30 +72,23 @@ std::int64_t StageEmitter::recorded_host_ns(TaskId kernel) const {
 
 void StageEmitter::begin(TaskId anchor_call) {
   anchor_ = anchor_call;
-  copies_.clear();
-  ready_.clear();
-  ends_.clear();
+  last_visit_.clear();
+  waits_.clear();
 }
 
 void StageEmitter::visit(StageVisit visit, TaskId arrived) {
   visit_ = visit;
-  gates_.clear();
-  for (const auto& [lane, end] : std::exchange(ends_[visit.stage], {})) gates_.push_back(end);
-  if (arrived != none<TaskId>) gates_.push_back(arrived);
+  CopiedWaits*& last = last_visit_[visit.stage];
+  std::vector<TaskId> gates = last == nullptr ? std::vector<TaskId>{} : last->ends();
+  if (arrived != none<TaskId>) gates.push_back(arrived);
+  last = &waits_.try_emplace({visit.stage, visit.micro_batch}, editor_.edit()).first->second;
+  last->begin(std::move(gates));
 }
 
 void StageEmitter::visit_recorded(StageVisit visit, const std::vector<TaskId>& kernels,
                                   TaskId arrived) {
   this->visit(visit, arrived);
-  for (const TaskId kernel : kernels) {
-    copies_[{visit.stage, visit.micro_batch}][kernel] = kernel;
-    stands_on(graph_.lane_id(kernel), kernel);
-  }
-}
-
-void StageEmitter::stands_on(LaneId recorded, TaskId task) {
-  if (!ends_[visit_.stage].insert_or_assign(recorded, task).second) return;
-  for (const TaskId gate : gates_) network_.wait(task, gate);
+  for (const TaskId kernel : kernels) last_visit_[visit.stage]->keep(kernel);
 }
 
 TaskId StageEmitter::emit(TaskId kernel) {
@@ -110,45 +103,7 @@ TaskId StageEmitter::emit_first(TaskId kernel, std::int64_t host_ns) {
   return put(kernel, host_ns, cost_of(kernel));
 }
 
-void StageEmitter::wait_for_visit(TaskId task) {
-  const auto& ends = ends_[visit_.stage];
-  for (const auto& [lane, end] : ends) network_.wait(task, end);
-  if (!ends.empty()) return;
-  for (const TaskId gate : gates_) network_.wait(task, gate);
-}
-
-void StageEmitter::carry_waits(TaskId kernel, TaskId copy) {
-  // Sets and copies are not repeated: what they wait for, the next kernel of their stream does.
-  TaskId task = kernel;
-  do {
-    for (const Link& link : sources(graph_, task)) {
-      if (link.on_lane() || link.kind == DependencyKind::launch) continue;
-      if (is_device(graph_.kind(task_of(link.source)))) carry(link, copy);
-    }
-    task = previous_on_lane(graph_, task);
-  } while (task != none<TaskId> && graph_.kind(task) != TaskKind::kernel);
-}
-
-void StageEmitter::carry(const Link& link, TaskId copy) {
-  const auto& copies = copies_[{visit_.stage, visit_.micro_batch}];
-  TaskId source = task_of(link.source);
-  while (source != none<TaskId> && graph_.kind(source) != TaskKind::kernel) {
-    source = previous_on_lane(graph_, source);
-  }
-  const auto found = source == none<TaskId> ? copies.end() : copies.find(source);
-  if (found == copies.end()) return;  // of another stage: it has arrived
-  Editor& edit = editor_.edit();
-  if (const auto whole = ready_.find(found->second); whole != ready_.end()) {
-    network_.wait(copy, whole->second);
-  } else if (source != task_of(link.source) || link.late_after != no_point) {
-    edit.depend(copy, found->second, link.kind);
-  } else {
-    Dependency same = link.dependency();
-    same.task = copy;
-    same.source = is_end(link.source) ? end_of(found->second) : start_of(found->second);
-    edit.depend(same);
-  }
-}
+void StageEmitter::wait_for_visit(TaskId task) { last_visit_[visit_.stage]->wait(task); }
 
 TaskId StageEmitter::put(TaskId kernel, std::int64_t host_ns, const Cost& cost) {
   const std::uint32_t stage = visit_.stage;
@@ -180,9 +135,7 @@ TaskId StageEmitter::put(TaskId kernel, std::int64_t host_ns, const Cost& cost) 
   }
   edit.set_duration(task, cost.duration_ns, {cost.provenance, cost.low, cost.high});
   for (const TaskId source : std::exchange(pending_[stage], {})) network_.wait(task, source);
-  carry_waits(kernel, task);
-  copies_[{visit_.stage, visit_.micro_batch}][kernel] = task;
-  stands_on(graph_.lane_id(kernel), task);
+  last_visit_[stage]->put(kernel, task);
   last_[stage] = task;
   for (auto [at, end] = after_.equal_range(kernel); at != end; ++at) {
     exchange(stage, kernel, at->second, task);
@@ -199,7 +152,7 @@ void StageEmitter::exchange(std::uint32_t stage, TaskId like, const SplitExchang
   // Waits for what has arrived and nothing has worked on yet, too.
   const TaskId task = send(stage, like, tensor_transfer(what, tensor_group_));
   if (source != none<TaskId>) network_.wait(task, source);
-  if (what.before == none<TaskId>) ready_[source] = task;
+  if (what.before == none<TaskId>) last_visit_[stage]->whole_after(source, task);
   if (what.before != none<TaskId> || what.until == what.after) {
     next_waits(stage, task);
   } else {

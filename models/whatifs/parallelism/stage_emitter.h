@@ -7,10 +7,10 @@
 #include <utility>
 #include <vector>
 
+#include "models/editing/kernels/copied_waits.h"
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/whatifs/parallelism/network_calls.h"
 #include "models/whatifs/parallelism/tensor_split.h"
-#include "sim/graph/links.h"
 
 namespace foretrace::editing {
 
@@ -55,11 +55,6 @@ class StageEmitter {
   /// What was put on the stage's streams last; none: nothing yet.
   [[nodiscard]] TaskId last(std::uint32_t stage) const;
   TaskId put(TaskId kernel, std::int64_t host_ns, const Cost& cost);
-  /// The task is the visit's last on the recorded stream so far.
-  void stands_on(LaneId recorded, TaskId task);
-  /// What the recorded kernel waits for on other streams, its copy waits for in its micro-batch.
-  void carry_waits(TaskId kernel, TaskId copy);
-  void carry(const Link& link, TaskId copy);
   [[nodiscard]] Cost cost_of(TaskId kernel) const;
   /// Host time before the recorded call.
   [[nodiscard]] std::int64_t recorded_host_ns(TaskId kernel) const;
@@ -80,11 +75,9 @@ class StageEmitter {
   std::map<std::pair<std::uint32_t, TaskId>, std::vector<TaskId>> until_;
   std::map<std::uint32_t, TaskId> last_;
   StageVisit visit_;
-  std::vector<TaskId> gates_;  // what the visit's first kernel on each stream waits for
-  std::map<std::uint32_t, std::map<LaneId, TaskId>> ends_;  // of a stage's visit, by stream
-  /// Copies of kernels, by stage and micro-batch: a backward pass waits for what went forward.
-  std::map<std::pair<std::uint32_t, std::uint32_t>, std::map<TaskId, TaskId>> copies_;
-  std::map<TaskId, TaskId> ready_;  // a copy, and the exchange that makes what it wrote whole
+  /// By stage and micro-batch: a backward pass waits for what went forward.
+  std::map<std::pair<std::uint32_t, std::uint32_t>, CopiedWaits> waits_;
+  std::map<std::uint32_t, CopiedWaits*> last_visit_;
 };
 
 }  // namespace foretrace::editing

@@ -50,7 +50,7 @@ class Divider {
       ++count;
       for (const SplitKernel& part : split->kernels) set(part);
       for (const SplitExchange& exchange : split->exchanges) {
-        put_exchange(network_, editor_.graph(), exchange, {options_.ranks, 1});
+        put_exchange(exchange);
       }
       all += split->parameters;
       own += split->own_parameters;
@@ -94,6 +94,22 @@ class Divider {
     return tensors.note();
   }
 
+  /// Other streams see kernel and exchange as one.
+  void put_exchange(const SplitExchange& exchange) {
+    const NetworkTransfer transfer = tensor_transfer(exchange, {options_.ranks, 1});
+    if (exchange.before == none<TaskId>) {
+      const TaskId task = network_.communicate(exchange.after, Place::after, transfer);
+      network_.wait(task, exchange.after);
+      network_.next_waits(exchange.until, task);
+      return;
+    }
+    const TaskId task = network_.communicate(exchange.before, Place::before, transfer);
+    const TaskId source = previous_on_lane(editor_.graph(), exchange.before);
+    if (source != none<TaskId>) network_.wait(task, source);
+    editor_.edit().share_waits(task, exchange.before);
+    network_.wait(exchange.before, task);
+  }
+
   KernelEditor& editor_;
   const Cluster& cluster_;
   const TensorOptions& options_;
@@ -109,21 +125,6 @@ NetworkTransfer tensor_transfer(const SplitExchange& exchange, const GridAxis& g
           .group = group,
           .stream = "tensor group",
           .name = name_of(exchange.kind)};
-}
-
-void put_exchange(NetworkCalls& network, const TaskGraph& graph, const SplitExchange& exchange,
-                  const GridAxis& group) {
-  const NetworkTransfer transfer = tensor_transfer(exchange, group);
-  if (exchange.before != none<TaskId>) {
-    const TaskId task = network.communicate(exchange.before, Place::before, transfer);
-    const TaskId source = previous_on_lane(graph, exchange.before);
-    if (source != none<TaskId>) network.wait(task, source);
-    network.wait(exchange.before, task);
-    return;
-  }
-  const TaskId task = network.communicate(exchange.after, Place::after, transfer);
-  network.wait(task, exchange.after);
-  network.next_waits(exchange.until, task);
 }
 
 Result<DividedTensors> divide_tensors(KernelEditor& editor, const Cluster& cluster,

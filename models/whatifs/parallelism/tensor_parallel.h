@@ -23,8 +23,5 @@ struct DividedTensors {
 
 /// An exchange as its group does it.
 [[nodiscard]] NetworkTransfer tensor_transfer(const SplitExchange& exchange, const GridAxis& group);
-/// Puts it beside the recorded kernels that it names.
-void put_exchange(NetworkCalls& network, const TaskGraph& graph, const SplitExchange& exchange,
-                  const GridAxis& group);
 
 }  // namespace foretrace::editing

@@ -74,10 +74,13 @@ bool HalfStep::share(const std::vector<TaskId>& own, const std::vector<TaskId>& 
     if (has_twin) queue(1, kernel, second_);
   }
   std::size_t next = 0;  // of own
+  Placed before;
   for (const EndedKernel& end : run_beside(model_, queues[0], queues[1], conflict_)) {
     all_ns_ += end.ns;
     if (!end.second) {
       set(tasks[0][end.index], end.ns, alone[0][end.index], end.beside);
+      before =
+          follow({tasks[0][end.index], tasks[0][end.index], tasks[0][end.index], false}, before);
       next = end.index + 1;
       continue;
     }
@@ -88,9 +91,25 @@ bool HalfStep::share(const std::vector<TaskId>& own, const std::vector<TaskId>& 
     const TaskId earlier = with_call[place] != beside ? with_call[place] : none<TaskId>;
     const TaskId twin = add(kernel, beside, kernel != other.front(), end.ns);
     bound(twin, end.ns, alone[1][end.index], end.beside);
+    before = follow({twin, kernel, beside, true}, before);
     twins_[kernel] = {twin, beside, earlier};
   }
   return true;
+}
+
+/// Times are what each adds to the one before, on whichever stream that is.
+HalfStep::Placed HalfStep::follow(const Placed& now, const Placed& before) {
+  const TaskGraph& graph = editor_.graph();
+  const bool is_told = before.task == none<TaskId> ||
+                       graph.lane_id(now.recorded) == graph.lane_id(before.recorded) ||
+                       !(now.is_twin || before.is_twin);
+  // A twin stands before the call of the kernel beside it, which may be one further on.
+  const bool in_order =
+      now.is_twin && !before.is_twin ? before.beside < now.beside : before.beside <= now.beside;
+  if (!is_told && in_order) {
+    editor_.edit().depend(now.task, before.task, DependencyKind::event_wait);
+  }
+  return now;
 }
 
 void HalfStep::repeat(TaskId kernel) {
@@ -101,6 +120,7 @@ void HalfStep::repeat(TaskId kernel) {
   if (!(second_ > 0) || editor_.own_call(kernel) == none<TaskId>) return;
   const Cost other = fused(kernel, second_);
   const TaskId twin = add(kernel, kernel, true, other.duration_ns);
+  editor_.edit().share_waits(twin, kernel);
   bound(twin, other.duration_ns, other, false);
   all_ns_ += other.duration_ns;
 }

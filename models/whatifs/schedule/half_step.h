@@ -43,6 +43,15 @@ class HalfStep {
   [[nodiscard]] Cost fused(TaskId kernel, double models) const;
 
  private:
+  /// A kernel of either sub-array, the recorded one on whose stream it is, and its place among
+  /// the kernels of the first sub-array.
+  struct Placed {
+    TaskId task = none<TaskId>;
+    TaskId recorded = none<TaskId>;
+    TaskId beside = none<TaskId>;
+    bool is_twin = false;
+  };
+  Placed follow(const Placed& now, const Placed& before);
   void set(TaskId kernel, std::int64_t ns, const Cost& alone, bool beside);
   TaskId add(TaskId kernel, TaskId beside, bool host_time, std::int64_t ns);
   void bound(TaskId task, std::int64_t ns, const Cost& alone, bool beside);

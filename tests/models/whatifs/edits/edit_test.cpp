@@ -63,9 +63,9 @@ TEST_CASE("edit: edits of a file follow each other, each on what those before it
         "s:a(1) s:b(4)");
 }
 
-TEST_CASE("edit: an inserted kernel has a call as its neighbour has, and holds up the stream") {
+TEST_CASE("edit: an inserted kernel has a call as its neighbour has, and holds up all streams") {
   CHECK(text_after(graph(run), R"({"select": "name=a", "insert": "x", "duration": "7 ns"})") ==
-        "h:la(1) s:a(10)<la h:la(1) s:x(7)<la h:lb(1) s:b(20)<lb h:lm(1) s2:m(5)<lm<a h:lc(1) "
+        "h:la(1) s:a(10)<la h:la(1) s:x(7)<la h:lb(1) s:b(20)<lb h:lm(1) s2:m(5)<lm<a<x h:lc(1) "
         "s:c(4)<lc<m");
   CHECK(text_after(graph("h:l(1) s:a(10)<l"),
                    R"({"select": "name=a", "insert": "x", "duration": "7 ns", "place": "before",
