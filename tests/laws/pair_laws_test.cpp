@@ -1,0 +1,68 @@
+// Two what-ifs, one after the other, on a run of several streams.
+#include <algorithm>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "models/whatifs/what_if.h"
+#include "tests/models/streams_in_turn.h"
+#include "tests/models/toy_transformer.h"
+#include "tests/models/whatifs/examples.h"
+
+using namespace foretrace;
+using foretrace::test::Choices;
+
+namespace {
+
+/// Nothing where it declines; it declines for a reason and never makes a graph that cannot be.
+std::optional<TaskGraph> changed(const TaskGraph& graph, const WhatIfInfo& info,
+                                 const Accelerator& accelerator) {
+  const auto change = test::apply_to(graph, info, test::example_of(info.name), &accelerator);
+  if (!change) {
+    const ErrorCode code = change.error().code;
+    CHECK((code == ErrorCode::no_match || code == ErrorCode::unsupported ||
+           code == ErrorCode::missing_cost));
+    return std::nullopt;
+  }
+  auto committed = commit(graph, *change);
+  CHECK_MESSAGE(committed.ok(), committed.error().message);
+  if (!committed) return std::nullopt;
+  return std::move(committed->graph);
+}
+
+}  // namespace
+
+TEST_CASE("pairs: none fails, and what shortens a run shortens it behind another one, too") {
+  const Accelerator a100 = test::toy_accelerator();
+  Choices choices(3);
+  std::size_t pairs = 0;
+  for (const bool eager : {false, true}) {
+    const TaskGraph run = test::in_turn(
+        test::toy_transformer({.layers = 2, .names_modules = true, .eager = eager}), 3, choices);
+    const auto whole = static_cast<double>(test::span_ns(run));
+    for (const WhatIfInfo* first : what_ifs::all()) {
+      const auto after_first = changed(run, *first, a100);
+      if (!after_first) continue;
+      const auto of_first = static_cast<double>(test::span_ns(*after_first));
+      for (const WhatIfInfo* second : what_ifs::all()) {
+        if (first == second) continue;
+        const std::string names = std::string(first->name) + " + " + std::string(second->name);
+        CAPTURE(names);
+        const auto after_both = changed(*after_first, *second, a100);
+        if (!after_both) continue;
+        ++pairs;
+        const auto alone = changed(run, *second, a100);
+        // Work that moves to another device takes there what it takes: the first one's gain is lost.
+        if (!alone || second->name == "offload_pattern") continue;
+        const auto of_second = static_cast<double>(test::span_ns(*alone));
+        const auto of_both = static_cast<double>(test::span_ns(*after_both));
+        if (of_second <= whole) CHECK(of_both <= 1.02 * of_first);
+        // Gains multiply at most; what is left of one of them cannot be less than a third of that.
+        CHECK(3 * of_both * whole >= std::min(of_first, whole) * std::min(of_second, whole));
+      }
+    }
+  }
+  CHECK(pairs > 1500);
+}
