@@ -2,11 +2,12 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help demo program python test validate bench format tidy asan tsan fuzz coverage install package release clean
+.PHONY: help demo program python test validate ranges bench format tidy asan tsan fuzz coverage install package release clean
 
 TRACE ?= $(firstword $(wildcard examples/traces/demo*.json.gz examples/traces/demo*.json))
 WHATIF ?= --rank-all
 TABLES ?= ../shared/validation
+RANGES ?= ../shared/validation ../shared/validation_2
 PREFIX ?= /usr/local
 FUZZ_SECONDS ?= 60
 FUZZ_RUNS ?=
@@ -75,6 +76,11 @@ validate: ## predict the rows of published tables: TABLES=folder of tables (fore
 	@.ci/setup.sh build
 	@.ci/build.sh release foretrace_validate
 	@build/release/apps/foretrace-validate --tables "$(TABLES)"
+
+ranges: ## configs/evidence/ranges.json from published tables: RANGES="folder folder"
+	@.ci/setup.sh build
+	@.ci/build.sh release foretrace_validate
+	@build/release/apps/foretrace-validate $(RANGES:%=--tables %) --ranges configs/evidence/ranges.json
 
 coverage: ## line coverage of the tests
 	@.ci/setup.sh build test coverage

@@ -9,6 +9,7 @@
 #include "models/hardware/kernels/kernel_class.h"
 #include "models/jobs/parallelism/plan.h"
 #include "models/jobs/program/job.h"
+#include "models/jobs/times/evidence.h"
 #include "models/jobs/workloads/transformer.h"
 #include "sim/core/params.h"
 #include "sim/core/whole.h"
@@ -264,9 +265,15 @@ StepTime StepCost::of(const StepWork& work) {
 
 Ranged StepCost::spread(const StepTime& time) const {
   const bool is_known = kernels_.err_together(CostSource::product, CostSource::framework);
-  const double unsaid = is_known ? 0 : step_error(*served_.framework, *served_.model);
-  double below = std::pow(1 - 1 / (1 + unsaid), 2);
-  double above = std::pow(unsaid, 2);
+  if (const Evidence* evidence = served_.framework->evidence.get();
+      evidence != nullptr && !is_known) {
+    return evidence_range(evidence->of(MeasuredKind::decoding),
+                          {served_.framework->name, served_.cluster->accelerator.name,
+                           served_.tensor * served_.experts})
+        .factor;
+  }
+  double below = 0;
+  double above = 0;
   const double total = std::max(time.total(), 1e-9);
   for (std::size_t i = 0; i < cost_source_count; ++i) {
     const auto source = static_cast<CostSource>(i);

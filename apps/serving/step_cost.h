@@ -61,7 +61,8 @@ class StepCost {
   explicit StepCost(const ServedModel& served);
 
   [[nodiscard]] StepTime of(const StepWork& work);
-  /// How far the time of such a step may be off: sources as independent errors, factors of it.
+  /// How far the time of such a step may be off, as factors of it: what was measured of such steps;
+  /// without evidence sources as independent errors.
   [[nodiscard]] Ranged spread(const StepTime& time) const;
 
   [[nodiscard]] double weight_bytes() const { return weight_bytes_; }  ///< of one accelerator

@@ -13,10 +13,12 @@
 #include "apps/cli/output/answers.h"
 #include "apps/cli/output/busy.h"
 #include "apps/cli/output/console.h"
+#include "apps/cli/output/outputs.h"
 #include "apps/cli/run_program.h"
 #include "apps/questions/validate/folders.h"
 #include "apps/report/writers.h"
 #include "tests/validation/report/pages.h"
+#include "tests/validation/report/ranges.h"
 #include "tests/validation/table_options.h"
 
 namespace foretrace::app {
@@ -46,17 +48,24 @@ int predict_claims(const ValidateOptions& options, const CataloguePtr& known) {
 }
 
 int predict_tables(const ValidateOptions& options, const CataloguePtr& known) {
-  const auto report = while_busy(options.common, "predicting tables", [&] {
-    return validation::validate_tables(*known, tables_options(options.tables));
-  });
-  return report.ok() ? answer_validation(report::tables_page(*report), options)
-                     : failure(report.error());
+  const auto report = while_busy(options.common, "predicting tables",
+                                 [&] { return tables_of_folders(*known, options.tables); });
+  if (!report.ok()) return failure(report.error());
+  if (!options.tables.ranges.empty()) {
+    const std::string text = validation::evidence_text(validation::ranges_of(report->tables));
+    const Status written = write_file(options.tables.ranges, [&text](const auto& sink) {
+      sink(text);
+      return ok_status();
+    });
+    if (!written.ok()) return failure(written.error());
+  }
+  return answer_validation(report::tables_page(*report), options);
 }
 
 int run(const ValidateOptions& options) {
   start_logging(options.common);
   const bool asks_claims = options.claims && !options.data.empty();
-  if (asks_claims == !options.tables.folder.empty()) {
+  if (asks_claims == !options.tables.folders.empty()) {
     return failure(
         {ErrorCode::bad_usage, "expected either --tables FOLDER or --claims with --data FOLDER"});
   }
@@ -77,6 +86,8 @@ std::function<int()> setup(Arguments& cli) {
   constexpr Example examples[] = {
       {"foretrace-validate --tables validation",
        "predict the rows of every table of measured figures in validation/"},
+      {"foretrace-validate --tables validation --tables validation_2 --ranges ranges.json",
+       "keep how far they are off, as ranges of predictions rest on it"},
       {"foretrace-validate --claims --data traces", "predict what papers report"}};
   cli.add_examples(examples);
   return [options] { return run(*options); };

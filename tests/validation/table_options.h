@@ -10,13 +10,16 @@
 namespace foretrace::app {
 
 struct TableOptions {
-  std::string folder;
+  std::vector<std::string> folders;
   std::vector<std::string> only;
   std::string inputs;
+  std::string ranges;  ///< file for how far predictions are off
 };
 
-/// --tables, --only, --inputs.
+/// --tables, --only, --inputs, --ranges.
 void add_tables(Arguments& cli, TableOptions& options);
-[[nodiscard]] validation::TablesOptions tables_options(const TableOptions& options);
+/// Results of one folder behind those of the other. Error: as of validate_tables().
+[[nodiscard]] Result<TablesReport> tables_of_folders(const Catalogue& catalogue,
+                                                     const TableOptions& options);
 
 }  // namespace foretrace::app

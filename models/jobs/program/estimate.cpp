@@ -9,6 +9,7 @@
 
 #include "models/jobs/program/left_over.h"
 #include "models/jobs/schedules/execution.h"
+#include "models/jobs/times/evidence.h"
 #include "sim/core/whole.h"
 
 namespace foretrace {
@@ -128,15 +129,62 @@ Result<Estimate> estimate(const Job& job, const RankProgram& program, Passes pas
 
 namespace {
 
-void combine_changes(RangedStep& range) {
-  const auto base = static_cast<double>(range.step_ns);
+/// How much shorter and longer all sources make the step together.
+struct Sides {
+  double below = 0;
+  double above = 0;
+};
+
+Sides together(const RangedStep& range) {
   double below = 0;
   double above = 0;
   for (const auto& sides : range.change) {
     for (const double change : sides) (change < 0 ? below : above) += change * change;
   }
-  range.low_ns = to_whole(std::max(0.0, base - std::sqrt(below)));
-  range.high_ns = to_whole(base + std::sqrt(above));
+  return {std::sqrt(below), std::sqrt(above)};
+}
+
+void combine_changes(RangedStep& range) {
+  const auto base = static_cast<double>(range.step_ns);
+  const Sides sides = together(range);
+  range.low_ns = to_whole(std::max(0.0, base - sides.below));
+  range.high_ns = to_whole(base + sides.above);
+}
+
+Status check_range(const RangedStep& range) {
+  const double longest = static_cast<double>(range.step_ns) + together(range).above;
+  if (fits_whole(longest)) return ok_status();
+  return Error{ErrorCode::bad_config,
+               fmt::format("a step: got up to {:.2g} ns, expected at most {:.2g}: model, batch or "
+                           "sequence are too large",
+                           longest, static_cast<double>(most_whole))};
+}
+
+/// Of independent errors: what is missing to `whole`.
+double missing(double part, double whole) {
+  return std::sqrt(std::max(0.0, whole * whole - part * part));
+}
+
+/// Makes the sources add up to what was measured of steps like this one.
+void rest_on_evidence(const Job& job, RangedStep& range) {
+  const Framework& framework = *job.framework;
+  if (framework.evidence == nullptr) return;
+  const auto evidence =
+      evidence_range(framework.evidence->of(measured_kind(*job.model, job.pass)),
+                     {framework.name, job.cluster->accelerator.name, job.ranks()});
+  const auto base = static_cast<double>(range.step_ns);
+  const Sides measured{base * (1 - evidence.factor.low), base * (evidence.factor.high - 1)};
+  const Sides sources = together(range);
+  for (auto& sides : range.change) {
+    for (double& change : sides) {
+      const double has = change < 0 ? sources.below : sources.above;
+      const double may = change < 0 ? measured.below : measured.above;
+      if (has > may) change *= may / has;
+    }
+  }
+  range.change[static_cast<std::size_t>(CostSource::framework)] = {
+      -missing(sources.below, measured.below), missing(sources.above, measured.above)};
+  range.basis = evidence.basis;
 }
 
 }  // namespace
@@ -155,9 +203,6 @@ Result<RangedStep> ranged_step(const Job& job, const RankProgram& program) {
   result.step_ns = typical.step_ns;
   const auto base = static_cast<double>(result.step_ns);
   const bool is_known = kernels.err_together(CostSource::product, CostSource::framework);
-  const double unsaid = is_known ? 0 : step_error(*job.framework, *job.model);
-  result.change[static_cast<std::size_t>(CostSource::framework)] = {base / (1 + unsaid) - base,
-                                                                    base * unsaid};
   for (std::size_t i = 0; i < cost_source_count; ++i) {
     const auto source = static_cast<CostSource>(i);
     Ranged spread = kernels.spread(source);
@@ -177,6 +222,8 @@ Result<RangedStep> ranged_step(const Job& job, const RankProgram& program) {
       result.change[i][side] = static_cast<double>(there.step_ns) - base;
     }
   }
+  if (!is_known) rest_on_evidence(job, result);
+  FORETRACE_TRY(check_range(result));
   combine_changes(result);
   return result;
 }

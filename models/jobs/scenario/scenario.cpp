@@ -175,7 +175,6 @@ std::shared_ptr<const Framework> recorded_framework() {
   framework->product = "no framework: the times of the recording";
   framework->update_bytes = framework->weight_bytes = framework->gradient_bytes = 0;
   framework->state_bytes = framework->reduce_bytes = framework->gather_bytes = 0;
-  framework->step_error = framework->expert_step_error = 0;
   return framework;
 }
 

@@ -2,6 +2,7 @@
 // configs/frameworks.
 #pragma once
 
+#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -14,6 +15,8 @@
 #include "sim/core/result.h"
 
 namespace foretrace {
+
+struct Evidence;
 
 /// Of a step that writes tokens, beside the device's work: scheduling, sampling, preparing inputs.
 struct StepHost {
@@ -59,11 +62,6 @@ struct Framework {
   ShardTravel travel;                  ///< of sharded parameters
   double vocabulary_multiple = 1;      ///< the vocabulary of a tensor rank is padded to this
   double cast_bytes = 4;               ///< per number that is cast to 8 bit for a product
-  /// A step takes up to 1 + this times as long or as short for what the figures here do not say;
-  /// of models without experts, and with them. Without a figure: the median of the files that
-  /// were compared with published runs, and with experts that of Megatron-Core.
-  double step_error = 0.15;
-  double expert_step_error = 0.57;
   /// Computation makes overlapped collectives this much slower.
   Ranged communication_slowdown{1, 1, 1};
   /// Overlapped collectives take multiprocessors from products and bandwidth from other kernels:
@@ -71,11 +69,11 @@ struct Framework {
   Ranged product_slowdown{1, 1, 1};
   Ranged memory_slowdown{1, 1, 1};
   FigureSources sources;
+  /// Measured steps of this and other frameworks; null: of a file that stands alone.
+  std::shared_ptr<const Evidence> evidence;
 };
 
-/// Of steps of this model: see Framework::step_error.
-[[nodiscard]] double step_error(const Framework& framework, const TransformerSpec& model);
-
+/// With the evidence of the catalogue.
 [[nodiscard]] Result<Framework> find_framework(const Catalogue& catalogue, std::string_view name);
 [[nodiscard]] Result<Framework> parse_framework(std::string_view text, const std::string& where);
 [[nodiscard]] std::vector<std::string> framework_names(const Catalogue& catalogue);

@@ -4,6 +4,10 @@
 #include <initializer_list>
 #include <vector>
 
+#include <fmt/format.h>
+
+#include "models/jobs/times/evidence.h"
+#include "models/jobs/times/precisions.h"
 #include "tests/validation/maps/beside.h"
 #include "tests/validation/maps/collective.h"
 #include "tests/validation/maps/exchange.h"
@@ -19,12 +23,28 @@ Figure rate_of(double amount, const Figure& seconds) {
   return {amount / seconds.value, amount / seconds.high, amount / seconds.low};
 }
 
+/// Prompts and tokens of one model on the same devices are one configuration, steps of one length.
+MeasuredOf measured_of(const Scenario& scenario, MeasuredKind kind) {
+  const Job& job = scenario.job;
+  const TransformerSpec& model = *job.model;
+  return {.kind = std::string(to_string(kind)),
+          .first = scenario.framework->name,
+          .second = scenario.cluster->accelerator.name,
+          .cell = fmt::format("{} {} {} {} {} {}", scenario.model->name, model.layers, model.hidden,
+                              job.ranks(), job.trains() ? job.length : 0, word_of(job.precisions)),
+          .ranks = job.ranks()};
+}
+
 Result<Answer> of_sequences(const Question& question, TableInputs& inputs) {
   FORETRACE_TRY(const auto time, predict_generation(question.run, inputs));
   const RangedSeconds& s = question.point.is == "prompt"  ? time.prompt
                            : question.point.is == "token" ? time.token
                                                           : time.total;
   Answer answer{.figure = {s.typical, s.low, s.high}};
+  // Most of a whole answer is decoding.
+  FORETRACE_TRY(const auto scenario, scenario_of_sequences(question.run, inputs));
+  answer.of = measured_of(
+      scenario, question.point.is == "prompt" ? MeasuredKind::prompts : MeasuredKind::decoding);
   FORETRACE_TRY(answer.law, law_of_sequences(question.run, question.point.is, inputs));
   return answer;
 }
@@ -42,7 +62,8 @@ Result<Answer> of_operation(const Question& question, TableInputs& inputs) {
                   .group = one.size,
                   .is_fitted = one.is_fitted,
                   .left_out = one.left_out,
-                  .law = one.law};
+                  .law = one.law,
+                  .of = one.of};
   }
   FORETRACE_TRY(const auto one, predict_exchange(question.run, is == "exchange_rate", inputs));
   return Answer{.figure = one};
@@ -67,6 +88,9 @@ Result<Answer> Answers::of_step(const Question& question, MapRow& row) {
                 .memory_bytes = step.memory_bytes,
                 .device_bytes = static_cast<double>(scenario.cluster->accelerator.memory_bytes)};
   const PointMap& point = question.point;
+  answer.of = measured_of(scenario, measured_kind(*scenario.job.model, scenario.job.pass));
+  if (point.is == "memory") answer.of.kind = "memory";
+  if (point.is == "forward") answer.of.kind.clear();
   if (point.is == "time") answer.law = arithmetic_law(scenario);
   if (point.is == "forward") {
     FORETRACE_TRY(const auto share, forward_share(scenario));
@@ -110,7 +134,9 @@ Result<Answer> Answers::of(const Question& question, MapRow& row) {
   }
   if (!is.starts_with("served_")) return of_layers(question);
   FORETRACE_TRY(const auto served, served_.predict(question.run, is, question.request));
-  return Answer{.figure = served};
+  Answer answer{.figure = served};
+  if (is == "served_token") answer.of = served_.measured();
+  return answer;
 }
 
 }  // namespace foretrace::validation

@@ -22,6 +22,7 @@ struct Answer {
   Law law{};                         ///< of the figure, before amounts
   double memory_bytes = 0;           ///< of a step: of the fullest stage
   double device_bytes = 0;
+  MeasuredOf of{};  ///< without its residual
 };
 
 /// A point of a row, filled in.

@@ -89,10 +89,17 @@ Result<CollectivePrediction> predict_collective(const ConfigValue& run, double m
   }
   FORETRACE_TRY(const auto cluster, inputs.cluster(name->text));
   FORETRACE_TRY(const auto call, call_of(*object, *cluster));
-  return CollectivePrediction{timed(*cluster, call),
-                              timed(without_curves(*cluster, call.kind), call),
-                              links_law(*cluster, call), size_class(call.bytes),
-                              is_in_a_curve(*cluster, call, measured_us)};
+  return CollectivePrediction{
+      timed(*cluster, call),
+      timed(without_curves(*cluster, call.kind), call),
+      links_law(*cluster, call),
+      size_class(call.bytes),
+      is_in_a_curve(*cluster, call, measured_us),
+      {.kind = "collectives, " + size_class(call.bytes),
+       .first = cluster->name,
+       .second = std::string(to_string(call.kind)),
+       .cell = fmt::format("{} {} {}", call.group.nodes, call.group.ranks, call.bytes),
+       .ranks = call.group.ranks}};
 }
 
 }  // namespace foretrace::validation

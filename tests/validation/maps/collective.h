@@ -17,6 +17,7 @@ struct CollectivePrediction {
   /// A measured curve of the machine's file holds the row: it says nothing about how well the file
   /// predicts.
   bool is_fitted = false;
+  MeasuredOf of{};
 };
 
 /// {"cluster": "polaris", "collective": {"kind": "all_reduce", "bytes": 1024, "nodes": 2,

@@ -60,12 +60,17 @@ Result<GenerationTime> predict_generation(const ConfigValue& run, TableInputs& i
   return time_generation(asked.scenario, asked.request);
 }
 
-Result<Law> law_of_sequences(const ConfigValue& run, std::string_view is, TableInputs& inputs) {
+Result<Scenario> scenario_of_sequences(const ConfigValue& run, TableInputs& inputs) {
   FORETRACE_TRY(auto asked, asked_of(run, inputs));
-  const GenerationRequest& request = asked.request;
   asked.scenario.job.pass = Pass::prefill;
-  asked.scenario.job.length = asked.scenario.job.keys = request.prompt;
-  FORETRACE_TRY(const auto scenario, complete_scenario(std::move(asked.scenario)));
+  asked.scenario.job.length = asked.scenario.job.keys = asked.request.prompt;
+  return complete_scenario(std::move(asked.scenario));
+}
+
+Result<Law> law_of_sequences(const ConfigValue& run, std::string_view is, TableInputs& inputs) {
+  FORETRACE_TRY(const auto asked, asked_of(run, inputs));
+  const GenerationRequest& request = asked.request;
+  FORETRACE_TRY(const auto scenario, scenario_of_sequences(run, inputs));
   const Law prompt = prompt_law(scenario, request.sequences * request.prompt);
   if (is == "prompt") return prompt;
   // Some may wait for memory: keys of one sequence are read at least.

@@ -1,6 +1,7 @@
 #include "tests/validation/maps/predict.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <string>
 #include <utility>
@@ -150,6 +151,7 @@ class Predictor {
       point.predicted = placed.left_out->value;
       point.low = placed.left_out->low;
       point.high = placed.left_out->high;
+      point.of = {};  // that of the point with its curve has the residual of this one
       result_of(left_out, results).points.push_back(std::move(point));
     }
     result_of(placed.result, results).points.push_back(std::move(placed.point));
@@ -197,6 +199,9 @@ class Predictor {
                       predicted.high,
                       measured,
                       answer.group};
+    placed.of = answer.of;
+    placed.of.residual = std::log(answer.left_out.value_or(predicted).value / measured) *
+                         (point.is == "rate" ? -1 : 1);
     if (!point.group.empty()) {
       FORETRACE_TRY(placed.group, filled_text(point.group, row));
     }
@@ -221,6 +226,7 @@ class Predictor {
       // What both are off by cancels.
       const double ratio = answer.figure.value / base.figure.value;
       answer.figure = {ratio, ratio, ratio};
+      answer.of = {};
       answer.law = {};
     }
     if (point.is == "rate") return answer;

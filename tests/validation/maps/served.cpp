@@ -4,6 +4,8 @@
 
 #include <fmt/format.h>
 
+#include "models/jobs/times/evidence.h"
+#include "models/jobs/times/precisions.h"
 #include "sim/core/config_text.h"
 #include "tests/validation/maps/table_map.h"
 #include "tests/validation/studies/row_numbers.h"
@@ -93,6 +95,16 @@ Result<Figure> ServedPredictor::predict(const ConfigValue& run, std::string_view
   const double value = ns * 1e-9;
   if (!(mean > 0)) return Figure{value, value, value};
   return Figure{value, value * (means.low / mean), value * (means.high / mean)};
+}
+
+MeasuredOf ServedPredictor::measured() const {
+  const ServedModel& served = serving_.served;
+  return {.kind = std::string(to_string(MeasuredKind::decoding)),
+          .first = served.framework->name,
+          .second = served.cluster->accelerator.name,
+          .cell = fmt::format("{} {} {} {}", serving_.model->name, served.tensor, served.experts,
+                              word_of(served.precisions)),
+          .ranks = served.tensor * served.experts};
 }
 
 Result<ConfigValue> requests_of(const std::vector<ConfigValue>& rows) {

@@ -25,6 +25,9 @@ class ServedPredictor {
   [[nodiscard]] Result<Figure> predict(const ConfigValue& run, std::string_view is,
                                        std::optional<std::size_t> request);
 
+  /// What was predicted last is measured of.
+  [[nodiscard]] MeasuredOf measured() const;
+
  private:
   [[nodiscard]] Status serve(const ConfigValue& run);
 

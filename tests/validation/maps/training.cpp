@@ -12,6 +12,7 @@
 #include "models/jobs/program/estimate.h"
 #include "models/jobs/program/job_figures.h"
 #include "models/jobs/scenario/job_fields.h"
+#include "models/jobs/times/evidence.h"
 #include "models/jobs/workloads/model_import.h"
 #include "sim/core/config_text.h"
 #include "tests/validation/maps/table_map.h"
@@ -48,6 +49,13 @@ Status take_changed(ConfigValue* name, const ConfigValue* change, const std::str
   }
   name->text = std::move(text);
   return ok_status();
+}
+
+Result<Framework> framework_of(const Catalogue& catalogue, const std::string& text,
+                               const std::string& path) {
+  FORETRACE_TRY(auto framework, parse_framework(text, path));
+  FORETRACE_TRY(framework.evidence, find_evidence(catalogue));
+  return framework;
 }
 
 /// What a row leaves open is what runs fastest within memory: its authors chose it so.
@@ -133,7 +141,9 @@ Status StepPredictor::name_parts(const ConfigValue& run, ConfigValue& document) 
   if (model != nullptr) FORETRACE_TRY(name_model(run.find("model"), *model));
   FORETRACE_TRY(take_changed(member(document, "framework"), run.find("framework"),
                              catalogue.directory() + "/frameworks", parts_.frameworks,
-                             parse_framework));
+                             [&catalogue](const std::string& text, const std::string& path) {
+                               return framework_of(catalogue, text, path);
+                             }));
   return take_changed(member(document, "cluster"), run.find("cluster"),
                       catalogue.directory() + "/clusters", parts_.clusters,
                       [&catalogue](const std::string& text, const std::string& path) {

@@ -7,6 +7,7 @@
 
 #include "apps/report/text.h"
 #include "tests/validation/report/pages.h"
+#include "tests/validation/report/ranges.h"
 
 namespace foretrace::report::sections {
 namespace {
@@ -148,6 +149,47 @@ std::string tables_headline(const TablesReport& report) {
                      count_text(skipped));
 }
 
+/// Of ranges for families that nobody measured.
+Table ranges_table(const std::vector<validation::RangeKind>& kinds) {
+  Table table{.name = "ranges",
+              .columns = {{"kind", "kind"},
+                          {"families", "families"},
+                          {"new_family", "new family"},
+                          {"half_width", "half-width, left out"},
+                          {"covered", "in range, left out"}}};
+  const auto times = [](double factor) {
+    return Value::plain(factor).as(fmt::format("x{:.2f}", factor));
+  };
+  for (const validation::RangeKind& kind : kinds) {
+    const bool has_others = kind.families.size() > 1;
+    table.rows.push_back(
+        {.cells = {Value::words(kind.name), Value::count(kind.families.size()),
+                   times(kind.new_family), has_others ? times(kind.half_width) : Value::none("-"),
+                   has_others ? Value::share(kind.covered) : Value::none("-")}});
+  }
+  return table;
+}
+
+/// Each family as if it were new: how many of its rows the range of the others holds.
+Section measured_ranges(const TablesReport& report) {
+  const auto kinds = validation::ranges_of(report.tables);
+  Section section{.key = "ranges", .title = "ranges with one family left out"};
+  Value::List list;
+  for (const validation::RangeKind& kind : kinds) {
+    Value::Object members = {{"kind", Value::words(kind.name)},
+                             {"families", Value::count(kind.families.size())},
+                             {"new_family", Value::plain(kind.new_family)}};
+    if (kind.families.size() > 1) {
+      members.push_back({"half_width", Value::plain(kind.half_width)});
+      members.push_back({"covered", Value::plain(kind.covered)});
+    }
+    list.push_back(Value::object(std::move(members)));
+  }
+  section.datum("ranges", Value::list(std::move(list)));
+  if (!kinds.empty()) section.tables = {ranges_table(kinds)};
+  return section;
+}
+
 /// What was left out and what was assumed.
 Section tables_notes(const TablesReport& report) {
   Section section{.key = "tables_notes", .title = "skipped and assumed"};
@@ -188,7 +230,7 @@ Sections measured_tables(const TablesReport& report) {
   section.datum("left_out", Value::texts(report.left_out));
   section.datum("broken", Value::texts(report.broken));
   section.tables = {errors_table(report)};
-  return {std::move(section), tables_notes(report)};
+  return {std::move(section), measured_ranges(report), tables_notes(report)};
 }
 
 }  // namespace foretrace::report::sections

@@ -10,7 +10,7 @@ Page claims_page(const std::vector<ClaimRow>& claims) {
 
 Page tables_page(const TablesReport& tables) {
   return {.schema = "foretrace.tables/1",
-          .document_keys = {"tables", "unknown", "broken"},
+          .document_keys = {"tables", "ranges", "unknown", "broken"},
           .sections = sections::measured_tables(tables),
           .main_table = "tables"};
 }

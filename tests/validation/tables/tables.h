@@ -15,6 +15,16 @@
 
 namespace foretrace {
 
+/// What a point says about predictions of its kind.
+struct MeasuredOf {
+  std::string kind;    ///< see MeasuredKind, or a class of collectives; empty: it says nothing
+  std::string first;   ///< framework; of collectives the machine
+  std::string second;  ///< accelerator; of collectives their kind
+  std::string cell;    ///< its configuration: points of one are replicates
+  std::uint32_t ranks = 1;
+  double residual = 0;  ///< ln(predicted / measured) of the time
+};
+
 struct TablePoint {
   std::size_t row = 0;  ///< index in the table's rows
   std::string column;   ///< the measured one
@@ -23,6 +33,7 @@ struct TablePoint {
   double high = 0;
   double measured = 0;
   std::string group = {};  ///< rows that belong together; may be empty
+  MeasuredOf of = {};
 };
 
 struct SkippedRow {

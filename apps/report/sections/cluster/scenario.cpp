@@ -304,6 +304,7 @@ Sections scenario_step(const ScenarioPart& part) {
                              adders[static_cast<std::size_t>(sparse->method)]));
   }
   section.line("range from", range_sources(answer));
+  if (!answer.range.basis.empty()) section.line("range rests on", answer.range.basis);
   section.line("formula", formula_text(part));
   if (part.scenario.jitter) section.line("jitter", jitter_text(part));
   if (answer.figures.cost_per_million_tokens > 0) {
@@ -371,6 +372,7 @@ Sections scenario_facts(const ScenarioPart& part) {
   section.datum("recompute_ns", ns(answer.analytic.again_ns * scale));
   section.datum("exposed_ns", Value::object(std::move(exposed)));
   section.datum("range_shares", range_shares(answer));
+  section.datum("range_basis", Value::words(answer.range.basis));
   section.datum("fits", Value::flag(answer.fits));
   section.datum("device_memory_bytes",
                 Value::bytes(part.scenario.cluster->accelerator.memory_bytes));

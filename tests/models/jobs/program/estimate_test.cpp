@@ -1,11 +1,13 @@
 #include "models/jobs/program/estimate.h"
 
-#include <cmath>
+#include <algorithm>
+#include <memory>
 
 #include <doctest/doctest.h>
 
 #include "models/hardware/catalogue/accelerator.h"
 #include "models/jobs/program/graphs/pipeline_graph.h"
+#include "models/jobs/times/evidence.h"
 #include "sim/engine/event/event_driven.h"
 #include "tests/configs.h"
 #include "tests/models/jobs/program/selene_job.h"
@@ -46,29 +48,37 @@ TEST_CASE("estimate: a breakdown sums to the step, and the range holds the step"
   CHECK(range.high_ns > answer.step_ns);
 }
 
-TEST_CASE("estimate: what no file says of a program widens the range, by more with experts") {
+TEST_CASE("estimate: a range is what was measured of such steps, whatever its sources add up to") {
   JobParts given = selene("gpt3_175b");
   Job job = job_of(given);
   job.plan.tensor = 8;
   const auto program = *build_program(job);
-  given.framework.step_error = 0;
-  const auto narrow = *ranged_step(job, program);
-  given.framework.step_error = 0.25;
-  const auto wide = *ranged_step(job, program);
-  // Independent errors: the widths add up as squares, 25 % up and 1 - 1 / 1.25 = 20 % down.
-  const auto step = static_cast<double>(narrow.step_ns);
-  const auto above = static_cast<double>(narrow.high_ns) - step;
-  const auto below = step - static_cast<double>(narrow.low_ns);
-  CHECK(wide.step_ns == narrow.step_ns);
-  CHECK(static_cast<double>(wide.high_ns) - step ==
-        doctest::Approx(std::hypot(above, 0.25 * step)).epsilon(1e-6));
-  CHECK(step - static_cast<double>(wide.low_ns) ==
-        doctest::Approx(std::hypot(below, 0.20 * step)).epsilon(1e-6));
-  CHECK(foretrace::without(wide, foretrace::CostSource::framework).high_ns == narrow.high_ns);
-  CHECK(foretrace::step_error(given.framework, given.model.transformer) == 0.25);
+  given.framework.evidence = nullptr;
+  const auto alone = *ranged_step(job, program);
+  CHECK(alone.basis.empty());
+  const auto step = static_cast<double>(alone.step_ns);
+  for (const double width : {0.001, 0.02, 0.1, 0.5}) {
+    CAPTURE(width);
+    foretrace::Evidence evidence;
+    evidence.kinds[0].families = {{.framework = given.framework.name,
+                                   .accelerator = given.cluster.accelerator.name,
+                                   .cells = 10,
+                                   .least_ranks = 1,
+                                   .most_ranks = 1024,
+                                   .factor = {1, 1 - width, 1 + 2 * width}}};
+    given.framework.evidence = std::make_shared<const foretrace::Evidence>(evidence);
+    const auto range = *ranged_step(job, program);
+    CHECK(range.step_ns == alone.step_ns);
+    CHECK(static_cast<double>(range.low_ns) == doctest::Approx(step * (1 - width)));
+    CHECK(static_cast<double>(range.high_ns) == doctest::Approx(step * (1 + 2 * width)));
+    // Without what the framework leaves open, no more than that and no more than the sources.
+    const auto known = foretrace::without(range, foretrace::CostSource::framework);
+    CHECK(known.high_ns <= std::min(range.high_ns, alone.high_ns) + 1);
+    CHECK(known.low_ns >= std::max(range.low_ns, alone.low_ns) - 1);
+  }
+  // Nobody measured what has experts.
   given.model.transformer.experts.count = 8;
-  CHECK(foretrace::step_error(given.framework, given.model.transformer) ==
-        given.framework.expert_step_error);
+  CHECK(ranged_step(job, program)->basis.find("no evidence") != std::string::npos);
 }
 
 TEST_CASE("estimate: more of anything never makes a step shorter") {

@@ -1,0 +1,190 @@
+#include "tests/validation/report/ranges.h"
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <numeric>
+#include <tuple>
+
+#include <fmt/format.h>
+
+#include "models/jobs/times/evidence.h"
+
+namespace foretrace::validation {
+namespace {
+
+constexpr double share_held = 0.8;
+constexpr double least_width = 0.0487901641694320;  // ln 1.05
+constexpr double unproven = 1.5;                    // of the largest residual
+constexpr std::size_t signed_from = 10;             // cells
+
+/// Of n: what a share of new ones calls for; above 1 where there are too few to tell.
+double level_of(double share, std::size_t n) {
+  const auto count = static_cast<double>(n);
+  return share * (count + 1) / count;
+}
+
+void add_residuals(const RangeFamily& family, double weight, double sign,
+                   std::vector<WeighedResidual>& all) {
+  for (const auto& [name, residuals] : family.cells) {
+    const double each =
+        weight / static_cast<double>(family.cells.size()) / static_cast<double>(residuals.size());
+    for (const double r : residuals) {
+      all.push_back({sign == 0 ? std::abs(r) : sign * r, each});
+    }
+  }
+}
+
+double family_quantile(const RangeFamily& family, double sign, double share) {
+  std::vector<WeighedResidual> all;
+  add_residuals(family, 1, sign, all);
+  return weighed_quantile(std::move(all), level_of(share, family.cells.size()));
+}
+
+/// ln of the half-width for a family that is none of these.
+double new_width(std::span<const RangeFamily> families, const RangeFamily* left_out) {
+  const std::size_t count = families.size() - (left_out == nullptr ? 0 : 1);
+  std::vector<WeighedResidual> all;
+  for (const RangeFamily& family : families) {
+    if (&family != left_out) add_residuals(family, 1.0 / static_cast<double>(count), 0, all);
+  }
+  const double level = level_of(share_held, count);
+  const double width = weighed_quantile(std::move(all), level);
+  return std::max(least_width, level > 1 ? unproven * width : width);
+}
+
+/// Eight of ten measured steps; of fewer than four cells nothing says more than that of a new one.
+void set_factor(RangeFamily& family, double new_family) {
+  double above = 0;  // too slow
+  double below = 0;
+  const std::size_t cells = family.cells.size();
+  if (cells >= signed_from) {
+    constexpr double side = 1 - (1 - share_held) / 2;
+    above = family_quantile(family, 1, side);
+    below = family_quantile(family, -1, side);
+  } else {
+    above = below = family_quantile(family, 0, share_held);
+    if (level_of(share_held, cells) > 1) above = below = std::max(above, new_family);
+  }
+  family.factor = {1, std::exp(-std::max(above, least_width)),
+                   std::exp(std::max(below, least_width))};
+}
+
+double axes_new(const RangeFamily& one, std::span<const RangeFamily> families) {
+  const auto is_new = [&](auto same) {
+    return std::none_of(families.begin(), families.end(),
+                        [&](const RangeFamily& other) { return &other != &one && same(other); });
+  };
+  const int axes =
+      (is_new([&](const RangeFamily& other) { return other.first == one.first; }) ? 1 : 0) +
+      (is_new([&](const RangeFamily& other) { return other.second == one.second; }) ? 1 : 0);
+  return std::max(1, axes);
+}
+
+double share_within(const RangeFamily& family, double width) {
+  std::vector<WeighedResidual> all;
+  add_residuals(family, 1, 0, all);
+  double held = 0;
+  for (const WeighedResidual& one : all) held += one.size <= width ? one.weight : 0;
+  return held;
+}
+
+void finish(RangeKind& kind) {
+  const double width = new_width(kind.families, nullptr);
+  kind.new_family = std::exp(width);
+  for (RangeFamily& family : kind.families) set_factor(family, width);
+  if (kind.families.size() < 2) return;
+  double covered = 0;
+  double widths = 0;
+  for (const RangeFamily& family : kind.families) {
+    const double one =
+        new_width(kind.families, &family) * std::sqrt(axes_new(family, kind.families));
+    covered += share_within(family, one);
+    widths += one;
+  }
+  const auto count = static_cast<double>(kind.families.size());
+  kind.covered = covered / count;
+  kind.half_width = std::exp(widths / count);
+}
+
+RangeFamily& family_of(std::vector<RangeFamily>& families, const MeasuredOf& of) {
+  auto at = std::find_if(families.begin(), families.end(), [&](const RangeFamily& one) {
+    return one.first == of.first && one.second == of.second;
+  });
+  if (at == families.end()) {
+    at = families.insert(families.end(),
+                         {.first = of.first, .second = of.second, .cells = {}, .factor = {}});
+    at->least_ranks = of.ranks;
+  }
+  return *at;
+}
+
+std::string kind_text(const RangeKind* kind) {
+  if (kind == nullptr) return R"({"new_family": 1, "families": []})";
+  std::string text = fmt::format("{{\"new_family\": {:.3f}, \"families\": [", kind->new_family);
+  for (const RangeFamily& one : kind->families) {
+    text += fmt::format(
+        "{}\n    {{\"framework\": \"{}\", \"accelerator\": \"{}\", \"cells\": {}, "
+        "\"least_ranks\": {}, \"most_ranks\": {}, \"low\": {:.3f}, \"high\": {:.3f}}}",
+        &one == kind->families.data() ? "" : ",", one.first, one.second, one.cells.size(),
+        one.least_ranks, one.most_ranks, one.factor.low, one.factor.high);
+  }
+  return text + "]}";
+}
+
+}  // namespace
+
+double weighed_quantile(std::vector<WeighedResidual> residuals, double level) {
+  std::sort(residuals.begin(), residuals.end(),
+            [](const WeighedResidual& a, const WeighedResidual& b) { return a.size < b.size; });
+  const double total =
+      std::accumulate(residuals.begin(), residuals.end(), 0.0,
+                      [](double sum, const WeighedResidual& one) { return sum + one.weight; });
+  constexpr double rounding = 1e-9;
+  double held = 0;
+  for (const WeighedResidual& one : residuals) {
+    held += one.weight;
+    if (held >= (level - rounding) * total) return one.size;
+  }
+  return residuals.empty() ? 0 : residuals.back().size;
+}
+
+std::vector<RangeKind> ranges_of(std::span<const TableResult> tables) {
+  std::map<std::string, RangeKind> kinds;
+  for (const TableResult& table : tables) {
+    for (const TablePoint& point : table.points) {
+      const MeasuredOf& of = point.of;
+      if (of.kind.empty() || !std::isfinite(of.residual)) continue;
+      RangeKind& kind = kinds[of.kind];
+      kind.name = of.kind;
+      RangeFamily& family = family_of(kind.families, of);
+      family.cells[of.cell].push_back(of.residual);
+      family.least_ranks = std::min(family.least_ranks, of.ranks);
+      family.most_ranks = std::max(family.most_ranks, of.ranks);
+    }
+  }
+  std::vector<RangeKind> all;
+  for (auto& [name, kind] : kinds) {
+    std::sort(kind.families.begin(), kind.families.end(),
+              [](const RangeFamily& a, const RangeFamily& b) {
+                return std::tie(a.first, a.second) < std::tie(b.first, b.second);
+              });
+    finish(kind);
+    all.push_back(std::move(kind));
+  }
+  return all;
+}
+
+std::string evidence_text(std::span<const RangeKind> kinds) {
+  std::string text =
+      fmt::format("{{\n  \"schema\": \"{}\",\n  \"made_by\": \"make ranges\"", evidence_schema);
+  for (std::size_t i = 0; i < measured_kind_count; ++i) {
+    const std::string_view name = to_string(static_cast<MeasuredKind>(i));
+    const auto at = std::find_if(kinds.begin(), kinds.end(),
+                                 [name](const RangeKind& kind) { return kind.name == name; });
+    text += fmt::format(",\n  \"{}\": {}", name, kind_text(at == kinds.end() ? nullptr : &*at));
+  }
+  return text + "\n}\n";
+}
+
+}  // namespace foretrace::validation

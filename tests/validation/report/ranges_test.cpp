@@ -1,0 +1,107 @@
+#include "tests/validation/report/ranges.h"
+
+#include <cmath>
+
+#include <doctest/doctest.h>
+
+#include "models/jobs/times/evidence.h"
+
+namespace foretrace::validation {
+namespace {
+
+TablePoint point_of(const std::string& framework, const std::string& accelerator, int cell,
+                    double residual) {
+  TablePoint point;
+  point.of = {.kind = "training",
+              .first = framework,
+              .second = accelerator,
+              .cell = std::to_string(cell),
+              .ranks = static_cast<std::uint32_t>(8 + cell),
+              .residual = residual};
+  return point;
+}
+
+RangeKind ranges(const std::vector<TablePoint>& points) {
+  TableResult table;
+  table.points = points;
+  const std::vector<TableResult> tables = {table};
+  const auto kinds = ranges_of(tables);
+  REQUIRE(kinds.size() == 1);
+  return kinds.front();
+}
+
+}  // namespace
+
+TEST_CASE("ranges: a quantile weighs what it is given") {
+  const std::vector<WeighedResidual> all = {{3, 1}, {1, 1}, {2, 2}};
+  CHECK(weighed_quantile(all, 0.25) == 1);
+  CHECK(weighed_quantile(all, 0.75) == 2);
+  CHECK(weighed_quantile(all, 0.76) == 3);
+  CHECK(weighed_quantile(all, 1.6) == 3);
+}
+
+TEST_CASE("ranges: replicates of a configuration count once") {
+  std::vector<TablePoint> points;
+  for (int cell = 0; cell < 8; ++cell) points.push_back(point_of("a", "x", cell, 0.1));
+  for (int again = 0; again < 1000; ++again) points.push_back(point_of("a", "x", 8, -0.7));
+  // Nine cells: 0.8 x 10 / 9 of them are eight.
+  const RangeFamily family = ranges(points).families.front();
+  CHECK(family.cells.size() == 9);
+  CHECK(family.factor.high == doctest::Approx(std::exp(0.1)));
+  CHECK(family.factor.low == doctest::Approx(std::exp(-0.1)));
+  CHECK(family.least_ranks == 8);
+  CHECK(family.most_ranks == 16);
+}
+
+TEST_CASE("ranges: from ten configurations on each side is its own, and 5 % at least") {
+  std::vector<TablePoint> points;
+  for (int cell = 0; cell < 20; ++cell) points.push_back(point_of("a", "x", cell, -0.02 * cell));
+  const RangeFamily family = ranges(points).families.front();
+  // Predictions are too fast: measured steps are longer. 0.9 x 21 / 20 of them: 19 of 20.
+  CHECK(family.factor.high == doctest::Approx(std::exp(0.02 * 18)));
+  CHECK(family.factor.low == doctest::Approx(1 / 1.05));
+}
+
+TEST_CASE("ranges: fewer than four families are no evidence: the largest residual and half of it") {
+  std::vector<TablePoint> points;
+  for (const char* const name : {"a", "b", "c"}) {
+    for (int cell = 0; cell < 5; ++cell) points.push_back(point_of(name, name, cell, 0.1));
+  }
+  points.push_back(point_of("c", "c", 5, 0.4));
+  CHECK(ranges(points).new_family == doctest::Approx(std::exp(1.5 * 0.4)));
+  for (const char* const name : {"d", "e"}) {
+    for (int cell = 0; cell < 5; ++cell) points.push_back(point_of(name, name, cell, 0.1));
+  }
+  // Five: 0.8 x 6 / 5 of their weight, of which one cell of six of one family is a thirtieth.
+  CHECK(ranges(points).new_family == doctest::Approx(std::exp(0.1)));
+}
+
+TEST_CASE("ranges: a family that is left out is judged by the others alone") {
+  std::vector<TablePoint> points;
+  for (const char* const name : {"a", "b", "c", "d", "e"}) {
+    const double residual = name[0] == 'e' ? 1 : 0.1;
+    for (int cell = 0; cell < 5; ++cell) points.push_back(point_of(name, "x", cell, residual));
+  }
+  const RangeKind kind = ranges(points);
+  // Four are held by the others, of which one is 1 off; the fifth is not.
+  CHECK(kind.covered == doctest::Approx(0.8));
+  CHECK(std::log(kind.half_width) == doctest::Approx((4 * 1 + 0.1) / 5));
+}
+
+TEST_CASE("ranges: the program reads the file that is written") {
+  std::vector<TablePoint> points;
+  for (int cell = 0; cell < 30; ++cell)
+    points.push_back(point_of("a", "x", cell, 0.01 * cell - 0.2));
+  const std::vector<RangeKind> kinds = {ranges(points)};
+  const auto read = parse_evidence(evidence_text(kinds), "ranges.json");
+  REQUIRE(read.ok());
+  const EvidenceKind& kind = read->of(MeasuredKind::training);
+  REQUIRE(kind.families.size() == 1);
+  CHECK(kind.new_family == doctest::Approx(kinds[0].new_family).epsilon(1e-3));
+  CHECK(kind.families[0].factor.high ==
+        doctest::Approx(kinds[0].families[0].factor.high).epsilon(1e-3));
+  CHECK(kind.families[0].cells == 30);
+  CHECK(read->of(MeasuredKind::prompts).families.empty());
+}
+
+}  // namespace foretrace::validation
