@@ -265,12 +265,11 @@ StepTime StepCost::of(const StepWork& work) {
 
 Ranged StepCost::spread(const StepTime& time) const {
   const bool is_known = kernels_.err_together(CostSource::product, CostSource::framework);
-  if (const Evidence* evidence = served_.framework->evidence.get();
-      evidence != nullptr && !is_known) {
-    return evidence_range(evidence->of(MeasuredKind::decoding),
-                          {served_.framework->name, served_.cluster->accelerator.name,
-                           served_.tensor * served_.experts})
-        .factor;
+  if (!is_known) {
+    const auto evidence =
+        evidence_range(*served_.framework, MeasuredKind::decoding,
+                       served_.cluster->accelerator.name, served_.tensor * served_.experts);
+    if (evidence) return evidence->factor;
   }
   double below = 0;
   double above = 0;

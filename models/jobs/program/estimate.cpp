@@ -167,13 +167,11 @@ double missing(double part, double whole) {
 
 /// Makes the sources add up to what was measured of steps like this one.
 void rest_on_evidence(const Job& job, RangedStep& range) {
-  const Framework& framework = *job.framework;
-  if (framework.evidence == nullptr) return;
-  const auto evidence =
-      evidence_range(framework.evidence->of(measured_kind(*job.model, job.pass)),
-                     {framework.name, job.cluster->accelerator.name, job.ranks()});
+  const auto evidence = evidence_range(*job.framework, measured_kind(*job.model, job.pass),
+                                       job.cluster->accelerator.name, job.ranks());
+  if (!evidence) return;
   const auto base = static_cast<double>(range.step_ns);
-  const Sides measured{base * (1 - evidence.factor.low), base * (evidence.factor.high - 1)};
+  const Sides measured{base * (1 - evidence->factor.low), base * (evidence->factor.high - 1)};
   const Sides sources = together(range);
   for (auto& sides : range.change) {
     for (double& change : sides) {
@@ -184,7 +182,7 @@ void rest_on_evidence(const Job& job, RangedStep& range) {
   }
   range.change[static_cast<std::size_t>(CostSource::framework)] = {
       -missing(sources.below, measured.below), missing(sources.above, measured.above)};
-  range.basis = evidence.basis;
+  range.basis = evidence->basis;
 }
 
 }  // namespace

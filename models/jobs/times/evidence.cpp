@@ -118,6 +118,17 @@ EvidenceRange evidence_range(const EvidenceKind& kind, const EvidenceCase& asked
                                    own->accelerator)};
 }
 
+std::optional<EvidenceRange> evidence_range(const Framework& framework, MeasuredKind kind,
+                                            std::string_view accelerator, std::uint32_t ranks) {
+  const double stated =
+      kind == MeasuredKind::expert_training ? framework.expert_step_error : framework.step_error;
+  if (stated >= 0) {
+    return EvidenceRange{{1, 1 / (1 + stated), 1 + stated}, "step_error of the framework's file"};
+  }
+  if (framework.evidence == nullptr) return std::nullopt;
+  return evidence_range(framework.evidence->of(kind), {framework.name, accelerator, ranks});
+}
+
 Result<Evidence> parse_evidence(std::string_view text, const std::string& where) {
   FORETRACE_TRY(const auto root, parse_config_document(text, where, evidence_schema));
   ConfigFields fields(root, where);

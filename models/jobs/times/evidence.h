@@ -4,11 +4,13 @@
 #include <array>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "models/hardware/catalogue/catalogue.h"
+#include "models/jobs/times/framework.h"
 #include "models/jobs/workloads/transformer.h"
 #include "sim/core/ranged.h"
 #include "sim/core/result.h"
@@ -63,6 +65,13 @@ struct EvidenceRange {
 /// its family, has that of a new family, wider with each of framework, accelerator and ranks that
 /// is new.
 [[nodiscard]] EvidenceRange evidence_range(const EvidenceKind& kind, const EvidenceCase& asked);
+
+/// What the framework's file states of its own steps, else what the evidence says; nothing for a
+/// file that stands alone and states nothing.
+[[nodiscard]] std::optional<EvidenceRange> evidence_range(const Framework& framework,
+                                                          MeasuredKind kind,
+                                                          std::string_view accelerator,
+                                                          std::uint32_t ranks);
 
 [[nodiscard]] Result<Evidence> parse_evidence(std::string_view text, const std::string& where);
 /// Of a catalogue's folder; null where it has none.

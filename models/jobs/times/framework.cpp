@@ -17,6 +17,7 @@ constexpr std::string_view schema = "foretrace.framework/1";
 constexpr std::array<std::string_view, attention_kernel_count> attention_names = {
     "unfused", "flash1", "flash2", "flash3"};
 constexpr double most_bytes = 1e4;
+constexpr double most_step_error = 10;
 constexpr double most_elements = 1e13;
 constexpr double most_host_ns = 1e9;
 
@@ -129,6 +130,18 @@ void read_travel(ConfigFields& fields, ShardTravel& travel) {
   fields.take(inner.finish());
 }
 
+void read_step_error(ConfigFields& fields, Framework& framework) {
+  const ConfigValue* object = fields.optional_object("step_error");
+  if (object == nullptr) return;
+  ConfigFields inner(*object, fields.file(), fields.pointer_of("step_error"));
+  const auto read = [&inner](std::string_view key, double& out) {
+    out = optional_within(inner, key, ParamType::number, most_step_error, out);
+  };
+  read("dense", framework.step_error);
+  read("experts", framework.expert_step_error);
+  fields.take(inner.finish());
+}
+
 Result<Framework> framework_from(const ConfigValue& root, const std::string& path) {
   Framework framework;
   framework.name = std::filesystem::path(path).stem().string();
@@ -148,6 +161,7 @@ Result<Framework> framework_from(const ConfigValue& root, const std::string& pat
   framework.cast_bytes =
       optional_within(fields, "cast_bytes", ParamType::number, most_bytes, framework.cast_bytes);
   read_travel(fields, framework.travel);
+  read_step_error(fields, framework);
   constexpr std::array<std::string_view, 3> no_figures = {"schema", "product", "sources"};
   framework.sources = read_sources(fields, root, no_figures);
   FORETRACE_TRY(fields.finish());

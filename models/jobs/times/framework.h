@@ -62,6 +62,10 @@ struct Framework {
   ShardTravel travel;                  ///< of sharded parameters
   double vocabulary_multiple = 1;      ///< the vocabulary of a tensor rank is padded to this
   double cast_bytes = 4;               ///< per number that is cast to 8 bit for a product
+  /// What the file states instead of evidence: a step takes up to 1 + this times as long or as
+  /// short; of models without experts, and with them. Below 0: nothing.
+  double step_error = -1;
+  double expert_step_error = -1;
   /// Computation makes overlapped collectives this much slower.
   Ranged communication_slowdown{1, 1, 1};
   /// Overlapped collectives take multiprocessors from products and bandwidth from other kernels:

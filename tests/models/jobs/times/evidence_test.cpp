@@ -95,3 +95,21 @@ TEST_CASE("evidence: the shipped file is read with frameworks, a wrong one is to
   REQUIRE_FALSE(wrong.ok());
   CHECK(wrong.error().message == "e.json: /training/new_family: expected at least 1");
 }
+
+TEST_CASE("evidence: what a framework's own file states is believed") {
+  using foretrace::MeasuredKind;
+  foretrace::Framework framework;
+  framework.name = "e";
+  CHECK_FALSE(evidence_range(framework, MeasuredKind::training, "h100_sxm", 8).has_value());
+  framework.evidence = foretrace::find_evidence(*foretrace::test::shipped()).value();
+  const auto measured = evidence_range(framework, MeasuredKind::training, "h100_sxm", 8);
+  REQUIRE(measured.has_value());
+  CHECK(measured->basis.find("framework e not measured") == 0);
+  framework.step_error = 0.25;
+  const auto stated = evidence_range(framework, MeasuredKind::training, "h100_sxm", 8);
+  REQUIRE(stated.has_value());
+  CHECK(stated->factor.low == doctest::Approx(0.8));
+  CHECK(stated->factor.high == doctest::Approx(1.25));
+  CHECK(evidence_range(framework, MeasuredKind::expert_training, "h100_sxm", 8)->factor.high >
+        1.25);
+}
