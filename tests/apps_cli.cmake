@@ -32,7 +32,8 @@ endforeach()
 add_executable(readme_commands readme_commands/main.cpp)
 target_compile_features(readme_commands PRIVATE cxx_std_20)
 file(GLOB pages CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/*.md
-  ${PROJECT_SOURCE_DIR}/*/README.md ${PROJECT_SOURCE_DIR}/examples/*/README.md)
+  ${PROJECT_SOURCE_DIR}/*/README.md ${PROJECT_SOURCE_DIR}/examples/*/README.md
+  ${PROJECT_SOURCE_DIR}/examples/recipes/*.md)
 foreach(page IN LISTS pages)
   file(STRINGS ${PROJECT_SOURCE_DIR}/${page} blocks REGEX "^```console$")
   if(blocks)

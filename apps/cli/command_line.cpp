@@ -47,8 +47,8 @@ int run_command_line(int argc, char** argv, const Program& program) {
                 "with any command: leave out the defaults of "
                 "$XDG_CONFIG_HOME/foretrace/config.json");
   constexpr Example examples[] = {
-      {"foretrace simulate trace.json.gz", "replays a trace: how close, and where the time goes"},
-      {"foretrace whatif trace.json.gz --rank-all", "what would help most"}};
+      {"foretrace whatif trace.json.gz --rank-all", "what would help most"},
+      {"foretrace simulate trace.json.gz", "replays a trace: how close, and where the time goes"}};
   add_examples(root, examples);
 
   std::map<const CLI::App*, std::function<int()>> actions;
@@ -56,6 +56,7 @@ int run_command_line(int argc, char** argv, const Program& program) {
   for (const CommandInfo* const command : program.commands) {
     CLI::App* const sub =
         root.add_subcommand(std::string(command->name), std::string(command->summary));
+    sub->group(std::string(groups[static_cast<std::size_t>(command->group)].title));
     sub->allow_extras();
     sub->get_help_ptr()->description("print this page and exit");
     actions[sub] = command->setup(arguments.emplace_back(*sub));

@@ -60,8 +60,8 @@ void add_page(Arguments& arguments, CommonOptions& options) {
 void add_trace(Arguments& arguments, TraceOptions& options, bool is_required) {
   const Option trace = arguments.add_option(
       "TRACE", options.paths,
-      "a recorded trace (- is standard input); or the ranks of a job: several traces, "
-      "a folder, a .tar or .zip, a run.ftr.json");
+      "a recorded trace (- is standard input); the ranks of a job: several traces, "
+      "a folder, a .tar or .zip, a run.ftr.json; or a scenario of a model");
   if (is_required) trace.required();
   arguments.add_flag("--strict", options.strict,
                      "refuse a trace with any event that must be dropped");

@@ -46,7 +46,7 @@ std::optional<Response> refused(const Request& request, const Guard& guard, bool
   if (request.count("origin") > 0) {
     const std::string* const origin = request.header("origin");
     if (origin == nullptr || *origin != "http://" + *host) {
-      return refusal(403, "the Origin is another one");
+      return refusal(403, "Origin header does not match this server");
     }
   }
   if (request.count("sec-fetch-site") > 0) {

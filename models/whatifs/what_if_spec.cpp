@@ -122,7 +122,7 @@ Result<std::vector<WhatIf>> check_stack(std::span<const WhatIfSpec> specs) {
     const auto same = [&](const WhatIf& earlier) { return acts_on_the_same(earlier, what_if); };
     if (std::any_of(stack.begin(), stack.end(), same)) {
       return Error{ErrorCode::bad_usage,
-                   fmt::format("{}: is applied twice to the same, expected it once", spec.name)};
+                   fmt::format("{}: given twice for the same tasks; give it once", spec.name)};
     }
     const auto other = std::find_if(stack.begin(), stack.end(), [&](const WhatIf& earlier) {
       return in_conflict(*earlier.info, *what_if.info);

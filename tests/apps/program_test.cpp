@@ -12,6 +12,9 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include "sim/graph/task.h"
+#include "trace/annotate/flags.h"
+
 namespace foretrace::test {
 namespace {
 
@@ -117,7 +120,8 @@ TEST_CASE("the manual page names every command and every option") {
   bool in_commands = false;
   std::size_t commands = 0;
   for (std::string line; std::getline(lines, line);) {
-    in_commands = line == "commands:" || (in_commands && !line.empty());
+    const bool ends = !line.empty() && line.back() == ':';
+    if (ends) in_commands = line != "options:" && line != "examples:";
     if (!in_commands || line.rfind("  ", 0) != 0 || line[2] == ' ') continue;
     const std::string name = line.substr(2, line.find(' ', 2) - 2);
     CAPTURE(name);
@@ -316,6 +320,26 @@ TEST_CASE("every component can be explained on one page") {
     CHECK(ran.out.rfind(name, 0) == 0);
     CHECK(first_bad_line(ran.out) == "");
   }
+}
+
+TEST_CASE("words of an answer are explained as they are printed") {
+  for (std::size_t i = 0; i < provenance_count; ++i) {
+    const std::string name(to_string(static_cast<Provenance>(i)));
+    CAPTURE(name);
+    CHECK(run_program("explain " + name).out.rfind(name + ": ", 0) == 0);
+  }
+  for (const std::string_view flag :
+       {trace::flags::first_use, trace::flags::missing_records, std::string_view("low-confidence"),
+        std::string_view("device waits for the host"), std::string_view("MFU")}) {
+    CAPTURE(flag);
+    CHECK(run_program("explain '" + std::string(flag) + "'").code == 0);
+  }
+  CHECK(run_program("list words --quiet").out.find("\nunexplained\n") != std::string::npos);
+}
+
+TEST_CASE("the top help begins with what-ifs") {
+  const std::string page = run_program("help").out;
+  CHECK(page.find("ask what a change would do:\n  whatif ") < page.find("look at a run:\n"));
 }
 
 TEST_CASE("quiet prints the first line of the page") {

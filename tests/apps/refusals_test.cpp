@@ -187,7 +187,7 @@ TEST_CASE("refused: a what-if twice for the same tasks, not for others") {
   for (const char* const twice : {" -a mixed_precision -a mixed_precision:dtype=fp16",
                                   " -a data_loader_workers:workers=4"
                                   " -a data_loader_workers:workers=8"}) {
-    CHECK(holds(refusal_of("whatif " + demo + twice), "is applied twice to the same"));
+    CHECK(holds(refusal_of("whatif " + demo + twice), "given twice for the same tasks"));
   }
   CHECK(run_program("whatif -q " + demo + " -a \"scale:select='phase=forward',factor=0.5\"" +
                     " -a \"scale:select='phase=backward',factor=0.5\"")

@@ -1,6 +1,8 @@
 // What a file in apps/cli/commands/ exports: one subcommand of the foretrace program.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <string_view>
@@ -18,8 +20,23 @@ enum ExitCode : int {
   exit_collect_failed = 125  ///< of `collect` itself: every other code is that of its program
 };
 
+/// What commands are for, in the order of the top help.
+enum class Group : std::uint8_t { ask, look, plan, record, judge, names };
+struct GroupInfo {
+  std::string_view title;
+  std::string_view first;  ///< the command to begin with; the others follow by name
+};
+inline constexpr std::array<GroupInfo, 6> groups = {
+    {{"ask what a change would do", "whatif"},
+     {"look at a run", "inspect"},
+     {"plan what was never run", "plan"},
+     {"record, convert and export", "collect"},
+     {"see how right it is, and make it right", "validate"},
+     {"look up names and words", "list"}}};
+
 struct CommandInfo {
   std::string_view name;
+  Group group;
   std::string_view summary;  ///< one line of the top help
   /// Adds options to the subcommand and returns what runs when it was chosen.
   std::function<int()> (*setup)(Arguments& arguments);

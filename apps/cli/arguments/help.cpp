@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "apps/cli/arguments/command.h"
 #include "apps/report/text.h"
 #include "sim/core/params.h"
 
@@ -71,6 +72,23 @@ std::string nearest_command(const CLI::App& root, std::string_view wrong) {
   return did_you_mean(wrong, views);
 }
 
+/// Commands by what they are for.
+std::string commands_text(const CLI::App& app, const report::TextStyle& style) {
+  std::string text;
+  for (const GroupInfo& group : groups) {
+    auto commands = app.get_subcommands(
+        [&](const CLI::App* command) { return command->get_group() == group.title; });
+    std::stable_partition(commands.begin(), commands.end(), [&](const CLI::App* command) {
+      return command->get_name() == group.first;
+    });
+    if (!commands.empty()) text += fmt::format("\n{}:\n", style.strong(group.title));
+    for (const CLI::App* const command : commands) {
+      text += described(command->get_name(), command->get_description(), style);
+    }
+  }
+  return text;
+}
+
 }  // namespace
 
 std::string option_name(const CLI::Option& option) {
@@ -108,13 +126,7 @@ std::string usage_of(const CLI::App& app) {
 std::string help_page(const CLI::App& app, const report::TextStyle& style) {
   std::string page = "usage: " + usage_of(app) + "\n\n" +
                      report::paragraph("", app.get_description(), style.width);
-  const auto commands = app.get_subcommands({});
-  if (!commands.empty()) {
-    page += "\n" + style.strong("commands:") + "\n";
-    for (const CLI::App* const command : commands) {
-      page += described(command->get_name(), command->get_description(), style);
-    }
-  }
+  page += commands_text(app, style);
   for (const bool positional : {true, false}) {
     const auto options = shown_options(app, positional);
     if (!options.empty()) {

@@ -174,8 +174,8 @@ std::function<int()> setup(app::Arguments& cli) {
 }
 
 constexpr CommandInfo info = {
-    "calibrate", "fit costs of operators to measured tables, with the error on rows held back",
-    setup};
+    "calibrate", app::Group::judge,
+    "fit costs of operators to measured tables, with the error on rows held back", setup};
 
 }  // namespace
 }  // namespace foretrace::commands::calibrate_parts

@@ -258,8 +258,9 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run_or_fail(*options); };
 }
 
-constexpr CommandInfo info = {"collect", "runs a program and records its device work (CUPTI)",
-                              setup, app::exit_collect_failed};
+constexpr CommandInfo info = {"collect", app::Group::record,
+                              "runs a program and records its device work (CUPTI)", setup,
+                              app::exit_collect_failed};
 
 }  // namespace
 }  // namespace foretrace::commands::collect_parts

@@ -155,8 +155,9 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
-constexpr CommandInfo info = {
-    "compare", "compare two recordings, and say what explains the difference", setup};
+constexpr CommandInfo info = {"compare", app::Group::ask,
+                              "compare two recordings, and say what explains the difference",
+                              setup};
 
 }  // namespace
 }  // namespace foretrace::commands::compare_parts

@@ -47,7 +47,7 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options, &cli] { return run(cli.program(), *options); };
 }
 
-constexpr CommandInfo info = {"completion",
+constexpr CommandInfo info = {"completion", app::Group::names,
                               "print a script that completes names in bash, zsh or fish", setup};
 
 }  // namespace

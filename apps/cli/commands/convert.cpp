@@ -111,7 +111,8 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
-constexpr CommandInfo info = {"convert", "write a trace in another format", setup};
+constexpr CommandInfo info = {"convert", app::Group::record, "write a trace in another format",
+                              setup};
 
 }  // namespace
 }  // namespace foretrace::commands::convert_parts

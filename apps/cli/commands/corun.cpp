@@ -65,7 +65,8 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
-constexpr CommandInfo info = {"corun", "predict two recorded runs that share one device", setup};
+constexpr CommandInfo info = {"corun", app::Group::ask,
+                              "predict two recorded runs that share one device", setup};
 
 }  // namespace
 }  // namespace foretrace::commands::corun_parts

@@ -45,7 +45,7 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
-constexpr CommandInfo info = {"critical-path",
+constexpr CommandInfo info = {"critical-path", app::Group::look,
                               "show what bounds a step, and how much each part could give", setup};
 
 }  // namespace

@@ -1,5 +1,6 @@
 // foretrace explain: everything about one component, so that its answers can be judged.
 #include <algorithm>
+#include <cctype>
 #include <iterator>
 #include <memory>
 #include <string>
@@ -28,10 +29,19 @@ struct Options {
   std::string name;
 };
 
+/// A word as an answer prints it, "first use" or "CPU-bound", as it is called here.
+std::string spelled(std::string name) {
+  for (char& c : name) {
+    const bool is_joint = c == ' ' || c == '-';
+    c = is_joint ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+  }
+  return name;
+}
+
 Result<Component> find(const std::string& name) {
   FORETRACE_TRY(const std::vector<Component> all, app::components(""));
   std::vector<std::string_view> names;
-  std::vector<std::string> meant = {name};
+  std::vector<std::string> meant = {name, spelled(name)};
   for (const Result<std::string>& word : {app::what_if_named(name), app::accelerator_named(name)}) {
     if (word.ok()) meant.push_back(*word);
   }
@@ -72,19 +82,22 @@ int run(const Options& options) {
 
 std::function<int()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
-  cli.add_option("NAME", options->name, "a what-if, a policy, an accelerator, a reader or a writer")
+  cli.add_option("NAME", options->name,
+                 "a what-if, a policy, an accelerator, a format, or a word of an answer")
       .required();
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
       {"foretrace explain mixed_precision",
-       "its paper, what it changes in the graph, and when not to trust it"}};
+       "its paper, what it changes in the graph, and when not to trust it"},
+      {"foretrace explain unexplained", "a word that an answer printed, and what to do about it"}};
   cli.add_examples(examples);
   return [options] { return run(*options); };
 }
 
 constexpr CommandInfo info = {
-    "explain",
-    "explain a what-if (paper, assumptions, parameters), a policy, an accelerator or a format",
+    "explain", app::Group::names,
+    "explain a what-if (paper, assumptions, parameters), a policy, an accelerator, a format, or a "
+    "word of an answer",
     setup};
 
 }  // namespace

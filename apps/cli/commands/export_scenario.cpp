@@ -169,7 +169,8 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
-constexpr CommandInfo info = {"export", "write a scenario for other simulators", setup};
+constexpr CommandInfo info = {"export", app::Group::record, "write a scenario for other simulators",
+                              setup};
 
 }  // namespace
 }  // namespace foretrace::commands::export_scenario_parts

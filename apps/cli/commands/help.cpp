@@ -39,7 +39,8 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options, &cli] { return run(cli.program(), *options); };
 }
 
-constexpr CommandInfo info = {"help", "show how a command is used, or the manual page", setup};
+constexpr CommandInfo info = {"help", app::Group::names,
+                              "show how a command is used, or the manual page", setup};
 
 }  // namespace
 }  // namespace foretrace::commands::help_parts

@@ -110,8 +110,8 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
-constexpr CommandInfo info = {"inspect", "show what is in a trace, and where its device time goes",
-                              setup};
+constexpr CommandInfo info = {"inspect", app::Group::look,
+                              "show what is in a trace, and where its device time goes", setup};
 
 }  // namespace
 }  // namespace foretrace::commands::inspect_parts

@@ -118,8 +118,8 @@ std::function<int()> setup(app::Arguments& cli) {
 }
 
 constexpr CommandInfo info = {
-    "list", "list what has a name: what-ifs, policies, accelerators, clusters, models, formats",
-    setup};
+    "list", app::Group::names,
+    "list what has a name: what-ifs, policies, accelerators, clusters, models, formats", setup};
 
 }  // namespace
 }  // namespace foretrace::commands::list_parts

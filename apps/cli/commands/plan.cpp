@@ -348,7 +348,8 @@ std::function<int()> setup(app::Arguments& cli) {
 }
 
 constexpr CommandInfo info = {
-    "plan", "find the best parallel plans of a model on a cluster, and why the others lose", setup};
+    "plan", app::Group::plan,
+    "find the best parallel plans of a model on a cluster, and why the others lose", setup};
 
 }  // namespace
 }  // namespace foretrace::commands::plan_parts

@@ -116,8 +116,8 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
-constexpr CommandInfo info = {"report", "write a web page that shows a run and simulates what-ifs",
-                              setup};
+constexpr CommandInfo info = {"report", app::Group::look,
+                              "write a web page that shows a run and simulates what-ifs", setup};
 
 }  // namespace
 }  // namespace foretrace::commands::report_parts

@@ -152,8 +152,8 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
-constexpr CommandInfo info = {"schedule", "simulate jobs on a cluster under scheduling policies",
-                              setup};
+constexpr CommandInfo info = {"schedule", app::Group::plan,
+                              "simulate jobs on a cluster under scheduling policies", setup};
 
 }  // namespace
 }  // namespace foretrace::commands::schedule_parts

@@ -162,8 +162,8 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
-constexpr CommandInfo info = {"serve", "show runs in a browser, with the engine behind the page",
-                              setup};
+constexpr CommandInfo info = {"serve", app::Group::look,
+                              "show runs in a browser, with the engine behind the page", setup};
 
 }  // namespace
 }  // namespace foretrace::commands::serve_parts

@@ -298,8 +298,8 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
-constexpr CommandInfo info = {"simulate", "replay a trace, and say how close the simulation is",
-                              setup};
+constexpr CommandInfo info = {"simulate", app::Group::look,
+                              "replay a trace, and say how close the simulation is", setup};
 
 }  // namespace
 }  // namespace foretrace::commands::simulate_parts

@@ -237,7 +237,8 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
-constexpr CommandInfo info = {"sweep", "compute a design space, show its best points", setup};
+constexpr CommandInfo info = {"sweep", app::Group::plan,
+                              "compute a design space, show its best points", setup};
 
 }  // namespace
 }  // namespace foretrace::commands::sweep_parts

@@ -145,8 +145,9 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
-constexpr CommandInfo info = {
-    "validate", "measure the accuracy of replays and predictions on real recordings", setup};
+constexpr CommandInfo info = {"validate", app::Group::judge,
+                              "measure the accuracy of replays and predictions on real recordings",
+                              setup};
 
 }  // namespace
 }  // namespace foretrace::commands::validate_parts

@@ -281,7 +281,8 @@ std::function<int()> setup(app::Arguments& cli) {
 }
 
 constexpr CommandInfo info = {
-    "whatif", "predict what a change would do; rank changes by gain; find what fits", setup};
+    "whatif", app::Group::ask,
+    "predict what a change would do; rank changes by gain; find what fits", setup};
 
 }  // namespace
 }  // namespace foretrace::commands::what_if_parts

@@ -11,6 +11,7 @@
 
 #include "apps/cli/names/accelerator_page.h"
 #include "apps/cli/names/configs.h"
+#include "apps/cli/names/glossary.h"
 #include "apps/report/text.h"
 #include "apps/scheduling/placements/placement.h"
 #include "apps/scheduling/policies/scheduler_info.h"
@@ -389,6 +390,16 @@ Family readers() {
   return family;
 }
 
+/// Words of answers.
+Json word_json(const Word& word) {
+  return {{"name", word.name}, {"summary", word.summary}, {"advice", word.advice}};
+}
+
+std::string word_text(const Word& word, const report::TextStyle& style) {
+  return report::paragraph(fmt::format("{}: ", word.name), word.summary, style.width) + "\n" +
+         report::paragraph("", word.advice, style.width);
+}
+
 const std::vector<Family>& families() {
   static const std::vector<Family> all = {
       recipes<WhatIfInfo>({"optimizations", "what-ifs that whatif --apply takes"}, what_ifs::all(),
@@ -419,7 +430,9 @@ const std::vector<Family>& families() {
       readers(),
       formats<trace::WriterInfo>(
           {"writers", "trace formats that convert writes, chosen by the name of the file or --to"},
-          trace::writers::all(), "written to names that end in")};
+          trace::writers::all(), "written to names that end in"),
+      built_in({"words", "words of answers, which explain says more about"}, glossary(), word_json,
+               word_text)};
   return all;
 }
 

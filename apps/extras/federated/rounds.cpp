@@ -121,8 +121,8 @@ class Server {
   }
   [[nodiscard]] Error too_few(std::int64_t wanted) const {
     return Error{ErrorCode::bad_config,
-                 fmt::format("found no {} of {} devices that are there at once, in {} looks",
-                             wanted, devices_.size(), looks_)};
+                 fmt::format("never found {} of the {} devices online at once ({} checks)", wanted,
+                             devices_.size(), looks_)};
   }
 
   // What takes minutes is refused: a round that asks many devices, many times.

@@ -86,7 +86,7 @@ constexpr std::array trends = {Trend{&to_param, Larger::is_slower}};
 
 constexpr WhatIfInfo info = {
     .name = "remove_straggler",
-    .summary = "Take away host stalls that one rank has and the others have not.",
+    .summary = "Remove CPU stalls that hit only one rank.",
     .paper =
         "none; P. Patarasuk, X. Yuan, Efficient MPI_Bcast across Different Process Arrival "
         "Patterns, IPDPS 2008, shows what late arrivals cost",

@@ -232,7 +232,7 @@ constexpr std::array<std::string_view, 8> assumptions = {
     "Gradients are ready in the reverse order of the forward pass, and go as PyTorch's "
     "DistributedDataParallel sends them.",
     "Products with recorded shapes take the measured time x the model of their part / the model of "
-    "the whole; what lies between them takes its share; the host does what it did.",
+    "the whole; other kernels scale with the split; CPU time is unchanged.",
     "Sharded parameters go as PyTorch's FSDP2 sends them: a unit per layer, collected one ahead in "
     "the backward pass, one reduction in flight.",
     "Every micro-batch of a pipeline is a recorded batch, which the first stage loads; layers with "
@@ -265,7 +265,7 @@ constexpr WhatIfInfo info = {
         "gradients are reduced and scattered, every rank updates its share, parameters are "
         "collected; zero=3: a layer at a time, before it runs. tensor: products around attention "
         "and of "
-        "feed-forward parts run by columns and rows, what lies between them takes its share, and "
+        "feed-forward parts run by columns and rows, other kernels scale with the split, and "
         "the group adds up the result of each pair. pipeline: layers become stages on ranks of "
         "their "
         "own, which do every micro-batch, one forward, one backward. recorded: the trace's own "

@@ -1,4 +1,4 @@
-// Batch size: every kernel works on more or fewer samples, the host does what it did.
+// Batch size: every kernel works on more or fewer samples, CPU time is unchanged.
 //
 //   before   launch -> gemm [32 x 128, 768] (100 us)   launch -> add (20 us)
 //   after    launch -> gemm [64 x 128, 768] (190 us)   launch -> add (38 us)          factor=2

@@ -72,7 +72,7 @@ Table groups_table(std::string key, std::string title, const std::vector<PathGro
                           {"", "share"},
                           {"pieces", "pieces"},
                           {"tasks", "", Show::never},
-                          {"gain_ns", "could give"}},
+                          {"gain_ns", "maximum saving"}},
               .brief = 6};
   for (const PathGroup& group : groups) {
     const std::string at = fmt::format("/{}/{}/on_path_ns", table.key, table.rows.size());
@@ -165,8 +165,9 @@ Sections path_groups(const PathAnswer& answer) {
   Section names{.key = "by_name", .scale_ns = total};
   names.tables.push_back(groups_table("groups", "by name", report.groups, total));
   names.note(
-      "could give: how much shorter the step would be, simulated, if all of that kind took no "
-      "time; another path then takes over, so gains do not add up");
+      "maximum saving: simulated, if all of that kind took no time; another path then takes over, "
+      "so "
+      "savings do not add up");
   Section regions{.key = "by_region", .scale_ns = total, .show = Show::details};
   regions.tables.push_back(
       groups_table("host_regions", "host time by region", report.regions, total));

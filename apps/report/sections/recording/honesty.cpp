@@ -138,16 +138,16 @@ Section trust_section(const Honesty& honesty, const Reactions& reactions, std::i
                   percent_text(share_of(honesty.unexplained_device_ns, whole_ns)),
                   percent_text(share_of(honesty.unexplained_launch_ns, whole_ns))));
   if (honesty.host_only_ns > 0) {
-    section.line(
-        "fast device",
-        fmt::format("if the device took no time: the span is {} off what the host alone takes",
-                    change_text(reactions.device_x0_ns, honesty.host_only_ns)));
+    section.line("fast device",
+                 fmt::format("{} simulated if the GPU took no time, {} from the events ({})",
+                             time_text(reactions.device_x0_ns), time_text(honesty.host_only_ns),
+                             change_text(reactions.device_x0_ns, honesty.host_only_ns)));
   }
   if (honesty.device_busy_ns > 0) {
-    section.line(
-        "fast host",
-        fmt::format("if the host took no time: the span is {} off the busy time of the device",
-                    change_text(reactions.host_x0_ns, honesty.device_busy_ns)));
+    section.line("fast host",
+                 fmt::format("{} simulated if the CPU took no time, GPU busy for {} ({})",
+                             time_text(reactions.host_x0_ns), time_text(honesty.device_busy_ns),
+                             change_text(reactions.host_x0_ns, honesty.device_busy_ns)));
   }
   return section;
 }

@@ -34,20 +34,19 @@ std::string text_of(const Unprofiled& found) {
 
 /// That it is there, and what is made of it.
 std::string text_of(const Recording& recording, double events, std::int64_t allowed_ns) {
-  std::string text = fmt::format("its times hold the profiler's work, {} events a step",
+  std::string text = fmt::format("CPU times include profiler overhead ({} events per step)",
                                  count_text(rounded(events)));
   const bool step_tells = step_tells_profiler(recording);
-  if (!step_tells) text += ", which a step time cannot tell";
+  if (!step_tells) text += ", not separable here";
   if (allowed_ns > 0) {
-    text += fmt::format(": the range allows up to {} for each{}", time_text(allowed_ns),
+    text += fmt::format("; the range allows up to {} per event{}", time_text(allowed_ns),
                         step_tells ? ", beyond what they add to the step now" : "");
   }
   return text;
 }
 
-std::string option_for(const Recording& recording, std::int64_t allowed_ns) {
-  if (!step_tells_profiler(recording)) return {};
-  return allowed_ns > 0 ? "; see --unprofiled-step" : ": see --unprofiled-step";
+std::string option_for(const Recording& recording) {
+  return step_tells_profiler(recording) ? "; remove it with --unprofiled-step TIME" : "";
 }
 
 }  // namespace
@@ -63,7 +62,7 @@ Section profiler_section(const Recording& recording, bool host_matters, std::int
     section.line("host", text_of(*found));
   } else {
     section.line("host", text_of(recording, events, allowed_ns), Show::always,
-                 option_for(recording, allowed_ns));
+                 option_for(recording));
   }
   section.datum("events_per_step", Value::count(rounded(events)));
   section.datum("in_host_times", Value::flag(!found));

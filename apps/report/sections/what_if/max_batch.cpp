@@ -38,8 +38,8 @@ std::string line_text(const BatchAnswer& answer, const BatchLine& line,
   return line.is_straight()
              ? fmt::format("{}, a line through {}; batches below are at most {} off", formula,
                            through, percent_text(std::abs(line.worst_error)))
-             : fmt::format("no line: the one through {} is {} off", through,
-                           percent_text(std::abs(line.worst_error)));
+             : fmt::format("step time is not linear in the batch: a line through {} is {} off",
+                           through, percent_text(std::abs(line.worst_error)));
 }
 
 std::string step_line_text(const BatchAnswer& answer) {

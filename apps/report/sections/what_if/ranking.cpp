@@ -155,12 +155,10 @@ void add_reasons(const Ranking& ranking, Unranked::Cause cause, Section& section
 Section left_out_section(const Ranking& ranking) {
   Section section{.key = "not_ranked", .title = "not in the ranking", .show = Show::details};
   if (const auto list = names_of(ranking, Unranked::Cause::needs_parameter); !list.empty()) {
-    section.note(
-        fmt::format("need a parameter (foretrace explain NAME): {}", fmt::join(list, ", ")));
+    section.note(fmt::format("need a value (foretrace explain NAME): {}", fmt::join(list, ", ")));
   }
   if (const auto list = names_of(ranking, Unranked::Cause::is_formula); !list.empty()) {
-    section.note(
-        fmt::format("rest on a formula (--apply NAME asks it): {}", fmt::join(list, ", ")));
+    section.note(fmt::format("rough formulas (--apply NAME asks it): {}", fmt::join(list, ", ")));
   }
   if (const auto list = names_of(ranking, Unranked::Cause::finds_nothing); !list.empty()) {
     section.note(fmt::format("find nothing to change here (--apply NAME says why): {}",
@@ -170,15 +168,15 @@ Section left_out_section(const Ranking& ranking) {
   return section;
 }
 
-/// "27 not ranked: 20 need a parameter, 7 find nothing to change (--details)".
+/// "27 not ranked: 20 need a value, 7 do not apply (--details)".
 std::string not_ranked_text(const Ranking& ranking) {
   if (ranking.left_out.empty()) return {};
-  std::string text = fmt::format("{} not ranked: {} need a parameter, {} find nothing to change",
-                                 ranking.left_out.size(),
-                                 names_of(ranking, Unranked::Cause::needs_parameter).size(),
-                                 names_of(ranking, Unranked::Cause::finds_nothing).size());
+  std::string text =
+      fmt::format("{} not ranked: {} need a value, {} do not apply", ranking.left_out.size(),
+                  names_of(ranking, Unranked::Cause::needs_parameter).size(),
+                  names_of(ranking, Unranked::Cause::finds_nothing).size());
   if (const auto formulas = names_of(ranking, Unranked::Cause::is_formula).size(); formulas > 0) {
-    text += fmt::format(", {} rest on a formula", formulas);
+    text += fmt::format(", {} are rough formulas", formulas);
   }
   if (const auto errors = names_of(ranking, Unranked::Cause::error).size(); errors > 0) {
     text += fmt::format(", {} failed", errors);

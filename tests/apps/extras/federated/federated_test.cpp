@@ -78,7 +78,7 @@ TEST_CASE("federated: devices that are never there at once are an error with the
   REQUIRE_MESSAGE(read.ok(), read.error().message);
   const auto figures = run_federated(*read);
   REQUIRE_FALSE(figures.ok());
-  CHECK(figures.error().message.find("mine.json: synchronous: found no 8 of 8 devices") !=
+  CHECK(figures.error().message.find("mine.json: synchronous: never found 8 of the 8 devices") !=
         std::string::npos);
 }
 

@@ -139,7 +139,7 @@ TEST_CASE("rounds: too few devices at any time are an error") {
   federation.retry_ns = second;
   const auto figures = run_rounds(federation, {.updates = 4});
   REQUIRE_FALSE(figures.ok());
-  CHECK(figures.error().message.find("found no 4 of 4 devices") != std::string::npos);
+  CHECK(figures.error().message.find("never found 4 of the 4 devices") != std::string::npos);
 }
 
 TEST_CASE("rounds: the same seed gives the same run") {

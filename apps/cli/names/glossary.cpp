@@ -1,0 +1,154 @@
+// The table of words.
+#include "apps/cli/names/glossary.h"
+
+#include <array>
+#include <cstddef>
+
+namespace foretrace::app {
+namespace {
+
+constexpr std::array words = {
+    Word{"allocated",
+         "Bytes in live tensors at the peak, as the allocator of the framework counts them.",
+         "Compare it with reserved: the difference is cached or fragmented memory."},
+    Word{
+        "assumed",
+        "A duration or a size that no record, table or formula supports, such as the memory of a "
+        "run that was recorded without it.",
+        "Record what is missing (record_shapes, profile_memory), or state the parameter yourself."},
+    Word{"bubble", "Time in which a pipeline stage waits for its first or its next micro-batch.",
+         "More micro-batches, or an interleaved or zero-bubble schedule, make it smaller: "
+         "foretrace plan compares them."},
+    Word{"critical_path",
+         "The chain of work and waits that bounds a step: nothing outside of it makes the step "
+         "longer.",
+         "foretrace critical-path TRACE lists it; only what is on it can make the step shorter."},
+    Word{"device_waits_for_the_host",
+         "Time in which the GPU has no work because the CPU has not launched any yet: the step is "
+         "CPU-bound there.",
+         "cuda_graph, compiled_region and data_loader_workers shorten it; foretrace whatif TRACE "
+         "--rank-all ranks them."},
+    Word{"doubtful",
+         "The same as low-confidence: a check of the replay failed, and the page says which.",
+         "Read the line below the first one. --without-one-off cuts silences at the start; longer "
+         "recordings cure most of the rest."},
+    Word{"exposed",
+         "Communication or copies that no computation overlaps: the step becomes that much shorter "
+         "without them.",
+         "overlap of communication, larger buckets or a faster network: foretrace list "
+         "optimizations."},
+    Word{"fast_device",
+         "A check: the step if the GPU took no time, simulated, beside the time that the CPU alone "
+         "takes by its events.",
+         "A large difference means that a dependency on the GPU is missing or wrong: distrust "
+         "what-ifs that make it faster."},
+    Word{"fast_host",
+         "A check: the step if the CPU took no time, simulated, beside the busy time of the GPU.",
+         "A large difference means that a dependency on the CPU is missing or wrong: distrust "
+         "what-ifs that make it faster."},
+    Word{"first_use",
+         "Kernels or libraries were loaded, compiled or tuned during the recorded steps; later "
+         "steps do not repeat it.",
+         "Record after a warm-up of some steps, or cut it out with --without-one-off."},
+    Word{"formula",
+         "A what-if that scales the selected kernels by a stated share instead of modelling each "
+         "from its shape.",
+         "It is in no ranking; give the share that you measured as its parameter."},
+    Word{"gap",
+         "Time between two operations of a stream that both were ready: the GPU starts the next "
+         "one.",
+         "Fewer and larger kernels (kernel_fusion), or a CUDA graph."},
+    Word{"initial_backlog",
+         "The recording began while the GPU still had queued work, so its first step starts late.",
+         "Let the profiler wait a step, or read the median step, which is the default."},
+    Word{"late_rank",
+         "A rank that the others wait for in each step, because its CPU or its GPU is slower.",
+         "Record all ranks; remove_straggler predicts the step without it."},
+    Word{"latency", "Time from the call that launches a kernel to its start on an idle GPU.",
+         "--no-recorded-latency replaces each recorded one by the median of the trace."},
+    Word{"live", "Bytes that a tensor occupies between its allocation and its release.",
+         "foretrace inspect TRACE --memory names what is live at the peak."},
+    Word{"low_confidence",
+         "A check of the replay failed: the recorded steps are not reproduced, or too much of them "
+         "has no recorded cause.",
+         "The page names the check. --without-one-off cuts silences at the start; longer "
+         "recordings cure most of the rest."},
+    Word{"measured", "A duration that was recorded, unchanged.",
+         "Nothing: it is the best there is. A what-if changes part of a step, and this share of it "
+         "stays as recorded."},
+    Word{"mechanism",
+         "A what-if that changes the graph as the method does: tasks, dependencies, tensors.",
+         "foretrace explain NAME says what it changes and what it leaves out."},
+    Word{"mfu",
+         "Model FLOP utilization: the arithmetic of the model in a step over what the GPUs could "
+         "do in that time at their peak.",
+         "Compare it for the same model and precision only."},
+    Word{"missing_records",
+         "Waits between streams were not recorded (recorders before 2024), so some follow from "
+         "heuristics.",
+         "Record with a newer profiler; the page says how much depends on it."},
+    Word{"one_off",
+         "Work or silence that does not come again in later steps: compilation, allocation, first "
+         "use.",
+         "--without-one-off cuts it out."},
+    Word{"pieces", "How many separate stretches of the critical path have this name.",
+         "Many short pieces point at launches and gaps, few long ones at kernels."},
+    Word{"profiler_overhead", "Time that the profiler added to the CPU times of the recorded step.",
+         "Measure a step without the profiler and give it: --unprofiled-step TIME."},
+    Word{"provenance",
+         "Where the durations on the predicted critical path come from: measured, scaled, table, "
+         "roofline or assumed, from most to least trusted.",
+         "The more of it is measured, the better; each has an entry of its own, such as assumed."},
+    Word{"range",
+         "The interval in which the true step is expected: from the optimistic to the pessimistic "
+         "end of what a what-if declares, its data and the errors of the recording.",
+         "A wide range names its reason on the page; record what is assumed, or give parameters "
+         "that you measured."},
+    Word{"rank", "One process of a job, with its device or devices.",
+         "Give all ranks together (a folder, an archive): then waiting for others is told from "
+         "work."},
+    Word{"replay", "The recorded steps, simulated from the graph without any recorded start time.",
+         "Its difference from the measured step says how far the graph can be trusted; above 2 % "
+         "it is low-confidence."},
+    Word{"reserved",
+         "Memory that the allocator of the framework took from the device, used or not.",
+         "Fit is judged by it; expandable segments and a cap change it."},
+    Word{"roofline",
+         "A duration computed from operations and bytes over the peak rates of the accelerator.",
+         "It is optimistic for small kernels; a table of measured costs (foretrace calibrate) is "
+         "better."},
+    Word{"scaled",
+         "A recorded duration times a factor that follows from shapes or from two accelerators.",
+         "Its error is that of the factor: foretrace explain WHATIF lists what it assumes."},
+    Word{"shared_device",
+         "Work started late for no recorded reason: another program may use the GPU at the same "
+         "time.",
+         "Record on a GPU of your own; foretrace corun predicts two runs on one device."},
+    Word{"span", "The time from the first recorded event to the last one, all steps together.",
+         "A step is what to compare; the span contains the start and the end of the recording."},
+    Word{"step",
+         "One training or inference iteration, as the profiler marks it; the median of the "
+         "recorded ones is reported.",
+         "--step takes a number or all."},
+    Word{"table", "A duration interpolated in a table of measured costs.",
+         "It is as good as the table near your shapes: foretrace calibrate reports its error on "
+         "rows that were left out."},
+    Word{"tensors",
+         "Lifetimes and sizes of tensors: recorded, or estimated from the shapes of operators.",
+         "Record with profile_memory=True to measure them."},
+    Word{"unexplained",
+         "Time in which work started late or a launch was blocked without a recorded cause.",
+         "Above 5 % the answer is low-confidence; record on an idle machine, or without other "
+         "programs on the GPU."}};
+
+constexpr auto rows = [] {
+  std::array<const Word*, words.size()> all{};
+  for (std::size_t i = 0; i < all.size(); ++i) all[i] = &words[i];
+  return all;
+}();
+
+}  // namespace
+
+std::span<const Word* const> glossary() { return rows; }
+
+}  // namespace foretrace::app
