@@ -94,7 +94,8 @@ std::function<int()> setup(Arguments& cli) {
 }
 
 constexpr CommandInfo command = {
-    "validate", "measure the accuracy of predictions on published tables and claims", setup};
+    "validate", "measure the accuracy of predictions on published tables and claims", Group::judge,
+    setup};
 
 }  // namespace
 }  // namespace foretrace::app

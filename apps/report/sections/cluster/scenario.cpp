@@ -304,7 +304,7 @@ Sections scenario_step(const ScenarioPart& part) {
                              adders[static_cast<std::size_t>(sparse->method)]));
   }
   section.line("range from", range_sources(answer));
-  if (!answer.range.basis.empty()) section.line("range rests on", answer.range.basis);
+  if (!answer.range.basis.empty()) section.line("range based on", answer.range.basis);
   section.line("formula", formula_text(part));
   if (part.scenario.jitter) section.line("jitter", jitter_text(part));
   if (answer.figures.cost_per_million_tokens > 0) {
