@@ -179,4 +179,15 @@ CollectiveTime collective_time(const Cluster& cluster, const CollectiveCall& cal
   return {summed, Provenance::roofline, "aggregation in switches"};
 }
 
+CollectiveRange collective_range(const Cluster& cluster, const CollectiveCall& call) {
+  constexpr double shortest = 0.87;
+  constexpr double longest = 1.15;
+  CollectiveRange range{.time = collective_time(cluster, call)};
+  range.shortest_ns =
+      std::min(shortest * range.time.ns, collective_time(cluster, call, Bound::optimistic).ns);
+  range.longest_ns =
+      std::max(longest * range.time.ns, collective_time(cluster, call, Bound::pessimistic).ns);
+  return range;
+}
+
 }  // namespace foretrace

@@ -66,11 +66,8 @@ Result<CollectiveCall> call_of(const ConfigValue& object, const Cluster& cluster
 }
 
 Figure timed(const Cluster& cluster, const CollectiveCall& call) {
-  const auto us = [&](Bound bound) { return collective_time(cluster, call, bound).ns * 1e-3; };
-  const double predicted = us(Bound::point);
-  // Held-back rows: nine of ten lie within 15 % of a curve; elsewhere the network decides.
-  return {predicted, std::min(0.87 * predicted, us(Bound::optimistic)),
-          std::max(1.15 * predicted, us(Bound::pessimistic))};
+  const CollectiveRange range = collective_range(cluster, call);
+  return {range.time.ns * 1e-3, range.shortest_ns * 1e-3, range.longest_ns * 1e-3};
 }
 
 Cluster without_curves(Cluster cluster, CollectiveKind kind) {
