@@ -230,7 +230,7 @@ void Layout::add_position(std::uint32_t position) {
   turn_to(stage_at(position));
   const Runs runs = step_.position(position);
   PipelineTimes& times = step_.times;
-  const bool all_sharded = plan_.sharding == Sharding::parameters;
+  const bool all_sharded = plan_.sharding == Sharding::parameters && !keeps_collected(job_, plan_);
   const ShardedPasses sharded(job_, plan_, blocks_, scale_, kernels_);
   const auto timed = [&](bool backward) {
     return all_sharded ? sharded.pass(runs, backward) : plain_pass(blocks_, runs, backward);

@@ -47,6 +47,22 @@ PassTime ShardedPasses::pass(std::span<const BlockRun> runs, bool backward) cons
                                           : block_by_block(runs, backward);
 }
 
+double ShardedPasses::collected_ns(std::span<const BlockRun> runs) const {
+  return left_over(pass(runs, false).total, plain_pass(blocks_, runs, false).total);
+}
+
+double ShardedPasses::divided_ns(std::span<const BlockRun> runs) const {
+  double sum = 0;
+  for (const BlockRun& run : runs) {
+    const RankProgram::Block& block = blocks_[run.block];
+    const double weights = block.dense_weights + block.expert_weights;
+    sum += run.count *
+           (scatter_ns(block.dense_weights, dense_) + scatter_ns(block.expert_weights, expert_) +
+            moved_ns(weights * job_.framework->pack_bytes));
+  }
+  return sum;
+}
+
 // Sharded parameters come together.
 double ShardedPasses::gather_ns(double elements, const Group& group) const {
   return collective_ns(group.shards, CollectiveKind::all_gather,

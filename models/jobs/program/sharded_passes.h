@@ -39,6 +39,10 @@ class ShardedPasses {
         expert_{expert_copies(plan), {}} {}
 
   [[nodiscard]] PassTime pass(std::span<const BlockRun> runs, bool backward) const;
+  /// What collecting the blocks adds to their first pass. In ns.
+  [[nodiscard]] double collected_ns(std::span<const BlockRun> runs) const;
+  /// Of their gradients, when nothing runs beside it. In ns.
+  [[nodiscard]] double divided_ns(std::span<const BlockRun> runs) const;
   /// Of the tensors that stay on every rank, until they have come together after an update. In ns.
   struct ResidentCollection {
     double gather = 0;

@@ -3,7 +3,6 @@
 #include <algorithm>
 
 #include "models/jobs/program/gradient_sum.h"
-#include "models/jobs/program/sharded_passes.h"
 #include "models/jobs/times/two_lanes.h"
 #include "models/jobs/workloads/layered.h"
 #include "sim/core/whole.h"
@@ -156,6 +155,27 @@ void StageEnds::collect_parameters(std::uint32_t stage, RankProgram::Stage& own)
   own.late_share = std::min(1.0, static_cast<double>(own.parameters) / all);
 }
 
+// Parameters that stay collected: what the first passes wait for them. Returns the time of their
+// gradients, which leave when all passes are over.
+double StageEnds::once_a_step(std::uint32_t stage, const ShardedPasses& sharded,
+                              RankProgram::Stage& own) const {
+  double collected = 0;
+  double divided = 0;
+  for (std::uint32_t chunk = 0; chunk < job_.chunks; ++chunk) {
+    const auto runs = step_.position(position_at(stage, chunk));
+    collected += sharded.collected_ns(runs);
+    divided += sharded.divided_ns(runs);
+  }
+  const double bytes = job_.framework->gather_bytes;
+  const double all =
+      collective_ns(shard_axis(plan_), CollectiveKind::all_gather,
+                    (own.dense - own.tied_here) * bytes) +
+      collective_ns(expert_copies(plan_), CollectiveKind::all_gather, own.expert * bytes);
+  own.parameters = to_whole(collected);
+  if (all > 0) own.late_share = std::min(1.0, collected / all);
+  return divided;
+}
+
 double StageEnds::update_ns(const RankProgram::Stage& own) const {
   const bool is_whole = plan_.sharding == Sharding::none;
   const double share = is_whole ? 1 : 1.0 / plan_.shards();
@@ -177,14 +197,15 @@ void StageEnds::end_stage(std::uint32_t stage, RankProgram::Stage& own) {
   const Sharding sharding = plan_.sharding;
   double reduction =
       sharding == Sharding::parameters ? 0 : exposed_reduction(stage, dense, own.expert);
+  const ShardedPasses sharded(job_, plan_, blocks_, scale_, kernels_);
+  const ShardedPasses::ResidentCollection residents = sharded.resident_collection(own);
+  own.parameters = to_whole(residents.gather);
+  if (keeps_collected(job_, plan_)) reduction = once_a_step(stage, sharded, own);
   if (own.tied_away > 0) {
     reduction += collective_ns(embedding_axis(job_), CollectiveKind::all_reduce,
                                own.tied_away * job_.framework->reduce_bytes);
   }
   own.gradients = to_whole(reduction);
-  const ShardedPasses sharded(job_, plan_, blocks_, scale_, kernels_);
-  const ShardedPasses::ResidentCollection residents = sharded.resident_collection(own);
-  own.parameters = to_whole(residents.gather);
   if (sharding == Sharding::optimizer || sharding == Sharding::gradients) {
     collect_parameters(stage, own);
   }

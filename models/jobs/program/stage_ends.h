@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "models/jobs/program/rank_program.h"
+#include "models/jobs/program/sharded_passes.h"
 #include "models/jobs/program/stages.h"
 
 namespace foretrace {
@@ -41,6 +42,8 @@ class StageEnds {
   [[nodiscard]] double beside_backward(std::uint32_t stage, const Start& start) const;
   [[nodiscard]] double exposed_reduction(std::uint32_t stage, double dense, double expert);
   void collect_parameters(std::uint32_t stage, RankProgram::Stage& own) const;
+  [[nodiscard]] double once_a_step(std::uint32_t stage, const ShardedPasses& sharded,
+                                   RankProgram::Stage& own) const;
 
   const Job& job_;
   const RankProgram& program_;

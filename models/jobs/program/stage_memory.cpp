@@ -29,6 +29,16 @@ double cached_numbers(const Job& job) {
   return 2 * std::max(1.0, spec.kv_heads / job.plan.tensor) * spec.head_size;
 }
 
+// Sharded parameters that stay collected lie beside their shares; gradients are whole, in the type
+// that ranks add them up in. A block's own are there before they are added.
+void keep_collected(const Job& job, const RankProgram::Stage& sums, StageMemory& memory) {
+  const Framework& framework = *job.framework;
+  const double all = sums.dense + sums.expert;
+  memory.weights += all * framework.gather_bytes;
+  memory.gradients = all * framework.reduce_bytes;
+  memory.buffers += sums.largest * framework.gather_bytes;
+}
+
 // All sequences of a data rank stay.
 double cached_bytes(const Job& job, double positions) {
   const double number = std::max(1, bytes_per_number(job.precisions.activations));
@@ -43,7 +53,8 @@ StageMemory held_by(const Job& job, const RankProgram& program, std::uint32_t st
   StageMemory memory;
   memory.weights = held_bytes(plan, sums, framework.weight_bytes, Sharding::parameters);
   memory.working = sums.working;
-  if (plan.sharding == Sharding::parameters) {
+  const bool is_kept = keeps_collected(job, plan);
+  if (plan.sharding == Sharding::parameters && !is_kept) {
     // The block that runs and the next one collected, gradients of one block before they leave.
     const double reduced = job.trains() ? framework.reduce_bytes : 0;
     memory.buffers = sums.largest * ((1 + framework.prefetch) * framework.gather_bytes + reduced);
@@ -53,6 +64,7 @@ StageMemory held_by(const Job& job, const RankProgram& program, std::uint32_t st
     memory.gradients = held_bytes(plan, sums, framework.gradient_bytes, Sharding::gradients);
     memory.optimizer = held_bytes(plan, sums, framework.state_bytes, Sharding::optimizer);
     memory.activations = sums.kept * in_flight(job, stage);
+    if (is_kept) keep_collected(job, sums, memory);
     // One micro-batch of them is part of `working`.
     if (job.schedule->keeps_logits) {
       memory.activations += sums.head_kept * (job.micro_batches() - 1);

@@ -34,6 +34,12 @@ std::uint32_t batch_parts(const Job& job, std::uint32_t stage) {
   return job.has_own_ranks() ? job.stages[stage].data : 1;
 }
 
+bool keeps_collected(const Job& job, const ParallelPlan& plan) {
+  const Framework& framework = *job.framework;
+  return framework.pipeline_keeps_collected && !framework.travel.by_tensor && job.trains() &&
+         job.plan.pipeline > 1 && plan.sharding == Sharding::parameters;
+}
+
 GridAxis boundary_axis(const Job& job, std::uint32_t stage) {
   const std::uint32_t node = std::max(job.cluster->node_accelerators, 1U);
   const std::uint32_t first = first_rank(job, stage);

@@ -17,6 +17,9 @@ namespace foretrace {
 [[nodiscard]] std::uint32_t first_rank(const Job& job, std::uint32_t stage);
 /// Ranks that divide a micro-batch of the pipeline on this stage; 1 where it is one of a rank.
 [[nodiscard]] std::uint32_t batch_parts(const Job& job, std::uint32_t stage);
+/// True if sharded parameters stay collected from the first pass of a step to the last one, and
+/// gradients are whole until then.
+[[nodiscard]] bool keeps_collected(const Job& job, const ParallelPlan& plan);
 /// From a stage to the next one, where stages have ranks of their own.
 [[nodiscard]] GridAxis boundary_axis(const Job& job, std::uint32_t stage);
 /// A rank of one stage and its counterpart on another one: the pair that lies farthest apart.

@@ -155,6 +155,7 @@ Result<Framework> framework_from(const ConfigValue& root, const std::string& pat
   fields.optional_boolean("scatters_sends", framework.scatters_sends);
   fields.optional_boolean("forwards_tokens", framework.forwards_tokens);
   fields.optional_boolean("reshards_after_forward", framework.reshards_after_forward);
+  fields.optional_boolean("pipeline_keeps_collected", framework.pipeline_keeps_collected);
   fields.optional_boolean("balances_context", framework.balances_context);
   fields.optional_boolean("recompute_stops_early", framework.recompute_stops_early);
   framework.vocabulary_multiple = optional_count(fields, "vocabulary_multiple", 1e6, 1);

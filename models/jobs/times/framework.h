@@ -56,6 +56,9 @@ struct Framework {
   bool sends_block = true;           ///< pipeline sends are part of a stage's own time
   bool scatters_sends = true;        ///< a tensor group sends its activation in parts
   bool reshards_after_forward = true;  ///< sharded parameters are collected again for backward
+  /// With a pipeline, sharded parameters are collected once a step and stay until the last backward
+  /// pass; gradients are added up whole until then (PyTorch FSDP 2 in its pipeline schedules).
+  bool pipeline_keeps_collected = false;
   bool balances_context = true;        ///< causal attention is the same work on every context rank
   bool recompute_stops_early = false;  ///< at the last result that backward needs
   std::uint32_t prefetch = 1;          ///< sharded layers collected ahead

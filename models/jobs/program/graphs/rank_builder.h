@@ -70,8 +70,10 @@ class RankBuilder {
   void fill_up(double wanted_ns, double begin);
   [[nodiscard]] bool shards_parameters() const { return plan_.sharding == Sharding::parameters; }
   [[nodiscard]] bool gathers(bool backward) const {
-    return shards_parameters() && (!backward || job_.framework->reshards_after_forward);
+    return shards_parameters() && !keeps_collected(job_, plan_) &&
+           (!backward || job_.framework->reshards_after_forward);
   }
+  void divide_all();
 
   NodeGrain grain_;
   const Job& job_;

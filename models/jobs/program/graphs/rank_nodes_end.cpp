@@ -26,7 +26,7 @@ void RankBuilder::exchange(std::string_view name, CollectiveKind kind, const Amo
     }
     if (kind != CollectiveKind::all_gather) take_sum_time(size);
   };
-  one(axis_of(plan_, Axis::data), bytes.dense);
+  one(shards_parameters() ? shard_axis(plan_) : axis_of(plan_, Axis::data), bytes.dense);
   one(expert_copies(plan_), bytes.expert);
 }
 
@@ -69,7 +69,7 @@ void RankBuilder::early_parameters() {
 
 void RankBuilder::late_parameters() {
   const double bytes = job_.framework->gather_bytes;
-  if (shards_parameters()) {
+  if (shards_parameters() && !keeps_collected(job_, plan_)) {
     if (!(own_.resident > 0)) return;
     chain(collective("collect parameters", CollectiveKind::all_gather, shard_axis(plan_),
                      own_.resident * bytes));
@@ -84,6 +84,15 @@ void RankBuilder::late_parameters() {
   fill_up(static_cast<double>(own_.parameters), begin);
 }
 
+// Gradients that were whole until now, of the last block first.
+void RankBuilder::divide_all() {
+  for (std::uint32_t chunk = job_.chunks; chunk-- > 0;) {
+    const std::uint32_t position = position_of(*job_.schedule, step_.times.shape, stage_, chunk);
+    const std::vector<std::uint32_t> blocks = expanded(step_.position(position));
+    for (std::size_t i = blocks.size(); i-- > 0;) divide_gradients(blocks_[blocks[i]]);
+  }
+}
+
 // The framework's own order; stages meet for the norm of their gradients.
 void RankBuilder::end() {
   const double tied_bytes = own_.tied_away * job_.framework->reduce_bytes;
@@ -92,6 +101,7 @@ void RankBuilder::end() {
     const bool overlaps = job_.framework->overlaps_gradients;
     reduce_gradients(overlaps ? waiting_ : own_weights(), overlaps);
   }
+  if (keeps_collected(job_, plan_)) divide_all();
   wait_for_traveled();
   const double tied_ns =
       scaled_collective_ns(*job_.cluster, embedding_axis(job_),

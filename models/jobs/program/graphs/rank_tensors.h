@@ -71,6 +71,7 @@ template <typename LayerOf>
 void RankTensors::hold(LaneId stream, const LayerOf& layer) {
   stream_ = stream;
   const Framework& framework = *job_.framework;
+  const bool is_kept = keeps_collected(job_, plan_);
   for (const OwnParameters& one : parameters_) {
     const LayerId at = layer(one);
     const auto add = [&](double bytes, Sharding from, TensorCategory category) {
@@ -78,7 +79,12 @@ void RankTensors::hold(LaneId stream, const LayerOf& layer) {
     };
     add(framework.weight_bytes, Sharding::parameters, TensorCategory::weight);
     if (!job_.trains()) continue;
-    add(framework.gradient_bytes, Sharding::gradients, TensorCategory::gradient);
+    if (is_kept) {
+      add_held(one.elements * framework.gather_bytes, TensorCategory::weight, at);
+      add_held(one.elements * framework.reduce_bytes, TensorCategory::gradient, at);
+    } else {
+      add(framework.gradient_bytes, Sharding::gradients, TensorCategory::gradient);
+    }
     add(framework.state_bytes, Sharding::optimizer, TensorCategory::optimizer_state);
   }
   const StageMemory memory = stage_memory(job_, program_)[stage_];

@@ -1,6 +1,7 @@
 #include "models/jobs/program/sharded_passes.h"
 
 #include <algorithm>
+#include <array>
 
 #include <doctest/doctest.h>
 
@@ -100,6 +101,49 @@ TEST_CASE("sharded passes: without resharding nothing is collected for the backw
   given.framework.reshards_after_forward = true;
   given.framework.travel.reuse_elements = 1e12;  // nothing is collected twice
   CHECK(step_of(sharded(given)).backward.front().total > kept);
+}
+
+TEST_CASE("sharded passes: in a pipeline parameters come once a step and gradients leave once") {
+  JobParts given = selene("gpt_22b", "torchtitan");
+  Job job = sharded(given);
+  job.plan.pipeline = 4;
+  job.plan.data = 16;
+  const auto bytes_of = [&](const char* name) {
+    const auto program = rank_nodes(job, *build_program(job), 1);
+    REQUIRE_MESSAGE(program.ok(), program.error().message);
+    double bytes = 0;
+    for (const RankNode& node : *program) bytes += node.name == name ? node.bytes : 0;
+    return bytes;
+  };
+  const auto seen = [&](std::uint32_t micro_batches) {
+    job.global_batch = 16. * micro_batches;
+    const auto held = estimate(job)->memory[1];
+    return std::array<double, 4>{bytes_of("collect parameters"), bytes_of("divide gradients"),
+                                 held.weights, held.gradients};
+  };
+  REQUIRE(given.framework.pipeline_keeps_collected);
+  const auto kept = seen(8);
+  const double elements = build_program(job)->step.stages[1].dense;
+  CHECK(kept[0] == doctest::Approx(2 * elements));
+  CHECK(kept[1] == doctest::Approx(4 * elements));
+  CHECK(kept[2] == doctest::Approx((2 + 4. / 16) * elements));
+  CHECK(kept[3] == doctest::Approx(4 * elements));
+  CHECK(seen(16) == kept);
+  given.framework.pipeline_keeps_collected = false;
+  const auto left = seen(8);
+  CHECK(left[0] == doctest::Approx(8 * 2 * 2 * elements));
+  CHECK(left[1] == doctest::Approx(8 * 4 * elements));
+  CHECK(left[2] == doctest::Approx(4. / 16 * elements));
+  CHECK(left[3] == left[2]);
+}
+
+TEST_CASE("sharded passes: without a pipeline nothing stays collected") {
+  JobParts given = selene("gpt_22b", "torchtitan");
+  const auto with = *estimate(sharded(given));
+  given.framework.pipeline_keeps_collected = false;
+  const auto without = *estimate(sharded(given));
+  CHECK(with.step_ns == without.step_ns);
+  CHECK(with.memory[0].total() == without.memory[0].total());
 }
 
 TEST_CASE("sharded passes: a breakdown of tensors that travel alone sums to the step") {

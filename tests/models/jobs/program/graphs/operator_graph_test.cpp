@@ -16,6 +16,7 @@
 #include "sim/engine/pull/pull.h"
 #include "sim/graph/validate.h"
 #include "tests/configs.h"
+#include "tests/models/jobs/program/selene_job.h"
 
 using foretrace::build_program;
 using foretrace::describe_works;
@@ -111,6 +112,34 @@ TEST_CASE("operator graph: shipped scenarios take the time and the memory that p
     if (scenario.path.find("llama3_405b") != std::string::npos) continue;
     for (std::size_t stage = 0; stage < both.peaks.size(); ++stage) {
       CHECK(both.peaks[stage] == doctest::Approx(both.passes.memory[stage].total()).epsilon(0.01));
+    }
+  }
+}
+
+TEST_CASE(
+    "operator graph: parameters that stay collected take the time and memory that passes say") {
+  foretrace::test::JobParts given = foretrace::test::selene("gpt_22b", "torchtitan");
+  given.framework.host_kernel_ns = {0, 0, 0};
+  for (const char* const schedule : {"1f1b", "interleaved", "gpipe"}) {
+    for (const std::uint32_t shard_size : {0U, 4U}) {
+      CAPTURE(schedule);
+      CAPTURE(shard_size);
+      Job job = foretrace::test::job_of_64(given);
+      job.schedule = *foretrace::find_schedule(schedule);
+      job.chunks = std::max(1U, job.schedule->least_chunks);
+      job.plan.data = 8;
+      job.plan.tensor = 2;
+      job.plan.sharding = foretrace::Sharding::parameters;
+      job.plan.shard_size = shard_size;
+      job.global_batch = 64;
+      job.recompute = foretrace::Recompute::full;
+      const BothGrains both = both_of(job);
+      const auto step = static_cast<double>(both.passes.step_ns);
+      CHECK(static_cast<double>(both.timeline.span_ns) == doctest::Approx(step).epsilon(0.001));
+      for (std::size_t stage = 0; stage < both.peaks.size(); ++stage) {
+        CHECK(both.peaks[stage] ==
+              doctest::Approx(both.passes.memory[stage].total()).epsilon(0.01));
+      }
     }
   }
 }
