@@ -174,7 +174,7 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
-constexpr CommandInfo info = {"collective", Group::plan,
+constexpr CommandInfo info = {"collective", app::Group::plan,
                               "predict collectives on a cluster: time, bandwidth and range by size",
                               setup};
 
