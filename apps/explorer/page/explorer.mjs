@@ -92,7 +92,7 @@ export class Explorer {
       return;
     }
     // one what-if at a time in a file, which has no combinations; with an engine several together
-    if ('name' in change) state.variant = change.on ? change.name : null;
+    if ('name' in change) state.variant = change.on && change.name !== '' ? change.name : null;
     if ('stack' in change) state.variant = this.ofStack();
     if (('name' in change || 'stack' in change) && this.timeline.chosen) this.timeline.chosen.keeps = false; // of another graph
     for (const name of ['device', 'host', 'names']) if (name in change) state.factors[name] = change[name];

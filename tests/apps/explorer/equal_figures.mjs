@@ -48,12 +48,12 @@ async function opened() {
     const { root, body, byId } = await openPage(page);
     const inputs = () => root.querySelectorAll('#what-ifs input').filter((input) => input.dataset.carried === 'yes');
     return { body: () => body, close() {},
-      switches: () => inputs().map((input) => ({ name: input.value, on: input.checked, title: input.closest('label').querySelector('.name').textContent })),
+      switches: () => inputs().filter((input) => input.value !== '').map((input) => ({ name: input.value, on: input.checked, title: input.closest('label').querySelector('.name').textContent })),
       async switch(name) {
         inputs().find((input) => input.value === name).click();
         await pause(500);
         // Cards come a moment behind the answer; none come where nothing is switched on.
-        const waits = () => inputs().some((input) => input.checked) && !byId('cards').querySelector('h2');
+        const waits = () => inputs().some((input) => input.value !== '' && input.checked) && !byId('cards').querySelector('h2');
         for (let i = 0; i < 40 && waits(); ++i) await pause(250);
       },
       texts: () => byId('timeline').querySelector('canvas').texts };
@@ -107,6 +107,24 @@ function whyOf(trace, apply, known) {
     low_ns: known.predicted.low_ns, high_ns: known.predicted.high_ns };
 }
 
+/** A file shows one what-if or none: radio buttons of one name, one of them on. */
+function checkChoice(body) {
+  const inputs = body.querySelectorAll('#what-ifs input');
+  if (inputs.some((input) => input.type !== 'radio' || input.getAttribute('name') !== 'what-if')) fail('not every what-if is a radio button');
+  const on = inputs.filter((input) => (browser ? input.attributes.has('checked') : input.checked)).length;
+  if (inputs.length > 0 && on !== 1) fail(`${on} what-ifs are on, one is shown`);
+}
+
+/** A doubt that cut silences may take away names the command that cuts them. */
+function checkRemedy(body, simulated) {
+  const doubts = simulated.honesty?.doubt ?? [];
+  const silences = simulated.measured.one_off ?? [];
+  const told = body.querySelectorAll('#doubts code').map((code) => code.textContent);
+  const wanted = doubts.length > 0 && silences.length > 0;
+  const is = told.length === 1 && told[0].startsWith('foretrace report ') && told[0].includes(' --without-one-off');
+  if (is !== wanted) fail(`${doubts.length} doubts, ${silences.length} silences: the commands are "${told}"`);
+}
+
 async function checkRun() {
   const trace = words.filter((word, i) => word !== '--apply' && words[i - 1] !== '--apply');
   const opens = words.filter((word, i) => words[i - 1] === '--apply');
@@ -127,8 +145,10 @@ async function checkRun() {
   if (switches.some(({ name }) => name === 'applied')) common.applied = answerOf('applied').whatif;
   const state = (name) => (name ? { ...common, ...answerOf(name), answer: answerOf(name).whatif } : { ...common, answer: simulated });
   const first = switches.find(({ on }) => on)?.name;
+  checkChoice(shown.body());
+  checkRemedy(shown.body(), simulated);
   walk('as it opens', shown.body(), state(first));
-  if (first) await shown.switch(first);
+  if (first) await shown.switch('');
   walk('as recorded', shown.body(), state(null));
   checkTimeline('as recorded', shown, [simulated.baseline]);
   for (const { name, title } of switches) {
