@@ -72,7 +72,7 @@ async function opened() {
 /** Texts of the timeline that are figures of the answer, not ticks: steps behind titles, peaks, what is saved. */
 function timelineFigures(shown) {
   const texts = shown.texts();
-  return { steps: texts.filter((text) => / per step|^\d[\d.]* \S+, \d+ more lanes$/.test(text)), peaks: texts.filter((text) => text.startsWith('peak ')),
+  return { steps: texts.filter((text) => /^\d.* per step|^\d[\d.]* \S+, \d+ more lanes$/.test(text)), peaks: texts.filter((text) => text.startsWith('peak ')),
     saved: texts.filter((text) => /^[+\u2212]\d/.test(text)) };
 }
 function checkTimeline(what, shown, sides) {
@@ -87,7 +87,7 @@ function checkTimeline(what, shown, sides) {
     const [figure] = figuresIn(text);
     if (!known.some((bytes) => Math.abs(figure.value - bytes) <= figure.slack)) fail(`${what}: the timeline says ${text}, the document ${known}`);
   }
-  if (saved.length > 0) is(saved[0], sides[1].span_ns - sides[0].span_ns);
+  if (saved.length > 0) is(saved[0], saved[0].endsWith(' per step') ? sides[1].step_ns - sides[0].step_ns : sides[1].span_ns - sides[0].span_ns);
 }
 
 /** What a comparison with the recording itself says, the other way round: from the simulated recording to the prediction. */

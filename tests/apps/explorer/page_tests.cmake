@@ -52,6 +52,13 @@ else()
 endif()
 set_tests_properties("page: simulates random graphs and changes as C++ does" PROPERTIES LABELS page TIMEOUT 300 SKIP_REGULAR_EXPRESSION "SKIPPED: ")
 
+if(NODE)
+  add_test(NAME "page: shows every device before threads, and no tick twice" COMMAND ${NODE} ${CMAKE_CURRENT_LIST_DIR}/lanes.mjs)
+else()
+  add_test(NAME "page: shows every device before threads, and no tick twice" COMMAND ${CMAKE_COMMAND} -E echo "SKIPPED: no node")
+endif()
+set_tests_properties("page: shows every device before threads, and no tick twice" PROPERTIES LABELS page TIMEOUT 60 SKIP_REGULAR_EXPRESSION "SKIPPED: ")
+
 # All of them take minutes: cmake --build --preset dev --target page_equality
 if(NODE)
   add_custom_target(page_equality DEPENDS page_points USES_TERMINAL
