@@ -180,12 +180,29 @@ async function checkComparison() {
   await shown.close();
 }
 
+/** The table keeps the points that have the words, live. */
+function checkSearch(body) {
+  const rows = () => body.querySelector('#sweep').querySelectorAll('tbody tr').map((row) => row.textContent);
+  const search = body.querySelector('#sweep-search');
+  const words = body.querySelector('#sweep').querySelectorAll('tbody tr')[3].querySelectorAll('bdi').map((each) => each.textContent);
+  const names = body.querySelector('#sweep').querySelectorAll('thead th').slice(1).map((each) => each.textContent);
+  const asked = words.map((word, k) => `${names[k]} ${word}`).join(', ');
+  const [before, one] = [rows(), rows()[3]];
+  search.value = asked;
+  search.dispatchEvent({ type: 'input' });
+  if (rows().length !== 1 || rows()[0] !== one) fail(`of "${asked}" the table has ${rows().length} points`);
+  search.value = '';
+  search.dispatchEvent({ type: 'input' });
+  if (rows().join() !== before.join()) fail('without words the table is another one');
+}
+
 async function checkSweep() {
   run('sweep', ...words, '-o', join(work, 'results'));
   run('report', '--sweep', join(work, 'results'), '-o', page);
   const answer = ask('sweep', '--show', join(work, 'results'), '--top', '1000000');
   const shown = await opened();
   walk('a sweep', shown.body(), { answer, simulate: answer, sweep: ask('sweep', '--show', join(work, 'results')) });
+  if (!browser) checkSearch(shown.body());
   await shown.close();
 }
 
