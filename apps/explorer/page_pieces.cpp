@@ -39,6 +39,13 @@ double change_of(std::int64_t after, double samples, std::int64_t before) {
          1;
 }
 
+/// As pages write it: one minus sign everywhere.
+std::string gain_text(double change) {
+  std::string text = report::signed_percent_text(change);
+  if (text.starts_with('-')) text.replace(0, 1, "\u2212");
+  return text;
+}
+
 /// What a step of another number of samples says besides its time.
 std::string samples_text(double samples) {
   return samples == 1
@@ -75,7 +82,7 @@ std::string figures_html(const PageInput& input) {
       figure_html(samples == 1 ? "/predicted/step_ns to /baseline/step_ns"
                                : "/predicted/step_ns per /predicted/throughput/samples to "
                                  "/baseline/step_ns",
-                  report::signed_percent_text(change_of(answer.step_ns(), samples, before)), "b"),
+                  gain_text(change_of(answer.step_ns(), samples, before)), "b"),
       samples == 1 ? "" : " per sample",
       figure_html("/predicted/low_ns", report::time_text(answer.low_ns(), before), "b"),
       figure_html("/predicted/high_ns", report::time_text(answer.high_ns(), before), "b"),
@@ -102,12 +109,35 @@ std::string chips_html(const PageInput& input) {
   return html;
 }
 
+/// One argument as a shell takes it.
+std::string quoted(const std::string& word) {
+  constexpr std::string_view plain =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./:=+-";
+  if (!word.empty() && word.find_first_not_of(plain) == std::string::npos) return word;
+  std::string text = "'";
+  for (const char c : word) text += c == '\'' ? std::string("'\\''") : std::string(1, c);
+  return text + "'";
+}
+
+/// What may take the doubts away: a command to copy. Empty: none is known.
+std::string remedy_html(const PageInput& input) {
+  const Recording& recording = input.session.recording();
+  if (recording.without_one_off || recording.one_off.empty()) return {};
+  std::string command = "foretrace report";
+  for (const std::string& trace : input.traces) command += " " + quoted(trace);
+  return fmt::format(
+      "<p class=\"doubt\" role=\"note\">This recording has long silences that do not come again. "
+      "Cut "
+      "them out: <code>{} --without-one-off -o run.html</code></p>\n",
+      html_text(command, 2000));
+}
+
 std::string doubts_html(const PageInput& input) {
   std::string html;
   for (const Doubt& doubt : input.session.replay().doubts) {
     html += "<p class=\"doubt\" role=\"note\">Doubtful: " + html_text(doubt.text, 2000) + "</p>\n";
   }
-  return html;
+  return html.empty() ? html : html + remedy_html(input);
 }
 
 /// One row of the ranking, which is the switch, too.
@@ -129,7 +159,16 @@ bool gains(const RankingRow& row, std::int64_t before) {
   return !row.is_noise && change_of(row.step_ns, row.samples, before) <= -least;
 }
 
-std::string ranking_row_html(const RankingRow& row, std::int64_t before) {
+/// One of a file's what-ifs is shown, or none: radio buttons. With an engine they are switches.
+std::string as_recorded_row_html(const PageInput& input) {
+  return fmt::format(
+      "<li data-of=\"answer\"><label><input type=\"radio\" name=\"what-if\" value=\"\" "
+      "data-carried=\"yes\" disabled{}><span class=\"name\">as recorded</span>{}</label></li>\n",
+      shown_variant(input) == nullptr ? " checked" : "",
+      figure_html("/baseline/step_ns", report::time_text(input.session.step_ns())));
+}
+
+std::string ranking_row_html(const RankingRow& row, std::int64_t before, bool is_shown) {
   const double change = change_of(row.step_ns, row.samples, before);
   constexpr double least = 0.0005;
   const bool none = row.is_noise || std::abs(change) < least;
@@ -140,22 +179,23 @@ std::string ranking_row_html(const RankingRow& row, std::int64_t before) {
                       whole);
   };
   return fmt::format(
-      "<li data-of=\"{}\"><label><input type=\"checkbox\" value=\"{}\" data-carried=\"{}\" "
-      "disabled>"
+      "<li data-of=\"{}\"><label><input type=\"radio\" name=\"what-if\" value=\"{}\" "
+      "data-carried=\"{}\" disabled{}>"
       "<span class=\"name\">{}</span><span class=\"gain{}\">{}{}</span>"
       "<svg viewBox=\"0 0 300 8\" aria-hidden=\"true\"><rect class=\"rail\" y=\"1\" "
       "width=\"{:.1f}\" "
       "height=\"6\" rx=\"2\"/><rect class=\"fill{}\" y=\"1\" width=\"{:.1f}\" height=\"6\" "
       "rx=\"2\"/><path class=\"whisker\" d=\"M{:.1f} 0v8M{:.1f} 0v8M{:.1f} 4H{:.1f}\"/></svg>"
       "<span class=\"between\">{}, between {} and {}</span></label></li>\n",
-      row.command, html_text(row.name), row.is_carried ? "yes" : "no", html_text(row.title), kind,
+      row.command, html_text(row.name), row.is_carried ? "yes" : "no", is_shown ? " checked" : "",
+      html_text(row.title), kind,
       none ? "none"
            : figure_html(
                  row.samples == 1
                      ? fmt::format("{}/step_ns to /baseline/step_ns", row.at)
                      : fmt::format("{0}/step_ns per {0}{1} to /baseline/step_ns", row.at,
                                    row.command == "ranking" ? "/samples" : "/throughput/samples"),
-                 report::signed_percent_text(change)),
+                 gain_text(change)),
       row.samples == 1 ? "" : " per sample", width(before), kind, width(row.step_ns),
       width(row.low_ns), width(row.high_ns), width(row.low_ns), width(row.high_ns),
       figure_html(row.at + "/step_ns", report::time_text(row.step_ns, before)),
@@ -194,11 +234,13 @@ std::string ranking_html(const PageInput& input, const std::set<std::string_view
   std::string folded;
   std::size_t count = 0;
   for (const RankingRow& row : ranking_rows(input, carried)) {
-    const bool is_open = row.name == input.shown || gains(row, before);
-    (is_open ? shown : folded) += ranking_row_html(row, before);
+    const bool is_shown = row.name == input.shown;
+    const bool is_open = is_shown || gains(row, before);
+    (is_open ? shown : folded) += ranking_row_html(row, before, is_shown);
     count += is_open ? 0 : 1;
   }
-  std::string html = "<ul>\n" + shown + "</ul>\n";
+  if (shown.empty() && folded.empty()) return "<ul>\n</ul>\n";
+  std::string html = "<ul>\n" + as_recorded_row_html(input) + shown + "</ul>\n";
   if (count == 0) return html;
   return html +
          fmt::format("<details><summary>{} {} no time here</summary><ul>\n{}</ul></details>\n",
@@ -209,20 +251,20 @@ std::string left_out_html(const PageInput& input) {
   if (!input.ranking || input.ranking->left_out.empty()) return {};
   std::string failed;
   std::string others;
-  std::size_t count = 0;
+  std::size_t failures = 0;
   for (const Unranked& row : input.ranking->left_out) {
     const bool has_failed = row.cause == Unranked::Cause::error;
-    count += has_failed ? 0 : 1;
+    failures += has_failed ? 1 : 0;
     (has_failed ? failed : others) += fmt::format(
         "<li><b>{}</b>: {}</li>\n", html_text(report::in_words(row.name)), html_text(row.reason));
   }
-  std::string html;
-  if (!failed.empty()) html += fmt::format("<p>Failed:</p><ul>\n{}</ul>\n", failed);
-  if (count == 0) return html;
-  return html + fmt::format(
-                    "<details><summary>{} not tried or without effect</summary><ul>\n{}</ul>"
-                    "</details>\n",
-                    count, others);
+  const auto fold = [](std::size_t count, std::string_view what, const std::string& rows) {
+    return rows.empty() ? rows
+                        : fmt::format("<details><summary>{} {}</summary><ul>\n{}</ul></details>\n",
+                                      count, what, rows);
+  };
+  return fold(failures, "failed: what each needs", failed) +
+         fold(input.ranking->left_out.size() - failures, "not tried or without effect", others);
 }
 
 }  // namespace

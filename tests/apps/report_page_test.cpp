@@ -82,8 +82,10 @@ TEST_CASE("report: a step of other samples says so, and gains by the time of one
   const auto document = nlohmann::json::parse(asked.out);
   const double before = document["baseline"]["step_ns"];
   const double after = document["predicted"]["step_ns"];
-  CHECK(html.find(report::signed_percent_text(after / 2 / before - 1) + "</b> per sample") !=
-        std::string::npos);
+  // As every figure of a page it has the sign for less, not a hyphen.
+  const std::string change = report::signed_percent_text(after / 2 / before - 1);
+  REQUIRE(change.starts_with('-'));
+  CHECK(html.find("\u2212" + change.substr(1) + "</b> per sample") != std::string::npos);
 }
 
 TEST_CASE("compare: two traces, or the ranks of two jobs behind --with") {

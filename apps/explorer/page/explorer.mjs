@@ -5,6 +5,7 @@ import { byId, make, replace } from './view/dom.mjs';
 import { markup } from './view/markup.mjs';
 import { time } from './view/format.mjs';
 import { legendOf, noteOf, shownRun } from './view/shown_run.mjs';
+import { rowsOf } from './view/rows.mjs';
 import { Timeline } from './view/timeline.mjs';
 import { showAnswer } from './view/answer.mjs';
 import { WhatIfs } from './view/what_ifs.mjs';
@@ -31,6 +32,8 @@ export class Explorer {
       nameOf: (side, row, i) => nameOf(this.runs[side], row, i, this.facts.strings),
     });
     this.serial = 0;
+    this.every = false; // lanes that do little are shown, too
+    byId('every-lane').addEventListener('click', () => this.showEvery(!this.every));
     this.frame = null; // a change was simulated in it
     this.last = null; // what sideOf() made: {side, key, run}
     this.dimming = null;
@@ -41,11 +44,11 @@ export class Explorer {
   async sideOf(variant, factors, title, serial = this.serial) {
     const side = await this.page.side(variant);
     if (serial !== this.serial) return null;
-    const key = JSON.stringify([factors.device, factors.host, ...factors.names]);
+    const key = JSON.stringify([this.every, factors.device, factors.host, ...factors.names]);
     const { last } = this;
     if (last?.side === side && last.key === key) return last.run; // its range came, or a link to what is shown
     this.last = null; // should it fail, the run before is no more
-    const run = shownRun(this.page, this.page.run(side, factors, serial > 0), title);
+    const run = shownRun(this.page, this.page.run(side, factors, serial > 0), title, this.every);
     if (serial > 0) this.last = { side, key, run };
     return run;
   }
@@ -56,6 +59,7 @@ export class Explorer {
     this.opening = before ? { sentence: [...byId('sentence').childNodes], figures: [...byId('figures').childNodes] } : null;
     this.now = await this.sideOf(null, asRecorded(), before ? before[0].toUpperCase() + before.slice(1) : 'As recorded');
     this.before = answer ? sideOfDocument(answer, before ? '/predicted' : '/baseline') : sideOfRun(this.now, '/baseline');
+    this.tellSteps(this.now, this.before);
     this.now.note = noteOf(this.now, this.before.step, this.facts);
     if (this.facts.stages) replace('where', 'on the slowest stage');
     if (!this.now.lanes.some((lane) => lane.kind === 'host_thread')) this.whatIfs.leaveOut('host');
@@ -92,7 +96,7 @@ export class Explorer {
       return;
     }
     // one what-if at a time in a file, which has no combinations; with an engine several together
-    if ('name' in change) state.variant = change.on ? change.name : null;
+    if ('name' in change) state.variant = change.on && change.name !== '' ? change.name : null;
     if ('stack' in change) state.variant = this.ofStack();
     if (('name' in change || 'stack' in change) && this.timeline.chosen) this.timeline.chosen.keeps = false; // of another graph
     for (const name of ['device', 'host', 'names']) if (name in change) state.factors[name] = change[name];
@@ -215,6 +219,8 @@ export class Explorer {
     state.samples = variant ? variant.samples : 1;
     state.commandWords = this.commandOf(variant);
     const after = changed ? this.sideAfter(variant, then) : this.before;
+    this.tellSteps(then, after);
+    this.offerEvery(then);
     then.note = noteOf(then, after.step, this.facts, this.before.step);
     this.runs = changed ? [this.now, then] : [this.now];
     this.timeline.show(this.runs, keep);
@@ -228,6 +234,28 @@ export class Explorer {
     if (variant !== this.explained) replace('how', ...(variant ? this.howTo(variant) : []));
     this.explained = variant;
     this.afterwards(keep);
+  }
+
+  /** The timeline says what a step gains, where there are steps. */
+  tellSteps(run, { step }) {
+    run.step = run.answer.isSpan || this.facts.unit ? undefined : step;
+  }
+
+  /** A button for the lanes that the first view leaves out. */
+  offerEvery(then) {
+    const button = byId('every-lane');
+    const left = this.now.left + (then === this.now ? 0 : then.left);
+    button.hidden = !this.every && left === 0;
+    button.textContent = this.every ? 'Busiest lanes' : 'All lanes';
+    button.setAttribute('aria-pressed', String(this.every));
+  }
+
+  async showEvery(every) {
+    this.every = every;
+    Object.assign(this.now, rowsOf(this.now, every));
+    this.now.note = noteOf(this.now, this.before.step, this.facts);
+    if (this.timeline.chosen) this.timeline.chosen.keeps = false; // its row is another
+    await this.update(true);
   }
 
   /** What is shown beside the recorded run: what the program answers to it, or else what is simulated here. */

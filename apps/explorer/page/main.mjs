@@ -1,7 +1,7 @@
 // Brings the page to life.
 import { Document } from './model/document.mjs';
 import { Server, runAsked } from './source/server.mjs';
-import { byId, make, replace } from './view/dom.mjs';
+import { byId, copyButton, make, replace } from './view/dom.mjs';
 import { markup } from './view/markup.mjs';
 import { Explorer } from './explorer.mjs';
 import { Comparison } from './comparison.mjs';
@@ -46,6 +46,9 @@ async function open() {
     const { source, kind } = document.documentElement.dataset;
     const shown = source === 'server' ? await openServed() : await openFile(kind);
     await shown?.start();
+    for (const code of document.querySelectorAll('.doubt code')) {
+      code.closest('.doubt').append(copyButton('Copy command', () => code.textContent));
+    }
     document.documentElement.dataset.ready = 'yes';
   } catch (error) {
     byId('trouble').hidden = false;

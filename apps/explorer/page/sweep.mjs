@@ -30,6 +30,7 @@ export class SweepPage {
     this.heat = make('div');
     this.curve = make('div');
     this.table = make('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'points' });
+    this.search = make('input', { type: 'search', id: 'sweep-search', 'aria-label': 'Words that a point must have', placeholder: 'such as interleaved, pipeline 8' });
     this.key = make('div', { class: 'key', 'data-at': 'tick' });
     this.status = make('p', { class: 'hint', 'aria-live': 'polite', 'data-at': 'selection' });
     const clear = make('button', { type: 'button' }, 'Show all points');
@@ -45,7 +46,8 @@ export class SweepPage {
         make('div', {}, make('h2', {}, 'The best at each pair of values'), make('div', { class: 'choices' },
           this.choice('across', 'across', axisNames), this.choice('down', 'down', axisNames)), this.heat),
         make('div', {}, make('h2', {}, 'The best at each value'), this.curve)),
-      make('h2', {}, 'Best of what is shown'), this.table);
+      make('h2', {}, 'Best of what is shown', this.search), this.table);
+    this.search.addEventListener('input', () => this.showTable());
     this.listen();
     new ResizeObserver(() => this.show()).observe(root);
     for (const query of ['(prefers-color-scheme: dark)', 'print']) matchMedia(query).addEventListener('change', () => this.show());
@@ -273,8 +275,14 @@ export class SweepPage {
 
   showTable() {
     const { points } = this;
-    const rows = points.ordered(this.shown).slice(0, mostPoints);
-    if (!rows.includes(this.chosen) && this.shown.includes(this.chosen)) rows.push(this.chosen);
+    const wanted = this.search.value.toLowerCase().split(',').map((each) => each.trim()).filter((each) => each !== '');
+    const has = (i) => {
+      const text = `${this.axisText(i)},`.toLowerCase();
+      return wanted.every((each) => (/\d$/.test(each) ? text.includes(`${each},`) : text.includes(each)));
+    };
+    const found = wanted.length === 0 ? this.shown : this.shown.filter(has);
+    const rows = points.ordered(found).slice(0, mostPoints);
+    if (!rows.includes(this.chosen) && found.includes(this.chosen)) rows.push(this.chosen);
     const head = [...points.axes, ...points.objectives].map(({ name }) => make('th', { scope: 'col' }, words(name)));
     const body = rows.map((i) => {
       const pick = make('button', { type: 'button', class: 'link', 'aria-pressed': String(i === this.chosen), 'data-at': points.placeOf(i, points.objectives[0].key) }, figure(points.objectives[0].values[i], points.objectives[0].unit));

@@ -88,7 +88,7 @@ async function roles(browser, name) {
 /** Every control that is shown is met by the tabulator, and none holds it. */
 async function keyboard(browser, name) {
   await browser.run('document.activeElement.blur()');
-  const wanted = await browser.run(`[...document.querySelectorAll('a[href], button, input, select, summary, [tabindex="0"]')].filter((e) => !e.disabled && e.checkVisibility({ visibilityProperty: true })).length`);
+  const wanted = await browser.run(`[...document.querySelectorAll('a[href], button, input, select, summary, [tabindex="0"]')].filter((e) => !e.disabled && (e.type !== 'radio' || e.checked) && e.checkVisibility({ visibilityProperty: true })).length`);
   const met = new Set();
   for (let i = 0; i < wanted + 5; ++i) {
     await browser.key('Tab');

@@ -44,6 +44,7 @@ export class Element {
   toggleAttribute(name, on) { if (on) this.setAttribute(name, ''); else this.removeAttribute(name); }
   get id() { return this.getAttribute('id') ?? ''; }
   get type() { return this.getAttribute('type') ?? ''; }
+  set type(type) { this.setAttribute('type', type); }
   get hidden() { return this.attributes.has('hidden'); }
   set hidden(is) { this.toggleAttribute('hidden', is); }
   get disabled() { return this.attributes.has('disabled'); }
@@ -108,7 +109,12 @@ export class Element {
   click() {
     if (this.disabled) return;
     if (this.type === 'checkbox') this.checked = !this.checked;
-    this.dispatchEvent({ type: this.type === 'checkbox' ? 'change' : 'click' });
+    if (this.type === 'radio') {
+      let root = this;
+      while (root.parent) root = root.parent;
+      for (const each of root.querySelectorAll('input[type=radio]')) if (each.getAttribute('name') === this.getAttribute('name')) each.checked = each === this;
+    }
+    this.dispatchEvent({ type: ['checkbox', 'radio'].includes(this.type) ? 'change' : 'click' });
   }
   getContext() { this.context ??= contextOf(this); return this.context; }
 }

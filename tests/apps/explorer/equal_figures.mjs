@@ -48,12 +48,12 @@ async function opened() {
     const { root, body, byId } = await openPage(page);
     const inputs = () => root.querySelectorAll('#what-ifs input').filter((input) => input.dataset.carried === 'yes');
     return { body: () => body, close() {},
-      switches: () => inputs().map((input) => ({ name: input.value, on: input.checked, title: input.closest('label').querySelector('.name').textContent })),
+      switches: () => inputs().filter((input) => input.value !== '').map((input) => ({ name: input.value, on: input.checked, title: input.closest('label').querySelector('.name').textContent })),
       async switch(name) {
         inputs().find((input) => input.value === name).click();
         await pause(500);
         // Cards come a moment behind the answer; none come where nothing is switched on.
-        const waits = () => inputs().some((input) => input.checked) && !byId('cards').querySelector('h2');
+        const waits = () => inputs().some((input) => input.value !== '' && input.checked) && !byId('cards').querySelector('h2');
         for (let i = 0; i < 40 && waits(); ++i) await pause(250);
       },
       texts: () => byId('timeline').querySelector('canvas').texts };
@@ -72,7 +72,7 @@ async function opened() {
 /** Texts of the timeline that are figures of the answer, not ticks: steps behind titles, peaks, what is saved. */
 function timelineFigures(shown) {
   const texts = shown.texts();
-  return { steps: texts.filter((text) => / per step|^\d[\d.]* \S+, \d+ more lanes$/.test(text)), peaks: texts.filter((text) => text.startsWith('peak ')),
+  return { steps: texts.filter((text) => /^\d.* per step|^\d[\d.]* \S+, \d+ more lanes$/.test(text)), peaks: texts.filter((text) => text.startsWith('peak ')),
     saved: texts.filter((text) => /^[+\u2212]\d/.test(text)) };
 }
 function checkTimeline(what, shown, sides) {
@@ -87,7 +87,7 @@ function checkTimeline(what, shown, sides) {
     const [figure] = figuresIn(text);
     if (!known.some((bytes) => Math.abs(figure.value - bytes) <= figure.slack)) fail(`${what}: the timeline says ${text}, the document ${known}`);
   }
-  if (saved.length > 0) is(saved[0], sides[1].span_ns - sides[0].span_ns);
+  if (saved.length > 0) is(saved[0], saved[0].endsWith(' per step') ? sides[1].step_ns - sides[0].step_ns : sides[1].span_ns - sides[0].span_ns);
 }
 
 /** What a comparison with the recording itself says, the other way round: from the simulated recording to the prediction. */
@@ -105,6 +105,24 @@ function whyOf(trace, apply, known) {
   const asked = turned(ask('whatif', ...trace, ...apply.flatMap((each) => ['--apply', each]), ...trace.filter(existsSync).flatMap((each) => ['--check', each])));
   return { ...asked, before_ns: known.baseline.step_ns, after_ns: known.predicted.step_ns, change_ns: known.predicted.step_ns - known.baseline.step_ns,
     low_ns: known.predicted.low_ns, high_ns: known.predicted.high_ns };
+}
+
+/** A file shows one what-if or none: radio buttons of one name, one of them on. */
+function checkChoice(body) {
+  const inputs = body.querySelectorAll('#what-ifs input');
+  if (inputs.some((input) => input.type !== 'radio' || input.getAttribute('name') !== 'what-if')) fail('not every what-if is a radio button');
+  const on = inputs.filter((input) => (browser ? input.attributes.has('checked') : input.checked)).length;
+  if (inputs.length > 0 && on !== 1) fail(`${on} what-ifs are on, one is shown`);
+}
+
+/** A doubt that cut silences may take away names the command that cuts them. */
+function checkRemedy(body, simulated) {
+  const doubts = simulated.honesty?.doubt ?? [];
+  const silences = simulated.measured.one_off ?? [];
+  const told = body.querySelectorAll('#doubts code').map((code) => code.textContent);
+  const wanted = doubts.length > 0 && silences.length > 0;
+  const is = told.length === 1 && told[0].startsWith('foretrace report ') && told[0].includes(' --without-one-off');
+  if (is !== wanted) fail(`${doubts.length} doubts, ${silences.length} silences: the commands are "${told}"`);
 }
 
 async function checkRun() {
@@ -127,8 +145,10 @@ async function checkRun() {
   if (switches.some(({ name }) => name === 'applied')) common.applied = answerOf('applied').whatif;
   const state = (name) => (name ? { ...common, ...answerOf(name), answer: answerOf(name).whatif } : { ...common, answer: simulated });
   const first = switches.find(({ on }) => on)?.name;
+  checkChoice(shown.body());
+  checkRemedy(shown.body(), simulated);
   walk('as it opens', shown.body(), state(first));
-  if (first) await shown.switch(first);
+  if (first) await shown.switch('');
   walk('as recorded', shown.body(), state(null));
   checkTimeline('as recorded', shown, [simulated.baseline]);
   for (const { name, title } of switches) {
@@ -160,12 +180,29 @@ async function checkComparison() {
   await shown.close();
 }
 
+/** The table keeps the points that have the words, live. */
+function checkSearch(body) {
+  const rows = () => body.querySelector('#sweep').querySelectorAll('tbody tr').map((row) => row.textContent);
+  const search = body.querySelector('#sweep-search');
+  const words = body.querySelector('#sweep').querySelectorAll('tbody tr')[3].querySelectorAll('bdi').map((each) => each.textContent);
+  const names = body.querySelector('#sweep').querySelectorAll('thead th').slice(1).map((each) => each.textContent);
+  const asked = words.map((word, k) => `${names[k]} ${word}`).join(', ');
+  const [before, one] = [rows(), rows()[3]];
+  search.value = asked;
+  search.dispatchEvent({ type: 'input' });
+  if (rows().length !== 1 || rows()[0] !== one) fail(`of "${asked}" the table has ${rows().length} points`);
+  search.value = '';
+  search.dispatchEvent({ type: 'input' });
+  if (rows().join() !== before.join()) fail('without words the table is another one');
+}
+
 async function checkSweep() {
   run('sweep', ...words, '-o', join(work, 'results'));
   run('report', '--sweep', join(work, 'results'), '-o', page);
   const answer = ask('sweep', '--show', join(work, 'results'), '--top', '1000000');
   const shown = await opened();
   walk('a sweep', shown.body(), { answer, simulate: answer, sweep: ask('sweep', '--show', join(work, 'results')) });
+  if (!browser) checkSearch(shown.body());
   await shown.close();
 }
 

@@ -45,15 +45,15 @@ for (const dark of [false, true]) {
     check(unnamed === 0, `${unnamed} controls without a name`);
     const opened = await text(browser, 'sentence');
     let reached = '';
-    for (let i = 0; i < 40 && !reached.startsWith('checkbox'); ++i) {
+    for (let i = 0; i < 40 && !reached.startsWith('radio'); ++i) {
       await browser.key('Tab');
       reached = await browser.run('document.activeElement.type + " " + document.activeElement.value');
     }
-    check(reached.startsWith('checkbox'), 'the keyboard reaches the first switch');
-    await browser.key(' ', 'Space');
+    check(reached.startsWith('radio'), 'the keyboard reaches the choice');
+    await browser.key('ArrowUp');
     await pause(700);
     const switched = await text(browser, 'sentence');
-    check(switched !== opened && switched.startsWith('This '), `the space key switches it off: ${switched}`);
+    check(switched !== opened && switched.startsWith('This '), `the arrow up chooses the run as recorded: ${switched}`);
 
     await browser.run('document.getElementById("slider-host").focus()');
     for (let i = 0; i < 3; ++i) await browser.key('ArrowLeft');

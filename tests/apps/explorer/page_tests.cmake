@@ -52,6 +52,13 @@ else()
 endif()
 set_tests_properties("page: simulates random graphs and changes as C++ does" PROPERTIES LABELS page TIMEOUT 300 SKIP_REGULAR_EXPRESSION "SKIPPED: ")
 
+if(NODE)
+  add_test(NAME "page: shows every device before threads, and no tick twice" COMMAND ${NODE} ${CMAKE_CURRENT_LIST_DIR}/lanes.mjs)
+else()
+  add_test(NAME "page: shows every device before threads, and no tick twice" COMMAND ${CMAKE_COMMAND} -E echo "SKIPPED: no node")
+endif()
+set_tests_properties("page: shows every device before threads, and no tick twice" PROPERTIES LABELS page TIMEOUT 60 SKIP_REGULAR_EXPRESSION "SKIPPED: ")
+
 # All of them take minutes: cmake --build --preset dev --target page_equality
 if(NODE)
   add_custom_target(page_equality DEPENDS page_points USES_TERMINAL
@@ -85,6 +92,7 @@ endfunction()
 foretrace_page_figures("the demo" run examples/traces/demo_generated_cnn.json.gz)
 foretrace_page_figures("the demo with its memory" run examples/traces/demo_generated_cnn_memory.json.gz --apply activation_checkpointing)
 foretrace_page_figures("a stack of what-ifs" run examples/traces/demo_generated_cnn.json.gz --apply mixed_precision --apply batch_size:factor=2)
+foretrace_page_figures("a doubt that a command takes away" run traces/tracelens/sglang_qwen3_8b_decode.json.gz)
 foretrace_page_figures("one step" run examples/traces/demo_generated_cnn.json.gz --step 3)
 foretrace_page_figures("a job of four ranks" run tests/fixtures/job)
 foretrace_page_figures("a plan" scenario configs/scenarios/gpt3_175b_selene.json)

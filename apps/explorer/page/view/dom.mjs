@@ -1,5 +1,7 @@
 // Elements, made one by one: what a trace calls itself becomes text, never markup.
 
+const saidFor = 1500; // ms
+
 /** make('td', {class: 'figure'}, 'text', child, ...) */
 export function make(tag, attributes = {}, ...children) {
   return fill(document.createElement(tag), attributes, children);
@@ -21,6 +23,20 @@ function fill(element, attributes, children) {
 export const byId = (id) => document.getElementById(id);
 export function replace(id, ...children) {
   byId(id).replaceChildren(...children.filter((child) => child !== null));
+}
+/** A button that copies what `textOf` then says; what cannot copy says so. */
+export function copyButton(label, textOf) {
+  const button = make('button', { type: 'button', class: 'copy' }, label);
+  button.addEventListener('click', async () => {
+    try {
+      await navigator.clipboard.writeText(textOf());
+      button.textContent = 'Copied';
+    } catch {
+      button.textContent = 'Cannot copy here';
+    }
+    setTimeout(() => { button.textContent = label; }, saidFor);
+  });
+  return button;
 }
 /** A mark of colour before a word. */
 export const swatch = (name) => make('i', { class: `swatch use-${name}`, 'aria-hidden': 'true' });

@@ -9,6 +9,12 @@ export function time(ns, scale = ns) {
   else text = `${(ns / 1e6).toFixed(size < 1e7 ? 3 : size < 1e8 ? 2 : 1)} ms`;
   return text.replace('-', '\u2212');
 }
+/** A tick: as many decimals as its step needs, so that no two are alike; `most`: the largest beside it. */
+export function tickTime(ns, step, most) {
+  const [unit, name] = most < 1e6 ? [1e3, '\u00b5s'] : most < 1e10 ? [1e6, 'ms'] : [1e9, 's'];
+  const decimals = Math.min(9, Math.max(0, Math.ceil(-Math.log10(step / unit) - 1e-9)));
+  return `${(ns / unit).toFixed(decimals)} ${name}`;
+}
 export const signedTime = (ns, scale = ns) => `${ns < 0 ? '\u2212' : '+'}${time(Math.abs(ns), scale)}`;
 
 export function percent(share) {

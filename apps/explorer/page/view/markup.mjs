@@ -3,9 +3,9 @@
 import { draw, make } from './dom.mjs';
 
 const htmlTags = new Set(['section', 'h2', 'h3', 'p', 'b', 'em', 'span', 'bdi', 'dl', 'dt', 'dd', 'div', 'table',
-  'thead', 'tbody', 'tr', 'th', 'td', 'ul', 'li', 'details', 'summary', 'label', 'input']);
+  'thead', 'tbody', 'tr', 'th', 'td', 'ul', 'li', 'code', 'details', 'summary', 'label', 'input']);
 const svgTags = new Set(['svg', 'rect', 'path']);
-const known = new Set(['class', 'scope', 'role', 'type', 'value', 'data-carried', 'disabled', 'data-at', 'data-of', 'viewBox',
+const known = new Set(['class', 'scope', 'role', 'type', 'checked', 'value', 'data-carried', 'disabled', 'data-at', 'data-of', 'viewBox',
   'aria-hidden', 'aria-label', 'tabindex', 'x', 'y', 'width', 'height', 'rx', 'd']);
 const entities = { '&lt;': '<', '&gt;': '>', '&amp;': '&', '&quot;': '"', '&#39;': "'" };
 const plain = (text) => text.replace(/&(?:lt|gt|amp|quot|#39);/g, (entity) => entities[entity]);

@@ -7,9 +7,13 @@ const mostStages = 64;
 
 function laneTitle(lane, several) {
   const rank = several ? `rank ${lane.rank}, ` : '';
-  if (lane.kind === 'host_thread') return `${rank}${lane.name || `thread ${lane.number}`}`;
+  if (lane.kind === 'host_thread') {
+    const [, number, name] = lane.name?.match(/^thread (\d+) \((.+)\)$/) ?? [];
+    if (name) return `${rank}${name.replace(/^pt_autograd_\d+$/, 'autograd')} thread ${number}`;
+    return `${rank}${lane.name || `thread ${lane.number}`}`;
+  }
   if (lane.name && lane.name.startsWith('stage ')) return lane.name;
-  return `${rank}${lane.kind === 'stream' ? 'stream' : lane.kind.replaceAll('_', ' ')} ${lane.number}`;
+  return `${rank || (lane.kind === 'stream' ? 'GPU, ' : '')}${lane.kind === 'stream' ? 'stream' : lane.kind.replaceAll('_', ' ')} ${lane.number}`;
 }
 
 /** Slices of one lane as they come: begin, end, class, task, label (-1: the task itself). */
@@ -133,7 +137,15 @@ function fillLane(run, plan, lane, slices) {
   }
 }
 
-export function rowsOf(run) {
+/** Rows of the first view: those of devices first, then of each rank the busiest thread, then others while there is room. */
+function busiestOf(all, isThread, most) {
+  const tierOf = (slices) => (isThread(slices) ? Math.min(2, 1 + slices.place) : 0);
+  const ordered = [...all].sort((a, b) => tierOf(a) - tierOf(b) || a.place - b.place || b.busy - a.busy);
+  return new Set(ordered.filter((slices, i) => i < (tierOf(slices) < 2 ? mostStages : most)));
+}
+
+/** `every`: no lane is left out. */
+export function rowsOf(run, every = false) {
   const { graph, works, lanes } = run;
   const plan = planOf(graph, works, lanes);
   const byLane = (run.room.slices ??= new Map());
@@ -156,7 +168,7 @@ export function rowsOf(run) {
     place.set(kindOfLane, at + 1);
     slices.place = at;
   }
-  const busiest = new Set([...all].sort((a, b) => a.place - b.place || b.busy - a.busy).slice(0, graph.ordinal ? mostStages : mostLanes));
+  const busiest = every ? new Set(all) : busiestOf(all, isThread, graph.ordinal ? mostStages : mostLanes);
   all.sort((a, b) => a.lane.rank - b.lane.rank || isThread(a) - isThread(b)
     || a.lane.number - b.lane.number);
   const rows = all.filter((slices) => busiest.has(slices))

@@ -6,9 +6,10 @@ import { rowsOf } from './rows.mjs';
 
 const mostCurves = 4;
 
-export function shownRun(page, run, title) {
+/** `every`: with the lanes that do little, too. */
+export function shownRun(page, run, title, every = false) {
   if (page.facts.stages) countMicroBatches(run.graph);
-  const { rows, left } = rowsOf(run);
+  const { rows, left } = rowsOf(run, every);
   const curves = run.memory.slice(0, mostCurves);
   const memory = curves.map((curve) => ({ ...curve,
     title: curves.length > 1 ? `memory, rank ${curve.rank}/${curve.device}` : 'live memory' }));

@@ -1,7 +1,7 @@
 // Two runs on one clock, on a canvas. Everything on it is also text: the slice that is chosen, the
 // breakdown and the table of changes.
 import { byId } from './dom.mjs';
-import { bytes, shortName, time } from './format.mjs';
+import { bytes, shortName, tickTime, time } from './format.mjs';
 import { classes, colours, rgb, waitClass } from './palette.mjs';
 import { Strip } from './strip.mjs';
 
@@ -174,7 +174,7 @@ export class Timeline {
       c.fillStyle = ink.line;
       c.fillRect(x, 4, 1, this.height - 8);
       c.fillStyle = ink.soft;
-      if (x < this.width - 60) this.text(time(at, Math.max(step, this.to)), x + 5, 13, 90, '11px system-ui, sans-serif');
+      if (x < this.width - 60) this.text(tickTime(at, step, this.to), x + 5, 13, 90, '11px system-ui, sans-serif');
     }
   }
 
@@ -326,14 +326,17 @@ export class Timeline {
     c.globalAlpha = 1;
     c.fillStyle = ink.accent;
     c.fillRect(left, y, 2, shorter.bottom - y - 6);
-    const text = time(Math.abs(a.span - b.span));
-    if (right - left < 90) return;
+    // as the titles have it: of a step, where there are steps
+    const isStep = a.step !== undefined && b.step !== undefined;
+    const text = isStep ? `${time(Math.abs(a.step - b.step), a.step)} per step` : time(Math.abs(a.span - b.span));
+    const half = isStep ? 88 : 42;
+    if (right - left < 2 * half + 6 || (isStep && a.step === b.step)) return;
     const middle = (left + right) / 2;
     c.fillStyle = ink.panel;
-    c.fillRect(middle - 42, (y + shorter.bottom) / 2 - 16, 84, 26);
+    c.fillRect(middle - half, (y + shorter.bottom) / 2 - 16, 2 * half, 26);
     c.fillStyle = ink.accent;
     c.textAlign = 'center';
-    this.text(`${shorter === b ? '\u2212' : '+'}${text}`, middle, (y + shorter.bottom) / 2 - 2, 120,
+    this.text(`${(isStep ? b.step < a.step : shorter === b) ? '\u2212' : '+'}${text}`, middle, (y + shorter.bottom) / 2 - 2, 2 * half,
       '600 13px system-ui, sans-serif');
     c.textAlign = 'left';
   }

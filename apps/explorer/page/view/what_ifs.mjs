@@ -1,6 +1,6 @@
 // The ranking is the control: each row a switch. The rows are in the page already, so that they can
 // be read without scripts; here they come to life.
-import { byId, make, replace } from './dom.mjs';
+import { byId, copyButton, make, replace } from './dom.mjs';
 import { factor } from './format.mjs';
 
 // Time factors of a slider, from free to four times as long.
@@ -21,7 +21,8 @@ export class WhatIfs {
   constructor(changed, all, before) {
     this.before = before;
     byId('reset').textContent = before;
-    this.switches = [...document.querySelectorAll('#what-ifs input[type=checkbox]')];
+    this.switches = [...document.querySelectorAll('#what-ifs input')];
+    if (all) this.combine();
     for (const input of this.switches) {
       input.disabled = !all && input.dataset.carried !== 'yes';
       input.addEventListener('change', () => changed({ name: input.value, on: input.checked }));
@@ -33,8 +34,19 @@ export class WhatIfs {
       input.addEventListener('input', () => changed({ [name]: stops[Number(input.value)] }));
       return { name, input, output: byId(`output-${name}`) };
     });
+    byId('copies').replaceChildren(copyButton('Copy command', () => byId('command').textContent),
+      copyButton('Copy link', () => location.href));
     byId('reset').addEventListener('click', () => changed({ device: 1, host: 1, names: new Map() }));
     byId('controls').hidden = false;
+  }
+
+  /** An engine applies several together: switches instead of one choice, and nothing to choose for none of them. */
+  combine() {
+    for (const input of this.switches) {
+      if (input.value === '') input.closest('li').remove();
+      input.type = 'checkbox';
+    }
+    this.switches = this.switches.filter((input) => input.value !== '');
   }
 
   /** What has no tasks has no slider. */
@@ -42,7 +54,7 @@ export class WhatIfs {
 
   show(state) {
     for (const input of this.switches) {
-      input.checked = state.on.has(input.value);
+      input.checked = input.value === '' ? state.on.size === 0 : state.on.has(input.value);
       input.closest('li').classList.toggle('on', input.checked);
     }
     for (const { name, input, output } of this.sliders) {
