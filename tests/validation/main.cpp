@@ -94,7 +94,7 @@ std::function<int()> setup(Arguments& cli) {
 }
 
 constexpr CommandInfo command = {
-    "validate", "measure the accuracy of predictions on published tables and claims", Group::judge,
+    "validate", Group::judge, "measure the accuracy of predictions on published tables and claims",
     setup};
 
 }  // namespace
