@@ -55,11 +55,11 @@ set(left
   "nobody|trace|1"
   "nobody|models|2"
   "--[a-z]|trace|9"
-  "--[a-z]|apps|1"
+  "--[a-z]|apps|2"
   "--[a-z]|apps/report|18"
   "foretrace [a-z]+|trace|5"
   "foretrace [a-z]+|models|5"
-  "foretrace [a-z]+|apps|7"
+  "foretrace [a-z]+|apps|8"
   "foretrace [a-z]+|apps/report|4")
 
 set(bad 0)
