@@ -83,7 +83,8 @@ class Editor {
   ///            s:    k1(l1)     k2(l2)                                    s:    k1(l1)  y(x) k2(l2)
   ///
   /// The anchor is normally the last device task of the launch before (or, with `before`, the next
-  /// call), so that streams keep their order.
+  /// call), so that streams keep their order. Where the work of that next call stands further on,
+  /// behind what it waits for, the new work stands right before it.
   Launched insert(const NewPair& pair, TaskId anchor, Place place = Place::after);
 
   /// `task` starts no earlier than the end of `source`.
@@ -221,6 +222,7 @@ class Editor {
     return index(task) < moved_to_.size() && moved_to_[index(task)] != 0;
   }
 
+  [[nodiscard]] TaskId work_behind(TaskId call) const;
   void mark_gone(TaskId task, SegmentOf segment);
   void remove_calls(std::span<const TaskId> calls);
   [[nodiscard]] const Work& work_of(WorkId id) const;  ///< recorded, or added

@@ -87,10 +87,20 @@ TaskId Editor::insert(const TaskSpec& task, TaskId anchor, Place place) {
   return id;
 }
 
+/// The work of a call that does not stand right behind it.
+TaskId Editor::work_behind(TaskId call) const {
+  if (index(call) >= graph_.size() || !is_host(graph_.kind(call))) return none<TaskId>;
+  const auto work = launched_by(graph_, call);
+  if (work.empty() || index(work.front()) == index(call) + 1) return none<TaskId>;
+  return work.front();
+}
+
 Launched Editor::insert(const NewPair& pair, TaskId anchor, Place place) {
   Launched put;
   put.call = insert(pair.call, anchor, place);
-  put.device = insert(pair.device, put.call);
+  const TaskId next = place == Place::before ? work_behind(anchor) : none<TaskId>;
+  put.device = next == none<TaskId> ? insert(pair.device, put.call)
+                                    : insert(pair.device, next, Place::before);
   const bool from_start = pair.latency_from == LatencyFrom::start;
   depend({from_start ? start_of(put.call) : end_of(put.call), put.device, DependencyKind::launch,
           pair.latency_ns, 0.0F, no_point});

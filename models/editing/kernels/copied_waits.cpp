@@ -1,5 +1,6 @@
 #include "models/editing/kernels/copied_waits.h"
 
+#include <algorithm>
 #include <set>
 #include <utility>
 
@@ -31,7 +32,9 @@ void CopiedWaits::wait_for(TaskId task, std::span<const TaskId> sources) {
   }
 }
 
-void CopiedWaits::stand(TaskId copy) {
+void CopiedWaits::stand(TaskId kernel, TaskId copy) {
+  copies_[kernel] = copy;
+  earliest_ = earliest_ == none<TaskId> ? kernel : std::min(earliest_, kernel);
   if (ends_.insert_or_assign(lane_of(copy), copy).second) wait_for(copy, gates_);
 }
 
@@ -43,25 +46,22 @@ void CopiedWaits::put(TaskId kernel, TaskId copy) {
     const TaskId task = open.back();
     open.pop_back();
     for (const Link& link : sources(graph_, task)) {
-      if (link.source == no_point || (link.on_lane() && task == kernel && is_copied(link)))
+      if (link.source == no_point || (task == kernel && link.on_lane() && is_copied(link))) {
         continue;
+      }
       const TaskId source = task_of(link.source);
-      if (!is_device(graph_.kind(source))) continue;
       if (is_copied(link)) {
         carry(link, copy, task == kernel);
-      } else if (graph_.kind(source) != TaskKind::kernel && seen.insert(source).second) {
+      } else if (is_device(graph_.kind(source)) && graph_.kind(source) != TaskKind::kernel &&
+                 earliest_ != none<TaskId> && source > earliest_ && seen.insert(source).second) {
         open.push_back(source);
       }
     }
   }
-  copies_[kernel] = copy;
-  stand(copy);
+  stand(kernel, copy);
 }
 
-void CopiedWaits::keep(TaskId kernel) {
-  copies_[kernel] = kernel;
-  stand(kernel);
-}
+void CopiedWaits::keep(TaskId kernel) { stand(kernel, kernel); }
 
 /// What no copy was made of has been done before.
 bool CopiedWaits::is_copied(const Link& link) const {

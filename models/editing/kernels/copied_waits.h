@@ -36,7 +36,7 @@ class CopiedWaits {
 
  private:
   [[nodiscard]] LaneId lane_of(TaskId task);
-  void stand(TaskId copy);
+  void stand(TaskId kernel, TaskId copy);
   [[nodiscard]] bool is_copied(const Link& link) const;
   void carry(const Link& link, TaskId copy, bool is_own);
   void wait_for(TaskId task, std::span<const TaskId> sources);
@@ -46,6 +46,7 @@ class CopiedWaits {
   std::vector<TaskId> gates_;
   std::map<LaneId, TaskId> ends_;
   std::map<TaskId, TaskId> copies_;  // by recorded kernel
+  TaskId earliest_ = none<TaskId>;   // of those
   std::map<TaskId, TaskId> whole_;
 };
 

@@ -29,7 +29,7 @@ void RepeatedMaps::repeat(TensorId tensor, TaskId anchor) {
   // Chains of operators may be as long as a pass: a stack of (map, whether its sources are done).
   std::vector<std::pair<TensorId, bool>> open = {{tensor, false}};
   const auto readers = launched_by(editor_.graph(), anchor);
-  // A reader that became part of a fused kernel waits where that one stands, behind the copies.
+  // A reader inside a fused kernel may follow others of it: the copies cannot wait for those.
   const bool is_read = !readers.empty() && !editor_.edit().is_gone(readers.front());
   CopiedWaits waits(editor_.edit());
   if (is_read) waits.begin_before(readers.front());
