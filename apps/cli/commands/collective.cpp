@@ -160,7 +160,8 @@ std::function<int()> setup(app::Arguments& cli) {
       .type_name("NAME")
       .required();
   cli.add_option("--ranks", options->ranks, "how many, node by node; all if left out")
-      .type_name("N");
+      .type_name("N")
+      .in_range(1, 100'000'000);
   cli.add_option("--bytes", options->bytes,
                  "the buffer as nccl-tests counts it; without it 1 KiB to 8 GiB")
       .type_name("SIZE");
