@@ -173,14 +173,10 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
-constexpr CommandInfo info = {
+}  // namespace
+
+extern constexpr CommandInfo info = {
     "calibrate", app::Group::judge,
     "fit costs of operators to measured tables, with the error on rows held back", setup};
 
-}  // namespace
 }  // namespace foretrace::commands::calibrate_parts
-
-namespace foretrace::commands {
-extern const CommandInfo calibrate;
-constinit const CommandInfo calibrate = calibrate_parts::info;
-}  // namespace foretrace::commands

@@ -258,14 +258,10 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run_or_fail(*options); };
 }
 
-constexpr CommandInfo info = {"collect", app::Group::record,
-                              "runs a program and records its device work (CUPTI)", setup,
-                              app::exit_collect_failed};
-
 }  // namespace
-}  // namespace foretrace::commands::collect_parts
 
-namespace foretrace::commands {
-extern const CommandInfo collect;
-constinit const CommandInfo collect = collect_parts::info;
-}  // namespace foretrace::commands
+extern constexpr CommandInfo info = {"collect", app::Group::record,
+                                     "runs a program and records its device work (CUPTI)", setup,
+                                     app::exit_collect_failed};
+
+}  // namespace foretrace::commands::collect_parts

@@ -175,14 +175,10 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
-constexpr CommandInfo info = {"collective", app::Group::plan,
-                              "predict collectives on a cluster: time, bandwidth and range by size",
-                              setup};
-
 }  // namespace
-}  // namespace foretrace::commands::collective_parts
 
-namespace foretrace::commands {
-extern const CommandInfo collective;
-constinit const CommandInfo collective = collective_parts::info;
-}  // namespace foretrace::commands
+extern constexpr CommandInfo info = {
+    "collective", app::Group::plan,
+    "predict collectives on a cluster: time, bandwidth and range by size", setup};
+
+}  // namespace foretrace::commands::collective_parts

@@ -155,14 +155,10 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
-constexpr CommandInfo info = {"compare", app::Group::ask,
-                              "compare two recordings, and say what explains the difference",
-                              setup};
-
 }  // namespace
-}  // namespace foretrace::commands::compare_parts
 
-namespace foretrace::commands {
-extern const CommandInfo compare;
-constinit const CommandInfo compare = compare_parts::info;
-}  // namespace foretrace::commands
+extern constexpr CommandInfo info = {"compare", app::Group::ask,
+                                     "compare two recordings, and say what explains the difference",
+                                     setup};
+
+}  // namespace foretrace::commands::compare_parts

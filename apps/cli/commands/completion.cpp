@@ -47,13 +47,10 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options, &cli] { return run(cli.program(), *options); };
 }
 
-constexpr CommandInfo info = {"completion", app::Group::names,
-                              "print a script that completes names in bash, zsh or fish", setup};
-
 }  // namespace
-}  // namespace foretrace::commands::completion_parts
 
-namespace foretrace::commands {
-extern const CommandInfo completion;
-constinit const CommandInfo completion = completion_parts::info;
-}  // namespace foretrace::commands
+extern constexpr CommandInfo info = {"completion", app::Group::names,
+                                     "print a script that completes names in bash, zsh or fish",
+                                     setup};
+
+}  // namespace foretrace::commands::completion_parts

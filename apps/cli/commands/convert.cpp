@@ -111,13 +111,9 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
-constexpr CommandInfo info = {"convert", app::Group::record, "write a trace in another format",
-                              setup};
-
 }  // namespace
-}  // namespace foretrace::commands::convert_parts
 
-namespace foretrace::commands {
-extern const CommandInfo convert;
-constinit const CommandInfo convert = convert_parts::info;
-}  // namespace foretrace::commands
+extern constexpr CommandInfo info = {"convert", app::Group::record,
+                                     "write a trace in another format", setup};
+
+}  // namespace foretrace::commands::convert_parts

@@ -65,13 +65,9 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
-constexpr CommandInfo info = {"corun", app::Group::ask,
-                              "predict two recorded runs that share one device", setup};
-
 }  // namespace
-}  // namespace foretrace::commands::corun_parts
 
-namespace foretrace::commands {
-extern const CommandInfo corun;
-constinit const CommandInfo corun = corun_parts::info;
-}  // namespace foretrace::commands
+extern constexpr CommandInfo info = {"corun", app::Group::ask,
+                                     "predict two recorded runs that share one device", setup};
+
+}  // namespace foretrace::commands::corun_parts

@@ -45,13 +45,10 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
-constexpr CommandInfo info = {"critical-path", app::Group::look,
-                              "show what bounds a step, and how much each part could give", setup};
-
 }  // namespace
-}  // namespace foretrace::commands::critical_path_parts
 
-namespace foretrace::commands {
-extern const CommandInfo critical_path;
-constinit const CommandInfo critical_path = critical_path_parts::info;
-}  // namespace foretrace::commands
+extern constexpr CommandInfo info = {"critical-path", app::Group::look,
+                                     "show what bounds a step, and how much each part could give",
+                                     setup};
+
+}  // namespace foretrace::commands::critical_path_parts

@@ -94,16 +94,12 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
-constexpr CommandInfo info = {
+}  // namespace
+
+extern constexpr CommandInfo info = {
     "explain", app::Group::names,
     "explain a what-if (paper, assumptions, parameters), a policy, an accelerator, a format, or a "
     "word of an answer",
     setup};
 
-}  // namespace
 }  // namespace foretrace::commands::explain_parts
-
-namespace foretrace::commands {
-extern const CommandInfo explain;
-constinit const CommandInfo explain = explain_parts::info;
-}  // namespace foretrace::commands

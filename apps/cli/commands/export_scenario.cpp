@@ -169,13 +169,9 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
-constexpr CommandInfo info = {"export", app::Group::record, "write a scenario for other simulators",
-                              setup};
-
 }  // namespace
-}  // namespace foretrace::commands::export_scenario_parts
 
-namespace foretrace::commands {
-extern const CommandInfo export_scenario;
-constinit const CommandInfo export_scenario = export_scenario_parts::info;
-}  // namespace foretrace::commands
+extern constexpr CommandInfo info = {"export", app::Group::record,
+                                     "write a scenario for other simulators", setup};
+
+}  // namespace foretrace::commands::export_scenario_parts

@@ -39,13 +39,9 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options, &cli] { return run(cli.program(), *options); };
 }
 
-constexpr CommandInfo info = {"help", app::Group::names,
-                              "show how a command is used, or the manual page", setup};
-
 }  // namespace
-}  // namespace foretrace::commands::help_parts
 
-namespace foretrace::commands {
-extern const CommandInfo help;
-constinit const CommandInfo help = help_parts::info;
-}  // namespace foretrace::commands
+extern constexpr CommandInfo info = {"help", app::Group::names,
+                                     "show how a command is used, or the manual page", setup};
+
+}  // namespace foretrace::commands::help_parts

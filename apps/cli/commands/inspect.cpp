@@ -110,13 +110,9 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
-constexpr CommandInfo info = {"inspect", app::Group::look,
-                              "show what is in a trace, and where its device time goes", setup};
-
 }  // namespace
-}  // namespace foretrace::commands::inspect_parts
 
-namespace foretrace::commands {
-extern const CommandInfo inspect;
-constinit const CommandInfo inspect = inspect_parts::info;
-}  // namespace foretrace::commands
+extern constexpr CommandInfo info = {
+    "inspect", app::Group::look, "show what is in a trace, and where its device time goes", setup};
+
+}  // namespace foretrace::commands::inspect_parts

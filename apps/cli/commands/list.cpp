@@ -117,14 +117,10 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
-constexpr CommandInfo info = {
+}  // namespace
+
+extern constexpr CommandInfo info = {
     "list", app::Group::names,
     "list what has a name: what-ifs, policies, accelerators, clusters, models, formats", setup};
 
-}  // namespace
 }  // namespace foretrace::commands::list_parts
-
-namespace foretrace::commands {
-extern const CommandInfo list;
-constinit const CommandInfo list = list_parts::info;
-}  // namespace foretrace::commands

@@ -347,14 +347,10 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
-constexpr CommandInfo info = {
+}  // namespace
+
+extern constexpr CommandInfo info = {
     "plan", app::Group::plan,
     "find the best parallel plans of a model on a cluster, and why the others lose", setup};
 
-}  // namespace
 }  // namespace foretrace::commands::plan_parts
-
-namespace foretrace::commands {
-extern const CommandInfo plan;
-constinit const CommandInfo plan = plan_parts::info;
-}  // namespace foretrace::commands

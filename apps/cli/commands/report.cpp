@@ -116,13 +116,9 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
-constexpr CommandInfo info = {"report", app::Group::look,
-                              "write a web page that shows a run and simulates what-ifs", setup};
-
 }  // namespace
-}  // namespace foretrace::commands::report_parts
 
-namespace foretrace::commands {
-extern const CommandInfo report;
-constinit const CommandInfo report = report_parts::info;
-}  // namespace foretrace::commands
+extern constexpr CommandInfo info = {
+    "report", app::Group::look, "write a web page that shows a run and simulates what-ifs", setup};
+
+}  // namespace foretrace::commands::report_parts

@@ -152,13 +152,9 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
-constexpr CommandInfo info = {"schedule", app::Group::plan,
-                              "simulate jobs on a cluster under scheduling policies", setup};
-
 }  // namespace
-}  // namespace foretrace::commands::schedule_parts
 
-namespace foretrace::commands {
-extern const CommandInfo schedule;
-constinit const CommandInfo schedule = schedule_parts::info;
-}  // namespace foretrace::commands
+extern constexpr CommandInfo info = {"schedule", app::Group::plan,
+                                     "simulate jobs on a cluster under scheduling policies", setup};
+
+}  // namespace foretrace::commands::schedule_parts

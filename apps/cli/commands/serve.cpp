@@ -162,13 +162,9 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
-constexpr CommandInfo info = {"serve", app::Group::look,
-                              "show runs in a browser, with the engine behind the page", setup};
-
 }  // namespace
-}  // namespace foretrace::commands::serve_parts
 
-namespace foretrace::commands {
-extern const CommandInfo serve;
-constinit const CommandInfo serve = serve_parts::info;
-}  // namespace foretrace::commands
+extern constexpr CommandInfo info = {
+    "serve", app::Group::look, "show runs in a browser, with the engine behind the page", setup};
+
+}  // namespace foretrace::commands::serve_parts

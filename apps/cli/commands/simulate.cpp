@@ -298,13 +298,9 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
-constexpr CommandInfo info = {"simulate", app::Group::look,
-                              "replay a trace, and say how close the simulation is", setup};
-
 }  // namespace
-}  // namespace foretrace::commands::simulate_parts
 
-namespace foretrace::commands {
-extern const CommandInfo simulate;
-constinit const CommandInfo simulate = simulate_parts::info;
-}  // namespace foretrace::commands
+extern constexpr CommandInfo info = {"simulate", app::Group::look,
+                                     "replay a trace, and say how close the simulation is", setup};
+
+}  // namespace foretrace::commands::simulate_parts

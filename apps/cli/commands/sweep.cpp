@@ -237,13 +237,9 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
-constexpr CommandInfo info = {"sweep", app::Group::plan,
-                              "compute a design space, show its best points", setup};
-
 }  // namespace
-}  // namespace foretrace::commands::sweep_parts
 
-namespace foretrace::commands {
-extern const CommandInfo sweep;
-constinit const CommandInfo sweep = sweep_parts::info;
-}  // namespace foretrace::commands
+extern constexpr CommandInfo info = {"sweep", app::Group::plan,
+                                     "compute a design space, show its best points", setup};
+
+}  // namespace foretrace::commands::sweep_parts

@@ -145,14 +145,10 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
-constexpr CommandInfo info = {"validate", app::Group::judge,
-                              "measure the accuracy of replays and predictions on real recordings",
-                              setup};
-
 }  // namespace
-}  // namespace foretrace::commands::validate_parts
 
-namespace foretrace::commands {
-extern const CommandInfo validate;
-constinit const CommandInfo validate = validate_parts::info;
-}  // namespace foretrace::commands
+extern constexpr CommandInfo info = {
+    "validate", app::Group::judge,
+    "measure the accuracy of replays and predictions on real recordings", setup};
+
+}  // namespace foretrace::commands::validate_parts

@@ -280,14 +280,10 @@ std::function<int()> setup(app::Arguments& cli) {
   return [options] { return run(*options); };
 }
 
-constexpr CommandInfo info = {
+}  // namespace
+
+extern constexpr CommandInfo info = {
     "whatif", app::Group::ask,
     "predict what a change would do; rank changes by gain; find what fits", setup};
 
-}  // namespace
 }  // namespace foretrace::commands::what_if_parts
-
-namespace foretrace::commands {
-extern const CommandInfo what_if;
-constinit const CommandInfo what_if = what_if_parts::info;
-}  // namespace foretrace::commands

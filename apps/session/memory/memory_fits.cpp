@@ -36,8 +36,18 @@ ContextBytes context_bytes_of(const Accelerator& accelerator) {
                               : ContextBytes{profile.context_low_bytes, profile.context_high_bytes};
 }
 
-std::vector<MemoryFit> memory_fits(const MemoryInputs& inputs, const MemoryReport& report) {
-  const AllocatorProgram program = allocator_program(inputs.graph, report.curve);
+std::string_view to_string(FitVerdict verdict) {
+  switch (verdict) {
+    case FitVerdict::fits: return "fits";
+    case FitVerdict::after_retries: return "after_retries";
+    case FitVerdict::no: return "no";
+  }
+  return "no";
+}
+
+std::vector<MemoryFit> memory_fits(const MemoryInputs& inputs, const MemoryCurve& curve,
+                                   const ReservedRange& reserved) {
+  const AllocatorProgram program = allocator_program(inputs.graph, curve);
   std::vector<MemoryFit> fits;
   for (const Accelerator& accelerator : inputs.catalogue.accelerators()) {
     // The allocator is one of GPUs.
@@ -45,18 +55,18 @@ std::vector<MemoryFit> memory_fits(const MemoryInputs& inputs, const MemoryRepor
     MemoryFit fit{.accelerator = accelerator.name};
     fit.capacity_bytes =
         std::max<std::int64_t>(0, accelerator.memory_bytes - context_bytes_of(accelerator).high);
-    if (report.reserved.high_bytes <= fit.capacity_bytes) {
+    if (reserved.high_bytes <= fit.capacity_bytes) {
       fit.verdict = FitVerdict::fits;
-    } else if (report.curve.peak_bytes <= fit.capacity_bytes) {
+    } else if (curve.peak_bytes <= fit.capacity_bytes) {
       ReplayOptions options{.settings = inputs.settings};
       options.settings.capacity_bytes = fit.capacity_bytes;
       const AllocatorReplay replay = replay_allocator(program, options);
       fit.retries = replay.use.retries;
       const bool works = replay.use.out_of_memory == 0;
       fit.verdict = works ? FitVerdict::after_retries : FitVerdict::no;
-      if (!works) fit.fails_at = owner_of(inputs.graph, report.curve, replay.out_of_memory_at);
+      if (!works) fit.fails_at = owner_of(inputs.graph, curve, replay.out_of_memory_at);
     } else {
-      const auto& points = report.curve.points;
+      const auto& points = curve.points;
       const auto over = std::find_if(points.begin(), points.end(), [&](const MemoryPoint& point) {
         return point.live_bytes > fit.capacity_bytes;
       });

@@ -98,7 +98,9 @@ constexpr std::array<std::string_view, 3> ignores = {
     "the grain of the units inside a tile", "streaming memory outside the chip"};
 constexpr std::array params = {tiles_param, exchange_param, sync_param};
 
-constexpr ExecModelInfo info = {
+}  // namespace
+
+extern constexpr ExecModelInfo info = {
     .name = "bsp",
     .summary = "Tiles with memory of their own that compute, meet and exchange (IPU).",
     .paper =
@@ -114,10 +116,4 @@ constexpr ExecModelInfo info = {
     .params = params,
     .time = time};
 
-}  // namespace
 }  // namespace foretrace::bsp_parts
-
-namespace foretrace::exec_models {
-extern const ExecModelInfo bsp;
-constinit const ExecModelInfo bsp = bsp_parts::info;
-}  // namespace foretrace::exec_models

@@ -62,7 +62,9 @@ constexpr std::array<std::string_view, 3> ignores = {
 constexpr std::array params = {elements_param, interval_param,   depth_param,      clock_param,
                                ports_param,    port_bytes_param, scratchpad_param, dispatch_param};
 
-constexpr ExecModelInfo info = {
+}  // namespace
+
+extern constexpr ExecModelInfo info = {
     .name = "dataflow",
     .summary = "A spatial accelerator: elements, stream ports, a scratchpad.",
     .paper = "J. Weng et al., DSAGEN: Synthesizing Programmable Spatial Accelerators, ISCA 2020",
@@ -76,10 +78,4 @@ constexpr ExecModelInfo info = {
     .params = params,
     .time = time};
 
-}  // namespace
 }  // namespace foretrace::dataflow_parts
-
-namespace foretrace::exec_models {
-extern const ExecModelInfo dataflow;
-constinit const ExecModelInfo dataflow = dataflow_parts::info;
-}  // namespace foretrace::exec_models

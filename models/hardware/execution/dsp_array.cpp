@@ -131,7 +131,9 @@ constexpr std::array params = {units_param,    available_param, lanes_8_param, l
                                lanes_32_param, bits_param,      clock_param,   interval_param,
                                depth_param,    buffer_param,    ram_param,     dispatch_param};
 
-constexpr ExecModelInfo info = {
+}  // namespace
+
+extern constexpr ExecModelInfo info = {
     .name = "dsp_array",
     .summary = "The DSP blocks of an FPGA, with lanes by the width of the numbers.",
     .paper =
@@ -148,10 +150,4 @@ constexpr ExecModelInfo info = {
     .change_work = change_work,
     .check = check};
 
-}  // namespace
 }  // namespace foretrace::dsp_array_parts
-
-namespace foretrace::exec_models {
-extern const ExecModelInfo dsp_array;
-constinit const ExecModelInfo dsp_array = dsp_array_parts::info;
-}  // namespace foretrace::exec_models

@@ -72,7 +72,9 @@ constexpr std::array<std::string_view, 3> ignores = {
 constexpr std::array params = {rate_param,  start_param,   dispatch_param,
                                flash_param, program_param, state_param};
 
-constexpr ExecModelInfo info = {
+}  // namespace
+
+extern constexpr ExecModelInfo info = {
     .name = "interpreter",
     .summary =
         "A microcontroller: latency linear in operations, weights in flash, an arena in RAM.",
@@ -94,10 +96,4 @@ constexpr ExecModelInfo info = {
     .store_taken = &program_param,
     .memory_taken = &state_param};
 
-}  // namespace
 }  // namespace foretrace::interpreter_parts
-
-namespace foretrace::exec_models {
-extern const ExecModelInfo interpreter;
-constinit const ExecModelInfo interpreter = interpreter_parts::info;
-}  // namespace foretrace::exec_models

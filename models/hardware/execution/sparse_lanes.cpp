@@ -59,7 +59,9 @@ constexpr std::array<std::string_view, 2> ignores = {"zeros of the other operand
                                                      "compression of zeros in memory"};
 constexpr std::array params = {activations_param, gradients_param, phi_param, depth_param};
 
-constexpr ExecModelInfo info = {
+}  // namespace
+
+extern constexpr ExecModelInfo info = {
     .name = "sparse_lanes",
     .summary = "Option: multipliers skip zeros of activations and gradients (TensorDash).",
     .paper =
@@ -73,10 +75,4 @@ constexpr ExecModelInfo info = {
     .params = params,
     .change_time = change_time};
 
-}  // namespace
 }  // namespace foretrace::sparse_lanes_parts
-
-namespace foretrace::exec_models {
-extern const ExecModelInfo sparse_lanes;
-constinit const ExecModelInfo sparse_lanes = sparse_lanes_parts::info;
-}  // namespace foretrace::exec_models

@@ -96,7 +96,9 @@ constexpr std::array<std::string_view, 3> ignores = {
 constexpr std::array params = {rows_param,     cols_param,      arrays_param, clock_param,
                                dataflow_param, pipelined_param, buffer_param, dispatch_param};
 
-constexpr ExecModelInfo info = {
+}  // namespace
+
+extern constexpr ExecModelInfo info = {
     .name = "systolic",
     .summary = "A systolic array of rows x cols units, output or weight stationary.",
     .paper =
@@ -114,10 +116,4 @@ constexpr ExecModelInfo info = {
     .params = params,
     .time = time};
 
-}  // namespace
 }  // namespace foretrace::systolic_parts
-
-namespace foretrace::exec_models {
-extern const ExecModelInfo systolic;
-constinit const ExecModelInfo systolic = systolic_parts::info;
-}  // namespace foretrace::exec_models

@@ -28,7 +28,9 @@ constexpr std::array<std::string_view, 2> ignores = {
     "the scheduler that chooses a SubNet for each query and what stays for the next ones"};
 constexpr std::array params = {size_param};
 
-constexpr ExecModelInfo info = {
+}  // namespace
+
+extern constexpr ExecModelInfo info = {
     .name = "weight_buffer",
     .summary = "Option: a buffer keeps weights between inferences (SUSHI).",
     .paper =
@@ -41,10 +43,4 @@ constexpr ExecModelInfo info = {
     .params = params,
     .change_time = change_time};
 
-}  // namespace
 }  // namespace foretrace::weight_buffer_parts
-
-namespace foretrace::exec_models {
-extern const ExecModelInfo weight_buffer;
-constinit const ExecModelInfo weight_buffer = weight_buffer_parts::info;
-}  // namespace foretrace::exec_models

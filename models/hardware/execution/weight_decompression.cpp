@@ -46,7 +46,9 @@ constexpr std::array<std::string_view, 2> ignores = {
     "memory that compression saves: weights are counted as dense"};
 constexpr std::array params = {ratio_param, efficiency_param, rate_param};
 
-constexpr ExecModelInfo info = {
+}  // namespace
+
+extern constexpr ExecModelInfo info = {
     .name = "weight_decompression",
     .summary = "Option: compressed weights are loaded and made whole on chip (XORNet).",
     .paper =
@@ -61,10 +63,4 @@ constexpr ExecModelInfo info = {
     .params = params,
     .change_time = change_time};
 
-}  // namespace
 }  // namespace foretrace::weight_decompression_parts
-
-namespace foretrace::exec_models {
-extern const ExecModelInfo weight_decompression;
-constinit const ExecModelInfo weight_decompression = weight_decompression_parts::info;
-}  // namespace foretrace::exec_models

@@ -51,7 +51,9 @@ constexpr std::array<std::string_view, 2> assumptions = {
     "there are at least as many micro-batches as stages",
     "activations of all micro-batches are held until backward begins"};
 
-constexpr ScheduleInfo info = {
+}  // namespace
+
+extern constexpr ScheduleInfo info = {
     .name = "breadth_first",
     .summary = "all micro-batches of a chunk, then the next chunk",
     .paper = "Lamy-Poirier, Breadth-First Pipeline Parallelism, MLSys 2023",
@@ -62,10 +64,4 @@ constexpr ScheduleInfo info = {
     .order = order,
     .in_flight = in_flight};
 
-}  // namespace
 }  // namespace foretrace::schedules::breadth_first_parts
-
-namespace foretrace::schedules {
-extern const ScheduleInfo breadth_first;
-constinit const ScheduleInfo breadth_first = breadth_first_parts::info;
-}  // namespace foretrace::schedules

@@ -111,7 +111,9 @@ constexpr std::array<std::string_view, 2> assumptions = {
     "there are at least twice as many micro-batches as stages",
     "a pair of a forward and a backward pass takes the sum of both"};
 
-constexpr ScheduleInfo info = {
+}  // namespace
+
+extern constexpr ScheduleInfo info = {
     .name = "dual_pipe_v",
     .summary =
         "two chunks per stage in the form of a V, forward passes paired with backward passes",
@@ -124,10 +126,4 @@ constexpr ScheduleInfo info = {
     .check = check,
     .order = order};
 
-}  // namespace
 }  // namespace foretrace::schedules::dual_pipe_v_parts
-
-namespace foretrace::schedules {
-extern const ScheduleInfo dual_pipe_v;
-constinit const ScheduleInfo dual_pipe_v = dual_pipe_v_parts::info;
-}  // namespace foretrace::schedules

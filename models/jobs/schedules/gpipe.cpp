@@ -70,19 +70,15 @@ std::uint32_t in_flight(const ScheduleShape& shape, std::uint32_t /*stage*/) {
 constexpr std::array<std::string_view, 1> assumptions = {
     "activations of all micro-batches are held until backward begins"};
 
-constexpr ScheduleInfo info = {.name = "gpipe",
-                               .summary = "all forward passes, then all backward passes",
-                               .paper = "Huang et al., GPipe, NeurIPS 2019",
-                               .assumptions = assumptions,
-                               .keeps_logits = true,
-                               .order = order,
-                               .formula = formula,
-                               .in_flight = in_flight};
-
 }  // namespace
-}  // namespace foretrace::schedules::gpipe_parts
 
-namespace foretrace::schedules {
-extern const ScheduleInfo gpipe;
-constinit const ScheduleInfo gpipe = gpipe_parts::info;
-}  // namespace foretrace::schedules
+extern constexpr ScheduleInfo info = {.name = "gpipe",
+                                      .summary = "all forward passes, then all backward passes",
+                                      .paper = "Huang et al., GPipe, NeurIPS 2019",
+                                      .assumptions = assumptions,
+                                      .keeps_logits = true,
+                                      .order = order,
+                                      .formula = formula,
+                                      .in_flight = in_flight};
+
+}  // namespace foretrace::schedules::gpipe_parts

@@ -219,21 +219,17 @@ Executed formula(const PipelineTimes& times) {
 constexpr std::array<std::string_view, 1> assumptions = {
     "the number of micro-batches is a multiple of the number of stages"};
 
-constexpr ScheduleInfo info = {.name = "interleaved",
-                               .summary = "1F1B with several pieces of the model per stage",
-                               .paper = "Narayanan et al., Megatron-LM, SC 2021",
-                               .assumptions = assumptions,
-                               .least_chunks = 2,
-                               .most_chunks = 1024,
-                               .check = check,
-                               .order = order,
-                               .formula = formula,
-                               .in_flight = in_flight};
-
 }  // namespace
-}  // namespace foretrace::schedules::interleaved_parts
 
-namespace foretrace::schedules {
-extern const ScheduleInfo interleaved;
-constinit const ScheduleInfo interleaved = interleaved_parts::info;
-}  // namespace foretrace::schedules
+extern constexpr ScheduleInfo info = {.name = "interleaved",
+                                      .summary = "1F1B with several pieces of the model per stage",
+                                      .paper = "Narayanan et al., Megatron-LM, SC 2021",
+                                      .assumptions = assumptions,
+                                      .least_chunks = 2,
+                                      .most_chunks = 1024,
+                                      .check = check,
+                                      .order = order,
+                                      .formula = formula,
+                                      .in_flight = in_flight};
+
+}  // namespace foretrace::schedules::interleaved_parts

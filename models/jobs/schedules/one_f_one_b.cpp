@@ -81,7 +81,9 @@ std::uint32_t in_flight(const ScheduleShape& shape, std::uint32_t stage) {
 constexpr std::array<std::string_view, 1> assumptions = {
     "a stage holds as many micro-batches as there are stages from it to the last"};
 
-constexpr ScheduleInfo info = {
+}  // namespace
+
+extern constexpr ScheduleInfo info = {
     .name = "1f1b",
     .summary = "one forward, one backward: as few micro-batches in flight as possible",
     .paper = "Narayanan et al., Memory-Efficient Pipeline-Parallel DNN Training, ICML 2021",
@@ -90,10 +92,4 @@ constexpr ScheduleInfo info = {
     .formula = formula,
     .in_flight = in_flight};
 
-}  // namespace
 }  // namespace foretrace::schedules::one_f_one_b_parts
-
-namespace foretrace::schedules {
-extern const ScheduleInfo one_f_one_b;
-constinit const ScheduleInfo one_f_one_b = one_f_one_b_parts::info;
-}  // namespace foretrace::schedules

@@ -22,7 +22,9 @@ std::vector<ScheduleStep> order(const ScheduleShape& shape, std::uint32_t stage)
 constexpr std::array<std::string_view, 1> assumptions = {
     "activations are held until the gradients of weights are done"};
 
-constexpr ScheduleInfo info = {
+}  // namespace
+
+extern constexpr ScheduleInfo info = {
     .name = "zero_bubble_h1",
     .summary = "1F1B with gradients of weights where a stage would wait, in the memory of 1F1B",
     .paper = "Qi et al., Zero Bubble Pipeline Parallelism, ICLR 2024",
@@ -30,10 +32,4 @@ constexpr ScheduleInfo info = {
     .splits_backward = true,
     .order = order};
 
-}  // namespace
 }  // namespace foretrace::schedules::zero_bubble_h1_parts
-
-namespace foretrace::schedules {
-extern const ScheduleInfo zero_bubble_h1;
-constinit const ScheduleInfo zero_bubble_h1 = zero_bubble_h1_parts::info;
-}  // namespace foretrace::schedules

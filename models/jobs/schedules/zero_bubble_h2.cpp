@@ -24,19 +24,16 @@ constexpr std::array<std::string_view, 2> assumptions = {
     "activations are held until the gradients of weights are done",
     "a step ends when the last stage does"};
 
-constexpr ScheduleInfo info = {.name = "zero_bubble_h2",
-                               .summary =
-                                   "as zero_bubble_h1 with up to 2 p - 1 micro-batches in flight "
-                                   "and no pause once a stage has begun",
-                               .paper = "Qi et al., Zero Bubble Pipeline Parallelism, ICLR 2024",
-                               .assumptions = assumptions,
-                               .splits_backward = true,
-                               .order = order};
-
 }  // namespace
-}  // namespace foretrace::schedules::zero_bubble_h2_parts
 
-namespace foretrace::schedules {
-extern const ScheduleInfo zero_bubble_h2;
-constinit const ScheduleInfo zero_bubble_h2 = zero_bubble_h2_parts::info;
-}  // namespace foretrace::schedules
+extern constexpr ScheduleInfo info = {
+    .name = "zero_bubble_h2",
+    .summary =
+        "as zero_bubble_h1 with up to 2 p - 1 micro-batches in flight "
+        "and no pause once a stage has begun",
+    .paper = "Qi et al., Zero Bubble Pipeline Parallelism, ICLR 2024",
+    .assumptions = assumptions,
+    .splits_backward = true,
+    .order = order};
+
+}  // namespace foretrace::schedules::zero_bubble_h2_parts

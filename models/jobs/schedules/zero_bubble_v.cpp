@@ -91,7 +91,9 @@ constexpr std::array<std::string_view, 2> assumptions = {
     "activations are held until the gradients of weights are done",
     "a step ends when the last stage does"};
 
-constexpr ScheduleInfo info = {
+}  // namespace
+
+extern constexpr ScheduleInfo info = {
     .name = "zero_bubble_v",
     .summary =
         "two chunks per stage in the form of a V with split backward passes: no pause in the "
@@ -105,10 +107,4 @@ constexpr ScheduleInfo info = {
     .most_chunks = 2,
     .order = order};
 
-}  // namespace
 }  // namespace foretrace::schedules::zero_bubble_v_parts
-
-namespace foretrace::schedules {
-extern const ScheduleInfo zero_bubble_v;
-constinit const ScheduleInfo zero_bubble_v = zero_bubble_v_parts::info;
-}  // namespace foretrace::schedules

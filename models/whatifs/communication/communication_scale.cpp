@@ -72,7 +72,9 @@ constexpr std::array params = {factor_param, select_param, waiting_param};
 
 constexpr std::array trends = {Trend{&factor_param, Larger::is_slower}};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "communication_scale",
     .summary = "Multiply the transfer time of collectives by a factor; waiting follows.",
     .paper =
@@ -91,10 +93,4 @@ constexpr WhatIfInfo info = {
     .stage = ApplyStage::network,
     .alters_network = true};
 
-}  // namespace
 }  // namespace foretrace::communication_scale_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo communication_scale;
-constinit const WhatIfInfo communication_scale = communication_scale_parts::info;
-}  // namespace foretrace::what_ifs

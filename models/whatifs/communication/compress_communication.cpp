@@ -167,7 +167,9 @@ constexpr std::array trends = {Trend{&ratio_param, Larger::is_slower},
                                Trend{&encode_cost_param, Larger::is_slower},
                                Trend{&decode_cost_param, Larger::is_slower}};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "compress_communication",
     .summary = "Collectives move fewer bytes; kernels encode before and decode after.",
     .paper =
@@ -186,10 +188,4 @@ constexpr WhatIfInfo info = {
     .apply = apply,
     .stage = ApplyStage::network};
 
-}  // namespace
 }  // namespace foretrace::compress_communication_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo compress_communication;
-constinit const WhatIfInfo compress_communication = compress_communication_parts::info;
-}  // namespace foretrace::what_ifs

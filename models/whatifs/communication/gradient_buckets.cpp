@@ -287,7 +287,9 @@ constexpr std::array<std::string_view, 4> ignores = {
     "buckets of several types, and parameters that get no gradient"};
 constexpr std::array params = {bucket_param, first_param, when_param, latency_param};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "gradient_buckets",
     .summary = "Reduce gradients in buckets of another size, or as soon as they are ready.",
     .paper =
@@ -308,10 +310,4 @@ constexpr WhatIfInfo info = {
     .apply = apply,
     .stage = ApplyStage::network};
 
-}  // namespace
 }  // namespace foretrace::gradient_buckets_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo gradient_buckets;
-constinit const WhatIfInfo gradient_buckets = gradient_buckets_parts::info;
-}  // namespace foretrace::what_ifs

@@ -84,7 +84,9 @@ constexpr std::array params = {to_param, at_least_param, rank_param};
 
 constexpr std::array trends = {Trend{&to_param, Larger::is_slower}};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "remove_straggler",
     .summary = "Remove CPU stalls that hit only one rank.",
     .paper =
@@ -102,10 +104,4 @@ constexpr WhatIfInfo info = {
     .apply = apply,
     .stage = ApplyStage::network};
 
-}  // namespace
 }  // namespace foretrace::remove_straggler_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo remove_straggler;
-constinit const WhatIfInfo remove_straggler = remove_straggler_parts::info;
-}  // namespace foretrace::what_ifs

@@ -216,7 +216,9 @@ constexpr std::array params = {ranks_param, step_latency_param, bandwidth_factor
 
 constexpr std::array trends = {Trend{&bandwidth_factor_param, Larger::is_faster}};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "replicate",
     .summary = "The job on more ranks that do what the recorded ones do.",
     .paper =
@@ -234,10 +236,4 @@ constexpr WhatIfInfo info = {
     .apply = apply,
     .stage = ApplyStage::spread};
 
-}  // namespace
 }  // namespace foretrace::replicate_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo replicate;
-constinit const WhatIfInfo replicate = replicate_parts::info;
-}  // namespace foretrace::what_ifs

@@ -286,7 +286,9 @@ constexpr std::array params = {density_param,     overlap_param, block_param,
 
 constexpr std::array trends = {Trend{&density_param, Larger::is_slower}};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "sparse_aggregation",
     .summary = "All-reduces of gradients become sums of the blocks that are not all zero.",
     .paper =
@@ -310,10 +312,4 @@ constexpr WhatIfInfo info = {
     .apply = apply,
     .stage = ApplyStage::network};
 
-}  // namespace
 }  // namespace foretrace::sparse_aggregation_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo sparse_aggregation;
-constinit const WhatIfInfo sparse_aggregation = sparse_aggregation_parts::info;
-}  // namespace foretrace::what_ifs

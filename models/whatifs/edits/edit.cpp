@@ -87,7 +87,9 @@ constexpr std::array<std::string_view, 2> ignores = {
 
 constexpr auto params = edits::params;
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = edits::name,
     .summary =
         "One edit of any selection of tasks, from scale and insert to reorder and prioritize.",
@@ -111,10 +113,4 @@ constexpr WhatIfInfo info = {
     .stage = ApplyStage::device,
     .basis = Basis::formula};
 
-}  // namespace
 }  // namespace foretrace::edit_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo edit;
-constinit const WhatIfInfo edit = edit_parts::info;
-}  // namespace foretrace::what_ifs

@@ -359,7 +359,9 @@ constexpr std::array params = {backend_param, mask_param, type_param, table_para
 constexpr std::array<std::string_view, 4> conflicts = {"flash_attention", "batch_size",
                                                        "sequence_length", "sequence_packing"};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "attention_backend",
     .summary = "Run attention in another fused kernel, by a table of rates per head size.",
     .paper =
@@ -379,10 +381,4 @@ constexpr WhatIfInfo info = {
     .apply = apply,
     .conflicts = conflicts};
 
-}  // namespace
 }  // namespace foretrace::attention_backend_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo attention_backend;
-constinit const WhatIfInfo attention_backend = attention_backend_parts::info;
-}  // namespace foretrace::what_ifs

@@ -273,7 +273,9 @@ constexpr std::array<std::string_view, 5> conflicts = {"cuda_graph", "data_movem
                                                        "fusion_aware_checkpointing",
                                                        "kernel_fusion", "whole_program_fusion"};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "compiled_region",
     .summary = "Compile a named module: fuse its chains, use epilogues, launch it as graphs.",
     .paper =
@@ -296,10 +298,4 @@ constexpr WhatIfInfo info = {
     .stage = ApplyStage::schedule,
     .conflicts = conflicts};
 
-}  // namespace
 }  // namespace foretrace::compiled_region_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo compiled_region;
-constinit const WhatIfInfo compiled_region = compiled_region_parts::info;
-}  // namespace foretrace::what_ifs

@@ -143,7 +143,9 @@ constexpr std::array<std::string_view, 2> ignores = {
     "load balance between the nodes of a level"};
 constexpr std::array params = {levels_param, select_param, weights_param, sync_param};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "cortex",
     .summary = "Run each level of a recursive model as one kernel.",
     .paper =
@@ -162,10 +164,4 @@ constexpr WhatIfInfo info = {
     .apply = apply,
     .basis = Basis::formula};
 
-}  // namespace
 }  // namespace foretrace::cortex_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo cortex;
-constinit const WhatIfInfo cortex = cortex_parts::info;
-}  // namespace foretrace::what_ifs

@@ -144,7 +144,9 @@ constexpr std::array params = {kept_writes_param, editing::max_segment_param,
                                editing::compiled_host_param};
 constexpr std::array<std::string_view, 1> conflicts = {"fusion_aware_checkpointing"};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "data_movement",
     .summary = "Fuse what a transformer layer only moves, and count the bytes saved.",
     .paper =
@@ -163,10 +165,4 @@ constexpr WhatIfInfo info = {
     .stage = ApplyStage::fusion,
     .conflicts = conflicts};
 
-}  // namespace
 }  // namespace foretrace::data_movement_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo data_movement;
-constinit const WhatIfInfo data_movement = data_movement_parts::info;
-}  // namespace foretrace::what_ifs

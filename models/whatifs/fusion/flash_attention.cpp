@@ -102,7 +102,9 @@ constexpr std::array params = {efficiency_param, backward_param};
 constexpr std::array<std::string_view, 3> conflicts = {"batch_size", "sequence_length",
                                                        "sequence_packing"};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "flash_attention",
     .summary = "Fuse scores, softmax and weighted values into one kernel.",
     .paper =
@@ -123,10 +125,4 @@ constexpr WhatIfInfo info = {
     .apply = apply,
     .conflicts = conflicts};
 
-}  // namespace
 }  // namespace foretrace::flash_attention_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo flash_attention;
-constinit const WhatIfInfo flash_attention = flash_attention_parts::info;
-}  // namespace foretrace::what_ifs

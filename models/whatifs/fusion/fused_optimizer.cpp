@@ -277,7 +277,9 @@ constexpr std::array<std::string_view, 3> ignores = {
 constexpr std::array params = {tensors_per_launch_param, bytes_per_parameter_param,
                                kernel_factor_param, editing::kept_host_param};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "fused_optimizer",
     .summary = "Update all parameters with a few multi-tensor kernels.",
     .paper =
@@ -295,10 +297,4 @@ constexpr WhatIfInfo info = {
     .params = params,
     .apply = apply};
 
-}  // namespace
 }  // namespace foretrace::fused_optimizer_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo fused_optimizer;
-constinit const WhatIfInfo fused_optimizer = fused_optimizer_parts::info;
-}  // namespace foretrace::what_ifs

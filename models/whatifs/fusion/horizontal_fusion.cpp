@@ -192,7 +192,9 @@ constexpr std::array<std::string_view, 3> ignores = {
     "pairs with other kernels between them"};
 constexpr std::array params = {a_param, b_param, conflict_param, independent_param};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "horizontal_fusion",
     .summary = "Run pairs of independent kernels as one kernel.",
     .paper =
@@ -211,10 +213,4 @@ constexpr WhatIfInfo info = {
     .params = params,
     .apply = apply};
 
-}  // namespace
 }  // namespace foretrace::horizontal_fusion_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo horizontal_fusion;
-constinit const WhatIfInfo horizontal_fusion = horizontal_fusion_parts::info;
-}  // namespace foretrace::what_ifs

@@ -102,7 +102,9 @@ constexpr std::array<std::string_view, 2> ignores = {
     "other"};
 constexpr std::array params = {edges_param, imbalance_param};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "hypergraph_fusion",
     .summary = "Fuse the two sparse products of a hypergraph layer.",
     .paper =
@@ -120,10 +122,4 @@ constexpr WhatIfInfo info = {
     .apply = apply,
     .basis = Basis::formula};
 
-}  // namespace
 }  // namespace foretrace::hypergraph_fusion_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo hypergraph_fusion;
-constinit const WhatIfInfo hypergraph_fusion = hypergraph_fusion_parts::info;
-}  // namespace foretrace::what_ifs

@@ -160,7 +160,9 @@ constexpr std::array params = {select_param,      max_length_param,  editing::ma
 constexpr std::array<std::string_view, 2> conflicts = {"data_movement",
                                                        "fusion_aware_checkpointing"};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "kernel_fusion",
     .summary = "Fuse chains of pointwise and normalization kernels.",
     .paper =
@@ -181,10 +183,4 @@ constexpr WhatIfInfo info = {
     .stage = ApplyStage::fusion,
     .conflicts = conflicts};
 
-}  // namespace
 }  // namespace foretrace::kernel_fusion_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo kernel_fusion;
-constinit const WhatIfInfo kernel_fusion = kernel_fusion_parts::info;
-}  // namespace foretrace::what_ifs

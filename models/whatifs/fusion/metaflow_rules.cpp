@@ -208,7 +208,9 @@ constexpr std::array<std::string_view, 3> ignores = {
 constexpr std::array params = {select_param, merge_param, fold_param, epilogue_param,
                                kept_host_param};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "metaflow_rules",
     .summary = "Merge products of one input, fold batch norm, use epilogues.",
     .paper =
@@ -225,10 +227,4 @@ constexpr WhatIfInfo info = {
     .params = params,
     .apply = apply};
 
-}  // namespace
 }  // namespace foretrace::metaflow_rules_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo metaflow_rules;
-constinit const WhatIfInfo metaflow_rules = metaflow_rules_parts::info;
-}  // namespace foretrace::what_ifs

@@ -118,7 +118,9 @@ constexpr std::array<std::string_view, 3> ignores = {
     "whether the library has such convolutions"};
 constexpr std::array params = {factor_param, relu_param};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "reconstructed_batch_norm",
     .summary = "Move batch norm's passes and ReLU into the convolutions around it.",
     .paper =
@@ -135,10 +137,4 @@ constexpr WhatIfInfo info = {
     .params = params,
     .apply = apply};
 
-}  // namespace
 }  // namespace foretrace::reconstructed_batch_norm_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo reconstructed_batch_norm;
-constinit const WhatIfInfo reconstructed_batch_norm = reconstructed_batch_norm_parts::info;
-}  // namespace foretrace::what_ifs

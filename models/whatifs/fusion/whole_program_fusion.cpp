@@ -163,7 +163,9 @@ constexpr std::array params = {sync_param, kept_writes_param, editing::compiled_
 constexpr std::array<std::string_view, 3> conflicts = {
     "data_movement", "fusion_aware_checkpointing", "kernel_fusion"};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "whole_program_fusion",
     .summary = "Fuse all kernels between products, together with the host code.",
     .paper =
@@ -183,10 +185,4 @@ constexpr WhatIfInfo info = {
     .stage = ApplyStage::fusion,
     .conflicts = conflicts};
 
-}  // namespace
 }  // namespace foretrace::whole_program_fusion_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo whole_program_fusion;
-constinit const WhatIfInfo whole_program_fusion = whole_program_fusion_parts::info;
-}  // namespace foretrace::what_ifs

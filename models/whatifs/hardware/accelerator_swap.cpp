@@ -314,7 +314,9 @@ constexpr std::array<std::string_view, 4> ignores = {
 
 constexpr std::array params = {to_param, from_param, host_speed_param};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "accelerator_swap",
     .summary = "Run the same program on another accelerator, host unchanged.",
     .paper =
@@ -338,10 +340,4 @@ constexpr WhatIfInfo info = {
     .stage = ApplyStage::device,
     .accelerator_param = &to_param};
 
-}  // namespace
 }  // namespace foretrace::accelerator_swap_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo accelerator_swap;
-constinit const WhatIfInfo accelerator_swap = accelerator_swap_parts::info;
-}  // namespace foretrace::what_ifs

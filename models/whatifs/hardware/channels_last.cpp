@@ -77,7 +77,9 @@ constexpr std::array<std::string_view, 3> ignores = {
     "operators without an NHWC variant, which convert back"};
 constexpr std::array params = {kept_param};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "channels_last",
     .summary = "Keep tensors in NHWC, so that no kernel converts layouts for convolutions.",
     .paper =
@@ -94,10 +96,4 @@ constexpr WhatIfInfo info = {
     .apply = apply,
     .basis = Basis::formula};
 
-}  // namespace
 }  // namespace foretrace::channels_last_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo channels_last;
-constinit const WhatIfInfo channels_last = channels_last_parts::info;
-}  // namespace foretrace::what_ifs

@@ -98,7 +98,9 @@ constexpr std::array params = {speed_param, calls_param, loading_param};
 
 constexpr std::array trends = {Trend{&speed_param, Larger::is_faster}};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "host_upgrade",
     .summary = "Run the host's work on a faster (or slower) processor; the device stays.",
     .paper =
@@ -117,10 +119,4 @@ constexpr WhatIfInfo info = {
     .apply = apply,
     .stage = ApplyStage::device};
 
-}  // namespace
 }  // namespace foretrace::host_upgrade_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo host_upgrade;
-constinit const WhatIfInfo host_upgrade = host_upgrade_parts::info;
-}  // namespace foretrace::what_ifs

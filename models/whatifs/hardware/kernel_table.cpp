@@ -117,7 +117,9 @@ constexpr std::array<std::string_view, 2> ignores = {
     "other kernels that the same operator launches"};
 constexpr std::array params = {table_param, reach_param, select_param};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "kernel_table",
     .summary = "Take kernel times from a table of operators, sizes and times.",
     .paper =
@@ -141,10 +143,4 @@ constexpr WhatIfInfo info = {
     .apply = apply,
     .stage = ApplyStage::device};
 
-}  // namespace
 }  // namespace foretrace::kernel_table_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo kernel_table;
-constinit const WhatIfInfo kernel_table = kernel_table_parts::info;
-}  // namespace foretrace::what_ifs

@@ -121,7 +121,9 @@ constexpr std::array<std::string_view, 1> conflicts = {"power_cap"};
 constexpr std::array trends = {Trend{&compute_param, Larger::is_faster},
                                Trend{&memory_param, Larger::is_faster}};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "mig_slice",
     .summary = "Run on a part of the device: a MIG slice, or MPS with a share of the threads.",
     .paper =
@@ -141,10 +143,4 @@ constexpr WhatIfInfo info = {
     .conflicts = conflicts,
     .alters_device = true};
 
-}  // namespace
 }  // namespace foretrace::mig_slice_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo mig_slice;
-constinit const WhatIfInfo mig_slice = mig_slice_parts::info;
-}  // namespace foretrace::what_ifs

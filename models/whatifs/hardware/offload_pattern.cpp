@@ -385,7 +385,9 @@ constexpr std::array params = {patterns_param, device_param, bandwidth_param, la
 
 constexpr std::array trends = {Trend{&bandwidth_param, Larger::is_faster}};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "offload_pattern",
     .summary = "Chains of operators that match a pattern run on another accelerator.",
     .paper =
@@ -408,10 +410,4 @@ constexpr WhatIfInfo info = {
     .apply = apply,
     .stage = ApplyStage::device};
 
-}  // namespace
 }  // namespace foretrace::offload_pattern_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo offload_pattern;
-constinit const WhatIfInfo offload_pattern = offload_pattern_parts::info;
-}  // namespace foretrace::what_ifs

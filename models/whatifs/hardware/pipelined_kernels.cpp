@@ -135,7 +135,9 @@ constexpr std::array params = {stages_param, latency_param, blocks_param,
 
 constexpr std::array trends = {Trend{&stages_param, Larger::is_faster}};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "pipelined_kernels",
     .summary = "Overlap loads and arithmetic inside products by multi-stage tiles.",
     .paper =
@@ -155,10 +157,4 @@ constexpr WhatIfInfo info = {
     .apply = apply,
     .basis = Basis::formula};
 
-}  // namespace
 }  // namespace foretrace::pipelined_kernels_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo pipelined_kernels;
-constinit const WhatIfInfo pipelined_kernels = pipelined_kernels_parts::info;
-}  // namespace foretrace::what_ifs

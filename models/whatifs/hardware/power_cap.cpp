@@ -68,7 +68,9 @@ constexpr std::array<std::string_view, 1> conflicts = {"mig_slice"};
 
 constexpr std::array trends = {Trend{&clock_param, Larger::is_faster}};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "power_cap",
     .summary = "Run the device at another clock, as under a power cap.",
     .paper =
@@ -89,10 +91,4 @@ constexpr WhatIfInfo info = {
     .conflicts = conflicts,
     .alters_device = true};
 
-}  // namespace
 }  // namespace foretrace::power_cap_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo power_cap;
-constinit const WhatIfInfo power_cap = power_cap_parts::info;
-}  // namespace foretrace::what_ifs

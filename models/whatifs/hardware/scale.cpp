@@ -88,7 +88,9 @@ constexpr std::array params = {factor_param, select_param, segments_param};
 
 constexpr std::array trends = {Trend{&factor_param, Larger::is_slower}};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "scale",
     .summary = "Multiply the time of any selection of tasks by a factor.",
     .paper =
@@ -106,10 +108,4 @@ constexpr WhatIfInfo info = {
     .apply = apply,
     .stage = ApplyStage::device};
 
-}  // namespace
 }  // namespace foretrace::scale_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo scale;
-constinit const WhatIfInfo scale = scale_parts::info;
-}  // namespace foretrace::what_ifs

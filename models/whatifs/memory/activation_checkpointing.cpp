@@ -221,7 +221,9 @@ constexpr std::array params = {mode_param, segments_param};
 constexpr std::array<std::string_view, 5> memory_settings = {
     "mode=block", "mode=selective", "segments=2", "segments=4", "segments=8"};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "activation_checkpointing",
     .summary = "Run parts of the forward pass again instead of keeping their results.",
     .paper =
@@ -243,10 +245,4 @@ constexpr WhatIfInfo info = {
     .stage = ApplyStage::storage,
     .memory_settings = memory_settings};
 
-}  // namespace
 }  // namespace foretrace::activation_checkpointing_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo activation_checkpointing;
-constinit const WhatIfInfo activation_checkpointing = activation_checkpointing_parts::info;
-}  // namespace foretrace::what_ifs

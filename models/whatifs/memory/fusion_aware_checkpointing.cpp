@@ -168,7 +168,9 @@ constexpr std::array<std::string_view, 4> ignores = {
 constexpr std::array params = {longest_param, editing::max_segment_param,
                                editing::compiled_host_param};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "fusion_aware_checkpointing",
     .summary =
         "Fuse chains and keep a smallest cut: less memory, for cheap kernels that run again.",
@@ -188,10 +190,4 @@ constexpr WhatIfInfo info = {
     .apply = apply,
     .stage = ApplyStage::fusion};
 
-}  // namespace
 }  // namespace foretrace::fusion_aware_checkpointing_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo fusion_aware_checkpointing;
-constinit const WhatIfInfo fusion_aware_checkpointing = fusion_aware_checkpointing_parts::info;
-}  // namespace foretrace::what_ifs

@@ -139,7 +139,9 @@ constexpr std::array<std::string_view, 3> ignores = {
 constexpr std::array params = {sparsity_param, bits_param, least_param};
 constexpr std::array<std::string_view, 1> memory_settings = {"bits=8"};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "gist_encoding",
     .summary = "Encode the feature maps that are kept for the backward pass.",
     .paper =
@@ -158,10 +160,4 @@ constexpr WhatIfInfo info = {
     .stage = ApplyStage::storage,
     .memory_settings = memory_settings};
 
-}  // namespace
 }  // namespace foretrace::gist_encoding_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo gist_encoding;
-constinit const WhatIfInfo gist_encoding = gist_encoding_parts::info;
-}  // namespace foretrace::what_ifs

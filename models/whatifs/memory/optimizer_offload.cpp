@@ -268,7 +268,9 @@ constexpr std::array params = {parameters_param, bytes_param, editing::host_link
                                host_bandwidth_param, chunks_param};
 constexpr std::array<std::string_view, 2> conflicts = {"eight_bit_optimizer", "fused_optimizer"};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "optimizer_offload",
     .summary = "Update parameters on the host; gradients go there, parameters return.",
     .paper =
@@ -288,10 +290,4 @@ constexpr WhatIfInfo info = {
     .stage = ApplyStage::storage,
     .conflicts = conflicts};
 
-}  // namespace
 }  // namespace foretrace::optimizer_offload_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo optimizer_offload;
-constinit const WhatIfInfo optimizer_offload = optimizer_offload_parts::info;
-}  // namespace foretrace::what_ifs

@@ -200,7 +200,9 @@ constexpr std::array<std::string_view, 3> ignores = {"sharding of labels over de
                                                      "the master copy of weights, if one is kept"};
 constexpr std::array params = {least_labels_param};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "renee_classifier",
     .summary = "Train a huge classifier in tiles: no logits, no optimizer states.",
     .paper =
@@ -219,10 +221,4 @@ constexpr WhatIfInfo info = {
     .params = params,
     .apply = apply};
 
-}  // namespace
 }  // namespace foretrace::renee_classifier_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo renee_classifier;
-constinit const WhatIfInfo renee_classifier = renee_classifier_parts::info;
-}  // namespace foretrace::what_ifs

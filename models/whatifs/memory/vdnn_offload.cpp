@@ -141,7 +141,9 @@ constexpr std::array params = {editing::host_link_param, least_param, policy_par
 constexpr std::array<std::string_view, 3> memory_settings = {"policy=conv", "least=16MiB",
                                                              "least=256MiB"};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "vdnn_offload",
     .summary = "Keep feature maps in host memory between forward and backward.",
     .paper =
@@ -161,10 +163,4 @@ constexpr WhatIfInfo info = {
     .stage = ApplyStage::storage,
     .memory_settings = memory_settings};
 
-}  // namespace
 }  // namespace foretrace::vdnn_offload_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo vdnn_offload;
-constinit const WhatIfInfo vdnn_offload = vdnn_offload_parts::info;
-}  // namespace foretrace::what_ifs

@@ -252,7 +252,9 @@ constexpr std::array params = {
     bucket_param,        bucket_view_param, parameters_param, gradient_bytes_param};
 constexpr std::array<std::string_view, 1> conflicts = {"replicate"};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "parallel",
     .summary = "The run of one device spread over the ranks of a cluster.",
     .paper =
@@ -280,10 +282,4 @@ constexpr WhatIfInfo info = {
     .stage = ApplyStage::spread,
     .conflicts = conflicts};
 
-}  // namespace
 }  // namespace foretrace::parallel_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo parallel;
-constinit const WhatIfInfo parallel = parallel_parts::info;
-}  // namespace foretrace::what_ifs

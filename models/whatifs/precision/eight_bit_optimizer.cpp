@@ -193,7 +193,9 @@ constexpr std::array<std::string_view, 3> ignores = {
     "the maxima of blocks, 4 bytes per block", "accuracy"};
 constexpr std::array params = {states_param, min_elements_param, block_size_param};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "eight_bit_optimizer",
     .summary = "Keep optimizer states in 8 bits: fewer bytes per update.",
     .paper =
@@ -212,10 +214,4 @@ constexpr WhatIfInfo info = {
     .apply = apply,
     .stage = ApplyStage::precision};
 
-}  // namespace
 }  // namespace foretrace::eight_bit_optimizer_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo eight_bit_optimizer;
-constinit const WhatIfInfo eight_bit_optimizer = eight_bit_optimizer_parts::info;
-}  // namespace foretrace::what_ifs

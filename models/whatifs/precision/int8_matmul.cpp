@@ -162,7 +162,9 @@ constexpr std::array<std::string_view, 1> conflicts = {"mixed_precision"};
 
 constexpr std::array trends = {Trend{&outliers_param, Larger::is_slower}};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "int8_matmul",
     .summary = "Multiply linear layers in int8, outlier columns in fp16.",
     .paper =
@@ -184,10 +186,4 @@ constexpr WhatIfInfo info = {
     .stage = ApplyStage::precision,
     .conflicts = conflicts};
 
-}  // namespace
 }  // namespace foretrace::int8_matmul_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo int8_matmul;
-constinit const WhatIfInfo int8_matmul = int8_matmul_parts::info;
-}  // namespace foretrace::what_ifs

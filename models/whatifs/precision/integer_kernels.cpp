@@ -85,7 +85,9 @@ constexpr std::array params = {factor_param};
 
 constexpr std::array trends = {Trend{&factor_param, Larger::is_slower}};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "integer_kernels",
     .summary = "Run softmax, GELU and layer norm in integer arithmetic.",
     .paper =
@@ -105,10 +107,4 @@ constexpr WhatIfInfo info = {
     .stage = ApplyStage::precision,
     .basis = Basis::formula};
 
-}  // namespace
 }  // namespace foretrace::integer_kernels_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo integer_kernels;
-constinit const WhatIfInfo integer_kernels = integer_kernels_parts::info;
-}  // namespace foretrace::what_ifs

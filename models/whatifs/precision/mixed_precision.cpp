@@ -270,7 +270,9 @@ constexpr std::array params = {dtype_param,
                                update_param,
                                editing::recorded_accelerator_param};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "mixed_precision",
     .summary = "Run products and what follows them in 16 bit, in TF32 or in fp8.",
     .paper =
@@ -302,10 +304,4 @@ constexpr WhatIfInfo info = {
     .apply = apply,
     .stage = ApplyStage::precision};
 
-}  // namespace
 }  // namespace foretrace::mixed_precision_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo mixed_precision;
-constinit const WhatIfInfo mixed_precision = mixed_precision_parts::info;
-}  // namespace foretrace::what_ifs

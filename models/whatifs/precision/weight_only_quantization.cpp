@@ -145,7 +145,9 @@ constexpr std::array<std::string_view, 2> conflicts = {"int8_matmul", "nm_sparsi
 
 constexpr std::array trends = {Trend{&bits_param, Larger::is_slower}};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "weight_only_quantization",
     .summary = "Store the weights of inference in 8 or 4 bit; compute in 16 bit.",
     .paper =
@@ -165,10 +167,4 @@ constexpr WhatIfInfo info = {
     .stage = ApplyStage::precision,
     .conflicts = conflicts};
 
-}  // namespace
 }  // namespace foretrace::weight_only_quantization_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo weight_only_quantization;
-constinit const WhatIfInfo weight_only_quantization = weight_only_quantization_parts::info;
-}  // namespace foretrace::what_ifs

@@ -415,7 +415,9 @@ constexpr std::array params = {
     mode_param,     every_param,      storage_param, editing::host_link_param,
     pageable_param, parameters_param, bytes_param,   ranks_param};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "async_checkpoint",
     .summary = "Save the state of training beside the next step, or (mode=blocking) before it.",
     .paper =
@@ -436,10 +438,4 @@ constexpr WhatIfInfo info = {
     .apply = apply,
     .stage = ApplyStage::schedule};
 
-}  // namespace
 }  // namespace foretrace::async_checkpoint_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo async_checkpoint;
-constinit const WhatIfInfo async_checkpoint = async_checkpoint_parts::info;
-}  // namespace foretrace::what_ifs

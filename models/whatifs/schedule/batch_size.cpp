@@ -159,7 +159,9 @@ constexpr std::array params = {factor_param, batch_param};
 
 constexpr std::array trends = {Trend{&factor_param, Larger::is_slower}};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "batch_size",
     .summary = "Change the batch size; kernels scale by their shapes, the host stays.",
     .paper =
@@ -181,10 +183,4 @@ constexpr WhatIfInfo info = {
     .stage = ApplyStage::workload,
     .batch_param = &factor_param};
 
-}  // namespace
 }  // namespace foretrace::batch_size_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo batch_size;
-constinit const WhatIfInfo batch_size = batch_size_parts::info;
-}  // namespace foretrace::what_ifs

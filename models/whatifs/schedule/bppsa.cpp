@@ -264,7 +264,9 @@ constexpr std::array<std::string_view, 2> ignores = {
     "which follow in parallel as before"};
 constexpr std::array params = {select_param, combine_param, workers_param};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "bppsa",
     .summary = "Compute a chain of gradients as a parallel scan.",
     .paper =
@@ -281,10 +283,4 @@ constexpr WhatIfInfo info = {
     .params = params,
     .apply = apply};
 
-}  // namespace
 }  // namespace foretrace::bppsa_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo bppsa;
-constinit const WhatIfInfo bppsa = bppsa_parts::info;
-}  // namespace foretrace::what_ifs

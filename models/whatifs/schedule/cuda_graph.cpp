@@ -224,7 +224,9 @@ constexpr std::array params = {select_param,       min_launches_param, max_segme
 constexpr std::array trends = {Trend{&launch_base_param, Larger::is_slower},
                                Trend{&start_latency_param, Larger::is_slower}};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "cuda_graph",
     .summary = "Replay regions of launches as CUDA graphs: no launch overhead, no gaps.",
     .paper =
@@ -245,10 +247,4 @@ constexpr WhatIfInfo info = {
     .apply = apply,
     .stage = ApplyStage::capture};
 
-}  // namespace
 }  // namespace foretrace::cuda_graph_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo cuda_graph;
-constinit const WhatIfInfo cuda_graph = cuda_graph_parts::info;
-}  // namespace foretrace::what_ifs

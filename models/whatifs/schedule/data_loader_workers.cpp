@@ -239,7 +239,9 @@ constexpr std::array params = {workers_param,         prefetch_param,        que
                                host_contention_param, upload_slowdown_param, worker_slowdown_param,
                                loader_param};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "data_loader_workers",
     .summary = "Make batches in worker processes instead of the main one.",
     .paper =
@@ -263,10 +265,4 @@ constexpr WhatIfInfo info = {
     .apply = apply,
     .stage = ApplyStage::schedule};
 
-}  // namespace
 }  // namespace foretrace::data_loader_workers_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo data_loader_workers;
-constinit const WhatIfInfo data_loader_workers = data_loader_workers_parts::info;
-}  // namespace foretrace::what_ifs

@@ -147,7 +147,9 @@ constexpr std::array<std::string_view, 3> ignores = {"kernels outside the repeat
                                                      "the scheduler's own host time"};
 constexpr std::array params = {samples_param, gather_param};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "dynamic_batching",
     .summary = "Batch equal operators of samples that were run one by one.",
     .paper =
@@ -169,10 +171,4 @@ constexpr WhatIfInfo info = {
     .apply = apply,
     .stage = ApplyStage::workload};
 
-}  // namespace
 }  // namespace foretrace::dynamic_batching_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo dynamic_batching;
-constinit const WhatIfInfo dynamic_batching = dynamic_batching_parts::info;
-}  // namespace foretrace::what_ifs

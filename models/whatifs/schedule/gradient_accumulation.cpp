@@ -245,7 +245,9 @@ constexpr std::array<std::string_view, 3> memory_settings = {"steps=2;batch_size
 
 constexpr std::array trends = {Trend{&steps_param, Larger::is_slower}};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "gradient_accumulation",
     .summary = "Run several forward and backward passes before each update.",
     .paper =
@@ -268,10 +270,4 @@ constexpr WhatIfInfo info = {
     .stage = ApplyStage::schedule,
     .memory_settings = memory_settings};
 
-}  // namespace
 }  // namespace foretrace::gradient_accumulation_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo gradient_accumulation;
-constinit const WhatIfInfo gradient_accumulation = gradient_accumulation_parts::info;
-}  // namespace foretrace::what_ifs

@@ -313,7 +313,9 @@ constexpr std::array<std::string_view, 2> conflicts = {"data_loader_workers",
 constexpr std::array trends = {Trend{&bandwidth_param, Larger::is_faster},
                                Trend{&cached_param, Larger::is_faster}};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "input_storage",
     .summary = "Input from storage of another rate, with another cache or more workers.",
     .paper =
@@ -339,10 +341,4 @@ constexpr WhatIfInfo info = {
     .stage = ApplyStage::schedule,
     .conflicts = conflicts};
 
-}  // namespace
 }  // namespace foretrace::input_storage_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo input_storage;
-constinit const WhatIfInfo input_storage = input_storage_parts::info;
-}  // namespace foretrace::what_ifs

@@ -239,7 +239,9 @@ constexpr std::array params = {share_param, parameters_param};
 
 constexpr std::array trends = {Trend{&share_param, Larger::is_faster}};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "layer_freezing",
     .summary = "Do not train the first layers: their backward and update vanish.",
     .paper =
@@ -260,10 +262,4 @@ constexpr WhatIfInfo info = {
     .apply = apply,
     .stage = ApplyStage::workload};
 
-}  // namespace
 }  // namespace foretrace::layer_freezing_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo layer_freezing;
-constinit const WhatIfInfo layer_freezing = layer_freezing_parts::info;
-}  // namespace foretrace::what_ifs

@@ -160,7 +160,9 @@ constexpr std::array<std::string_view, 5> ignores = {
 constexpr std::array params = {models_param, conflict_param, swap_param, editing::host_link_param,
                                least_param};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "mu_two",
     .summary = "Train several models at once, half of them in forward beside the other's backward.",
     .paper =
@@ -181,10 +183,4 @@ constexpr WhatIfInfo info = {
     .params = params,
     .apply = apply};
 
-}  // namespace
 }  // namespace foretrace::mu_two_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo mu_two;
-constinit const WhatIfInfo mu_two = mu_two_parts::info;
-}  // namespace foretrace::what_ifs

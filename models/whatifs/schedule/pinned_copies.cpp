@@ -95,7 +95,9 @@ constexpr std::array<std::string_view, 2> ignores = {"copying into pinned memory
                                                      "another stream for copies, a step ahead"};
 constexpr std::array params = {select_param, least_param, editing::host_link_param};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "pinned_copies",
     .summary = "Copy inputs from pinned memory without waiting for the copies.",
     .paper =
@@ -113,10 +115,4 @@ constexpr WhatIfInfo info = {
     .apply = apply,
     .stage = ApplyStage::schedule};
 
-}  // namespace
 }  // namespace foretrace::pinned_copies_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo pinned_copies;
-constinit const WhatIfInfo pinned_copies = pinned_copies_parts::info;
-}  // namespace foretrace::what_ifs

@@ -126,7 +126,9 @@ constexpr std::array<std::string_view, 3> ignores = {
 constexpr std::array params = {ready_param, hole_param, loader_param};
 constexpr std::array<std::string_view, 1> conflicts = {"data_loader_workers"};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "remove_input_stalls",
     .summary = "Every batch is ready when the step asks for it: the bound of faster input.",
     .paper =
@@ -145,10 +147,4 @@ constexpr WhatIfInfo info = {
     .stage = ApplyStage::schedule,
     .conflicts = conflicts};
 
-}  // namespace
 }  // namespace foretrace::remove_input_stalls_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo remove_input_stalls;
-constinit const WhatIfInfo remove_input_stalls = remove_input_stalls_parts::info;
-}  // namespace foretrace::what_ifs

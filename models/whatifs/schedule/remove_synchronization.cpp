@@ -129,7 +129,9 @@ constexpr std::array<std::string_view, 3> ignores = {
 
 constexpr std::array params = {select_param, keep_reads_param};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "remove_synchronization",
     .summary = "Take out calls that make the host wait for the device.",
     .paper =
@@ -147,10 +149,4 @@ constexpr WhatIfInfo info = {
     .apply = apply,
     .stage = ApplyStage::schedule};
 
-}  // namespace
 }  // namespace foretrace::remove_synchronization_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo remove_synchronization;
-constinit const WhatIfInfo remove_synchronization = remove_synchronization_parts::info;
-}  // namespace foretrace::what_ifs

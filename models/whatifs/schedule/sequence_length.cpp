@@ -64,7 +64,9 @@ constexpr std::array<std::string_view, 1> conflicts = {"batch_size"};
 
 constexpr std::array trends = {Trend{&factor_param, Larger::is_slower}};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "sequence_length",
     .summary = "Change the number of positions per sample; attention grows with the square.",
     .paper =
@@ -84,10 +86,4 @@ constexpr WhatIfInfo info = {
     .stage = ApplyStage::workload,
     .conflicts = conflicts};
 
-}  // namespace
 }  // namespace foretrace::sequence_length_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo sequence_length;
-constinit const WhatIfInfo sequence_length = sequence_length_parts::info;
-}  // namespace foretrace::what_ifs

@@ -139,7 +139,9 @@ constexpr std::array<std::string_view, 2> conflicts = {"batch_size", "sequence_l
 
 constexpr std::array trends = {Trend{&fill_param, Larger::is_slower}};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "sequence_packing",
     .summary = "Put several short samples into one row instead of padding each.",
     .paper =
@@ -160,10 +162,4 @@ constexpr WhatIfInfo info = {
     .stage = ApplyStage::workload,
     .conflicts = conflicts};
 
-}  // namespace
 }  // namespace foretrace::sequence_packing_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo sequence_packing;
-constinit const WhatIfInfo sequence_packing = sequence_packing_parts::info;
-}  // namespace foretrace::what_ifs

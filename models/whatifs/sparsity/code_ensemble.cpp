@@ -138,7 +138,9 @@ constexpr std::array params = {kept_param, select_param};
 
 constexpr std::array trends = {Trend{&kept_param, Larger::is_slower}};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "code_ensemble",
     .summary = "Train further ensemble members with a share of their neurons.",
     .paper =
@@ -157,10 +159,4 @@ constexpr WhatIfInfo info = {
     .apply = apply,
     .basis = Basis::formula};
 
-}  // namespace
 }  // namespace foretrace::code_ensemble_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo code_ensemble;
-constinit const WhatIfInfo code_ensemble = code_ensemble_parts::info;
-}  // namespace foretrace::what_ifs

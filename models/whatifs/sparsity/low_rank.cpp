@@ -226,7 +226,9 @@ constexpr std::array<std::string_view, 3> ignores = {
     "more and smaller tensors in an update tensor by tensor"};
 constexpr std::array params = {ratio_param, host_param};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "low_rank",
     .summary = "Replace weight matrices by two thin factors.",
     .paper =
@@ -246,10 +248,4 @@ constexpr WhatIfInfo info = {
     .params = params,
     .apply = apply};
 
-}  // namespace
 }  // namespace foretrace::low_rank_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo low_rank;
-constinit const WhatIfInfo low_rank = low_rank_parts::info;
-}  // namespace foretrace::what_ifs

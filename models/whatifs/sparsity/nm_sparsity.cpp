@@ -140,7 +140,9 @@ constexpr std::array<std::string_view, 3> ignores = {
     "packing of weights, which is done once"};
 constexpr std::array params = {pattern_param, efficiency_param};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "nm_sparsity",
     .summary = "Prune weights to N of M and multiply only what is left.",
     .paper =
@@ -159,10 +161,4 @@ constexpr WhatIfInfo info = {
     .params = params,
     .apply = apply};
 
-}  // namespace
 }  // namespace foretrace::nm_sparsity_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo nm_sparsity;
-constinit const WhatIfInfo nm_sparsity = nm_sparsity_parts::info;
-}  // namespace foretrace::what_ifs

@@ -206,7 +206,9 @@ constexpr std::array params = {mode_param, density_param, efficiency_param, grou
 
 constexpr std::array trends = {Trend{&density_param, Larger::is_slower}};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "sparse_convolution",
     .summary = "Convolve only over the filter weights or points that exist.",
     .paper =
@@ -229,10 +231,4 @@ constexpr WhatIfInfo info = {
     .trends = trends,
     .apply = apply};
 
-}  // namespace
 }  // namespace foretrace::sparse_convolution_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo sparse_convolution;
-constinit const WhatIfInfo sparse_convolution = sparse_convolution_parts::info;
-}  // namespace foretrace::what_ifs

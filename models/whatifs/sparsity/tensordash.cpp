@@ -74,7 +74,9 @@ constexpr std::array trends = {Trend{&activations_param, Larger::is_faster},
                                Trend{&gradients_param, Larger::is_faster},
                                Trend{&depth_param, Larger::is_faster}};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "tensordash",
     .summary = "Hardware that skips zero operands in products and convolutions.",
     .paper =
@@ -96,10 +98,4 @@ constexpr WhatIfInfo info = {
     .alters_device = true,
     .basis = Basis::formula};
 
-}  // namespace
 }  // namespace foretrace::tensordash_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo tensordash;
-constinit const WhatIfInfo tensordash = tensordash_parts::info;
-}  // namespace foretrace::what_ifs

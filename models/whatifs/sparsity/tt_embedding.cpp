@@ -228,7 +228,9 @@ constexpr std::array params = {rank_param,       hit_param,   efficiency_param, 
 constexpr std::array trends = {Trend{&rank_param, Larger::is_slower},
                                Trend{&hit_param, Larger::is_faster}};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "tt_embedding",
     .summary = "Compute embedding rows from tensor-train cores instead of reading them.",
     .paper =
@@ -249,10 +251,4 @@ constexpr WhatIfInfo info = {
     .trends = trends,
     .apply = apply};
 
-}  // namespace
 }  // namespace foretrace::tt_embedding_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo tt_embedding;
-constinit const WhatIfInfo tt_embedding = tt_embedding_parts::info;
-}  // namespace foretrace::what_ifs

@@ -12,23 +12,23 @@
 #include "tests/models/whatifs/replacing.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo attention_backend;
-extern const WhatIfInfo bppsa;
-extern const WhatIfInfo compiled_region;
-extern const WhatIfInfo cortex;
-extern const WhatIfInfo data_movement;
-extern const WhatIfInfo dynamic_batching;
-extern const WhatIfInfo eight_bit_optimizer;
-extern const WhatIfInfo flash_attention;
-extern const WhatIfInfo fused_optimizer;
-extern const WhatIfInfo fusion_aware_checkpointing;
-extern const WhatIfInfo horizontal_fusion;
-extern const WhatIfInfo hypergraph_fusion;
-extern const WhatIfInfo kernel_fusion;
-extern const WhatIfInfo metaflow_rules;
-extern const WhatIfInfo offload_pattern;
-extern const WhatIfInfo sparse_convolution;
-extern const WhatIfInfo whole_program_fusion;
+extern const WhatIfInfo& attention_backend;
+extern const WhatIfInfo& bppsa;
+extern const WhatIfInfo& compiled_region;
+extern const WhatIfInfo& cortex;
+extern const WhatIfInfo& data_movement;
+extern const WhatIfInfo& dynamic_batching;
+extern const WhatIfInfo& eight_bit_optimizer;
+extern const WhatIfInfo& flash_attention;
+extern const WhatIfInfo& fused_optimizer;
+extern const WhatIfInfo& fusion_aware_checkpointing;
+extern const WhatIfInfo& horizontal_fusion;
+extern const WhatIfInfo& hypergraph_fusion;
+extern const WhatIfInfo& kernel_fusion;
+extern const WhatIfInfo& metaflow_rules;
+extern const WhatIfInfo& offload_pattern;
+extern const WhatIfInfo& sparse_convolution;
+extern const WhatIfInfo& whole_program_fusion;
 }  // namespace foretrace::what_ifs
 
 using namespace foretrace;
@@ -83,7 +83,7 @@ std::string text_of(const Case& tried, Waits waits) {
   return text;
 }
 
-constexpr std::array cases = {
+const std::array cases = {
     Case{.info = &what_ifs::kernel_fusion,
          .kernels = "relu relu relu relu",
          .after = "h:l0(5000) s2:ar0(1000000)<l0 h:launch_of_fused_kernel_of_4(5000,3200) "

@@ -126,13 +126,9 @@ Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& /*in
 
 constexpr std::array<std::string_view, 1> names = {"colocation_pairs_*"};
 
-constexpr TableReaderInfo info = {"colocation", "two training jobs on one accelerator", names,
-                                  read};
-
 }  // namespace
-}  // namespace foretrace::table_readers::colocation_parts
 
-namespace foretrace::table_readers {
-extern const TableReaderInfo colocation;
-constinit const TableReaderInfo colocation = colocation_parts::info;
-}  // namespace foretrace::table_readers
+extern constexpr TableReaderInfo info = {"colocation", "two training jobs on one accelerator",
+                                         names, read};
+
+}  // namespace foretrace::table_readers::colocation_parts

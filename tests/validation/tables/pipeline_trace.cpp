@@ -180,14 +180,10 @@ Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inpu
 
 constexpr std::array<std::string_view, 1> names = {"pipeline_trace_*"};
 
-constexpr TableReaderInfo info = {
+}  // namespace
+
+extern constexpr TableReaderInfo info = {
     "pipeline_trace", "recorded steps of pipelined jobs, replayed and without stragglers", names,
     read};
 
-}  // namespace
 }  // namespace foretrace::table_readers::pipeline_trace_parts
-
-namespace foretrace::table_readers {
-extern const TableReaderInfo pipeline_trace;
-constinit const TableReaderInfo pipeline_trace = pipeline_trace_parts::info;
-}  // namespace foretrace::table_readers

@@ -146,14 +146,10 @@ Result<std::vector<TableResult>> read(const TruthTable& table, TableInputs& inpu
 
 constexpr std::array<std::string_view, 1> slow_names = {names[3]};
 
-constexpr TableReaderInfo info = {
+}  // namespace
+
+extern constexpr TableReaderInfo info = {
     "schedulers", "policies of published cluster schedulers, replayed on their jobs", names, read,
     slow_names};
 
-}  // namespace
 }  // namespace foretrace::table_readers::schedulers_parts
-
-namespace foretrace::table_readers {
-extern const TableReaderInfo schedulers;
-constinit const TableReaderInfo schedulers = schedulers_parts::info;
-}  // namespace foretrace::table_readers

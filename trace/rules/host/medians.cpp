@@ -13,6 +13,26 @@
 namespace foretrace::trace::rules {
 namespace {
 
+std::uint32_t gap_class(const Assembly& assembly, const DeviceOp& op) {
+  return assembly.medians.gap_class[index(assembly.events.name[index(op.event)])];
+}
+
+}  // namespace
+
+std::int64_t typical_gap(const Assembly& assembly, const DeviceOp& op) {
+  if (op.previous == nothing) {
+    return 0;
+  }
+  const DeviceOp& previous = assembly.ops[op.previous];
+  return assembly.medians.gap_ns[gap_class(assembly, previous) * assembly.medians.gap_classes +
+                                 gap_class(assembly, op)];
+}
+
+}  // namespace foretrace::trace::rules
+
+namespace foretrace::trace::rules::medians_parts {
+namespace {
+
 /// Typical is the mean of their middle half: a thousand gaps of 1.4 us that are all recorded as 1
 /// us would lose 0.4 ms with a median.
 using Samples = std::vector<std::int64_t>;
@@ -87,10 +107,6 @@ void number_gap_classes(Assembly& assembly) {
   }
 }
 
-std::uint32_t gap_class(const Assembly& assembly, const DeviceOp& op) {
-  return assembly.medians.gap_class[index(assembly.events.name[index(op.event)])];
-}
-
 void measure_gaps(Assembly& assembly) {
   number_gap_classes(assembly);
   const std::size_t classes = assembly.medians.gap_classes;
@@ -132,21 +148,11 @@ void measure_medians(Assembly& assembly) {
 
 }  // namespace
 
-std::int64_t typical_gap(const Assembly& assembly, const DeviceOp& op) {
-  if (op.previous == nothing) {
-    return 0;
-  }
-  const DeviceOp& previous = assembly.ops[op.previous];
-  return assembly.medians.gap_ns[gap_class(assembly, previous) * assembly.medians.gap_classes +
-                                 gap_class(assembly, op)];
-}
+extern constexpr Rule info = {.name = "medians",
+                              .doc =
+                                  "what the recording shows of itself: launch latencies, gaps "
+                                  "between operations, call durations",
+                              .required = true,
+                              .apply = measure_medians};
 
-extern const Rule medians;
-constinit const Rule medians{.name = "medians",
-                             .doc =
-                                 "what the recording shows of itself: launch latencies, gaps "
-                                 "between operations, call durations",
-                             .required = true,
-                             .apply = measure_medians};
-
-}  // namespace foretrace::trace::rules
+}  // namespace foretrace::trace::rules::medians_parts

@@ -271,15 +271,11 @@ Result<Cluster> read(const Catalogue& /*catalogue*/, const ImportedFile& file) {
   return cluster;
 }
 
-constexpr ClusterImport info = {
+}  // namespace
+
+extern constexpr ClusterImport info = {
     "astra_sim_network", "networks of ASTRA-sim",
     "github.com/astra-sim/astra-network-analytical: common/network-parser/NetworkParser.cpp",
     recognizes, read};
 
-}  // namespace
 }  // namespace foretrace::cluster_imports::astra_sim_network_parts
-
-namespace foretrace::cluster_imports {
-extern const ClusterImport astra_sim_network;
-constinit const ClusterImport astra_sim_network = astra_sim_network_parts::info;
-}  // namespace foretrace::cluster_imports

@@ -231,14 +231,10 @@ Result<Cluster> read(const Catalogue& /*catalogue*/, const ImportedFile& file) {
   return cluster;
 }
 
-constexpr ClusterImport info = {"calculon_system", "system files of Calculon",
-                                "github.com/calculon-ai/calculon: calculon/system.py", recognizes,
-                                read};
-
 }  // namespace
-}  // namespace foretrace::cluster_imports::calculon_system_parts
 
-namespace foretrace::cluster_imports {
-extern const ClusterImport calculon_system;
-constinit const ClusterImport calculon_system = calculon_system_parts::info;
-}  // namespace foretrace::cluster_imports
+extern constexpr ClusterImport info = {"calculon_system", "system files of Calculon",
+                                       "github.com/calculon-ai/calculon: calculon/system.py",
+                                       recognizes, read};
+
+}  // namespace foretrace::cluster_imports::calculon_system_parts

@@ -153,14 +153,10 @@ Result<Cluster> read(const Catalogue& /*catalogue*/, const ImportedFile& file) {
   return cluster;
 }
 
-constexpr ClusterImport info = {
+}  // namespace
+
+extern constexpr ClusterImport info = {
     "llmcompass_system", "systems of LLMCompass",
     "github.com/PrincetonUniversity/LLMCompass: design_space_exploration/dse.py", recognizes, read};
 
-}  // namespace
 }  // namespace foretrace::cluster_imports::llmcompass_system_parts
-
-namespace foretrace::cluster_imports {
-extern const ClusterImport llmcompass_system;
-constinit const ClusterImport llmcompass_system = llmcompass_system_parts::info;
-}  // namespace foretrace::cluster_imports

@@ -5,8 +5,8 @@
 #include "tests/models/toy_run.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo batch_size;
-extern const WhatIfInfo sequence_length;
+extern const WhatIfInfo& batch_size;
+extern const WhatIfInfo& sequence_length;
 }  // namespace foretrace::what_ifs
 
 using foretrace::DurationEdit;

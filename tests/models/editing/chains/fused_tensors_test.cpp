@@ -3,9 +3,9 @@
 #include "tests/models/toy_run.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo fusion_aware_checkpointing;
-extern const WhatIfInfo kernel_fusion;
-extern const WhatIfInfo reconstructed_batch_norm;
+extern const WhatIfInfo& fusion_aware_checkpointing;
+extern const WhatIfInfo& kernel_fusion;
+extern const WhatIfInfo& reconstructed_batch_norm;
 }  // namespace foretrace::what_ifs
 
 using foretrace::Phase;

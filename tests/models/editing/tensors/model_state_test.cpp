@@ -7,10 +7,10 @@
 #include "tests/models/training_job.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo async_checkpoint;
-extern const WhatIfInfo mixed_precision;
-extern const WhatIfInfo optimizer_offload;
-extern const WhatIfInfo parallel;
+extern const WhatIfInfo& async_checkpoint;
+extern const WhatIfInfo& mixed_precision;
+extern const WhatIfInfo& optimizer_offload;
+extern const WhatIfInfo& parallel;
 }  // namespace foretrace::what_ifs
 
 using foretrace::CollectiveKind;

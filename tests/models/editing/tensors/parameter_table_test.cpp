@@ -14,18 +14,18 @@
 #include "tests/sim/graph/random_change.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo activation_checkpointing;
-extern const WhatIfInfo async_checkpoint;
-extern const WhatIfInfo code_ensemble;
-extern const WhatIfInfo eight_bit_optimizer;
-extern const WhatIfInfo gradient_accumulation;
-extern const WhatIfInfo kernel_fusion;
-extern const WhatIfInfo layer_freezing;
-extern const WhatIfInfo low_rank;
-extern const WhatIfInfo mixed_precision;
-extern const WhatIfInfo mu_two;
-extern const WhatIfInfo optimizer_offload;
-extern const WhatIfInfo parallel;
+extern const WhatIfInfo& activation_checkpointing;
+extern const WhatIfInfo& async_checkpoint;
+extern const WhatIfInfo& code_ensemble;
+extern const WhatIfInfo& eight_bit_optimizer;
+extern const WhatIfInfo& gradient_accumulation;
+extern const WhatIfInfo& kernel_fusion;
+extern const WhatIfInfo& layer_freezing;
+extern const WhatIfInfo& low_rank;
+extern const WhatIfInfo& mixed_precision;
+extern const WhatIfInfo& mu_two;
+extern const WhatIfInfo& optimizer_offload;
+extern const WhatIfInfo& parallel;
 }  // namespace foretrace::what_ifs
 
 using namespace foretrace;

@@ -1,11 +1,11 @@
 #include "tests/models/toy_run.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo code_ensemble;
-extern const WhatIfInfo fused_optimizer;
-extern const WhatIfInfo int8_matmul;
-extern const WhatIfInfo low_rank;
-extern const WhatIfInfo tt_embedding;
+extern const WhatIfInfo& code_ensemble;
+extern const WhatIfInfo& fused_optimizer;
+extern const WhatIfInfo& int8_matmul;
+extern const WhatIfInfo& low_rank;
+extern const WhatIfInfo& tt_embedding;
 }  // namespace foretrace::what_ifs
 
 using foretrace::Phase;

@@ -1,7 +1,7 @@
 #include "tests/models/toy_job.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo communication_scale;
+extern const WhatIfInfo& communication_scale;
 }
 
 using foretrace::ErrorCode;

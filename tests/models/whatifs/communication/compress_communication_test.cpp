@@ -2,7 +2,7 @@
 #include "tests/models/toy_job.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo compress_communication;
+extern const WhatIfInfo& compress_communication;
 }
 
 using foretrace::ErrorCode;

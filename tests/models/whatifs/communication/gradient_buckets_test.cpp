@@ -1,7 +1,7 @@
 #include "tests/models/training_job.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo gradient_buckets;
+extern const WhatIfInfo& gradient_buckets;
 }
 
 using foretrace::ErrorCode;

@@ -1,7 +1,7 @@
 #include "tests/models/toy_job.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo remove_straggler;
+extern const WhatIfInfo& remove_straggler;
 }
 
 using foretrace::ErrorCode;

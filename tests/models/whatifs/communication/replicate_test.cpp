@@ -2,7 +2,7 @@
 #include "tests/models/toy_parts.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo replicate;
+extern const WhatIfInfo& replicate;
 }
 
 using foretrace::ErrorCode;

@@ -2,7 +2,7 @@
 #include "tests/models/toy_run.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo attention_backend;
+extern const WhatIfInfo& attention_backend;
 }
 
 using foretrace::ErrorCode;

@@ -1,7 +1,7 @@
 #include "tests/models/toy_run.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo compiled_region;
+extern const WhatIfInfo& compiled_region;
 }
 
 using namespace foretrace;

@@ -1,7 +1,7 @@
 #include "tests/models/toy_run.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo flash_attention;
+extern const WhatIfInfo& flash_attention;
 }
 
 using foretrace::ErrorCode;

@@ -1,7 +1,7 @@
 #include "tests/models/toy_run.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo kernel_fusion;
+extern const WhatIfInfo& kernel_fusion;
 }
 
 using foretrace::ErrorCode;

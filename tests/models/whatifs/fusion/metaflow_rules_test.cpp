@@ -2,7 +2,7 @@
 #include "tests/models/toy_run.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo metaflow_rules;
+extern const WhatIfInfo& metaflow_rules;
 }
 
 using foretrace::ErrorCode;

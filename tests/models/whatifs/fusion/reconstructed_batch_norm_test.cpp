@@ -1,7 +1,7 @@
 #include "tests/models/toy_run.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo reconstructed_batch_norm;
+extern const WhatIfInfo& reconstructed_batch_norm;
 }
 
 using foretrace::ErrorCode;

@@ -1,7 +1,7 @@
 #include "tests/models/toy_run.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo whole_program_fusion;
+extern const WhatIfInfo& whole_program_fusion;
 }
 
 using foretrace::ErrorCode;

@@ -3,7 +3,7 @@
 #include "tests/models/toy_run.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo accelerator_swap;
+extern const WhatIfInfo& accelerator_swap;
 }
 
 using foretrace::ErrorCode;

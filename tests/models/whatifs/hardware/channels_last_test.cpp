@@ -1,7 +1,7 @@
 #include "tests/models/toy_run.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo channels_last;
+extern const WhatIfInfo& channels_last;
 }
 
 using foretrace::ErrorCode;

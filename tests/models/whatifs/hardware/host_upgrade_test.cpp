@@ -1,7 +1,7 @@
 #include "tests/models/text_run.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo host_upgrade;
+extern const WhatIfInfo& host_upgrade;
 }
 
 using foretrace::test::after;

@@ -1,7 +1,7 @@
 #include "tests/models/toy_run.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo kernel_table;
+extern const WhatIfInfo& kernel_table;
 }
 
 using foretrace::ErrorCode;

@@ -6,7 +6,7 @@
 #include "tests/models/toy_run.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo mig_slice;
+extern const WhatIfInfo& mig_slice;
 }
 
 using foretrace::TaskGraph;

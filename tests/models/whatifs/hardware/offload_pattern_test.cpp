@@ -5,7 +5,7 @@
 #include "tests/models/text_run.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo offload_pattern;
+extern const WhatIfInfo& offload_pattern;
 }
 
 using foretrace::ErrorCode;

@@ -1,7 +1,7 @@
 #include "tests/models/toy_run.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo pipelined_kernels;
+extern const WhatIfInfo& pipelined_kernels;
 }
 
 using foretrace::ErrorCode;

@@ -1,7 +1,7 @@
 #include "tests/models/text_run.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo power_cap;
+extern const WhatIfInfo& power_cap;
 }
 
 using foretrace::ErrorCode;

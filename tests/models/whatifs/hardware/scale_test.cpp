@@ -1,7 +1,7 @@
 #include "tests/models/toy_run.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo scale;
+extern const WhatIfInfo& scale;
 }
 
 using foretrace::ErrorCode;

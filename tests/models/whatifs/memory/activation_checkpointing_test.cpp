@@ -1,7 +1,7 @@
 #include "tests/models/toy_run.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo activation_checkpointing;
+extern const WhatIfInfo& activation_checkpointing;
 }
 
 using foretrace::ErrorCode;

@@ -1,7 +1,7 @@
 #include "tests/models/toy_run.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo gist_encoding;
+extern const WhatIfInfo& gist_encoding;
 }
 
 using foretrace::ErrorCode;

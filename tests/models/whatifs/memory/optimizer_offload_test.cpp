@@ -2,7 +2,7 @@
 #include "tests/models/training_job.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo optimizer_offload;
+extern const WhatIfInfo& optimizer_offload;
 }
 
 using foretrace::ErrorCode;

@@ -1,7 +1,7 @@
 #include "tests/models/toy_run.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo renee_classifier;
+extern const WhatIfInfo& renee_classifier;
 }
 
 using foretrace::ErrorCode;

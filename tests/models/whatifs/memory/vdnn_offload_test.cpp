@@ -1,7 +1,7 @@
 #include "tests/models/toy_run.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo vdnn_offload;
+extern const WhatIfInfo& vdnn_offload;
 }
 
 using foretrace::ErrorCode;

@@ -12,7 +12,7 @@
 #include "tests/models/toy_run.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo parallel;
+extern const WhatIfInfo& parallel;
 }
 
 using namespace foretrace;

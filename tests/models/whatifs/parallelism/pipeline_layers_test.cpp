@@ -18,7 +18,7 @@
 #include "tests/models/toy_transformer.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo parallel;
+extern const WhatIfInfo& parallel;
 }
 
 using namespace foretrace;

@@ -20,10 +20,10 @@ using foretrace::test::toy_accelerator;
 using foretrace::test::toy_transformer;
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo flash_attention;
-extern const WhatIfInfo kernel_fusion;
-extern const WhatIfInfo gist_encoding;
-extern const WhatIfInfo activation_checkpointing;
+extern const WhatIfInfo& flash_attention;
+extern const WhatIfInfo& kernel_fusion;
+extern const WhatIfInfo& gist_encoding;
+extern const WhatIfInfo& activation_checkpointing;
 }  // namespace foretrace::what_ifs
 
 namespace {

@@ -13,12 +13,12 @@
 #include "tests/models/toy_transformer.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo parallel;
-extern const WhatIfInfo activation_checkpointing;
-extern const WhatIfInfo gradient_accumulation;
-extern const WhatIfInfo flash_attention;
-extern const WhatIfInfo kernel_fusion;
-extern const WhatIfInfo gist_encoding;
+extern const WhatIfInfo& parallel;
+extern const WhatIfInfo& activation_checkpointing;
+extern const WhatIfInfo& gradient_accumulation;
+extern const WhatIfInfo& flash_attention;
+extern const WhatIfInfo& kernel_fusion;
+extern const WhatIfInfo& gist_encoding;
 }  // namespace foretrace::what_ifs
 
 using namespace foretrace;

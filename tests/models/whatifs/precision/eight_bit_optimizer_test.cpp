@@ -1,7 +1,7 @@
 #include "tests/models/toy_run.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo eight_bit_optimizer;
+extern const WhatIfInfo& eight_bit_optimizer;
 }
 
 using foretrace::ErrorCode;

@@ -1,7 +1,7 @@
 #include "tests/models/toy_run.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo int8_matmul;
+extern const WhatIfInfo& int8_matmul;
 }
 
 using foretrace::ErrorCode;

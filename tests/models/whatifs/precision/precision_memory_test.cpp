@@ -3,7 +3,7 @@
 #include "tests/models/toy_run.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo mixed_precision;
+extern const WhatIfInfo& mixed_precision;
 }
 
 using foretrace::Phase;

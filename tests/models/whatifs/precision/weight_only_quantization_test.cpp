@@ -1,7 +1,7 @@
 #include "tests/models/toy_run.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo weight_only_quantization;
+extern const WhatIfInfo& weight_only_quantization;
 }
 
 using foretrace::ErrorCode;

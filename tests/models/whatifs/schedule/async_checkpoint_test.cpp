@@ -5,7 +5,7 @@
 #include "tests/models/training_job.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo async_checkpoint;
+extern const WhatIfInfo& async_checkpoint;
 }
 
 using foretrace::ErrorCode;

@@ -2,7 +2,7 @@
 #include "tests/models/toy_run.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo batch_size;
+extern const WhatIfInfo& batch_size;
 }
 
 using foretrace::ErrorCode;

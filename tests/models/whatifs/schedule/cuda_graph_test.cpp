@@ -1,7 +1,7 @@
 #include "tests/models/toy_run.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo cuda_graph;
+extern const WhatIfInfo& cuda_graph;
 }
 
 using foretrace::ErrorCode;

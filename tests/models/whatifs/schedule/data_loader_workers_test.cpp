@@ -3,7 +3,7 @@
 #include "tests/models/toy_run.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo data_loader_workers;
+extern const WhatIfInfo& data_loader_workers;
 }
 
 using foretrace::Bound;

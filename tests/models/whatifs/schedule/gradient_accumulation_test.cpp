@@ -6,7 +6,7 @@
 #include "tests/models/training_job.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo gradient_accumulation;
+extern const WhatIfInfo& gradient_accumulation;
 }
 
 using foretrace::ErrorCode;

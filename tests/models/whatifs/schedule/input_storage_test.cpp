@@ -9,7 +9,7 @@
 #include "tests/models/toy_run.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo input_storage;
+extern const WhatIfInfo& input_storage;
 }
 
 using foretrace::ErrorCode;

@@ -1,7 +1,7 @@
 #include "tests/models/toy_run.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo layer_freezing;
+extern const WhatIfInfo& layer_freezing;
 }
 
 using foretrace::ErrorCode;

@@ -4,7 +4,7 @@
 #include "tests/models/toy_run.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo mu_two;
+extern const WhatIfInfo& mu_two;
 }
 
 using foretrace::ErrorCode;

@@ -1,7 +1,7 @@
 #include "tests/models/toy_run.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo pinned_copies;
+extern const WhatIfInfo& pinned_copies;
 }
 
 using foretrace::ErrorCode;

@@ -1,7 +1,7 @@
 #include "tests/models/toy_run.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo remove_input_stalls;
+extern const WhatIfInfo& remove_input_stalls;
 }
 
 using foretrace::ErrorCode;

@@ -1,7 +1,7 @@
 #include "tests/models/toy_run.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo remove_synchronization;
+extern const WhatIfInfo& remove_synchronization;
 }
 
 using foretrace::ErrorCode;

@@ -1,7 +1,7 @@
 #include "tests/models/toy_run.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo sequence_length;
+extern const WhatIfInfo& sequence_length;
 }
 
 using foretrace::ErrorCode;

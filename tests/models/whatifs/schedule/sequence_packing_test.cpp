@@ -1,7 +1,7 @@
 #include "tests/models/toy_run.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo sequence_packing;
+extern const WhatIfInfo& sequence_packing;
 }
 
 using foretrace::ErrorCode;

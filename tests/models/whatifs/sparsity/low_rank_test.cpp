@@ -7,7 +7,7 @@
 #include "tests/sim/graph/random_change.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo low_rank;
+extern const WhatIfInfo& low_rank;
 }
 
 using foretrace::ErrorCode;

@@ -1,7 +1,7 @@
 #include "tests/models/toy_run.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo sparse_convolution;
+extern const WhatIfInfo& sparse_convolution;
 }
 
 using foretrace::ErrorCode;

@@ -1,7 +1,7 @@
 #include "tests/models/toy_run.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo tt_embedding;
+extern const WhatIfInfo& tt_embedding;
 }
 
 using foretrace::ErrorCode;

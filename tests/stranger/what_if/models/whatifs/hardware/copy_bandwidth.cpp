@@ -36,7 +36,9 @@ constexpr std::array<std::string_view, 1> assumptions = {"The factor holds for e
 constexpr std::array<std::string_view, 1> ignores = {"latencies of small copies"};
 constexpr std::array params = {factor_param};
 
-constexpr WhatIfInfo info = {
+}  // namespace
+
+extern constexpr WhatIfInfo info = {
     .name = "copy_bandwidth",
     .summary = "Multiply the time of copies between host and device by a factor.",
     .paper =
@@ -51,10 +53,4 @@ constexpr WhatIfInfo info = {
     .apply = apply,
     .stage = ApplyStage::device};
 
-}  // namespace
 }  // namespace foretrace::copy_bandwidth_parts
-
-namespace foretrace::what_ifs {
-extern const WhatIfInfo copy_bandwidth;
-constinit const WhatIfInfo copy_bandwidth = copy_bandwidth_parts::info;
-}  // namespace foretrace::what_ifs

@@ -1,7 +1,7 @@
 #include "tests/models/toy_run.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo copy_bandwidth;
+extern const WhatIfInfo& copy_bandwidth;
 }
 
 using foretrace::ErrorCode;
