@@ -22,8 +22,8 @@ std::size_t bytes_of(const std::vector<RankProgram::Block>& blocks) {
 
 const RankProgram& PlanEstimates::blocks_of(const Job& job) {
   Job of_blocks = job_of_blocks(job);
-  const double share = clock_share(job);
-  if (last_ != nullptr && share == last_share_ && of_blocks == last_job_) return *last_;
+  const StageWaits waits = stage_waits(job);
+  if (last_ != nullptr && waits == last_waits_ && of_blocks == last_job_) return *last_;
   if (bytes_known_ >= most_kept_bytes) {
     known_.clear();
     bytes_known_ = 0;
@@ -36,13 +36,13 @@ const RankProgram& PlanEstimates::blocks_of(const Job& job) {
                     known.lowered.actions->capacity() * sizeof(Action) +
                     known.lowered.order.capacity() * sizeof(BlockRun);
   }
-  const auto [found, is_new_share] = known.by_share.try_emplace(share);
-  if (is_new_share) {
+  const auto [found, are_new] = known.by_waits.try_emplace(waits);
+  if (are_new) {
     found->second = timed(job, known.lowered, settled_scale(job, known.lowered));
     bytes_known_ += sizeof(*found) + bytes_of(*found->second.blocks);
   }
   last_job_ = std::move(of_blocks);
-  last_share_ = share;
+  last_waits_ = waits;
   last_ = &found->second;
   return *last_;
 }

@@ -18,7 +18,7 @@ class PlanEstimates {
  private:
   struct Known {
     RankProgram lowered;
-    std::map<double, RankProgram> by_share;  ///< with times, by clock_share()
+    std::map<StageWaits, RankProgram> by_waits;  ///< with times
   };
   [[nodiscard]] const RankProgram& blocks_of(const Job& job);
 
@@ -26,7 +26,7 @@ class PlanEstimates {
   std::size_t bytes_known_ = 0;  ///< about what known_ holds
   // Neighbours in a space often share them.
   Job last_job_;
-  double last_share_ = 0;
+  StageWaits last_waits_;
   const RankProgram* last_ = nullptr;
 };
 

@@ -46,8 +46,8 @@ Result<Scenario> fastest_choice(const Scenario& scenario, const OpenChoices& ope
           last = complete.error();
           continue;
         }
-        // Pieces of a model are equal.
-        if (chunks > 1 &&
+        // Who chooses pieces of a model cuts it into equal ones.
+        if (!open.chunks.empty() && chunks > 1 &&
             complete->job.model->layers % (chunks * complete->job.plan.pipeline) != 0) {
           continue;
         }

@@ -127,6 +127,19 @@ Status check_machine(const Job& job) {
   return ok_status();
 }
 
+// The first chunk of a stage may hold the embedding alone, the last one the head: frameworks count
+// them as layers (account_for_embedding_in_pipeline_split of Megatron-Core).
+Status check_positions(const Job& job) {
+  const std::uint64_t positions = std::uint64_t{job.plan.pipeline} * job.chunks;
+  const std::uint32_t layers = job.model->layers;
+  if (positions <= layers) return ok_status();
+  const bool may_be_empty = job.chunks > 1 && job.model->layered == nullptr;
+  if (may_be_empty && positions <= layers + 2ULL) return ok_status();
+  return refuse("/parallelism/pipeline",
+                "got {} stages x {} chunks, expected at most the {} layers", job.plan.pipeline,
+                job.chunks, layers);
+}
+
 // Between its two backward passes a micro-batch would need all that was computed again.
 Status check_recompute(const Job& job, Recompute recompute, const std::string& where) {
   if (!job.schedule->splits_backward || recompute != Recompute::full) return ok_status();
@@ -209,12 +222,7 @@ Status check_job(const Job& job) {
   }
   FORETRACE_TRY(check_length(job));
   FORETRACE_TRY(check_batch(job));
-  const std::uint64_t positions = std::uint64_t{job.plan.pipeline} * job.chunks;
-  if (positions > job.model->layers) {
-    return refuse("/parallelism/pipeline",
-                  "got {} stages x {} chunks, expected at most the {} layers", job.plan.pipeline,
-                  job.chunks, job.model->layers);
-  }
+  FORETRACE_TRY(check_positions(job));
   FORETRACE_TRY(check_stages(job));
   FORETRACE_TRY(check_recompute(job, job.recompute, ""));
   FORETRACE_TRY(check_shape(*job.schedule, job.shape()).with_context("/schedule"));

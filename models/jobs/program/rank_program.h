@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <compare>
 #include <cstdint>
 #include <memory>
 #include <span>
@@ -171,11 +172,16 @@ struct RankProgram {
 /// their blocks. It leaves out, and does not list what stays: a new member of jobs is part of it.
 [[nodiscard]] Job job_of_blocks(Job job);
 /// What turns times of lower_blocks() into those at the clock that the job settles at. Of jobs with
-/// the same blocks it depends on clock_share() alone.
+/// the same blocks it depends on stage_waits() alone.
 [[nodiscard]] SourceScale settled_scale(const Job& job, const RankProgram& lowered);
-/// Share of a stage's own work that it waits for others, at both ends of a step; 0 where the
-/// clock does not follow the load.
-[[nodiscard]] double clock_share(const Job& job);
+/// How long a stage waits for others, at both ends of a step.
+struct StageWaits {
+  double share = 0;     ///< of its own work; 0 where the clock does not follow the load
+  double of_model = 0;  ///< of what one micro-batch takes through all stages, in one piece
+  // NOLINTNEXTLINE(modernize-use-nullptr): no pointer is written here
+  friend auto operator<=>(const StageWaits&, const StageWaits&) = default;
+};
+[[nodiscard]] StageWaits stage_waits(const Job& job);
 /// With the times of its blocks' passes; actions stay as they are.
 [[nodiscard]] RankProgram timed(const Job& job, RankProgram program, const SourceScale& scale);
 /// With its step. `program` has its times at `scale`, and is of this job, or of one that differs in

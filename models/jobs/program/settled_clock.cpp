@@ -1,4 +1,6 @@
 // The clock that products of a job settle at.
+#include <algorithm>
+
 #include "models/hardware/costs/rates.h"
 #include "models/hardware/power/power_clock.h"
 #include "models/jobs/program/rank_program.h"
@@ -21,15 +23,23 @@ double clock_factor(const SustainedClock& clock, double now, CostSource source) 
   return (source == CostSource::product ? clock.typical : clock.high) / now;
 }
 
-// Share of a stage's own work that it waits for others, at both ends of a step.
-double waiting_share(const Job& job) {
-  return static_cast<double>(job.plan.pipeline - 1) /
-         (static_cast<double>(job.micro_batches()) * job.chunks);
+// The limit of a board holds for its mean power over about so long. Assumed, between the 25 ms and
+// the 1 s over which an A100 and an H100 report it (Yang et al., Part-time power measurements, SC
+// 2024).
+constexpr double power_window_ns = 100e6;
+
+// A stage waits for others at both ends of a step, in one piece: what is longer than the window
+// lets the clock rise no more.
+double waiting_ns(const StageWaits& waits, double model_ns) {
+  const double piece = waits.of_model * model_ns;
+  if (!(piece > 0)) return 0;
+  return waits.share * model_ns * std::min(1.0, power_window_ns / piece);
 }
 
 // Products run at the clock of their duty in layers; rates of attention were measured at the high
 // one.
 double settled_clock(const Job& job, const RankProgram& program) {
+  const StageWaits waits = stage_waits(job);
   const SustainedClock& clock = job.cluster->accelerator.sustained_clock;
   double now = clock.typical;
   // The duty depends on the clock and the clock on the duty, each weakly.
@@ -45,8 +55,7 @@ double settled_clock(const Job& job, const RankProgram& program) {
                  program.attention_intensity, duty);
       }
     }
-    // Stages wait for each other at both ends of a step.
-    duty.idle += waiting_share(job) * (duty.products + duty.memory + duty.waiting + duty.idle);
+    duty.idle += waiting_ns(waits, duty.products + duty.memory + duty.waiting + duty.idle);
     now = clock_at_duty(clock, duty);
   }
   return now;
@@ -59,7 +68,12 @@ bool has_free_clock(const Job& job) {
 
 }  // namespace
 
-double clock_share(const Job& job) { return has_free_clock(job) ? waiting_share(job) : 0; }
+StageWaits stage_waits(const Job& job) {
+  if (!has_free_clock(job)) return {};
+  const double others = job.plan.pipeline - 1;
+  return {others / (static_cast<double>(job.micro_batches()) * job.chunks),
+          others / (static_cast<double>(job.plan.pipeline) * job.chunks)};
+}
 
 SourceScale settled_scale(const Job& job, const RankProgram& lowered) {
   SourceScale scale = no_scale();
