@@ -81,6 +81,7 @@ set(table
   "models/editing/transfers          | sim/core sim/graph sim/edit"
   "models/editing/tensors            | sim/core sim/graph sim/edit models/hardware/kernels models/hardware/costs models/editing/kernels models/editing/transfers"
   "models/editing/chains             | sim/core sim/graph sim/edit models/hardware/kernels models/hardware/catalogue models/editing/kernels models/editing/tensors"
+  "models/jobs/recordings            | sim/core sim/graph models/editing/kernels models/editing/tensors"
   "models/editing/batches            | sim/core sim/graph sim/edit sim/engine/pull models/editing/kernels models/editing/transfers models/editing/tensors"
   "models/policies/eviction          | sim/core sim/graph sim/engine/event models/hardware/catalogue models/hardware/costs models/editing/kernels models/editing/tensors"
   "models/policies                   | models/editing/copies models/policies/eviction"
@@ -93,7 +94,7 @@ set(table
   "models/whatifs/sparsity           | sim/core sim/edit models/editing/kernels models/editing/transfers models/editing/tensors models/whatifs"
   "models/whatifs/hardware           | sim/core sim/graph sim/edit models/hardware/execution models/hardware/catalogue models/hardware/costs models/editing models/editing/kernels models/whatifs"
   "models/whatifs/communication      | sim/core sim/graph sim/edit models/hardware/collectives models/editing/kernels models/editing/transfers models/editing/tensors models/whatifs"
-  "models/whatifs/parallelism        | sim/core sim/graph sim/edit models/hardware/networks models/hardware/collectives models/jobs/schedules models/jobs/scenario models/editing models/editing/kernels models/editing/transfers models/editing/tensors models/editing/chains models/whatifs"
+  "models/whatifs/parallelism        | sim/core sim/graph sim/edit models/hardware/networks models/hardware/collectives models/jobs/schedules models/jobs/scenario models/jobs/recordings models/editing models/editing/kernels models/editing/transfers models/editing/tensors models/editing/chains models/whatifs"
 
   "apps/public                       | sim/core models/whatifs"
   "apps/session/memory               | sim/core sim/graph sim/result sim/engine/memory trace/assemble models/hardware/catalogue models/hardware/memories"

@@ -16,11 +16,11 @@
 #include <fmt/format.h>
 
 #include "models/editing/kernels/loading_time.h"
+#include "models/jobs/recordings/recorded_layers.h"
 #include "models/jobs/schedules/execution.h"
 #include "models/jobs/schedules/schedule.h"
 #include "models/whatifs/parallelism/network_calls.h"
 #include "models/whatifs/parallelism/rank_share.h"
-#include "models/whatifs/parallelism/recorded_layers.h"
 #include "models/whatifs/parallelism/stage_cut.h"
 #include "models/whatifs/parallelism/stage_emitter.h"
 #include "models/whatifs/parallelism/tensor_parallel.h"

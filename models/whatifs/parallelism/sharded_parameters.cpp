@@ -16,8 +16,8 @@
 #include <fmt/format.h>
 
 #include "models/editing/tensors/gradients.h"
+#include "models/jobs/recordings/recorded_layers.h"
 #include "models/whatifs/parallelism/network_calls.h"
-#include "models/whatifs/parallelism/recorded_layers.h"
 #include "sim/graph/links.h"
 
 namespace foretrace::editing {

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "models/editing/kernels/kernel_editor.h"
-#include "models/whatifs/parallelism/recorded_layers.h"
+#include "models/jobs/recordings/recorded_layers.h"
 #include "sim/core/result.h"
 
 namespace foretrace::editing {

@@ -6,6 +6,7 @@
 #include "sim/graph/commit/assemble.h"
 #include "sim/graph/commit/commit_parts.h"
 #include "sim/graph/commit/draft.h"
+#include "sim/graph/renumber.h"
 
 namespace foretrace::committing {
 

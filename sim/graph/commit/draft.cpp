@@ -7,6 +7,8 @@
 
 #include <fmt/format.h>
 
+#include "sim/graph/renumber.h"
+
 namespace foretrace::committing {
 
 namespace {
@@ -147,37 +149,6 @@ void permute(std::vector<T>& values, const std::vector<TaskId>& new_id) {
   values.swap(moved);
 }
 
-void renumber_point(Point& point, const std::vector<TaskId>& new_id) {
-  if (point == no_point) return;
-  const TaskId task = new_id[index(task_of(point))];
-  point = is_end(point) ? end_of(task) : start_of(task);
-}
-
-void renumber_context(GraphContext& context, const std::vector<TaskId>& new_id) {
-  const auto renumber_task = [&new_id](TaskId& task) {
-    if (index(task) < new_id.size()) task = new_id[index(task)];
-  };
-  for (Wait& wait : context.waits) {
-    renumber_task(wait.task);
-    renumber_task(wait.at);
-    renumber_point(wait.late_after, new_id);
-  }
-  for (Step& step : context.steps) {
-    renumber_task(step.begin);
-    renumber_task(step.end);
-  }
-  for (SegmentPart& part : context.segment_parts) renumber_task(part.task);
-  for (Tensor& tensor : context.tensors) {
-    renumber_task(tensor.allocated_in);
-    renumber_task(tensor.freed_in);
-  }
-  for (Demand& demand : context.demands) renumber_task(demand.task);
-  for (TaskPriority& priority : context.priorities) renumber_task(priority.task);
-  for (Stall& stall : context.stalls) renumber_task(stall.task);
-  renumber_uses(context.parameters,
-                [&](const ParameterUse& use) { return new_id[index(use.task)]; });
-}
-
 }  // namespace
 
 std::string describe(const GraphContext& context, const TaskColumns& columns, TaskId task) {
@@ -250,14 +221,14 @@ void renumber(Draft& draft, const std::vector<TaskId>& new_id) {
   permute(draft.slots.kinds, new_id);
   permute(draft.slots.lag_ns, new_id);
   for (auto& sources : draft.slots.sources) {
-    for (Point& source : sources) renumber_point(source, new_id);
+    for (Point& source : sources) foretrace::renumber(source, new_id);
   }
   for (Dependency& d : draft.dependencies) {
     d.task = new_id[index(d.task)];
-    renumber_point(d.source, new_id);
-    renumber_point(d.late_after, new_id);
+    foretrace::renumber(d.source, new_id);
+    foretrace::renumber(d.late_after, new_id);
   }
-  renumber_context(draft.context, new_id);
+  foretrace::renumber(draft.context, new_id);
 }
 
 }  // namespace foretrace::committing

@@ -106,14 +106,4 @@ struct QueueLimit {
 /// False if a stream takes launches from two host lanes that no dependency puts into an order.
 [[nodiscard]] bool launch_order_is_fixed(const Draft& draft, const std::vector<TaskId>& launch_of);
 
-/// The table with these ids of its tasks; uses by tasks that have none go. Null stays null.
-template <typename NewId>
-void renumber_uses(std::shared_ptr<const ParameterTable>& parameters, const NewId& new_id) {
-  if (parameters == nullptr || parameters->uses.empty()) return;
-  ParameterTable table = *parameters;
-  for (ParameterUse& use : table.uses) use.task = new_id(use);
-  std::erase_if(table.uses, [](const ParameterUse& use) { return use.task == none<TaskId>; });
-  parameters = std::make_shared<const ParameterTable>(std::move(table));
-}
-
 }  // namespace foretrace::committing

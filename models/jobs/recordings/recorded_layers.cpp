@@ -2,7 +2,7 @@
 // again, or else at the products that have weights: what is fused, encoded or computed otherwise
 // between these moves no cut. The backward
 // pass is cut where kernels name the modules, or where it has spent the same share of its time.
-#include "models/whatifs/parallelism/recorded_layers.h"
+#include "models/jobs/recordings/recorded_layers.h"
 
 #include <algorithm>
 #include <map>

@@ -1,4 +1,4 @@
-#include "models/whatifs/parallelism/recorded_layers.h"
+#include "models/jobs/recordings/recorded_layers.h"
 
 #include <algorithm>
 #include <string>

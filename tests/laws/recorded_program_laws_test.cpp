@@ -1,0 +1,150 @@
+// A run read into a program and emitted again: the same tasks at the same times, the same memory,
+// and read again the same program.
+#include <algorithm>
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "apps/session/recording/load.h"
+#include "models/jobs/recordings/recorded_program.h"
+#include "sim/engine/memory/memory_tracker.h"
+#include "sim/engine/pull/pull.h"
+#include "sim/graph/links.h"
+#include "tests/configs.h"
+#include "tests/laws/training_run.h"
+#include "tests/sim/graph/random_change.h"
+
+using namespace foretrace;
+
+namespace {
+
+RecordedProgram program_of(const TaskGraph& graph) {
+  return read_program(editing::KernelEditor({graph, nullptr, no_catalogue()}));
+}
+
+void check_tasks(const TaskGraph& graph, const TaskGraph& again) {
+  CHECK(again.columns().lane == graph.columns().lane);
+  CHECK(again.columns().work == graph.columns().work);
+  CHECK(again.columns().kind == graph.columns().kind);
+  CHECK(again.columns().phase == graph.columns().phase);
+  CHECK(again.columns().layer == graph.columns().layer);
+  CHECK(again.columns().step == graph.columns().step);
+  CHECK(again.columns().provenance == graph.columns().provenance);
+  CHECK(again.topology().dependency_count() == graph.topology().dependency_count());
+  CHECK(again.topology().launch_order_fixed == graph.topology().launch_order_fixed);
+}
+
+void check_memory(const TaskGraph& graph, const Timeline& timeline, const TaskGraph& again,
+                  const Timeline& after) {
+  const auto before = track_memory(graph, timeline);
+  const auto curves = track_memory(again, after);
+  REQUIRE(curves.size() == before.size());
+  for (std::size_t i = 0; i < curves.size(); ++i) {
+    CHECK(curves[i].peak_bytes == before[i].peak_bytes);
+    CHECK(curves[i].end_bytes == before[i].end_bytes);
+    CHECK(std::equal(curves[i].points.begin(), curves[i].points.end(), before[i].points.begin(),
+                     before[i].points.end(), [](const MemoryPoint& a, const MemoryPoint& b) {
+                       return a.time_ns == b.time_ns && a.live_bytes == b.live_bytes &&
+                              a.task == b.task && a.tensor == b.tensor;
+                     }));
+  }
+}
+
+void check_program(const TaskGraph& graph) {
+  const RecordedProgram program = program_of(graph);
+  CHECK(program.size() == graph.size());
+  const auto again = graph_of(program);
+  REQUIRE_MESSAGE(again.ok(), again.error().message);
+  REQUIRE(again->size() == graph.size());
+  check_tasks(graph, *again);
+  const Timeline timeline = simulate(graph);
+  const Timeline after = simulate(*again);
+  CHECK(after.points == timeline.points);
+  check_memory(graph, timeline, *again, after);
+  const RecordedProgram second = program_of(*again);
+  CHECK(second.blocks == program.blocks);
+  CHECK(second.visits == program.visits);
+  CHECK(second.turns == program.turns);
+  CHECK(second.duration_ns == program.duration_ns);
+  CHECK(second.segment_ns == program.segment_ns);
+  CHECK(second.lag_ns == program.lag_ns);
+  CHECK(second.boundary.size() == program.boundary.size());
+}
+
+/// False: the file is no recording, or not of tasks.
+bool check_file(const std::string& file) {
+  CAPTURE(file);
+  const auto recording = load(file, {.catalogue = test::shipped()});
+  if (!recording.ok()) return false;
+  check_program(recording->graph());
+  return true;
+}
+
+std::size_t check_folder(const std::string& folder, std::uintmax_t most_bytes) {
+  std::size_t found = 0;
+  std::vector<std::string> files;
+  for (const auto& entry : std::filesystem::recursive_directory_iterator(folder)) {
+    const std::string name = entry.path().string();
+    const bool is_trace = name.ends_with(".ftr.gz") || name.ends_with(".json.gz") ||
+                          name.ends_with(".json") || name.ends_with(".sqlite");
+    if (is_trace && entry.file_size() <= most_bytes) files.push_back(name);
+  }
+  std::sort(files.begin(), files.end());
+  for (const std::string& file : files) found += check_file(file) ? 1 : 0;
+  return found;
+}
+
+}  // namespace
+
+TEST_CASE("law: a random run read as a program and emitted again is the same run") {
+  for (std::uint64_t seed = 0; seed < 60; ++seed) {
+    CAPTURE(seed);
+    test::Choices choices(seed);
+    const auto graph = test::TrainingRun(choices).build();
+    REQUIRE(graph.ok());
+    check_program(*graph);
+  }
+}
+
+TEST_CASE("law: a random graph of several ranks, threads and streams is a program, too") {
+  for (std::uint64_t seed = 0; seed < 200; ++seed) {
+    CAPTURE(seed);
+    test::Choices choices(seed);
+    check_program(test::RandomGraph(choices, {}).build());
+  }
+}
+
+TEST_CASE("law: recordings read as programs and emitted again are the same runs") {
+  CHECK(check_folder(FORETRACE_SOURCE_DIR "/examples/traces", 4U << 20U) > 30);
+}
+
+TEST_CASE("law: real traces read as programs and emitted again are the same runs") {
+  if (!std::filesystem::exists(FORETRACE_SHARED_DIR "/traces")) {
+    MESSAGE("skipped: no real traces");
+    return;
+  }
+  CHECK(check_folder(FORETRACE_SHARED_DIR "/traces", 2U << 20U) > 10);
+}
+
+TEST_CASE("equal layers of a recorded transformer are one block") {
+  const auto recording =
+      load(FORETRACE_SOURCE_DIR "/examples/traces/h100_host/bert-large.baseline.ftr.gz",
+           {.catalogue = test::shipped()});
+  REQUIRE(recording.ok());
+  const RecordedProgram program = program_of(recording->graph());
+  std::vector<std::uint32_t> blocks;
+  std::size_t visits = 0;
+  for (const RecordedVisit& visit : program.visits) {
+    if (visit.part.role != PartRole::forward) continue;
+    ++visits;
+    blocks.push_back(visit.block);
+  }
+  std::sort(blocks.begin(), blocks.end());
+  blocks.erase(std::unique(blocks.begin(), blocks.end()), blocks.end());
+  CAPTURE(visits);
+  CHECK(visits >= 24);
+  CHECK(4 * blocks.size() < visits);
+}
