@@ -113,15 +113,18 @@ Result<Question> question_of(const Options& options) {
 }
 
 report::Page page_of(const Question& question) {
-  report::Table table{.key = "collectives",
-                      .columns = {{"kind", "collective"},
-                                  {"bytes", "bytes"},
-                                  {"time_ns", "time"},
-                                  {"shortest_ns", "from"},
-                                  {"longest_ns", "to"},
-                                  {"algorithm_bandwidth", "algorithm"},
-                                  {"bus_bandwidth", "bus"},
-                                  {"basis", "based on"}}};
+  report::Table table{
+      .key = "collectives",
+      .columns = {
+          {"kind", "collective"},
+          {"bytes", "bytes"},
+          {"time_ns", "time"},
+          {"shortest_ns", "from"},
+          {"longest_ns", "to"},
+          {"algorithm_bandwidth", "algorithm"},
+          {"bus_bandwidth", "bus"},
+          {"basis", "based on"},
+          {.key = "range_basis", .title = "range based on", .narrow = report::Narrow::left_out}}};
   for (const CollectiveKind kind : question.kinds) {
     for (const double bytes : question.sizes) {
       const CollectiveCall call{kind, bytes, question.group};
@@ -130,7 +133,8 @@ report::Page page_of(const Question& question) {
       table.add({Value::words(to_string(kind)), Value::bytes(to_whole(bytes)),
                  Value::time(to_whole(found.time.ns)), Value::time(to_whole(found.shortest_ns)),
                  Value::time(to_whole(found.longest_ns)), Value::bandwidth(bytes * per_second),
-                 Value::bandwidth(sent_bytes(call) * per_second), Value::words(found.time.basis)});
+                 Value::bandwidth(sent_bytes(call) * per_second), Value::words(found.time.basis),
+                 Value::words(found.basis)});
     }
   }
   report::Section section{.key = "collectives"};
@@ -143,7 +147,9 @@ report::Page page_of(const Question& question) {
   section.datum("ranks", Value::count(question.group.ranks));
   section.datum("nodes", Value::count(question.group.nodes));
   section.tables.push_back(std::move(table));
-  return {.sections = {std::move(section)}, .main_table = "collectives"};
+  return {.schema = "foretrace.collectives/1",
+          .sections = {std::move(section)},
+          .main_table = "collectives"};
 }
 
 int run(const Options& options) {

@@ -53,6 +53,7 @@ Result<Catalogue> Catalogue::read(std::string directory) {
   const std::string& in = made.directory_;
   FORETRACE_TRY(auto costs, read_cost_files(in));
   FORETRACE_TRY(auto profiles, read_profiles(in));
+  FORETRACE_TRY(made.evidence_, read_evidence(in));
   for (const std::string& name : config_names(in, "accelerators")) {
     FORETRACE_TRY(auto accelerator, read_accelerator(config_file(in, "accelerators", name)));
     accelerator.fits = fits_of(costs, name);

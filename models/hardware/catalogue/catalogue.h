@@ -13,6 +13,7 @@
 
 #include "models/hardware/catalogue/accelerator.h"
 #include "models/hardware/catalogue/config_files.h"
+#include "models/hardware/catalogue/evidence.h"
 #include "sim/core/config.h"
 #include "sim/core/result.h"
 
@@ -25,11 +26,13 @@ class Catalogue {
   /// Knows nothing: no device is recognized, no name is found.
   Catalogue() = default;
   /// Reads accelerators, the constants fitted for them, what libraries take of their memory,
-  /// clusters and kernel tables. A file with a mistake is an error that names it.
+  /// clusters, kernel tables and evidence. A file with a mistake is an error that names it.
   [[nodiscard]] static Result<Catalogue> read(std::string directory);
 
   /// The folder it was read from; models and frameworks are found in it by name.
   [[nodiscard]] const std::string& directory() const { return directory_; }
+  /// How far predictions were off; null: nothing is known.
+  [[nodiscard]] const std::shared_ptr<const Evidence>& evidence() const { return evidence_; }
   /// Sorted by name.
   [[nodiscard]] std::span<const Accelerator> accelerators() const { return accelerators_; }
   [[nodiscard]] std::vector<std::string> accelerator_names() const;
@@ -49,6 +52,7 @@ class Catalogue {
 
  private:
   std::string directory_;
+  std::shared_ptr<const Evidence> evidence_;
   std::vector<Accelerator> accelerators_;
   std::map<std::string, Accelerator, std::less<>> accelerator_files_;          // by path
   std::map<std::pair<std::string, std::string>, ConfigValue> documents_;       // by folder and name

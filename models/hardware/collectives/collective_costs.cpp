@@ -180,14 +180,30 @@ CollectiveTime collective_time(const Cluster& cluster, const CollectiveCall& cal
 }
 
 CollectiveRange collective_range(const Cluster& cluster, const CollectiveCall& call) {
-  constexpr double shortest = 0.87;
-  constexpr double longest = 1.15;
-  CollectiveRange range{.time = collective_time(cluster, call)};
-  range.shortest_ns =
-      std::min(shortest * range.time.ns, collective_time(cluster, call, Bound::optimistic).ns);
-  range.longest_ns =
-      std::max(longest * range.time.ns, collective_time(cluster, call, Bound::pessimistic).ns);
+  CollectiveRange range{.time = collective_time(cluster, call), .basis = {}};
+  const double ns = range.time.ns;
+  range.shortest_ns = std::min(ns, collective_time(cluster, call, Bound::optimistic).ns);
+  range.longest_ns = std::max(ns, collective_time(cluster, call, Bound::pessimistic).ns);
+  range.basis = "efficiency of the network in the machine's file";
+  if (cluster.evidence == nullptr) return range;
+  const MeasuredKind size = measured_kind(call.bytes, range.time.is_curve);
+  const EvidenceRange evidence = evidence_range(
+      cluster.evidence->of(size), {cluster.name, to_string(call.kind), call.group.ranks});
+  const double low = ns * evidence.factor.low;
+  const double high = ns * evidence.factor.high;
+  range.shortest_ns = evidence.is_new ? std::min(range.shortest_ns, low) : low;
+  range.longest_ns = evidence.is_new ? std::max(range.longest_ns, high) : high;
+  range.basis = evidence.basis;
   return range;
+}
+
+Ranged collective_spread(const Cluster& cluster, std::uint32_t nodes) {
+  constexpr double bytes = 64.0 * 1024 * 1024;
+  const std::uint32_t per_node = std::max(nodes > 1 ? 1U : 2U, cluster.node_accelerators);
+  const CollectiveRange range = collective_range(
+      cluster, {CollectiveKind::all_reduce, bytes, place_alone(cluster, nodes, per_node)});
+  if (!(range.time.ns > 0)) return {1, 1, 1};
+  return {1, range.shortest_ns / range.time.ns, range.longest_ns / range.time.ns};
 }
 
 }  // namespace foretrace

@@ -2,11 +2,13 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <string_view>
 
 #include "models/hardware/networks/cluster.h"
 #include "models/hardware/networks/placement.h"
 #include "sim/core/params.h"
+#include "sim/core/ranged.h"
 #include "sim/graph/task.h"
 
 namespace foretrace {
@@ -23,6 +25,7 @@ struct CollectiveTime {
   double ns = 0;
   Provenance provenance = Provenance::assumed;
   std::string_view basis = {};  ///< "measured curve", "ring"; lives as long as the program
+  bool is_curve = false;        ///< between sizes of a curve that was measured of this group
 };
 
 /// Bytes that one rank sends.
@@ -37,10 +40,15 @@ struct CollectiveRange {
   CollectiveTime time;
   double shortest_ns = 0;
   double longest_ns = 0;
+  std::string basis;  ///< of the range, in words
 };
-/// The time and how far it may be off: by 15 % of a measured curve, as nine of ten rows that were
-/// held back of curves are, or by what the network's efficiency is uncertain.
+/// The time and how far it may be off: what the evidence says of this collective on this machine,
+/// of machines without a catalogue what the network's efficiency is uncertain.
 [[nodiscard]] CollectiveRange collective_range(const Cluster& cluster, const CollectiveCall& call);
+
+/// How far off collectives of a job are, taken together, as factors: as a sum of 64 MiB over all
+/// accelerators of so many nodes is.
+[[nodiscard]] Ranged collective_spread(const Cluster& cluster, std::uint32_t nodes);
 
 /// What one rank of an all-to-all reaches.
 struct AllToAllRates {

@@ -53,7 +53,7 @@ std::optional<CollectiveTime> measured_time(const Cluster& cluster, const Collec
   const MeasuredCurve* curve = find_curve(cluster, call);
   if (curve == nullptr) return std::nullopt;
   const double ns = std::max(curve_ns(*curve, call.bytes), time_on_links(cluster, call));
-  return CollectiveTime{ns, Provenance::table, "measured curve"};
+  return CollectiveTime{ns, Provenance::table, "measured curve", true};
 }
 
 }  // namespace foretrace

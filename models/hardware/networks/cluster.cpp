@@ -185,7 +185,11 @@ std::string imported_kinds() {
 
 Result<Cluster> imported(const Catalogue& catalogue, const ImportedFile& file) {
   const ClusterImport* const import = cluster_import_of(file);
-  if (import != nullptr) return import->read(catalogue, file);
+  if (import != nullptr) {
+    FORETRACE_TRY(auto cluster, import->read(catalogue, file));
+    cluster.evidence = catalogue.evidence();
+    return cluster;
+  }
   return Error{ErrorCode::bad_config,
                fmt::format("{}: is no description of a machine, expected one that names the schema "
                            "{}, or {}",
@@ -243,6 +247,7 @@ Result<Cluster> cluster_from(const Catalogue& catalogue, const ConfigValue& root
   if (root.find("import") != nullptr) return with_import(catalogue, root, path);
   Cluster cluster;
   cluster.name = std::filesystem::path(path).stem().string();
+  cluster.evidence = catalogue.evidence();
   ConfigFields fields(root, path);
   fields.text("machine", cluster.machine);
   read_accelerator_name(fields, catalogue, cluster.accelerator);

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/hardware/catalogue/catalogue.h"
+#include "models/hardware/catalogue/evidence.h"
 #include "models/hardware/catalogue/sources.h"
 #include "sim/core/config.h"
 #include "sim/core/ranged.h"
@@ -144,6 +145,8 @@ struct Cluster {
   double price_per_hour = 0;  ///< of one accelerator; 0: not stated
   bool is_usual = false;      ///< the machine that is meant where only its accelerator is known
   FigureSources sources;
+  /// Measured collectives of this and other machines; null: of no catalogue.
+  std::shared_ptr<const Evidence> evidence;
   /// Of another program's file: what in it has no counterpart here.
   std::vector<std::string> notes;
 

@@ -3,6 +3,7 @@
 #include "models/jobs/program/graphs/pipeline_graph.h"
 #include "models/jobs/program/graphs/unfolded_graph.h"
 #include "models/jobs/program/stages.h"
+#include "models/jobs/times/evidence.h"
 #include "sim/engine/event/event_driven.h"
 #include "sim/engine/pull/pull.h"
 
@@ -53,6 +54,10 @@ Result<ScenarioAnswer> answer_scenario(const Scenario& scenario) {
   answer.fullest_stage = fullest_stage(answer.analytic.memory);
   answer.memories = device_memories(job, answer.fullest());
   answer.fits = fits_device(job, answer.analytic.memory);
+  if (job.trains()) {
+    answer.memory_range = evidence_range(*job.framework, MeasuredKind::memory,
+                                         job.cluster->accelerator.name, job.ranks());
+  }
   return answer;
 }
 

@@ -3,9 +3,11 @@
 
 #include <array>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "models/hardware/catalogue/evidence.h"
 #include "models/jobs/figures/device_memory.h"
 #include "models/jobs/program/estimate.h"
 #include "models/jobs/program/job_figures.h"
@@ -30,6 +32,8 @@ struct ScenarioAnswer {
   bool fits = true;                    ///< every stage in the memories of a device
   std::vector<DeviceMemory> memories;  ///< of the fullest stage
   RankProgram program;
+  /// How far memory may be off; nothing where none of steps like this one was measured.
+  std::optional<EvidenceRange> memory_range;
 
   /// The formula of the schedule leaves nothing out here, jitter aside.
   [[nodiscard]] bool formula_is_exact() const { return analytic.step_ns == alike_ns; }

@@ -7,7 +7,6 @@
 
 #include "models/hardware/catalogue/config_files.h"
 #include "models/hardware/catalogue/read_figures.h"
-#include "models/jobs/times/evidence.h"
 #include "sim/core/config.h"
 
 namespace foretrace {
@@ -180,7 +179,7 @@ Result<Framework> find_framework(const Catalogue& catalogue, std::string_view na
   FORETRACE_TRY(auto path, config_path(catalogue.directory(), {"framework", "frameworks"}, name));
   FORETRACE_TRY(const std::string text, read_config_text(path));
   FORETRACE_TRY(auto framework, parse_framework(text, path));
-  FORETRACE_TRY(framework.evidence, find_evidence(catalogue));
+  framework.evidence = catalogue.evidence();
   return framework;
 }
 

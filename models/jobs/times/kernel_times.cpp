@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 
+#include "models/hardware/collectives/collective_costs.h"
 #include "models/hardware/costs/rates.h"
 #include "models/hardware/kernels/kernel_class.h"
 #include "models/jobs/times/exec_work.h"
@@ -294,12 +295,8 @@ Ranged KernelTimes::spread(CostSource source) const {
       return {1, f.typical / f.high, f.typical / f.low};
     }
     case CostSource::memory: return spread_of(class_spread(KernelClass::elementwise));
-    // Held-back rows of measured collectives: nine of ten within 15 %.
-    case CostSource::local: return {1, 0.87, 1.15};
-    case CostSource::network: {
-      const Ranged& e = cluster_->network.efficiency;
-      return {1, e.typical / std::max(e.high, 1e-9), e.typical / std::max(e.low, 1e-9)};
-    }
+    case CostSource::local: return collective_spread(*cluster_, 1);
+    case CostSource::network: return collective_spread(*cluster_, 2);
     case CostSource::vector:
     case CostSource::start:
     case CostSource::host:

@@ -10,11 +10,6 @@
 namespace foretrace::editing {
 namespace {
 
-// How far a time that is not bounded by the efficiency of a network may be off: the errors of
-// collectives inside a node above 1 MB (`foretrace validate --tables`), 90 % of them.
-constexpr float local_low = 0.85F;
-constexpr float local_high = 1.2F;
-
 /// "v100_sxm2_32gb" -> "v100_sxm2": the product without the size of its memory.
 std::string_view family_of(std::string_view accelerator) {
   return accelerator.ends_with("gb") ? accelerator.substr(0, accelerator.rfind('_')) : accelerator;
@@ -54,15 +49,13 @@ Result<Cluster> machine_of(const WhatIfInput& scenario, const std::string& named
 }
 
 TransferTime transfer_time(const Cluster& cluster, const CollectiveCall& call) {
-  const CollectiveTime point = collective_time(cluster, call);
+  const CollectiveRange range = collective_range(cluster, call);
   TransferTime time;
-  time.ns = to_whole(std::clamp(point.ns, 0.0, 1e17));
-  time.trust = {point.provenance, local_low, local_high};
-  if (call.group.nodes > 1 && point.ns > 0) {
-    const double fast = collective_time(cluster, call, Bound::optimistic).ns / point.ns;
-    const double slow = collective_time(cluster, call, Bound::pessimistic).ns / point.ns;
-    time.trust.low = std::min(static_cast<float>(fast), local_low);
-    time.trust.high = std::max(static_cast<float>(slow), local_high);
+  time.ns = to_whole(std::clamp(range.time.ns, 0.0, 1e17));
+  time.trust.provenance = range.time.provenance;
+  if (range.time.ns > 0) {
+    time.trust.low = static_cast<float>(range.shortest_ns / range.time.ns);
+    time.trust.high = static_cast<float>(range.longest_ns / range.time.ns);
   }
   return time;
 }

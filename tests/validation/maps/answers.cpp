@@ -9,7 +9,6 @@
 #include "models/jobs/times/evidence.h"
 #include "models/jobs/times/precisions.h"
 #include "tests/validation/maps/beside.h"
-#include "tests/validation/maps/collective.h"
 #include "tests/validation/maps/exchange.h"
 #include "tests/validation/maps/generation.h"
 #include "tests/validation/maps/layers.h"
@@ -96,8 +95,12 @@ Result<Answer> Answers::of_step(const Question& question, MapRow& row) {
     FORETRACE_TRY(const auto share, forward_share(scenario));
     answer.figure = answer.figure.times(share);
   } else if (point.is == "memory") {
+    const auto& job = scenario.job;
+    const auto range = evidence_range(*scenario.framework, MeasuredKind::memory,
+                                      scenario.cluster->accelerator.name, job.ranks());
+    const Ranged factor = range ? range->factor : Ranged{1, 1, 1};
     const double bytes = step.memory_bytes / gib;
-    answer.figure = {bytes, point.low * bytes, point.high * bytes};
+    answer.figure = {bytes, bytes * factor.low, bytes * factor.high};
   } else if (point.is == "rate") {
     FORETRACE_TRY(const auto amount, calculate(point.amount, row.numbers));
     answer.figure = rate_of(amount, step.seconds);

@@ -5,6 +5,7 @@
 #include <optional>
 #include <string>
 
+#include "tests/validation/maps/collective.h"
 #include "tests/validation/maps/figure.h"
 #include "tests/validation/maps/law.h"
 #include "tests/validation/maps/map_row.h"
@@ -18,7 +19,7 @@ struct Answer {
   std::string group{};  ///< where the map states none
   bool is_fitted =
       false;  ///< constants are from this row: it says nothing about how right they are
-  std::optional<Figure> left_out{};  ///< where nothing measured of this kind may be used
+  std::optional<LeftOut> left_out{};
   Law law{};                         ///< of the figure, before amounts
   double memory_bytes = 0;           ///< of a step: of the fullest stage
   double device_bytes = 0;

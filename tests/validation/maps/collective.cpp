@@ -65,9 +65,20 @@ Result<CollectiveCall> call_of(const ConfigValue& object, const Cluster& cluster
   return call;
 }
 
-Figure timed(const Cluster& cluster, const CollectiveCall& call) {
+struct Timed {
+  Figure us;
+  MeasuredOf of;
+};
+
+Timed timed(const Cluster& cluster, const CollectiveCall& call) {
   const CollectiveRange range = collective_range(cluster, call);
-  return {range.time.ns * 1e-3, range.shortest_ns * 1e-3, range.longest_ns * 1e-3};
+  const auto kind = measured_kind(call.bytes, range.time.is_curve);
+  return {{range.time.ns * 1e-3, range.shortest_ns * 1e-3, range.longest_ns * 1e-3},
+          {.kind = std::string(to_string(kind)),
+           .first = cluster.name,
+           .second = std::string(to_string(call.kind)),
+           .cell = fmt::format("{} {} {}", call.group.nodes, call.group.ranks, call.bytes),
+           .ranks = call.group.ranks}};
 }
 
 Cluster without_curves(Cluster cluster, CollectiveKind kind) {
@@ -86,17 +97,17 @@ Result<CollectivePrediction> predict_collective(const ConfigValue& run, double m
   }
   FORETRACE_TRY(const auto cluster, inputs.cluster(name->text));
   FORETRACE_TRY(const auto call, call_of(*object, *cluster));
-  return CollectivePrediction{
-      timed(*cluster, call),
-      timed(without_curves(*cluster, call.kind), call),
-      links_law(*cluster, call),
-      size_class(call.bytes),
-      is_in_a_curve(*cluster, call, measured_us),
-      {.kind = "collectives, " + size_class(call.bytes),
-       .first = cluster->name,
-       .second = std::string(to_string(call.kind)),
-       .cell = fmt::format("{} {} {}", call.group.nodes, call.group.ranks, call.bytes),
-       .ranks = call.group.ranks}};
+  const Timed timed_with = timed(*cluster, call);
+  const Timed timed_without = timed(without_curves(*cluster, call.kind), call);
+  CollectivePrediction made{.us = timed_with.us,
+                            .left_out = {timed_without.us, timed_without.of},
+                            .law = links_law(*cluster, call),
+                            .size = size_class(call.bytes),
+                            .is_fitted = is_in_a_curve(*cluster, call, measured_us)};
+  // A row says what curves are off by where it is not a point of theirs.
+  const bool says_more = timed_with.of.kind != timed_without.of.kind && !made.is_fitted;
+  if (says_more) made.of = timed_with.of;
+  return made;
 }
 
 }  // namespace foretrace::validation

@@ -22,7 +22,7 @@ constexpr std::string_view left_out = "left_out";
 struct Placed {
   TablePoint point;
   std::string result;
-  std::optional<Figure> left_out{};
+  std::optional<TablePoint> left_out{};
   std::string beyond{};  ///< what law the prediction breaks
 };
 
@@ -147,12 +147,9 @@ class Predictor {
           fmt::format("row {}: beyond a law: {}", placed.point.row, placed.beyond));
     }
     if (placed.left_out.has_value() && map_.has_result(left_out)) {
-      TablePoint point = placed.point;
-      point.predicted = placed.left_out->value;
-      point.low = placed.left_out->low;
-      point.high = placed.left_out->high;
-      point.of = {};  // that of the point with its curve has the residual of this one
-      result_of(left_out, results).points.push_back(std::move(point));
+      result_of(left_out, results).points.push_back(*std::move(placed.left_out));
+    } else if (placed.left_out.has_value() && placed.point.of.kind.empty()) {
+      placed.point.of = std::move(placed.left_out->of);
     }
     result_of(placed.result, results).points.push_back(std::move(placed.point));
   }
@@ -199,14 +196,28 @@ class Predictor {
                       predicted.high,
                       measured,
                       answer.group};
-    placed.of = answer.of;
-    placed.of.residual = std::log(answer.left_out.value_or(predicted).value / measured) *
-                         (point.is == "rate" ? -1 : 1);
     if (!point.group.empty()) {
       FORETRACE_TRY(placed.group, filled_text(point.group, row));
     }
+    const double sign = point.is == "rate" ? -1 : 1;
+    const auto with_residual = [sign](TablePoint one, const MeasuredOf& of) {
+      one.of = of;
+      one.of.residual = std::log(one.predicted / one.measured) * sign;
+      return one;
+    };
+    std::optional<TablePoint> without;
+    if (answer.left_out.has_value()) {
+      const Figure& figure = answer.left_out->figure;
+      without = placed;
+      without->predicted = figure.value;
+      without->low = figure.low;
+      without->high = figure.high;
+      without = with_residual(*std::move(without), answer.left_out->of);
+    }
+    placed = with_residual(std::move(placed), answer.of);
     return Placed{
-        std::move(placed), answer.is_fitted ? std::string(fitted) : point.result, answer.left_out,
+        std::move(placed), answer.is_fitted ? std::string(fitted) : point.result,
+        std::move(without),
         answer.law.forbids(predicted.value) ? answer.law.told(predicted.value) : std::string()};
   }
 

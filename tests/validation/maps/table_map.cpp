@@ -134,11 +134,6 @@ Result<PointMap> read_point(const ConfigValue& object) {
   point.only = text_at(object, "only");
   point.is_optional = text_at(object, "optional") == "true";
   point.unit = number_at(object, "unit").value_or(1);
-  if (const ConfigValue* range = object.find("range");
-      range != nullptr && range->items.size() == 2) {
-    point.low = number_of(range->items.data()).value_or(1);
-    point.high = number_of(&range->items[1]).value_or(1);
-  }
   take_patch(object, "with", point.with);
   take_patch(object, "against", point.against);
   FORETRACE_TRY(read_columns(object.find("columns"), point.columns));

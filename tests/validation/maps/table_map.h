@@ -80,8 +80,6 @@ struct PointMap {
   std::string only{};        ///< where this expression is not 0
   ConfigValue with{};        ///< changes the run
   ConfigValue against{};     ///< changes it to the run that the prediction is divided by
-  double low = 1;            ///< memory: the range, as parts of the prediction
-  double high = 1;
 };
 
 struct ResultMap {

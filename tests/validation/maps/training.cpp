@@ -54,7 +54,7 @@ Status take_changed(ConfigValue* name, const ConfigValue* change, const std::str
 Result<Framework> framework_of(const Catalogue& catalogue, const std::string& text,
                                const std::string& path) {
   FORETRACE_TRY(auto framework, parse_framework(text, path));
-  FORETRACE_TRY(framework.evidence, find_evidence(catalogue));
+  framework.evidence = catalogue.evidence();
   return framework;
 }
 

@@ -8,7 +8,7 @@
 
 #include <fmt/format.h>
 
-#include "models/jobs/times/evidence.h"
+#include "models/hardware/catalogue/evidence.h"
 
 namespace foretrace::validation {
 namespace {
@@ -66,8 +66,12 @@ void set_factor(RangeFamily& family, double new_family) {
     above = below = family_quantile(family, 0, share_held);
     if (level_of(share_held, cells) > 1) above = below = std::max(above, new_family);
   }
-  family.factor = {1, std::exp(-std::max(above, least_width)),
-                   std::exp(std::max(below, least_width))};
+  family.factor.low = std::exp(-std::max(above, least_width));
+  family.factor.high = std::exp(std::max(below, least_width));
+  std::vector<WeighedResidual> all;
+  add_residuals(family, 1, -1, all);
+  family.factor.typical = std::clamp(std::exp(weighed_quantile(std::move(all), 0.5)),
+                                     family.factor.low, family.factor.high);
 }
 
 double axes_new(const RangeFamily& one, std::span<const RangeFamily> families) {
@@ -119,15 +123,16 @@ RangeFamily& family_of(std::vector<RangeFamily>& families, const MeasuredOf& of)
   return *at;
 }
 
-std::string kind_text(const RangeKind* kind) {
+std::string kind_text(const RangeKind* kind, FamilyAxes axes) {
   if (kind == nullptr) return R"({"new_family": 1, "families": []})";
   std::string text = fmt::format("{{\"new_family\": {:.3f}, \"families\": [", kind->new_family);
   for (const RangeFamily& one : kind->families) {
     text += fmt::format(
-        "{}\n    {{\"framework\": \"{}\", \"accelerator\": \"{}\", \"cells\": {}, "
-        "\"least_ranks\": {}, \"most_ranks\": {}, \"low\": {:.3f}, \"high\": {:.3f}}}",
-        &one == kind->families.data() ? "" : ",", one.first, one.second, one.cells.size(),
-        one.least_ranks, one.most_ranks, one.factor.low, one.factor.high);
+        "{}\n    {{\"{}\": \"{}\", \"{}\": \"{}\", \"cells\": {}, \"least_ranks\": {}, "
+        "\"most_ranks\": {}, \"low\": {:.3f}, \"typical\": {:.3f}, \"high\": {:.3f}}}",
+        &one == kind->families.data() ? "" : ",", axes.first, one.first, axes.second, one.second,
+        one.cells.size(), one.least_ranks, one.most_ranks, one.factor.low, one.factor.typical,
+        one.factor.high);
   }
   return text + "]}";
 }
@@ -179,10 +184,12 @@ std::string evidence_text(std::span<const RangeKind> kinds) {
   std::string text =
       fmt::format("{{\n  \"schema\": \"{}\",\n  \"made_by\": \"make ranges\"", evidence_schema);
   for (std::size_t i = 0; i < measured_kind_count; ++i) {
-    const std::string_view name = to_string(static_cast<MeasuredKind>(i));
+    const auto measured = static_cast<MeasuredKind>(i);
+    const std::string_view name = to_string(measured);
     const auto at = std::find_if(kinds.begin(), kinds.end(),
                                  [name](const RangeKind& kind) { return kind.name == name; });
-    text += fmt::format(",\n  \"{}\": {}", name, kind_text(at == kinds.end() ? nullptr : &*at));
+    text += fmt::format(",\n  \"{}\": {}", name,
+                        kind_text(at == kinds.end() ? nullptr : &*at, axes_of(measured)));
   }
   return text + "\n}\n";
 }

@@ -4,7 +4,7 @@
 
 #include <doctest/doctest.h>
 
-#include "models/jobs/times/evidence.h"
+#include "models/hardware/catalogue/evidence.h"
 
 namespace foretrace::validation {
 namespace {
@@ -88,6 +88,18 @@ TEST_CASE("ranges: a family that is left out is judged by the others alone") {
   CHECK(std::log(kind.half_width) == doctest::Approx((4 * 1 + 0.1) / 5));
 }
 
+TEST_CASE("ranges: collectives are kept by machine and kind") {
+  TablePoint point = point_of("dgx_h100", "all_gather", 0, 0.1);
+  point.of.kind = "large_collectives";
+  const std::vector<RangeKind> kinds = {ranges({point})};
+  const auto read = parse_evidence(evidence_text(kinds), "ranges.json");
+  REQUIRE_MESSAGE(read.ok(), read.error().message);
+  const EvidenceKind& kind = read->of(MeasuredKind::large_collectives);
+  REQUIRE(kind.families.size() == 1);
+  CHECK(kind.families[0].first == "dgx_h100");
+  CHECK(kind.families[0].second == "all_gather");
+}
+
 TEST_CASE("ranges: the program reads the file that is written") {
   std::vector<TablePoint> points;
   for (int cell = 0; cell < 30; ++cell)
@@ -101,6 +113,8 @@ TEST_CASE("ranges: the program reads the file that is written") {
   CHECK(kind.families[0].factor.high ==
         doctest::Approx(kinds[0].families[0].factor.high).epsilon(1e-3));
   CHECK(kind.families[0].cells == 30);
+  // Half of the measured figures are up to exp(0.05) times the prediction.
+  CHECK(kind.families[0].factor.typical == doctest::Approx(std::exp(0.05)).epsilon(1e-3));
   CHECK(read->of(MeasuredKind::prompts).families.empty());
 }
 

@@ -183,6 +183,14 @@ Section stage_memory(const ScenarioPart& part) {
   Section section{.key = "stages", .title = "memory of a rank", .tables = {std::move(table)}};
   // A recording without weights does not say what lies in memory.
   if (answer.fullest().total() == 0) section.show = Show::never;
+  if (answer.memory_range) {
+    const Ranged& factor = answer.memory_range->factor;
+    section.notes.push_back(
+        {.text = fmt::format("stage {} may need {} to {} ({})", answer.fullest_stage,
+                             bytes_text(to_whole(answer.fullest().total() * factor.low)),
+                             bytes_text(to_whole(answer.fullest().total() * factor.high)),
+                             answer.memory_range->basis)});
+  }
   if (!answer.fits && answer.memories.size() == 1) {
     section.notes.push_back(
         {.text = fmt::format("out of memory: stage {} needs {}, a device has {}",
@@ -374,6 +382,13 @@ Sections scenario_facts(const ScenarioPart& part) {
   section.datum("range_shares", range_shares(answer));
   section.datum("range_basis", Value::words(answer.range.basis));
   section.datum("fits", Value::flag(answer.fits));
+  if (answer.memory_range) {
+    const double most = answer.fullest().total();
+    const Ranged& factor = answer.memory_range->factor;
+    section.datum("memory_low_bytes", Value::bytes(to_whole(most * factor.low)));
+    section.datum("memory_high_bytes", Value::bytes(to_whole(most * factor.high)));
+    section.datum("memory_basis", Value::words(answer.memory_range->basis));
+  }
   section.datum("device_memory_bytes",
                 Value::bytes(part.scenario.cluster->accelerator.memory_bytes));
   return {std::move(section)};

@@ -31,6 +31,7 @@ TEST_CASE(
           CHECK(range.time.ns > 0);
           CHECK(range.shortest_ns <= range.time.ns);
           CHECK(range.longest_ns >= range.time.ns);
+          CHECK_FALSE(range.basis.empty());
           // A measured point is as it was measured.
           const bool is_measured = range.time.provenance == Provenance::measured ||
                                    range.time.provenance == Provenance::table;
@@ -42,4 +43,36 @@ TEST_CASE(
     }
   }
   CHECK(asked > 1000);
+}
+
+TEST_CASE("collectives: ranges are those of the evidence; without it the network's own") {
+  auto cluster = *find_cluster(*test::shipped(), "dgx_h100");
+  Evidence evidence;
+  EvidenceKind& curves = evidence.kinds[static_cast<std::size_t>(MeasuredKind::large_curves)];
+  curves.axes = axes_of(MeasuredKind::large_curves);
+  curves.families = {{.first = "dgx_h100",
+                      .second = "all_reduce",
+                      .cells = 12,
+                      .least_ranks = 2,
+                      .most_ranks = 64,
+                      .factor = {1, 0.5, 3}}};
+  cluster.evidence = std::make_shared<const Evidence>(evidence);
+  const Placement node = place_alone(cluster, 1, 8);
+  const CollectiveCall large{CollectiveKind::all_reduce, 1e9, node};
+  const CollectiveRange measured = collective_range(cluster, large);
+  REQUIRE(measured.time.is_curve);
+  CHECK(measured.shortest_ns == doctest::Approx(0.5 * measured.time.ns));
+  CHECK(measured.longest_ns == doctest::Approx(3 * measured.time.ns));
+  CHECK(measured.basis == "12 measured configurations of all_reduce on dgx_h100");
+  CHECK(collective_spread(cluster, 1).high == doctest::Approx(3));
+  // Where nothing was measured the network's own efficiency is the least.
+  const CollectiveCall between{CollectiveKind::all_gather, 1e9, place_alone(cluster, 4, 8)};
+  const CollectiveRange open = collective_range(cluster, between);
+  CHECK(open.basis.find("no evidence") != std::string::npos);
+  CHECK(open.longest_ns == collective_time(cluster, between, Bound::pessimistic).ns);
+  cluster.evidence = nullptr;
+  CHECK(collective_range(cluster, between).longest_ns == open.longest_ns);
+  CHECK(collective_range(cluster, between).basis ==
+        "efficiency of the network in the machine's file");
+  CHECK(collective_range(cluster, large).longest_ns == measured.time.ns);
 }

@@ -60,8 +60,8 @@ TEST_CASE("estimate: a range is what was measured of such steps, whatever its so
   for (const double width : {0.001, 0.02, 0.1, 0.5}) {
     CAPTURE(width);
     foretrace::Evidence evidence;
-    evidence.kinds[0].families = {{.framework = given.framework.name,
-                                   .accelerator = given.cluster.accelerator.name,
+    evidence.kinds[0].families = {{.first = given.framework.name,
+                                   .second = given.cluster.accelerator.name,
                                    .cells = 10,
                                    .least_ranks = 1,
                                    .most_ranks = 1024,
