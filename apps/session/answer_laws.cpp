@@ -68,7 +68,7 @@ void check_step(const Run& run) {
   }
   if (longest <= run.answer.step_ns) return;
   broken(
-      "a step holds the work of its busiest stream",
+      "a step is no shorter than the work of its busiest stream",
       fmt::format("{:.3f} ms of work in a step of {:.3f} ms", ms(longest), ms(run.answer.step_ns)));
 }
 
@@ -110,7 +110,7 @@ void expect_laws_of_answer(const Recording& recording, const Prediction& predict
   expect_laws(recording, prediction);
   const std::int64_t step = prediction.run.answer.step_ns;
   if (0 <= prediction.low_ns && prediction.low_ns <= step && step <= prediction.high_ns) return;
-  broken("a range holds its step",
+  broken("a range contains its step",
          fmt::format("{:.3f} ms is not within {:.3f} .. {:.3f} ms", ms(step), ms(prediction.low_ns),
                      ms(prediction.high_ns)));
 }

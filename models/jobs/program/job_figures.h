@@ -26,7 +26,7 @@ struct ModelAmounts {
   double parameters = 0;
   double flops = 0;
   double attention_flops = 0;  ///< of them, in fused attention
-  double moved_bytes = 0;  ///< by kernels that only move numbers
+  double moved_bytes = 0;      ///< by kernels that only move numbers
   friend bool operator==(const ModelAmounts&, const ModelAmounts&) = default;
 };
 [[nodiscard]] ModelAmounts amounts_of(const Job& job);

@@ -50,9 +50,9 @@ TEST_CASE("answer laws: an answer that keeps them is an answer") {
 TEST_CASE("answer laws: what cannot be is no answer, and the line names the law") {
   const Session session = test::loaded(bert).session;
   CHECK(names(said_of(session, [](Prediction& one) { one.low_ns = one.high_ns; }),
-              "a range holds its step"));
+              "a range contains its step"));
   CHECK(names(said_of(session, [](Prediction& one) { one.high_ns = one.run.answer.step_ns - 1; }),
-              "a range holds its step"));
+              "a range contains its step"));
   CHECK(names(said_of(session, [](Prediction& one) { one.run.answer.step_ns = -1; }),
               "no step takes less than no time"));
   CHECK(names(said_of(session,
@@ -60,7 +60,7 @@ TEST_CASE("answer laws: what cannot be is no answer, and the line names the law"
                         one.run.answer.step_ns /= 3;
                         one.low_ns = 0;
                       }),
-              "a step holds the work of its busiest stream"));
+              "a step is no shorter than the work of its busiest stream"));
 }
 
 TEST_CASE("answer laws: no product that a what-if put in beats the peak of the device") {
