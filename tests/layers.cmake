@@ -91,7 +91,7 @@ set(table
   "models/whatifs/fusion             | sim/core sim/graph sim/edit models/hardware/costs models/editing/kernels models/editing/tensors models/editing/chains models/whatifs"
   "models/whatifs/memory             | sim/core sim/graph sim/edit models/hardware/costs models/editing/kernels models/editing/copies models/editing/tensors models/editing/chains models/whatifs"
   "models/whatifs/schedule           | sim/core sim/graph sim/edit sim/engine/pull models/editing/kernels models/editing/copies models/editing/transfers models/editing/tensors models/editing/chains models/editing/batches models/whatifs"
-  "models/whatifs/sparsity           | sim/core sim/edit models/editing/kernels models/editing/transfers models/editing/tensors models/whatifs"
+  "models/whatifs/sparsity           | sim/core sim/edit models/hardware/costs models/editing/kernels models/editing/transfers models/editing/tensors models/whatifs"
   "models/whatifs/hardware           | sim/core sim/graph sim/edit models/hardware/execution models/hardware/catalogue models/hardware/costs models/editing models/editing/kernels models/whatifs"
   "models/whatifs/communication      | sim/core sim/graph sim/edit models/hardware/collectives models/editing/kernels models/editing/transfers models/editing/tensors models/whatifs"
   "models/whatifs/parallelism        | sim/core sim/graph sim/edit models/hardware/networks models/hardware/collectives models/jobs/schedules models/jobs/scenario models/jobs/recordings models/editing models/editing/kernels models/editing/transfers models/editing/tensors models/editing/chains models/whatifs"
@@ -153,7 +153,8 @@ set(table
   "tests/validation/tables           | sim/core sim/graph sim/engine/pull models/jobs/scenario apps/predictor apps/scheduling/sources tests/validation/studies"
   "tests/validation/maps             | sim/core models/hardware/catalogue models/hardware/kernels models/hardware/networks models/hardware/collectives models/jobs/workloads models/jobs/times models/jobs/program models/jobs/scenario models/jobs/figures apps/serving tests/validation/studies tests/validation/tables"
   "tests/validation/claims           | sim/core sim/edit sim/engine/memory sim/engine/pull models/hardware/catalogue models/hardware/networks models/jobs/scenario models/jobs/figures apps/session apps/session/recording"
-  "tests/validation/report           | sim/core models/jobs/times apps/report tests/validation/tables tests/validation/claims"
+  "tests/validation/pairs            | sim/core models/hardware/catalogue models/whatifs apps/session"
+  "tests/validation/report           | sim/core models/jobs/times apps/report tests/validation/tables tests/validation/claims tests/validation/pairs"
   "tests/validation                  | sim/core apps/questions/validate apps/report apps/cli/arguments apps/cli/names apps/cli/output apps/cli tests/validation/tables tests/validation/maps tests/validation/report"
 
   "tests                             | sim/* trace/* models/* apps/* tests/*"

@@ -10,6 +10,7 @@
 #include "apps/explorer/facts.h"
 #include "apps/explorer/page_pieces.h"
 #include "apps/report/text.h"
+#include "apps/session/answer_laws.h"
 
 namespace foretrace::explorer {
 namespace {
@@ -124,6 +125,7 @@ Response Service::point(const Question& question, const Stack& stack) {
   if (!*applied_to || newest_.is_superseded(question)) return superseded();
   const Result<ChangedRun> changed = (*applied_to)->simulate(input_.session.options());
   if (!changed.ok()) return declined(changed.error());
+  expect_laws(input_.session.recording(), *changed);
   if (newest_.is_superseded(question)) return superseded();
   const TaskGraph& base = input_.session.graph();
   const bool is_shown = fits_doubles(changed->graph) && is_pulled(*changed);

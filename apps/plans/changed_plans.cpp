@@ -67,7 +67,7 @@ class ChangedPlans {
     choice.again_ns = 0;
     Job whole = choice.job;
     whole.global_batch *= changed.samples();
-    choice.figures = job_figures(whole, choice.step_ns, model_flops(whole));
+    choice.figures = job_figures(whole, choice.step_ns, amounts_of(whole));
     tried_.push_back(std::move(tried));
     return ok_status();
   }

@@ -232,7 +232,7 @@ class Search {
     choice.again_ns = estimate.again_ns;
     choice.fullest_stage = fullest_stage(estimate.memory);
     choice.memory_bytes = estimate.memory[choice.fullest_stage].total();
-    choice.figures = job_figures(choice.job, choice.step_ns, model_flops(choice.job));
+    choice.figures = job_figures(choice.job, choice.step_ns, amounts_of(choice.job));
     return choice;
   }
 

@@ -5,6 +5,7 @@
 #include <utility>
 #include <vector>
 
+#include "apps/session/answer_laws.h"
 #include "apps/session/changed_job.h"
 #include "apps/session/range.h"
 #include "apps/session/what_if_stack.h"
@@ -108,8 +109,9 @@ Result<Prediction> with_range(const Recording& recording, Result<Prediction> pre
     FORETRACE_TRY(Replay replayed, replay(recording, options));
     baseline = &own.emplace(std::move(replayed));
   }
-  const Status ranged = set_range(recording, *baseline, options, *prediction);
-  return ranged.ok() ? std::move(prediction) : Result<Prediction>(ranged.error());
+  FORETRACE_TRY(set_range(recording, *baseline, options, *prediction));
+  expect_laws_of_answer(recording, *prediction);
+  return prediction;
 }
 
 }  // namespace

@@ -14,7 +14,7 @@ namespace foretrace {
 
 /// What the what-ifs make of the recording, in their own order: that of `stack` does not matter.
 /// `baseline` is the replay of the recording, made anew if null. ErrorCode::no_match if a what-if
-/// finds nothing to change.
+/// finds nothing to change. Throws BrokenLaw where the answer cannot be.
 [[nodiscard]] Result<Prediction> predict(const Recording& recording, std::span<const WhatIf> stack,
                                          const RunOptions& options = {},
                                          const Replay* baseline = nullptr);

@@ -71,6 +71,14 @@ void check_figures(const JobFigures& figures) {
   CHECK(std::isfinite(figures.cost_per_million_tokens));
 }
 
+/// A utilization above 1 is not shown: on a GPU of the catalogue there is none to hide.
+void check_utilization(const Job& job, const ScenarioAnswer& answer) {
+  if (job.cluster->accelerator.exec_model != nullptr || !(answer.model_flops > 0)) return;
+  CAPTURE(to_string(job.precisions.activations));
+  CAPTURE(job.cluster->name);
+  CHECK(answer.figures.flops_utilization.has_value());
+}
+
 void check_answer(const ScenarioAnswer& answer) {
   CHECK(answer.step_ns > 0);
   CHECK(answer.analytic.step_ns > 0);
@@ -110,6 +118,7 @@ TEST_CASE("jobs: an answer has possible figures, or it is one line of error") {
     if (answer.ok()) {
       ++answers;
       check_answer(*answer);
+      if (number % 2 == 0) check_utilization(drawn.scenario.job, *answer);
     } else {
       ++errors;
       CHECK(number % 2 == 1);

@@ -28,6 +28,7 @@ struct ValidateOptions {
   CommonOptions common;
   TableOptions tables;
   std::string data;
+  std::string pairs;
   bool claims = false;
   bool markdown = false;
 };
@@ -45,6 +46,13 @@ int predict_claims(const ValidateOptions& options, const CataloguePtr& known) {
   const auto rows = while_busy(options.common, "predicting what papers report",
                                [&] { return claim_table(known, options.data); });
   return rows.ok() ? answer_validation(report::claims_page(*rows), options) : failure(rows.error());
+}
+
+int predict_pairs(const ValidateOptions& options, const CataloguePtr& known) {
+  const auto pairs = while_busy(options.common, "trying two what-ifs at a time",
+                                [&] { return pair_table(known, options.pairs); });
+  return pairs.ok() ? answer_validation(report::pairs_page(*pairs), options)
+                    : failure(pairs.error());
 }
 
 int predict_tables(const ValidateOptions& options, const CataloguePtr& known) {
@@ -65,12 +73,14 @@ int predict_tables(const ValidateOptions& options, const CataloguePtr& known) {
 int run(const ValidateOptions& options) {
   start_logging(options.common);
   const bool asks_claims = options.claims && !options.data.empty();
-  if (asks_claims == !options.tables.folders.empty()) {
-    return failure(
-        {ErrorCode::bad_usage, "expected either --tables FOLDER or --claims with --data FOLDER"});
+  if (asks_claims + !options.tables.folders.empty() + !options.pairs.empty() != 1) {
+    return failure({ErrorCode::bad_usage,
+                    "expected one of --tables FOLDER, --claims with --data FOLDER and --pairs "
+                    "RECORDING"});
   }
   const Result<CataloguePtr> known = catalogue();
   if (!known.ok()) return failure(known.error());
+  if (!options.pairs.empty()) return predict_pairs(options, *known);
   return asks_claims ? predict_claims(options, *known) : predict_tables(options, *known);
 }
 
@@ -79,6 +89,8 @@ std::function<int()> setup(Arguments& cli) {
   add_tables(cli, options->tables);
   cli.add_flag("--claims", options->claims,
                "predict what papers report on the nearest recording, and say where it differs");
+  cli.add_option("--pairs", options->pairs,
+                 "try every two what-ifs together on this recording, beside each alone");
   cli.add_option("--data", options->data, "folder with the recordings that claims are about");
   cli.add_flag("--markdown", options->markdown, "print Markdown tables with every column");
   add_page(cli, options->common);
@@ -88,7 +100,8 @@ std::function<int()> setup(Arguments& cli) {
        "predict the rows of every table of measured figures in validation/"},
       {"foretrace-validate --tables validation --tables validation_2 --ranges ranges.json",
        "keep how far they are off, as ranges of predictions rest on it"},
-      {"foretrace-validate --claims --data traces", "predict what papers report"}};
+      {"foretrace-validate --claims --data traces", "predict what papers report"},
+      {"foretrace-validate --pairs run.ftr.gz --markdown", "see where gains do not add up"}};
   cli.add_examples(examples);
   return [options] { return run(*options); };
 }

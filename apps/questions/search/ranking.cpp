@@ -9,6 +9,7 @@
 
 #include <fmt/format.h>
 
+#include "apps/session/answer_laws.h"
 #include "apps/session/what_if_stack.h"
 #include "models/whatifs/examples.h"
 #include "sim/core/parallel.h"
@@ -49,7 +50,7 @@ bool needs_more(const Session& session, const Answer& answer) {
          answer.need()->reserved_bytes() > session.need()->reserved_bytes();
 }
 
-Tried try_alone(const WhatIfInfo& info, const Session& session, bool examples, Keeper& keeper) {
+Tried try_alone(const WhatIfInfo& info, const Session& session, bool examples, Keeper& keeper) try {
   if (info.basis == Basis::formula) {
     return Unranked{info.name, Unranked::Cause::is_formula, "a formula, see foretrace explain"};
   }
@@ -96,6 +97,8 @@ Tried try_alone(const WhatIfInfo& info, const Session& session, bool examples, K
                    fits};
   keeper.keep(info, *std::move(answer));
   return row;
+} catch (const BrokenLaw& broken) {
+  return Unranked{info.name, Unranked::Cause::error, broken.what()};
 }
 
 double time_per_sample(const Ranked& row) { return static_cast<double>(row.step_ns) / row.samples; }

@@ -72,8 +72,7 @@ class ScenarioEvaluator final : public PointEvaluator {
     if (name == "ranks") return job.ranks();
     Job whole = job;  // what-ifs may change how much a step does
     whole.global_batch *= answer.samples();
-    const double flops = model_flops(whole, points_.amounts(whole));
-    const JobFigures figures = job_figures(whole, answer.step_ns(), flops);
+    const JobFigures figures = job_figures(whole, answer.step_ns(), points_.amounts(whole));
     if (name == "tokens_per_s") return figures.tokens_per_s;
     if (name == "cost_per_million_tokens" && job.cluster->price_per_hour > 0) {
       return figures.cost_per_million_tokens;
@@ -93,8 +92,7 @@ class ScenarioEvaluator final : public PointEvaluator {
       if (name == "ram_bytes") return std::round(memories.front().need);
       return memories.size() > 1 ? std::round(memories[1].need) : unknown;
     }
-    const double flops = model_flops(job, points_.amounts(job));
-    const JobFigures figures = job_figures(job, answer.step_ns, flops);
+    const JobFigures figures = job_figures(job, answer.step_ns, points_.amounts(job));
     if (name == "tokens_per_s") return figures.tokens_per_s;
     // A recording has no operations to count.
     if (name == "mfu") return figures.flops_utilization.value_or(unknown);

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "apps/session/answer_laws.h"
 #include "apps/session/session.h"
 #include "apps/session/what_if_stack.h"
 #include "apps/sweep/points/evaluate.h"
@@ -108,7 +109,8 @@ class TraceEvaluator final : public PointEvaluator {
     return question;
   }
 
-  Status answer(const TraceQuestion& question, PointResult& point) {
+  /// An answer that cannot be leaves a point without figures.
+  Status answer(const TraceQuestion& question, PointResult& point) try {
     const auto found = sources_.find(key_of(question));
     if (found == sources_.end()) {
       return Error{ErrorCode::not_found, "the trace has no such step"};
@@ -120,13 +122,13 @@ class TraceEvaluator final : public PointEvaluator {
       return ok_status();
     }
     FORETRACE_TRY(const auto stack, path_.reach(source, question));
-    Prediction changed;  // only what metrics are of: there are many points
-    changed.graph = stack->graph();
-    changed.samples = stack->samples();
-    changed.accelerator = stack->accelerator();
-    FORETRACE_TRY(changed.run, simulate_run(changed.graph, question.options));
-    add_metrics(source, changed, point);
+    // Without its range: there are many points.
+    FORETRACE_TRY(ChangedRun changed, stack->simulate(question.options));
+    expect_laws(source.recording(), changed);
+    add_metrics(source, {std::move(changed)}, point);
     return ok_status();
+  } catch (const BrokenLaw& broken) {
+    return Error{ErrorCode::unsupported, broken.what()};
   }
 
   void add_metrics(const Session& source, const Prediction& prediction, PointResult& point) const {

@@ -49,8 +49,9 @@ Result<ScenarioAnswer> answer_scenario(const Scenario& scenario) {
   answer.range = around(range, answer.step_ns);
 
   answer.parameters = model_parameters(job);
-  answer.model_flops = model_flops(job);
-  answer.figures = job_figures(job, answer.step_ns, answer.model_flops);
+  const ModelAmounts amounts = amounts_of(job);
+  answer.model_flops = model_flops(job, amounts);
+  answer.figures = job_figures(job, answer.step_ns, amounts);
   answer.fullest_stage = fullest_stage(answer.analytic.memory);
   answer.memories = device_memories(job, answer.fullest());
   answer.fits = fits_device(job, answer.analytic.memory);

@@ -1,6 +1,10 @@
 #include "models/jobs/program/job_figures.h"
 
+#include <algorithm>
+
 #include <fmt/format.h>
+
+#include "models/jobs/times/attention_rates.h"
 
 namespace foretrace {
 namespace {
@@ -35,10 +39,12 @@ constexpr double most_seconds = 1e7;
 
 ModelAmounts amounts_of(const Job& job) {
   const Workload workload = whole_model(job);
-  ModelAmounts amounts{weights_of(workload), 0, 0};
+  ModelAmounts amounts{.parameters = weights_of(workload)};
   for (const BlockRun& run : workload.order) {
     for (const Operator& op : workload.blocks[run.block].operators) {
-      amounts.flops += flops_of(op, run.count);
+      const double flops = flops_of(op, run.count);
+      amounts.flops += flops;
+      amounts.attention_flops += op.type == OperatorType::attention ? flops : 0;
       amounts.moved_bytes += moved_bytes(op, run.count);
     }
   }
@@ -89,13 +95,19 @@ double model_flops(const Job& job) { return model_flops(job, amounts_of(job)); }
 
 double model_parameters(const Job& job) { return weights_of(whole_model(job)); }
 
-JobFigures job_figures(const Job& job, std::int64_t step_ns, double flops) {
+JobFigures job_figures(const Job& job, std::int64_t step_ns, const ModelAmounts& amounts) {
   const double seconds = static_cast<double>(step_ns) * 1e-9;
-  const double peak = peak_flops(job) * job.ranks();
+  const double peak = peak_flops(job);
+  // Of fp32 on the units of TF32, which are faster than those of its products.
+  const double attention =
+      std::max(peak, attention_peak(job.cluster->accelerator, job.precisions.activations));
+  const double share = amounts.flops > 0 ? amounts.attention_flops / amounts.flops : 0;
+  const double busy =
+      peak > 0 ? model_flops(job, amounts) * ((1 - share) / peak + share / attention) / job.ranks()
+               : 0;
   JobFigures figures;
-  const double utilization = peak > 0 ? flops / (seconds * peak) : 0;
-  // Above 1 part of it runs on other units than those of the precision: fp32 attention on tf32's.
-  if (utilization > 0 && utilization <= 1) figures.flops_utilization = utilization;
+  // Machines that are no GPU take times of their own, beside the peaks of the accelerator's file.
+  if (busy > 0 && busy <= seconds) figures.flops_utilization = busy / seconds;
   figures.tokens_per_s = job.tokens_per_step() / seconds;
   figures.cost_per_million_tokens =
       job.cluster->price_per_hour * job.ranks() / 3600 / figures.tokens_per_s * 1e6;

@@ -25,7 +25,8 @@ namespace foretrace {
 struct ModelAmounts {
   double parameters = 0;
   double flops = 0;
-  double moved_bytes = 0;  ///< by kernels that only move numbers
+  double attention_flops = 0;  ///< of them, in fused attention
+  double moved_bytes = 0;      ///< by kernels that only move numbers
   friend bool operator==(const ModelAmounts&, const ModelAmounts&) = default;
 };
 [[nodiscard]] ModelAmounts amounts_of(const Job& job);
@@ -40,14 +41,15 @@ struct ModelAmounts {
 [[nodiscard]] Status check_amounts(const Job& job, const ModelAmounts& amounts);
 
 struct JobFigures {
-  /// MFU, against the peak of all ranks; none: operations or peak are not known, or the units that
-  /// the operations run on have another peak.
+  /// MFU: the time that the operations take at the peaks of the units that they run on, over the
+  /// step. None: operations or peaks are not known, or those of a machine that is no GPU.
   std::optional<double> flops_utilization;
   double tokens_per_s = 0;             ///< samples where they have no tokens, here and below
   double cost_per_million_tokens = 0;  ///< 0: the cluster has no price
 };
-/// Of a step that takes `step_ns` and does `flops`.
-[[nodiscard]] JobFigures job_figures(const Job& job, std::int64_t step_ns, double flops);
+/// Of a step that takes `step_ns`.
+[[nodiscard]] JobFigures job_figures(const Job& job, std::int64_t step_ns,
+                                     const ModelAmounts& amounts);
 
 /// The first of the stages that need most.
 [[nodiscard]] std::size_t fullest_stage(std::span<const StageMemory> stages);

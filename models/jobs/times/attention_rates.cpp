@@ -35,4 +35,15 @@ AttentionRate attention_rate(AttentionKernel kernel, Generation generation) {
   return flash2_ampere;
 }
 
+// Memory-efficient attention splits each 32-bit number into TF32 parts and multiplies three times
+// (CUTLASS's OpMultiplyAddFastF32).
+double attention_peak(const Accelerator& accelerator, Precision precision) {
+  constexpr double products_of_parts = 3;
+  if (precision == Precision::fp32 || precision == Precision::tf32) {
+    const double parts = accelerator.flops(Precision::tf32) / products_of_parts;
+    if (parts > 0) return parts;
+  }
+  return accelerator.flops(precision);
+}
+
 }  // namespace foretrace

@@ -15,4 +15,7 @@ struct AttentionRate {
 /// times those.
 [[nodiscard]] AttentionRate attention_rate(AttentionKernel kernel, Generation generation);
 
+/// Dense FLOP/s of the units that it runs on: of 32-bit numbers those of TF32, where they exist.
+[[nodiscard]] double attention_peak(const Accelerator& accelerator, Precision precision);
+
 }  // namespace foretrace

@@ -21,17 +21,6 @@ AttentionKernel attention_kernel(AttentionKernel kernel, Precision precision) {
   return has_32_bits(precision) ? std::min(kernel, AttentionKernel::flash1) : kernel;
 }
 
-// It splits each number into TF32 parts and multiplies three times (CUTLASS's
-// OpMultiplyAddFastF32).
-double attention_peak(const Accelerator& accelerator, Precision precision) {
-  constexpr double products_of_parts = 3;
-  if (has_32_bits(precision)) {
-    const double parts = accelerator.flops(Precision::tf32) / products_of_parts;
-    if (parts > 0) return parts;
-  }
-  return accelerator.flops(precision);
-}
-
 Ranged spread_of(const Spread& spread) { return {1, spread.low, spread.high}; }
 
 // The beginning and the end of a tile take their time however fast the units are: in units of k

@@ -129,6 +129,23 @@ TEST_CASE("impossible figures: what masks and windows hide is neither computed n
   CHECK(token.fullest().activations == doctest::Approx(18.0 * (131072 + 128) * 256));
 }
 
+TEST_CASE("impossible figures: fp32 attention on faster units keeps the utilization below 1") {
+  const auto scenario = parse_scenario(
+      *test::shipped(),
+      R"({"schema": "foretrace.scenario/1", "cluster": "dgx_a100", "framework": "serving",
+          "workload": {"model": "bert_large", "sequence": 65536, "pass": "prefill"},
+          "precision": "fp32", "batch": {"global": 1}})",
+      "attention.json");
+  REQUIRE_MESSAGE(scenario.ok(), scenario.error().message);
+  const ScenarioAnswer answer = answer_of(*scenario);
+  // Against the peak of fp32 products alone it is above 1.
+  const double seconds = static_cast<double>(answer.step_ns) * 1e-9;
+  CHECK(answer.model_flops / seconds > peak_flops(scenario->job));
+  REQUIRE(answer.figures.flops_utilization.has_value());
+  CHECK(*answer.figures.flops_utilization > 0.3);
+  CHECK(*answer.figures.flops_utilization < 1);
+}
+
 TEST_CASE("inference: sharded weights take the room that they take in training") {
   const auto weights_of = [](const std::string& pass, const std::string& sharding) {
     const auto scenario = parse_scenario(

@@ -8,6 +8,12 @@ Page claims_page(const std::vector<ClaimRow>& claims) {
           .main_table = "claims"};
 }
 
+Page pairs_page(const PairTable& pairs) {
+  return {.schema = "foretrace.pairs/1",
+          .sections = sections::two_what_ifs(pairs),
+          .main_table = "pairs"};
+}
+
 Page tables_page(const TablesReport& tables) {
   return {.schema = "foretrace.tables/1",
           .document_keys = {"tables", "ranges", "unknown", "broken"},

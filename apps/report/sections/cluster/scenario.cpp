@@ -65,9 +65,17 @@ Result<std::optional<Energy>> energy_in(const ScenarioPart& part) {
   return std::optional(energy_of(*power, part.answer.step_ns, filled));
 }
 
-/// What files of other programs say that has no counterpart here.
+/// What files say that has no counterpart here, or none in this job.
 std::vector<std::string> notes_of(const Scenario& scenario) {
   std::vector<std::string> notes;
+  const ExpertSpec& experts = scenario.model->transformer.experts;
+  if (scenario.job.trains() && experts.count > 0 &&
+      experts.load_exponent != ExpertSpec{}.load_exponent) {
+    notes.push_back(
+        fmt::format("{}: experts have equal loads, as training balances them; "
+                    "load_exponent counts in inference",
+                    scenario.model->name));
+  }
   for (const std::string& note : scenario.model->notes) {
     notes.push_back(fmt::format("{}: {}", scenario.model->name, note));
   }

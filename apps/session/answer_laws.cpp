@@ -1,0 +1,118 @@
+#include "apps/session/answer_laws.h"
+
+#include <algorithm>
+#include <cstddef>
+#include <cstdint>
+#include <string>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "models/hardware/costs/kernel_cost.h"
+
+namespace foretrace {
+namespace {
+
+double ms(std::int64_t ns) { return static_cast<double>(ns) * 1e-6; }
+
+/// Operations per second of a product in this precision; 0: not known. Units that leave out every
+/// second number of four reach twice the dense rate.
+double highest_rate(const Accelerator& accelerator, Precision precision) {
+  constexpr double structured_sparsity = 2;
+  if (precision == Precision::unknown) return 0;
+  double rate = accelerator.flops(precision);
+  if (precision == Precision::fp32) {
+    rate = std::max({rate, accelerator.flops(Precision::tf32), accelerator.vector_fp32_flops});
+  }
+  return structured_sparsity * rate;
+}
+
+/// What the user, a table or a paper states may be any time.
+bool is_modelled(Provenance provenance) {
+  return provenance == Provenance::scaled || provenance == Provenance::roofline;
+}
+
+[[noreturn]] void broken(std::string_view law, const std::string& by) {
+  throw BrokenLaw(fmt::format("this answer breaks a law and is not shown: {}: {}", law, by));
+}
+
+void check_times(const TaskGraph& graph) {
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    const auto task = make_id<TaskId>(i);
+    if (graph.duration_ns(task) >= 0) continue;
+    broken("no task takes less than no time",
+           fmt::format("'{}' takes {} ns", graph.name(task), graph.duration_ns(task)));
+  }
+}
+
+void check_tensors(const TaskGraph& graph) {
+  for (const Tensor& tensor : graph.context().tensors) {
+    if (tensor.bytes >= 0) continue;
+    broken("no tensor takes less than no memory",
+           fmt::format("one of '{}' takes {} bytes", graph.names()[tensor.operator_name],
+                       tensor.bytes));
+  }
+}
+
+void check_step(const Run& run) {
+  if (run.answer.step_ns < 0) {
+    broken("no step takes less than no time", fmt::format("{} ns", run.answer.step_ns));
+  }
+  if (run.answer.is_span) return;
+  std::int64_t longest = INT64_MAX;  // of both steps in the middle, the one with less to do
+  for (const std::size_t step : run.answer.middle) {
+    std::int64_t busiest = 0;
+    for (const auto& [lane, ns] : run.steps.device.at(step).streams)
+      busiest = std::max(busiest, ns);
+    longest = std::min(longest, busiest);
+  }
+  if (longest <= run.answer.step_ns) return;
+  broken(
+      "a step is no shorter than the work of its busiest stream",
+      fmt::format("{:.3f} ms of work in a step of {:.3f} ms", ms(longest), ms(run.answer.step_ns)));
+}
+
+/// Of kernels that what-ifs put in: they are described as they are. One that was recorded may do
+/// less than its shapes say, in a lower precision than its name says.
+void check_peak(const Recording& recording, const ChangedRun& changed) {
+  const TaskGraph& graph = changed.graph;
+  const std::size_t recorded = recording.graph().context().works.size();
+  if (!changed.accelerator || graph.context().works.size() == recorded) return;
+  const auto described = describe_works(graph, &*changed.accelerator);
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    const auto task = make_id<TaskId>(i);
+    const std::size_t work = index(graph.work_id(task));
+    if (work < recorded || !is_device(graph.kind(task)) || !is_modelled(graph.provenance(task))) {
+      continue;
+    }
+    const KernelDescription& kernel = described[work];
+    const double rate = highest_rate(*changed.accelerator, kernel.traits.precision);
+    if (!kernel.traits.compute_bound || kernel.shape_from_grid || !(rate > 0)) continue;
+    const double least_ns = kernel.amount.flops / rate * 1e9;
+    if (static_cast<double>(graph.duration_ns(task) + 1) >= least_ns) continue;  // ns are whole
+    broken("no product is faster than the peak of its device",
+           fmt::format("'{}' takes {:.3f} us, {} at least {:.3f} us", graph.name(task),
+                       static_cast<double>(graph.duration_ns(task)) * 1e-3,
+                       changed.accelerator->name, least_ns * 1e-3));
+  }
+}
+
+}  // namespace
+
+void expect_laws(const Recording& recording, const ChangedRun& changed) {
+  check_times(changed.graph);
+  check_tensors(changed.graph);
+  check_step(changed.run);
+  check_peak(recording, changed);
+}
+
+void expect_laws_of_answer(const Recording& recording, const Prediction& prediction) {
+  expect_laws(recording, prediction);
+  const std::int64_t step = prediction.run.answer.step_ns;
+  if (0 <= prediction.low_ns && prediction.low_ns <= step && step <= prediction.high_ns) return;
+  broken("a range contains its step",
+         fmt::format("{:.3f} ms is not within {:.3f} .. {:.3f} ms", ms(step), ms(prediction.low_ns),
+                     ms(prediction.high_ns)));
+}
+
+}  // namespace foretrace

@@ -1,0 +1,25 @@
+// Laws that every answer keeps, whatever was asked: one that breaks any is an error of ours, and
+// none of its figures are shown.
+#pragma once
+
+#include <stdexcept>
+
+#include "apps/session/prediction.h"
+#include "apps/session/recording/recording.h"
+
+namespace foretrace {
+
+/// One line that names the law and what breaks it.
+class BrokenLaw : public std::logic_error {
+ public:
+  using std::logic_error::logic_error;
+};
+
+/// Throws BrokenLaw unless nothing takes less than no time or no memory, the step holds the work of
+/// its busiest stream, and no predicted product beats the peak of its device.
+void expect_laws(const Recording& recording, const ChangedRun& changed);
+
+/// The same, and the range holds its step.
+void expect_laws_of_answer(const Recording& recording, const Prediction& prediction);
+
+}  // namespace foretrace
