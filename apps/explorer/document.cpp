@@ -42,20 +42,19 @@ std::string filled(const Pieces& pieces) {
 }
 
 /// `wasm-unsafe-eval` lets the script start its engine, and lets no text become script.
-std::string policy_of(std::string_view connect) {
+std::string policy_of(std::string_view script, std::string_view connect) {
   return fmt::format(
       "default-src 'none'; script-src {} 'wasm-unsafe-eval'; style-src {};{} base-uri 'none'; "
       "form-action 'none'; "
       "require-trusted-types-for 'script'; trusted-types 'none'",
-      csp_hash(page_script()), csp_hash(page_style()), connect);
+      csp_hash(script), csp_hash(page_style()), connect);
 }
 
 /// The program's own pieces.
-void add_sources(std::string_view version, std::string policy, std::string_view source,
+void add_sources(std::string_view version, std::string_view script, std::string_view source,
                  Pieces& pieces) {
-  pieces["POLICY"] = std::move(policy);
   pieces["STYLE"] = page_style();
-  pieces["SCRIPT"] = page_script();
+  pieces["SCRIPT"] = script;
   pieces["SOURCE"] = source;
   pieces["VERSION"] = html_text(version);
 }
@@ -68,7 +67,9 @@ Result<std::string> block_of(std::string_view bytes) {
 }
 
 std::string one_file(Pieces pieces, const BlockMap& blocks, std::string_view version) {
-  add_sources(version, policy_of({}), "file", pieces);
+  const std::string_view script = pieces["KIND"] == "sweep" ? sweep_script() : page_script();
+  pieces["POLICY"] = policy_of(script, {});
+  add_sources(version, script, "file", pieces);
   pieces["FOOTER"] = "Everything is in this file: it asks no server for anything.";
   pieces["BLOCKS"] = blocks_html(blocks);
   return filled(pieces);
@@ -82,8 +83,9 @@ Shell make_shell(std::string_view version) {
                    {"LIST_HINT", "each alone, simulated, with its range"},
                    {"FOOTER", "Served by foretrace on this machine: nothing leaves it."}};
   // frame-ancestors counts in a header only, and there it goes
-  const std::string policy = policy_of(" connect-src 'self';");
-  add_sources(version, policy, "server", pieces);
+  const std::string policy = policy_of(page_script(), " connect-src 'self';");
+  pieces["POLICY"] = policy;
+  add_sources(version, page_script(), "server", pieces);
   return {filled(pieces), policy + "; frame-ancestors 'none'"};
 }
 

@@ -78,8 +78,35 @@ json lanes_of(const TaskGraph& graph, std::size_t first) {
                      {"rank", lane.rank},
                      {"number", lane.number},
                      {"name", lane.name.substr(0, longest_text)}});
+    if (lane.device != no_device) lanes.back()["device"] = lane.device;
   }
   return lanes;
+}
+
+/// Layers of the model as [name, parent]; [0] is "no layer". None where nothing is known of them.
+json layers_of(const TaskGraph& graph, Strings& strings) {
+  json layers = json::array();
+  if (graph.context().layers.size() < 2) return layers;
+  for (const Layer& layer : graph.context().layers) {
+    const bool has_parent = index(layer.parent) < graph.context().layers.size();
+    layers.push_back({strings.index_of(graph.names()[layer.name]),
+                      has_parent ? json(index(layer.parent)) : json(-1)});
+  }
+  return layers;
+}
+
+/// The layer of every task, as pairs of a layer and how many tasks in a row are of it.
+json layer_runs_of(const TaskGraph& graph) {
+  json runs = json::array();
+  if (graph.context().layers.size() < 2) return runs;
+  const std::vector<LayerId>& layer = graph.columns().layer;
+  for (std::size_t first = 0, i = 1; i <= layer.size(); ++i) {
+    if (i < layer.size() && layer[i] == layer[first]) continue;
+    runs.push_back(index(layer[first]));
+    runs.push_back(i - first);
+    first = i;
+  }
+  return runs;
 }
 
 json steps_of(const TaskGraph& graph) {
@@ -164,6 +191,8 @@ json base_facts(const TaskGraph& graph, const PackedGraph& packed, Strings& stri
           {"columns", columns_of(packed)},
           {"works", works_of(graph, 0, strings)},
           {"labels", label_facts(graph, strings)},
+          {"layers", layers_of(graph, strings)},
+          {"layer_runs", layer_runs_of(graph)},
           {"lanes", lanes_of(graph, 0)},
           {"steps", steps_of(graph)}};
 }

@@ -7,6 +7,7 @@ namespace foretrace::explorer {
 
 [[nodiscard]] std::string_view page_template();  ///< page.html, with @NAMES@ to fill in
 [[nodiscard]] std::string_view page_style();
-[[nodiscard]] std::string_view page_script();  ///< every module, in the order of their imports
+[[nodiscard]] std::string_view page_script();   ///< of runs, comparisons and scenarios
+[[nodiscard]] std::string_view sweep_script();  ///< of sweeps, which simulate nothing
 
 }  // namespace foretrace::explorer

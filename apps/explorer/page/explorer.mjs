@@ -2,19 +2,26 @@
 import { sideOfDocument, sideOfPlan, sideOfRun } from './model/answer.mjs';
 import { asRecorded, isAsRecorded } from './model/engine.mjs';
 import { byId, make, replace } from './view/dom.mjs';
+import { showArea } from './view/area.mjs';
+import { Added, byLayer, byRegion } from './view/added.mjs';
+import { addView, markOf, readView } from './view/link.mjs';
 import { markup } from './view/markup.mjs';
+import { Layers } from './model/layers.mjs';
+import { keysOfTimeline } from './view/pointer.mjs';
+import { Search, searchNames } from './view/search.mjs';
 import { time } from './view/format.mjs';
-import { legendOf, noteOf, shownRun } from './view/shown_run.mjs';
+import { lateRank, legendOf, noteOf, shownRun } from './view/shown_run.mjs';
 import { rowsOf } from './view/rows.mjs';
 import { Timeline } from './view/timeline.mjs';
-import { showAnswer } from './view/answer.mjs';
+import { showAnswer, sourceOf } from './view/answer.mjs';
 import { WhatIfs } from './view/what_ifs.mjs';
-import { nameOf, showChanges, showSlice } from './view/details.mjs';
+import { hoverOf, nameOf, showChanges, showSlice } from './view/details.mjs';
 import { Stack } from './view/stack.mjs';
 import { runAsked } from './source/server.mjs';
 
 const restAfter = 120; // ms
 const pendingAfter = 100; // ms
+const saveAfter = 150; // ms
 const tryAgainAfter = 3000; // ms
 const ofEngine = 'engine'; // the what-if that a server made
 
@@ -27,13 +34,21 @@ export class Explorer {
     this.state = { variant: null, on: new Set(), factors: asRecorded(), title: '', range: null, samples: 1, commandWords: [] };
     this.whatIfs = new WhatIfs((change) => this.change(change), server !== null, this.facts.before ?? 'as recorded');
     this.stack = server ? new Stack(known, () => this.change({ stack: true })) : null;
-    this.timeline = new Timeline(byId('timeline'), {
-      choose: (mark) => this.choose(mark),
-      nameOf: (side, row, i) => nameOf(this.runs[side], row, i, this.facts.strings),
-    });
+    const { strings } = this.facts;
+    const named = (side, row, i) => nameOf(this.runs[side], row, i, strings);
+    this.layers = new Layers(this.facts.base, strings);
+    this.timeline = new Timeline(byId('timeline'), { choose: (mark) => this.choose(mark), nameOf: named, moved: () => this.saveSoon(),
+      hover: ({ side, row, i }) => hoverOf(this.runs[side], row, i, strings), arranged: () => this.arranged(),
+      measure: (area, places) => showArea(area, places, this.runs, named), search: () => this.search.open(), next: () => this.search.next() });
+    this.tracks = this.timeline.tracks;
+    this.search = new Search(() => this.namesNow(), (entry, k) => this.goTo(entry, k));
+    this.added = new Added(() => this.showAdded());
+    replace('keys', ...keysOfTimeline().flat());
     this.serial = 0;
-    this.every = false; // lanes that do little are shown, too
-    byId('every-lane').addEventListener('click', () => this.showEvery(!this.every));
+    byId('every-lane').addEventListener('click', () => {
+      this.tracks.every = !this.tracks.every;
+      this.arranged();
+    });
     this.frame = null; // a change was simulated in it
     this.last = null; // what sideOf() made: {side, key, run}
     this.dimming = null;
@@ -44,11 +59,11 @@ export class Explorer {
   async sideOf(variant, factors, title, serial = this.serial) {
     const side = await this.page.side(variant);
     if (serial !== this.serial) return null;
-    const key = JSON.stringify([this.every, factors.device, factors.host, ...factors.names]);
+    const key = JSON.stringify([this.lanesNow(), factors.device, factors.host, ...factors.names]);
     const { last } = this;
     if (last?.side === side && last.key === key) return last.run; // its range came, or a link to what is shown
     this.last = null; // should it fail, the run before is no more
-    const run = shownRun(this.page, this.page.run(side, factors, serial > 0), title, this.every);
+    const run = shownRun(this.page, this.page.run(side, factors, serial > 0), title, this.tracks, this.now);
     if (serial > 0) this.last = { side, key, run };
     return run;
   }
@@ -63,7 +78,9 @@ export class Explorer {
     this.now.note = noteOf(this.now, this.before.step, this.facts);
     if (this.facts.stages) replace('where', 'on the slowest stage');
     if (!this.now.lanes.some((lane) => lane.kind === 'host_thread')) this.whatIfs.leaveOut('host');
+    this.markLate();
     this.restore();
+    if (this.lanesNow() !== this.lanesShown) this.takeLanes();
     this.timeline.readTheme();
     await this.update(false);
     while (!this.runs) await this.openRecorded();
@@ -73,6 +90,7 @@ export class Explorer {
         return;
       }
       this.restore();
+      if (this.lanesNow() !== this.lanesShown) this.takeLanes();
       this.update(true);
     });
     this.page.prepare(() => new Promise((done) => { (window.requestIdleCallback ?? setTimeout)(done); }));
@@ -224,11 +242,12 @@ export class Explorer {
     then.note = noteOf(then, after.step, this.facts, this.before.step);
     this.runs = changed ? [this.now, then] : [this.now];
     this.timeline.show(this.runs, keep);
+    this.takeView();
     replace('classes', ...legendOf(this.runs));
     this.whatIfs.show(this.withSwitches());
     showAnswer(this.before, after, state, this.facts, this.now);
     if (!changed && this.opening) for (const id of ['sentence', 'figures']) replace(id, ...this.opening[id]);
-    this.choose(this.chosenAgain());
+    this.choose(this.chosenAgain(), false);
     this.timeline.drawNow();
     this.showCards(isPlain ? variant : null, keep);
     if (variant !== this.explained) replace('how', ...(variant ? this.howTo(variant) : []));
@@ -237,25 +256,92 @@ export class Explorer {
   }
 
   /** The timeline says what a step gains, where there are steps. */
-  tellSteps(run, { step }) {
-    run.step = run.answer.isSpan || this.facts.unit ? undefined : step;
+  tellSteps(run, side) {
+    run.noteAt = sourceOf(side, side.stepAt);
+    run.step = run.answer.isSpan || this.facts.unit ? undefined : side.step;
   }
 
   /** A button for the lanes that the first view leaves out. */
   offerEvery(then) {
     const button = byId('every-lane');
     const left = this.now.left + (then === this.now ? 0 : then.left);
-    button.hidden = !this.every && left === 0;
-    button.textContent = this.every ? 'Busiest lanes' : 'All lanes';
-    button.setAttribute('aria-pressed', String(this.every));
+    button.hidden = !this.tracks.every && left === 0;
+    button.textContent = this.tracks.every ? 'Busiest lanes' : 'All lanes';
+    button.setAttribute('aria-pressed', String(this.tracks.every));
   }
 
-  async showEvery(every) {
-    this.every = every;
-    Object.assign(this.now, rowsOf(this.now, every));
+  /** Which lanes the rows are of. */
+  lanesNow() { return `${this.tracks.every} ${[...this.tracks.opened]}`; }
+
+  takeLanes() {
+    Object.assign(this.now, rowsOf(this.now, this.tracks.every, this.tracks.opened));
     this.now.note = noteOf(this.now, this.before.step, this.facts);
-    if (this.timeline.chosen) this.timeline.chosen.keeps = false; // its row is another
-    await this.update(true);
+    this.lanesShown = this.lanesNow();
+  }
+
+  /** The tracks were folded, pinned or opened. */
+  async arranged() {
+    if (this.lanesNow() === this.lanesShown) {
+      this.timeline.arrange();
+      this.timeline.drawNow();
+    } else {
+      this.takeLanes();
+      if (this.timeline.chosen) this.timeline.chosen.keeps = true; // though its row is another
+      await this.update(true);
+    }
+    this.saveSoon();
+  }
+
+  /** Of several ranks the one that the others wait for. */
+  markLate() {
+    this.lanesShown = this.lanesNow();
+    const late = lateRank(this.now);
+    if (!late) return;
+    this.tracks.late.set(late.rank, time(late.by));
+    this.tracks.longest = late.longest;
+  }
+
+  /** What a link asked for, once its run is there. */
+  takeView() {
+    const { asked, timeline } = this;
+    this.asked = null;
+    if (!asked) return;
+    if (asked.view) timeline.move(asked.view.from, asked.view.to - asked.view.from);
+    else timeline.all();
+    const mark = asked.chosen && markOf(this.runs, asked.chosen);
+    timeline.chosen = mark ? { ...mark, keeps: true, isAsked: true } : null;
+  }
+
+  /** Names that can be searched, of all lanes of the recorded run. */
+  namesNow() {
+    this.found ??= rowsOf(this.now, true).rows;
+    this.names ??= searchNames(this.now, this.found, this.facts.strings, this.layers);
+    return this.names;
+  }
+
+  /** Shows a slice of a name: the first one of the step, or the k-th after it. */
+  async goTo({ marks }, k) {
+    const { one } = this.now;
+    let first = 0;
+    while (one && 2 * first < marks.length && this.found[marks[2 * first]].begin[marks[2 * first + 1]] < one.begin) first += 1;
+    const at = (first + k) % (marks.length / 2);
+    const [row, i] = [this.found[marks[2 * at]], marks[2 * at + 1]];
+    const wanted = { side: 0, key: row.key, task: row.task[i], label: row.label[i] };
+    if (!this.now.rows.some((each) => each.key === row.key)) this.tracks.opened.add(row.rank);
+    this.tracks.show(row, this.now);
+    await this.arranged();
+    const mark = markOf(this.runs, wanted);
+    if (!mark) return;
+    this.timeline.choose(mark);
+    this.timeline.bring();
+  }
+
+  /** Time added up, of the run that is shown. */
+  showAdded() {
+    const run = this.runs[this.runs.length - 1];
+    const { strings } = this.facts;
+    this.added.show({ layer: () => byLayer(run, run.rows, strings, this.layers), region: () => byRegion(run, run.rows, strings) },
+      `${run.title.toLowerCase()}${run.one ? `, step ${run.one.number}` : ''}, largest part first`, this.layers.some ? 'layer' : 'operator');
   }
 
   /** What is shown beside the recorded run: what the program answers to it, or else what is simulated here. */
@@ -296,9 +382,8 @@ export class Explorer {
     const { chosen } = this.timeline;
     if (!chosen?.keeps) return null;
     const { side, row, i } = chosen;
-    const again = this.runs[side]?.rows.find((each) => each.lane === row.lane);
-    const at = again ? again.task.findIndex((task, k) => task === row.task[i] && again.label[k] === row.label[i]) : -1;
-    return at < 0 ? null : { side, row: again, i: at, keeps: true };
+    const again = markOf(this.runs, { side, key: row.key, task: row.task[i], label: row.label[i] });
+    return again && { ...again, keeps: true, isAsked: chosen.isAsked };
   }
 
   withSwitches() {
@@ -312,6 +397,7 @@ export class Explorer {
   afterwards(waits) {
     clearTimeout(this.timer);
     const rest = () => {
+      if (!this.facts.stages) this.showAdded();
       showChanges(this.runs.length > 1 ? this.runs : [this.now, this.now], this.facts.strings);
       this.save();
       if (this.server) this.fetchRest();
@@ -327,15 +413,24 @@ export class Explorer {
       make('p', { class: 'hint' }, variant.paper)];
   }
 
-  choose(mark) {
+  choose(mark, saves = true) {
     const found = mark ? { keeps: false, ...mark, twin: this.twinOf(mark) } : null;
+    if (found) found.isAsked = false; // of a link no more
     this.timeline.chosen = found;
+    const layers = found && found.row.label[found.i] === -1 ? this.layersOf(found) : [];
+    if (mark?.isAsked) found.keeps = false;
     showSlice(found, this.runs, this.facts.strings, this.state, (name, value) => {
       if (value === 1) this.state.factors.names.delete(name);
       else this.state.factors.names.set(name, value);
       if (this.timeline.chosen) this.timeline.chosen.keeps = true;
       this.change({});
-    });
+    }, layers);
+    if (saves) this.saveSoon();
+  }
+
+  layersOf({ side, row, i }) {
+    const { origin } = this.runs[side].graph;
+    return this.layers.namesOf(origin ? origin[row.task[i]] : row.task[i]);
   }
 
   /** The same task in the other run. */
@@ -356,6 +451,11 @@ export class Explorer {
     return null;
   }
 
+  saveSoon() {
+    clearTimeout(this.saving);
+    this.saving = setTimeout(() => this.save(), saveAfter);
+  }
+
   /** The view as part of the address: a link restores it. */
   save() {
     if (location.hash !== this.hash) return; // a link that is not followed yet
@@ -369,6 +469,7 @@ export class Explorer {
     if (variant !== ofEngine) parts.set('apply', variant ?? '');
     for (const name of ['device', 'host']) if (factors[name] !== 1) parts.set(name, String(factors[name]));
     if (factors.names.size > 0) parts.set('kernels', [...factors.names].map((each) => each.join(':')).join(' '));
+    addView(parts, this.timeline);
     history.replaceState(null, '', `#${parts}`);
     this.hash = location.hash;
   }
@@ -387,6 +488,7 @@ export class Explorer {
   restore() {
     this.hash = location.hash;
     const parts = new URLSearchParams(location.hash.slice(1));
+    this.asked = readView(parts, this.timeline);
     const asked = parts.has('apply') ? parts.get('apply') : this.facts.shown;
     this.state.variant = asked && this.page.variant(asked) ? asked : null;
     if (this.stack) this.restoreStack(parts, asked);

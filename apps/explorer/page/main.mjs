@@ -1,11 +1,11 @@
-// Brings the page to life.
+// Brings the page of a run, of two or of a scenario to life.
 import { Document } from './model/document.mjs';
 import { Server, runAsked } from './source/server.mjs';
-import { byId, copyButton, make, replace } from './view/dom.mjs';
+import { byId, make, replace } from './view/dom.mjs';
 import { markup } from './view/markup.mjs';
 import { Explorer } from './explorer.mjs';
 import { Comparison } from './comparison.mjs';
-import { SweepPage } from './sweep.mjs';
+import { begin } from './begin.mjs';
 
 /** Fills a page that came without data. */
 async function openServed() {
@@ -37,23 +37,7 @@ function chooser(runs, server) {
 async function openFile(kind) {
   if (kind === 'text') return null;
   const page = await Document.open((id) => byId(`block-${id}`).textContent);
-  if (kind === 'sweep') return new SweepPage(page.facts);
   return kind === 'compare' ? new Comparison(page) : new Explorer(page, null, null);
 }
 
-async function open() {
-  try {
-    const { source, kind } = document.documentElement.dataset;
-    const shown = source === 'server' ? await openServed() : await openFile(kind);
-    await shown?.start();
-    for (const code of document.querySelectorAll('.doubt code')) {
-      code.closest('.doubt').append(copyButton('Copy command', () => code.textContent));
-    }
-    document.documentElement.dataset.ready = 'yes';
-  } catch (error) {
-    byId('trouble').hidden = false;
-    byId('trouble').textContent = `This page cannot simulate here (${error.message}). What stands in it can be read.`;
-    document.documentElement.dataset.ready = 'no';
-  }
-}
-open();
+begin(({ source, kind }) => (source === 'server' ? openServed() : openFile(kind)));

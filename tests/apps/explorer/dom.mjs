@@ -175,7 +175,7 @@ export async function openPage(file, hash = '') {
   globalThis.document = { documentElement: html, body, createElement: make, createElementNS: (_, name) => make(name),
     createDocumentFragment: () => make('#fragment'), getElementById: (id) => root.querySelector(`#${id}`),
     querySelector: (text) => root.querySelector(text), querySelectorAll: (text) => root.querySelectorAll(text), title: '' };
-  globalThis.window = { devicePixelRatio: 1, addEventListener: (name, on) => heard.set(name, on) };
+  globalThis.window = { devicePixelRatio: 1, innerHeight: 900, scrollBy() {}, addEventListener: (name, on) => heard.set(name, on) };
   globalThis.location = { hash, href: `file://${file}${hash}`, reload() {} };
   globalThis.history = { replaceState: (_, __, to) => { globalThis.location.hash = to; }, pushState() {} };
   const media = { matches: false, addEventListener() {} };
@@ -184,7 +184,8 @@ export async function openPage(file, hash = '') {
     cancelAnimationFrame: clearTimeout, ImageData: class { constructor(width, height) { this.data = new Uint8ClampedArray(4 * width * height); } },
     OffscreenCanvas: class extends Element { constructor() { super('canvas'); } } });
   opened += 1;
-  await import(`../../../apps/explorer/page/main.mjs?${opened}`);
+  const main = html.dataset.kind === 'sweep' ? 'main_sweep' : 'main';
+  await import(`../../../apps/explorer/page/${main}.mjs?${opened}`);
   for (let i = 0; i < 2000 && html.dataset.ready === undefined; ++i) await pause(5);
   if (html.dataset.ready !== 'yes') throw new Error(`${file} did not come alive: ${root.querySelector('#trouble').textContent}`);
   await pause(200);

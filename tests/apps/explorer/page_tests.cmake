@@ -164,6 +164,8 @@ foretrace_page_browser("page: answers keys, links and readers in Firefox too" in
 # Roles, names, contrast in light and dark, the tabulator, paper: every kind of page.
 foretrace_page_browser("page: can be read, reached and printed by everyone" audit.mjs "${CHROMIUM}"
   ${CMAKE_CURRENT_BINARY_DIR}/page_audit)
+# First view, link, search, help, pointer, tracks, time added up.
+foretrace_page_browser("page: a timeline does what a user asks" timeline_use.mjs "${CHROMIUM}" ${CMAKE_CURRENT_BINARY_DIR}/page_timeline)
 # Every figure, as Chromium shows it.
 if(CHROMIUM AND NOT no_sockets)
   add_test(NAME "page: every figure in Chromium is that of the document" WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}

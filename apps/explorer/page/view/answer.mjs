@@ -27,7 +27,7 @@ function changesOf(state, strings) {
 }
 
 /** Of a side: where the document has it, or the one that would answer the same. */
-const sourceOf = (side, at) => (side.isSimulated ? `simulated ${at}` : at);
+export const sourceOf = (side, at) => (side.isSimulated ? `simulated ${at}` : at);
 
 /** What the figures rest on, with its share of the critical path. */
 function restsOn(then, state) {

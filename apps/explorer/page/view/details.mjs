@@ -8,6 +8,7 @@ const reasons = ['nothing', 'the program order', 'the operation before it on its
   'an event of another stream', 'device work that it waits for', 'room in the launch queue',
   'room on the device', 'another thread', 'a value', 'memory', 'the last of all ranks',
   'the begin of the window', 'the what-if'];
+const launchKind = 3; // of the reasons
 const mostRows = 12;
 
 export function nameOf(side, row, i, strings) {
@@ -20,28 +21,49 @@ export function nameOf(side, row, i, strings) {
   return ordinal > 0 ? `${ordinal} \u00b7 ${name}, micro-batch ${ordinal}` : name;
 }
 
-/** Which of the points that a task waits for came last, in words. */
-function whyThen(run, task, strings) {
-  const { graph, works, points, weights } = run;
-  const start = points[2 * task];
-  const named = (point) => `${shortName(strings[works[graph.work[point >> 1]].name])} ${point & 1 ? 'ended' : 'began'}`;
-  const candidates = [[graph.cause_source[task], weights.cause[task], graph.cause_kind[task]],
+/** Every point that a task waits for: [point, lag, kind]. */
+function causesOf({ graph, weights }, task) {
+  const causes = [[graph.cause_source[task], weights.cause[task], graph.cause_kind[task]],
     [graph.extra_source[task], weights.extra[task], graph.extra_kind[task]]];
   for (let k = 0; k < graph.overflow_task.length; ++k) {
-    if (graph.overflow_task[k] === task) {
-      candidates.push([graph.overflow_source[k], weights.overflow[k], graph.overflow_kind[k]]);
-    }
+    if (graph.overflow_task[k] === task) causes.push([graph.overflow_source[k], weights.overflow[k], graph.overflow_kind[k]]);
   }
-  for (const [point, lag, kind] of candidates) {
-    if (point >= 0 && points[point] + lag === start) {
-      return `${reasons[kind]}: ${named(point)}${lag > 0 ? `, ${time(lag)} later` : ''}`;
-    }
+  return causes.filter(([point]) => point >= 0);
+}
+const nameOfTask = (run, task, strings) => shortName(strings[run.works[run.graph.work[task]].name]);
+
+/** Which of the points that a task waits for came last, in words. */
+function whyThen(run, task, strings) {
+  const { graph, points, weights } = run;
+  const start = points[2 * task];
+  const named = (point) => `${nameOfTask(run, point >> 1, strings)} ${point & 1 ? 'ended' : 'began'}`;
+  for (const [point, lag, kind] of causesOf(run, task)) {
+    if (points[point] + lag === start) return `${reasons[kind]}: ${named(point)}${lag > 0 ? `, ${time(lag)} later` : ''}`;
   }
   const lane = graph.lane_source[task];
   if (lane >= 0 && points[lane] + weights.segment[task] === start) {
     return `${isDevice(graph.kind[task]) ? reasons[2] : reasons[1]}: ${named(lane)}`;
   }
   return 'the begin of the window';
+}
+
+/** Which call launched device work, and how long before. */
+function launchOf(run, task, strings) {
+  const launch = causesOf(run, task).find(([, , kind]) => kind === launchKind);
+  if (!launch) return '';
+  const before = run.points[2 * task] - run.points[2 * (launch[0] >> 1)];
+  return `by ${nameOfTask(run, launch[0] >> 1, strings)}, ${time(before)} before`;
+}
+
+/** What stands beside the pointer. */
+export function hoverOf(run, row, i, strings) {
+  const task = row.task[i];
+  const name = nameOf(run, row, i, strings);
+  const lines = [make('b', {}, shortName(name).slice(0, 120)), make('span', {}, time(row.end[i] - row.begin[i]))];
+  if (row.label[i] !== -1) return lines;
+  const launch = launchOf(run, task, strings);
+  if (launch) lines.push(make('span', {}, `launched ${launch}`));
+  return [...lines, make('span', {}, `starts after ${whyThen(run, task, strings)}`)];
 }
 
 /** Where the time of a task comes from; of a predicted run (`isPredicted`) also what became of it. */
@@ -58,10 +80,10 @@ const rowsOfFacts = (facts) => facts.filter((fact) => fact !== null && fact[1] !
   .flatMap(([label, value]) => [make('dt', {}, label), make('dd', {}, value)]);
 
 /** `mark`: {side, row, i, twin}; `onFactor(name, value)` when its slider moves; null: it has none. */
-export function showSlice(mark, runs, strings, state, onFactor) {
+export function showSlice(mark, runs, strings, state, onFactor, layers = []) {
   if (!mark) {
     replace('slice', make('p', { class: 'hint' }, `Choose a slice: what it is, why it starts when it does${
-      onFactor ? ', and what the run would be if it were faster' : ''}. W S zoom, A D move, arrows walk, F fits, 0 shows all.`));
+      onFactor ? ', and what the run would be if it were faster' : ''}. With shift, drag over a part to add it up.`));
     return;
   }
   const run = runs[mark.side];
@@ -77,9 +99,11 @@ export function showSlice(mark, runs, strings, state, onFactor) {
   const facts = [
     isTask ? ['operator', strings[work.operator]] : null,
     isTask ? ['inputs', strings[work.shapes].slice(0, 300)] : null,
-    ['starts at', time(row.begin[i])],
+    ['starts at', `${time(row.begin[i] - run.shift)}${run.shift > 0 ? ' of the step' : ''}`],
     ['takes', before !== null && after !== null && before !== after
       ? `${time(before)} \u2192 ${time(after)} (${percent(after / Math.max(1, before) - 1)})` : time(length)],
+    isTask ? ['launched', launchOf(run, task, strings)] : null,
+    layers.length > 0 ? ['layer', layers.join(' \u203a ')] : null,
     isTask ? ['starts after', whyThen(run, task, strings)] : null,
     isTask ? ['time is', provenanceOf(run, task, onFactor !== null && mark.side === 1)] : null,
   ];
@@ -114,14 +138,15 @@ function kernelSlider(run, work, state, onFactor) {
     make('span', {}, `if all ${count(tasks)} of these (${time(sum)}) took`), output, input);
 }
 
-/** Device time and launches by the work that each task of the recording did, or does now. */
+/** Device time and launches by the work that each task of the recording did, or does now; of the step that is shown. */
 function sumsByWork(run, workOf, count) {
   const { kind } = run.graph;
+  const [from, to] = run.one ? [run.one.begin, run.one.end] : [0, Infinity];
   const { duration } = run.weights;
   const time = new Float64Array(count);
   const launches = new Int32Array(count);
   for (let i = 0; i < run.graph.size; ++i) {
-    if (!isDevice(kind[i])) continue;
+    if (!isDevice(kind[i]) || run.points[2 * i] < from || run.points[2 * i] >= to) continue;
     const work = workOf(i);
     time[work] += duration[i];
     launches[work] += 1;
@@ -163,6 +188,7 @@ function byKernel(runs, strings) {
 export function showChanges(runs, strings) {
   const rows = byKernel(runs, strings);
   byId('changes').hidden = rows.length === 0;
+  replace('changes-of', `by kernel, ${runs[0].one ? 'per step' : 'over the whole run'}, largest change first`);
   const shown = rows.slice(0, mostRows);
   const most = Math.max(1, ...shown.map(([, g]) => Math.max(g.before, g.after)));
   const scale = (ns) => (150 * ns) / most;

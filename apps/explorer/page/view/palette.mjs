@@ -12,6 +12,7 @@ export const classes = [
   ['host', 'host: named regions'],
   ['call', 'host: calls'],
   ['wait', 'waiting'],
+  ['late', 'waiting for late ranks'],
   ['plain', 'host: outside every region'],
   ['forward', 'forward'],
   ['backward', 'backward'],
@@ -19,6 +20,8 @@ export const classes = [
 ];
 const index = Object.fromEntries(classes.map(([name], i) => [name, i]));
 export const waitClass = index.wait;
+export const lateClass = index.late;
+export const isWaiting = (cls) => cls === index.wait || cls === index.late;
 export const hostClass = index.host;
 export const plainClass = index.plain;
 
@@ -33,7 +36,7 @@ export const classOfPhase = (phase, work) => (work.kind === 2 && ofPhase[phase] 
 export function classOf(work) {
   switch (work.kind) {
     case 2: return index[ofKernel[work.kernelClass] ?? 'other'];
-    case 3: return work.part === 1 ? index.wait : index.collective;
+    case 3: return work.part === 1 ? lateClass : index.collective;
     case 4: case 5: return index.movement;
     case 6: return index.wait;
     case 9: return index.collective;

@@ -1,20 +1,23 @@
 // From a simulated run to rows of slices: one per lane, busiest first, more where they overlap.
 import { isDevice, isHost } from '../model/engine.mjs';
-import { classOf, classOfPhase, hostClass, plainClass, waitClass } from './palette.mjs';
+import { classOf, classOfPhase, hostClass, isWaiting, lateClass, plainClass, waitClass } from './palette.mjs';
 
 const mostLanes = 14;
 const mostStages = 64;
 
-function laneTitle(lane, several) {
-  const rank = several ? `rank ${lane.rank}, ` : '';
+/** What a lane is called within its rank. */
+function laneTitle(lane) {
   if (lane.kind === 'host_thread') {
     const [, number, name] = lane.name?.match(/^thread (\d+) \((.+)\)$/) ?? [];
-    if (name) return `${rank}${name.replace(/^pt_autograd_\d+$/, 'autograd')} thread ${number}`;
-    return `${rank}${lane.name || `thread ${lane.number}`}`;
+    if (name) return `${name.replace(/^pt_autograd_\d+$/, 'autograd')} thread ${number}`;
+    return lane.name || `thread ${lane.number}`;
   }
   if (lane.name && lane.name.startsWith('stage ')) return lane.name;
-  return `${rank || (lane.kind === 'stream' ? 'GPU, ' : '')}${lane.kind === 'stream' ? 'stream' : lane.kind.replaceAll('_', ' ')} ${lane.number}`;
+  const kind = lane.kind === 'stream' ? 'stream' : lane.kind.replaceAll('_', ' ');
+  return `GPU${lane.device >= 0 ? ` ${lane.device}` : ''}, ${kind} ${lane.number}`;
 }
+/** Of the same lane in both runs, and in a link. */
+const laneKey = ({ rank, kind, number, device }) => `${rank}${kind[0]}${device >= 0 ? device : ''}-${number}`;
 
 /** Slices of one lane as they come: begin, end, class, task, label (-1: the task itself). */
 class Slices {
@@ -41,12 +44,12 @@ class Slices {
     this.task[at] = task;
     this.label[at] = label;
     this.count = at + 1;
-    if (cls !== waitClass) this.busy += end - begin;
+    if (!isWaiting(cls)) this.busy += end - begin;
   }
 
   finish(title) {
     const cut = (values) => values.subarray(0, this.count);
-    return { title, lane: this.lane, begin: cut(this.begin), end: cut(this.end), cls: cut(this.cls),
+    return { title, key: laneKey(this.lane), rank: this.lane.rank, lane: this.lane, begin: cut(this.begin), end: cut(this.end), cls: cut(this.cls),
       task: cut(this.task), label: cut(this.label), busy: this.busy,
       isHost: this.lane.kind === 'host_thread' };
   }
@@ -131,7 +134,7 @@ function fillLane(run, plan, lane, slices) {
       if (begin < to) addSegment(graph, i, begin, to, slices);
       if (before > 0) slices.add(to, start, waitClass, i, -3);
     } else if (part[workOf[i]] === 2 && isDevice(kind[i]) && sources[i] >= 0) {
-      slices.add(before, start, waitClass, i, -3);
+      slices.add(before, start, lateClass, i, -3);
     }
     slices.add(start, points[2 * i + 1], cls[workOf[i]], i, -1);
   }
@@ -144,8 +147,10 @@ function busiestOf(all, isThread, most) {
   return new Set(ordered.filter((slices, i) => i < (tierOf(slices) < 2 ? mostStages : most)));
 }
 
-/** `every`: no lane is left out. */
-export function rowsOf(run, every = false) {
+export const isSeveral = (lanes) => new Set(lanes.filter((lane) => lane.rank >= 0).map((lane) => lane.rank)).size > 1;
+
+/** `every`: no lane is left out; `opened`: ranks of which none is. What is left out is counted, by rank. */
+export function rowsOf(run, every = false, opened = new Set()) {
   const { graph, works, lanes } = run;
   const plan = planOf(graph, works, lanes);
   const byLane = (run.room.slices ??= new Map());
@@ -157,7 +162,6 @@ export function rowsOf(run, every = false) {
     fillLane(run, plan, lane, slices);
     filled.push(slices);
   }
-  const several = new Set(lanes.filter((lane) => lane.rank >= 0).map((lane) => lane.rank)).size > 1;
   const all = filled.filter((slices) => slices.busy > 0);
   const isThread = (slices) => Number(slices.lane.kind === 'host_thread');
   // of every rank the busiest stream and thread first, then the next ones
@@ -171,7 +175,11 @@ export function rowsOf(run, every = false) {
   const busiest = every ? new Set(all) : busiestOf(all, isThread, graph.ordinal ? mostStages : mostLanes);
   all.sort((a, b) => a.lane.rank - b.lane.rank || isThread(a) - isThread(b)
     || a.lane.number - b.lane.number);
-  const rows = all.filter((slices) => busiest.has(slices))
-    .map((slices) => slices.finish(laneTitle(slices.lane, several)));
-  return { rows, left: all.length - rows.length };
+  const rows = [];
+  const leftOf = new Map();
+  for (const slices of all) {
+    if (busiest.has(slices) || opened.has(slices.lane.rank)) rows.push(slices.finish(laneTitle(slices.lane)));
+    else leftOf.set(slices.lane.rank, (leftOf.get(slices.lane.rank) ?? 0) + 1);
+  }
+  return { rows, left: all.length - rows.length, leftOf };
 }

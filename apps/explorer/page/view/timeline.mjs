@@ -1,43 +1,48 @@
 // Two runs on one clock, on a canvas. Everything on it is also text: the slice that is chosen, the
 // breakdown and the table of changes.
 import { byId } from './dom.mjs';
-import { bytes, shortName, tickTime, time } from './format.mjs';
-import { classes, colours, rgb, waitClass } from './palette.mjs';
+import { shortName, tickTime, time } from './format.mjs';
+import { listenTo } from './pointer.mjs';
+import { classes, colours, isWaiting, rgb } from './palette.mjs';
 import { Strip } from './strip.mjs';
+import { drawMemory } from './memory_curve.mjs';
+import { nameOfPlace, Tracks } from './tracks.mjs';
 
-const gutter = 168;
 const rulerHeight = 26;
-const titleHeight = 28;
-const rowHeight = { device: 30, host: 22 };
-const memoryHeight = 44;
-const gap = 4;
-const wheelStep = 1.2;
 const plainFont = '12px system-ui, sans-serif';
 const mostWidths = 5000; // of texts that are remembered
+const narrow = 600; // px: names take less
 
 export class Timeline {
-  /** @param {{choose: (mark) => void, nameOf: (side, row, i) => string}} on */
+  /** @param {{choose: (mark) => void, nameOf: (side, row, i) => string, moved: () => void, hover: (mark) => Node[]}} on */
   constructor(root, on) {
     this.root = root;
     this.on = on;
     this.canvas = root.querySelector('canvas');
+    this.names = byId('names');
     this.context = this.canvas.getContext('2d', { alpha: false });
+    this.tracks = new Tracks();
+    this.gutter = 196;
     this.sides = [];
+    this.places = [];
     this.from = 0;
     this.to = 1;
+    this.isStep = true; // one step of each run, both from its begin on
     this.chosen = null;
+    this.area = null; // {from, to, top, bottom} that is measured
     this.stats = { frames: 0, slices: 0, rectangles: 0 };
     this.pending = 0;
     this.widths = new Map();
     // what it says needs no layout in the middle of a frame
     new ResizeObserver(() => this.resize(root.clientWidth)).observe(root);
-    this.listen();
+    listenTo(this);
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.readTheme());
     // paper is light, whatever the screen was
     matchMedia('print').addEventListener('change', () => {
       this.readTheme();
       this.drawNow();
     });
+    window.addEventListener('beforeprint', () => this.drawNow()); // nothing is printed that is still to be drawn
   }
 
   readTheme() {
@@ -53,33 +58,30 @@ export class Timeline {
     this.request();
   }
 
-  /** `sides`: {title, note, span, rows, memory}, the recorded run first. */
+  /** `sides`: {title, note, span, rows, memory, one}, the recorded run first; `one`: begin and end of the step that is shown at first. */
   show(sides, keep) {
     this.sides = sides;
-    this.full = Math.max(1, ...sides.map((side) => side.span));
-    if (!keep || this.to > this.full * 1.5) {
-      this.from = 0;
-      this.to = this.full;
-    }
-    this.places = [];
-    let y = rulerHeight;
-    sides.forEach((side, s) => {
-      side.top = y;
-      y += titleHeight;
-      for (const row of side.rows) {
-        const height = row.isHost ? rowHeight.host : rowHeight.device;
-        this.places.push({ side: s, row, y, height });
-        y += height + gap;
-      }
-      for (const curve of side.memory) {
-        this.places.push({ side: s, curve, y: y + 2, height: memoryHeight });
-        y += memoryHeight + 8;
-      }
-      side.bottom = y;
-      y += 8;
-    });
-    this.height = y;
+    this.hasSteps = sides.every((side) => side.one);
+    this.align();
+    if (!keep || this.to > this.last * 1.5) this.all();
     if (this.chosen && !this.chosen.keeps) this.chosen = null;
+    this.arrange();
+  }
+
+  /** What is at the left end of the time that is shown, in each run. */
+  align() {
+    const isStep = this.isStep && this.hasSteps;
+    for (const side of this.sides) side.shift = isStep ? side.one.begin : 0;
+    this.first = Math.min(0, ...this.sides.map((side) => -side.shift));
+    this.last = Math.max(1, ...this.sides.map((side) => side.span - side.shift));
+    byId('show-all').textContent = isStep ? 'Whole run' : this.hasSteps ? 'One step' : 'Whole run';
+  }
+
+  /** Lays the tracks out anew, with their names. */
+  arrange() {
+    Object.assign(this, this.tracks.layout(this.sides, rulerHeight));
+    const changed = () => this.on.arranged();
+    this.names.replaceChildren(...this.places.map((place) => nameOfPlace(place, this.sides[place.side], this.tracks, changed)));
     this.resize(this.width || this.root.clientWidth);
   }
 
@@ -87,11 +89,12 @@ export class Timeline {
     const ratio = window.devicePixelRatio || 1;
     if (!width || !this.height) return;
     if (this.width !== width || this.drawn !== this.height || this.ratio !== ratio) {
-      Object.assign(this, { width, ratio, drawn: this.height });
+      Object.assign(this, { width, ratio, drawn: this.height, gutter: width < narrow ? 112 : 196 });
+      this.names.style.width = `${this.gutter}px`;
       this.canvas.width = Math.round(width * ratio);
       this.canvas.height = Math.round(this.height * ratio);
       this.canvas.style.height = `${this.height}px`;
-      this.strip = new Strip(Math.max(1, Math.round((width - gutter) * ratio)), classes.length);
+      this.strip = new Strip(Math.max(1, Math.round((width - this.gutter) * ratio)), classes.length);
       this.buffer = new OffscreenCanvas(this.strip.pixels, 1);
       this.bufferContext = this.buffer.getContext('2d');
     }
@@ -115,8 +118,9 @@ export class Timeline {
     this.draw();
   }
 
-  xOf(ns) { return gutter + ((ns - this.from) / (this.to - this.from)) * (this.width - gutter); }
-  timeAt(x) { return this.from + ((x - gutter) / (this.width - gutter)) * (this.to - this.from); }
+  /** Of a time that is shown; a run has its own times, which are `shift` later. */
+  xOf(ns, shift = 0) { return this.gutter + ((ns - shift - this.from) / (this.to - this.from)) * (this.width - this.gutter); }
+  timeAt(x) { return this.from + ((x - this.gutter) / (this.width - this.gutter)) * (this.to - this.from); }
 
   draw() {
     if (!this.width || this.sides.length === 0) return;
@@ -127,13 +131,15 @@ export class Timeline {
     c.textBaseline = 'middle';
     this.stats = { frames: this.stats.frames + 1, slices: 0, rectangles: 0 };
     this.drawRuler();
-    this.sides.forEach((side, s) => this.drawTitle(side, s));
+    this.sides.forEach((side, s) => this.drawSteps(side, s));
     for (const place of this.places) {
-      if (place.curve) this.drawMemory(place);
-      else this.drawRow(place);
+      if (place.curve) drawMemory(this, place);
+      else if (place.row) this.drawRow(place);
     }
     this.drawSaved();
+    this.drawArea();
     this.drawChosen();
+    this.on.moved?.();
   }
 
   text(text, x, y, room, font = plainFont) {
@@ -165,44 +171,50 @@ export class Timeline {
   drawRuler() {
     const { context: c, ink } = this;
     const span = this.to - this.from;
-    const wanted = Math.max(2, (this.width - gutter) / 120);
+    const wanted = Math.max(2, (this.width - this.gutter) / 120);
     let step = 10 ** Math.floor(Math.log10(span / wanted));
     const best = [10, 5, 2, 1].find((f) => span / (step * f) >= wanted * 0.7);
     step *= best ?? 1;
+    const most = Math.max(Math.abs(this.from), Math.abs(this.to));
     for (let at = Math.ceil(this.from / step) * step; at <= this.to; at += step) {
       const x = Math.round(this.xOf(at));
       c.fillStyle = ink.line;
       c.fillRect(x, 4, 1, this.height - 8);
       c.fillStyle = ink.soft;
-      if (x < this.width - 60) this.text(tickTime(at, step, this.to), x + 5, 13, 90, '11px system-ui, sans-serif');
+      if (x < this.width - 60) this.text(tickTime(at, step, most), x + 5, 13, 90);
     }
   }
 
-  drawTitle(side, s) {
+  /** The steps of a side, in the line of its title. */
+  drawSteps(side, s) {
     const { context: c, ink } = this;
-    if (s > 0) {
+    c.fillStyle = ink.line;
+    if (s > 0) c.fillRect(0, side.top - 5, this.width, 1);
+    const font = '600 12px system-ui, sans-serif';
+    for (const step of side.several ?? []) {
+      const left = this.xOf(step.begin, side.shift);
+      const right = this.xOf(step.end, side.shift);
+      if (right < this.gutter || left > this.width) continue;
+      const isOne = step === side.one;
+      const from = Math.max(this.gutter, left);
+      c.fillStyle = isOne ? ink.track : ink.panel;
+      c.fillRect(from, side.top + 6, Math.min(this.width, right) - from, 20);
       c.fillStyle = ink.line;
-      c.fillRect(0, side.top - 2, this.width, 1);
+      if (left >= this.gutter) c.fillRect(Math.round(left), side.top, 1, side.bottom - side.top - 6);
+      if (right <= this.width) c.fillRect(Math.round(right), side.top, 1, side.bottom - side.top - 6);
+      c.fillStyle = isOne ? ink.text : ink.soft;
+      this.text(`step ${step.number}${isOne && side.oneIs ? `, ${side.oneIs}` : ''}`, from + 6, side.top + 16, Math.min(this.width, right) - from - 10, isOne ? font : plainFont);
     }
-    const font = '600 13px system-ui, sans-serif';
-    const width = Math.min(this.widthOf(side.title, font), 400);
-    // no line of the ruler through the words
-    c.fillStyle = ink.panel;
-    c.fillRect(gutter - 1, side.top + 4, Math.max(0, 32 + width + this.widthOf(side.note, plainFont) - gutter), 20);
-    c.fillStyle = ink.text;
-    this.text(side.title, 16, side.top + 15, 400, font);
-    c.fillStyle = ink.soft;
-    this.text(side.note, 26 + width, side.top + 15, this.width - width - 40);
   }
 
   drawRow({ side, row, y, height }) {
-    const { context: c, ink } = this;
-    const end = Math.min(this.width, this.xOf(this.sides[side].span));
+    const { context: c, ink, gutter } = this;
+    const { shift, span } = this.sides[side];
+    const begin = Math.max(gutter, this.xOf(0, shift));
+    const end = Math.min(this.width, this.xOf(span, shift));
     c.fillStyle = ink.track;
-    if (end > gutter) c.fillRect(gutter, y, end - gutter, height);
-    c.fillStyle = ink.soft;
-    this.text(row.title, 16, y + height / 2, gutter - 24);
-    const { wide, seen, image } = this.mixed(row);
+    if (end > begin) c.fillRect(begin, y, end - begin, height);
+    const { wide, seen, image } = this.mixed(row, shift);
     this.stats.slices += seen;
     this.stats.rectangles += wide.length / 3;
     if (image) {
@@ -214,8 +226,9 @@ export class Timeline {
   }
 
   /** A row as it is drawn. The recorded run stays as it is while the other one changes. */
-  mixed(row) {
-    const { from, to, strip, rgb: theme } = this;
+  mixed(row, shift) {
+    const { strip, rgb: theme } = this;
+    const [from, to] = [this.from + shift, this.to + shift];
     const { drawn } = row;
     if (drawn && drawn.from === from && drawn.to === to && drawn.strip === strip && drawn.theme === theme) return drawn;
     const { wide, seen } = strip.mix(row, from, to, 2 * this.ratio);
@@ -224,17 +237,18 @@ export class Timeline {
   }
 
   drawWide(wide, { side, row, y, height }) {
-    const { context: c, ink, ratio } = this;
+    const { context: c, ink, ratio, gutter } = this;
     for (let k = 0; k < wide.length; k += 3) {
       const x = gutter + wide[k + 1] / ratio;
       const width = (wide[k + 2] - wide[k + 1]) / ratio;
       c.fillStyle = this.colours[row.cls[wide[k]]];
       c.fillRect(x, y, width > 3 ? width - 0.75 : width, height);
-      if (row.cls[wide[k]] === waitClass && width > 4) {
+      if (isWaiting(row.cls[wide[k]]) && width > 4) {
         c.fillStyle = this.hatchPattern();
         c.fillRect(x, y, width - 0.75, height);
       }
     }
+    if (height < 14) return; // folded
     for (let k = 0; k < wide.length; k += 3) {
       const x = gutter + wide[k + 1] / ratio;
       const width = (wide[k + 2] - wide[k + 1]) / ratio;
@@ -243,7 +257,7 @@ export class Timeline {
       c.fillStyle = this.dark.has(classes[row.cls[wide[k]]][0]) ? ink.onDark : ink.onLight;
       const name = this.on.nameOf(side, row, wide[k]);
       this.text(isNumbered ? name.split(' ')[0] : shortName(name), x + (isNumbered ? 2 : 5), y + height / 2 + 0.5,
-        width - (isNumbered ? 3 : 9), '11px system-ui, sans-serif');
+        width - (isNumbered ? 3 : 9));
     }
   }
 
@@ -263,82 +277,54 @@ export class Timeline {
     return this.hatch;
   }
 
-  drawMemory({ side, curve, y, height }) {
-    const { context: c, ink } = this;
-    const top = Math.max(1, ...this.sides.flatMap((each) => each.memory.map((m) => m.peak)));
-    const scale = (height - 4) / top;
-    c.fillStyle = ink.soft;
-    this.text(curve.title, 16, y + 12, gutter - 24);
-    this.text(`peak ${bytes(curve.peak)}`, 16, y + 28, gutter - 24, '11px system-ui, sans-serif');
-    const highs = this.highsOf(curve, this.sides[side].span).map((high) => y + height - high * scale);
-    c.beginPath();
-    c.moveTo(gutter, y + height);
-    highs.forEach((h, i) => c.lineTo(gutter + i, h));
-    c.lineTo(gutter + highs.length, y + height);
-    c.globalAlpha = 0.18;
-    c.fillStyle = ink.accent;
-    c.fill();
-    c.globalAlpha = 1;
-    c.beginPath();
-    highs.forEach((h, i) => (i === 0 ? c.moveTo(gutter, h) : c.lineTo(gutter + i, h)));
-    c.strokeStyle = ink.accent;
-    c.lineWidth = 1.2;
-    c.stroke();
-    c.fillStyle = ink.line;
-    c.fillRect(gutter, y + height, this.width - gutter, 1);
-  }
+  /** Where what is compared ends: the step that is shown, or the run. */
+  endOf(side) { return (this.isStep && this.hasSteps ? side.one.end : side.span) - side.shift; }
 
-  /** The most bytes that live in each pixel; those of the recorded run stay, as its rows do. */
-  highsOf(curve, span) {
-    const { from, to, width } = this;
-    const { drawn } = curve;
-    if (drawn && drawn.from === from && drawn.to === to && drawn.width === width) return drawn.highs;
-    const end = Math.min(width, this.xOf(span));
-    const highs = [];
-    let k = 0;
-    let live = curve.base;
-    for (let x = gutter; x < end; ++x) {
-      const until = this.timeAt(x + 1);
-      let high = live;
-      for (; k < curve.times.length && curve.times[k] <= until; ++k) {
-        live = curve.live[k];
-        if (live > high) high = live;
-      }
-      highs.push(high);
-    }
-    curve.drawn = { from, to, width, highs };
-    return highs;
-  }
-
-  /** What the shorter run leaves over, hatched, with its length. */
+  /** What the shorter one leaves over, hatched, with its length. */
   drawSaved() {
     const [a, b] = this.sides;
-    if (!b || a.span === b.span) return;
-    const shorter = a.span < b.span ? a : b;
-    const left = Math.max(gutter, this.xOf(shorter.span));
-    const right = Math.min(this.width, this.xOf(this.full));
+    if (!b) return;
+    const [ends, until] = [this.endOf(a), this.endOf(b)];
+    const shorter = ends < until ? a : b;
+    const left = Math.max(this.gutter, this.xOf(Math.min(ends, until)));
+    const right = Math.min(this.width, this.xOf(Math.max(ends, until)));
     if (right - left < 3) return;
     const { context: c, ink } = this;
-    const y = shorter.top + titleHeight;
+    const y = shorter.top + 32;
+    const isWhole = !(this.isStep && this.hasSteps);
     c.globalAlpha = 0.5;
     c.fillStyle = this.hatchPattern();
-    c.fillRect(left, y, right - left, shorter.bottom - y - 6);
+    if (isWhole) c.fillRect(left, y, right - left, shorter.bottom - y - 6);
     c.globalAlpha = 1;
     c.fillStyle = ink.accent;
     c.fillRect(left, y, 2, shorter.bottom - y - 6);
+    if (!isWhole) c.fillRect(right - 2, y, 2, shorter.bottom - y - 6);
     // as the titles have it: of a step, where there are steps
     const isStep = a.step !== undefined && b.step !== undefined;
     const text = isStep ? `${time(Math.abs(a.step - b.step), a.step)} per step` : time(Math.abs(a.span - b.span));
-    const half = isStep ? 88 : 42;
+    const font = '600 14px system-ui, sans-serif';
+    const half = this.widthOf(text, font) / 2 + 16;
     if (right - left < 2 * half + 6 || (isStep && a.step === b.step)) return;
     const middle = (left + right) / 2;
     c.fillStyle = ink.panel;
     c.fillRect(middle - half, (y + shorter.bottom) / 2 - 16, 2 * half, 26);
     c.fillStyle = ink.accent;
     c.textAlign = 'center';
-    this.text(`${(isStep ? b.step < a.step : shorter === b) ? '\u2212' : '+'}${text}`, middle, (y + shorter.bottom) / 2 - 2, 2 * half,
-      '600 13px system-ui, sans-serif');
+    this.text(`${(isStep ? b.step < a.step : shorter === b) ? '\u2212' : '+'}${text}`, middle, (y + shorter.bottom) / 2 - 2, 2 * half, font);
     c.textAlign = 'left';
+  }
+
+  drawArea() {
+    if (!this.area) return;
+    const { context: c, ink, area } = this;
+    const [left, right] = [Math.max(this.gutter, this.xOf(area.from)), Math.min(this.width, this.xOf(area.to))];
+    c.fillStyle = ink.accent;
+    c.globalAlpha = 0.12;
+    c.fillRect(left, area.top, right - left, area.bottom - area.top);
+    c.globalAlpha = 1;
+    c.strokeStyle = ink.accent;
+    c.lineWidth = 1;
+    c.strokeRect(left + 0.5, area.top + 0.5, right - left, area.bottom - area.top - 1);
   }
 
   drawChosen() {
@@ -348,44 +334,91 @@ export class Timeline {
       if (!mark) continue;
       const place = this.places.find((each) => each.side === mark.side && each.row === mark.row);
       if (!place) continue;
-      const left = this.xOf(mark.row.begin[mark.i]);
-      const right = this.xOf(mark.row.end[mark.i]);
-      if (right < gutter || left > this.width) continue;
+      const { shift } = this.sides[mark.side];
+      const left = this.xOf(mark.row.begin[mark.i], shift);
+      const right = this.xOf(mark.row.end[mark.i], shift);
+      if (right < this.gutter || left > this.width) continue;
       c.strokeStyle = ink.text;
       c.lineWidth = 2;
-      const x = Math.max(gutter, left);
+      const x = Math.max(this.gutter, left);
       c.strokeRect(x - 1, place.y - 1, Math.max(4, right - x + 2), place.height + 2);
     }
   }
 
   // ---- what a user does
 
+  get most() { return (this.last - this.first) * 1.02; }
+
   zoom(factor, at) {
-    const span = Math.min(this.full * 1.02, Math.max(100, (this.to - this.from) * factor));
+    const span = Math.min(this.most, Math.max(100, (this.to - this.from) * factor));
     const share = (at - this.from) / (this.to - this.from);
     this.move(at - share * span, span);
   }
 
   move(from, span = this.to - this.from) {
-    this.from = Math.max(0, Math.min(from, this.full * 1.02 - span));
+    this.from = Math.max(this.first - 0.01 * span, Math.min(from, this.first + this.most - span));
     this.to = this.from + span;
     this.request();
   }
 
+  /** The time of a slice as it is shown. */
+  timesOf({ side, row, i }) { return [row.begin[i], row.end[i]].map((ns) => ns - this.sides[side].shift); }
+
   fit() {
+    if (this.area) {
+      this.move(this.area.from, Math.max(200, this.area.to - this.area.from));
+      return;
+    }
     if (!this.chosen) return;
-    const { row, i } = this.chosen;
-    const span = Math.max(200, (row.end[i] - row.begin[i]) * 4);
-    this.move((row.begin[i] + row.end[i]) / 2 - span / 2, span);
+    const [begin, end] = this.timesOf(this.chosen);
+    const span = Math.max(200, (end - begin) * 4);
+    this.move((begin + end) / 2 - span / 2, span);
   }
 
-  all() { this.move(0, this.full * 1.005); }
+  /** Both runs from the chosen slice and its twin on. */
+  lineUp() {
+    const { chosen } = this;
+    if (!chosen?.twin) return;
+    const [begin] = this.timesOf(chosen);
+    const other = this.sides[chosen.twin.side];
+    other.shift = chosen.twin.row.begin[chosen.twin.i] - begin;
+    this.first = Math.min(this.first, -other.shift);
+    this.last = Math.max(this.last, other.span - other.shift);
+    this.request();
+  }
+
+  /** All that is compared: the step, a little wider, or the run. */
+  all() {
+    const isStep = this.isStep && this.hasSteps;
+    if (!isStep) {
+      this.move(this.first, this.last * 1.005);
+      return;
+    }
+    const most = Math.max(...this.sides.map((side) => this.endOf(side)));
+    this.move(-0.02 * most, 1.04 * most);
+  }
+
+  /** Whether all is shown that all() shows. */
+  isAll() {
+    const { from, to } = this;
+    this.all();
+    const is = Math.abs(this.from - from) < 1 && Math.abs(this.to - to) < 1;
+    Object.assign(this, { from, to });
+    return is;
+  }
+
+  /** One step, or the whole run. */
+  toggleStep(isStep = !this.isStep) {
+    this.isStep = isStep;
+    this.align();
+    this.all();
+  }
 
   markAt(x, y) {
     const place = this.places.find((each) => each.row && y >= each.y && y < each.y + each.height);
-    if (!place || x < gutter) return null;
-    const at = this.timeAt(x);
-    const slack = (this.to - this.from) / (this.width - gutter);
+    if (!place || x < this.gutter) return null;
+    const at = this.timeAt(x) + this.sides[place.side].shift;
+    const slack = (this.to - this.from) / (this.width - this.gutter);
     const { begin, end } = place.row;
     let best = -1;
     let least = 3 * slack;
@@ -407,6 +440,7 @@ export class Timeline {
   }
 
   choose(mark) {
+    this.area = null;
     this.chosen = mark;
     this.on.choose(mark);
     this.request();
@@ -432,55 +466,31 @@ export class Timeline {
       while (low + 1 < other.begin.length && other.begin[low + 1] <= row.begin[i]) low += 1;
       this.choose({ side: rows[at].side, row: other, i: low });
     }
-    const middle = (this.chosen.row.begin[this.chosen.i] + this.chosen.row.end[this.chosen.i]) / 2;
+    this.reveal();
+  }
+
+  /** What is chosen comes into view, wide enough to be seen. */
+  bring() {
+    const [begin, end] = this.timesOf(this.chosen);
+    const widest = 60 * Math.max(50, end - begin);
+    if (this.to - this.from > widest) this.move((begin + end) / 2 - widest / 2, widest);
+    this.reveal();
+    const place = this.places.find((each) => each.row === this.chosen.row);
+    const top = this.canvas.getBoundingClientRect().top + place.y;
+    if (top < 0 || top > window.innerHeight - 60) window.scrollBy(0, top - window.innerHeight / 2);
+  }
+
+  /** What is chosen comes into view. */
+  reveal() {
+    const [begin, end] = this.timesOf(this.chosen);
+    const middle = (begin + end) / 2;
     if (middle < this.from || middle > this.to) this.move(middle - (this.to - this.from) / 2);
   }
 
-  onKey(event) {
-    if (event.ctrlKey || event.metaKey || event.altKey) return;
-    const span = this.to - this.from;
-    const middle = this.from + span / 2;
-    const actions = { w: () => this.zoom(1 / 1.5, middle), s: () => this.zoom(1.5, middle),
-      a: () => this.move(this.from - span / 5), d: () => this.move(this.from + span / 5),
-      f: () => this.fit(), 0: () => this.all() };
-    const key = event.key.length === 1 ? event.key.toLowerCase() : event.key;
-    if (actions[key]) actions[key]();
-    else if (key.startsWith('Arrow')) this.walk(key);
-    else if (key === 'Escape') this.choose(null);
-    else return;
-    event.preventDefault();
-  }
-
-  listen() {
-    const { canvas } = this;
-    this.root.addEventListener('keydown', (event) => this.onKey(event));
-    canvas.addEventListener('wheel', (event) => {
-      if (!event.ctrlKey && !event.metaKey) return; // a plain wheel scrolls the page
-      event.preventDefault();
-      this.zoom(event.deltaY > 0 ? wheelStep : 1 / wheelStep, this.timeAt(event.offsetX));
-    }, { passive: false });
-    let drag = null;
-    canvas.addEventListener('pointerdown', (event) => {
-      drag = { x: event.offsetX, from: this.from, moved: false };
-      canvas.setPointerCapture(event.pointerId);
-    });
-    canvas.addEventListener('pointermove', (event) => {
-      if (!drag) return;
-      const moved = event.offsetX - drag.x;
-      if (Math.abs(moved) > 3) drag.moved = true;
-      if (drag.moved) this.move(drag.from - (moved / (this.width - gutter)) * (this.to - this.from));
-    });
-    canvas.addEventListener('pointerup', (event) => {
-      if (drag && !drag.moved) this.choose(this.markAt(event.offsetX, event.offsetY));
-      drag = null;
-    });
-    canvas.addEventListener('dblclick', (event) => {
-      const mark = this.markAt(event.offsetX, event.offsetY);
-      if (mark) {
-        this.choose(mark);
-        this.fit();
-      }
-    });
-    byId('show-all').addEventListener('click', () => this.all());
+  /** Measures a part of the time in some of the tracks; all of what is shown without one. */
+  measure(area) {
+    this.area = area ?? { from: this.from, to: this.to, top: rulerHeight, bottom: this.height };
+    this.on.measure(this.area, this.places.filter((place) => place.row && place.y < this.area.bottom && place.y + place.height > this.area.top));
+    this.request();
   }
 }

@@ -1,0 +1,23 @@
+// Layers of the model, as the recording has them: of every task of the recorded graph one, or none.
+
+export class Layers {
+  /** `base`: facts of a graph; `strings`: its names. */
+  constructor({ layers = [], layer_runs: runs = [] }, strings) {
+    this.parents = layers.map(([, parent]) => parent);
+    this.names = layers.map(([name]) => strings[name]);
+    this.of = new Int32Array(runs.reduce((sum, count, k) => sum + (k % 2 ? count : 0), 0));
+    for (let k = 0, at = 0; k < runs.length; k += 2) {
+      this.of.fill(runs[k], at, at + runs[k + 1]);
+      at += runs[k + 1];
+    }
+  }
+
+  get some() { return this.names.length > 1; }
+
+  /** The names of the layers that a task is in, the outermost first. */
+  namesOf(task) {
+    const names = [];
+    for (let layer = this.of[task] ?? 0; layer > 0; layer = this.parents[layer]) names.unshift(this.names[layer]);
+    return names;
+  }
+}

@@ -1,0 +1,153 @@
+// Time added up: of the device by layer, of the host by region. Largest part left, as wide as it takes.
+import { isDevice, isHost } from '../model/engine.mjs';
+import { byId, make, replace } from './dom.mjs';
+import { count, percent, shortName, time } from './format.mjs';
+import { isWaiting } from './palette.mjs';
+
+const leastShare = 0.004;
+const boxHeight = 24;
+const mostDeep = 14;
+
+const nodeOf = (name) => ({ name, ns: 0, count: 0, parts: new Map() });
+function addTo(root, path, ns) {
+  let node = root;
+  root.ns += ns;
+  for (const name of path) {
+    let next = node.parts.get(name);
+    if (!next) node.parts.set(name, next = nodeOf(name));
+    next.ns += ns;
+    next.count += 1;
+    node = next;
+  }
+}
+
+/** Device time by layer, operator and kernel; without layers by operator. Of the step that is shown. */
+export function byLayer(run, rows, strings, layers) {
+  const root = nodeOf('the device');
+  const { origin, work: workOf } = run.graph;
+  const [from, to] = run.one ? [run.one.begin, run.one.end] : [0, Infinity];
+  for (const row of rows) {
+    if (row.isHost) continue;
+    for (let i = 0; i < row.begin.length; ++i) {
+      if (row.label[i] !== -1 || isWaiting(row.cls[i]) || row.begin[i] < from || row.begin[i] >= to) continue;
+      const work = run.works[workOf[row.task[i]]];
+      if (!isDevice(work.kind)) continue;
+      const own = layers.namesOf(origin ? origin[row.task[i]] : row.task[i]);
+      const operator = strings[work.operator];
+      addTo(root, [...own, ...(operator ? [operator] : []), shortName(strings[work.name])], row.end[i] - row.begin[i]);
+    }
+  }
+  return root;
+}
+
+/** Host time by thread, region and call. */
+export function byRegion(run, rows, strings) {
+  const root = nodeOf('the host');
+  const [from, to] = run.one ? [run.one.begin, run.one.end] : [0, Infinity];
+  for (const row of rows) {
+    if (!row.isHost) continue;
+    let region = 'outside every region';
+    for (let i = 0; i < row.begin.length; ++i) {
+      const label = row.label[i];
+      if (label >= 0) region = strings[run.labels[label]] || 'outside every region';
+      else if (label === -2) region = 'outside every region';
+      if (isWaiting(row.cls[i]) || row.begin[i] < from || row.begin[i] >= to) continue;
+      const call = label === -1 && isHost(run.graph.kind[row.task[i]]) ? [strings[run.works[run.graph.work[row.task[i]]].name]] : [];
+      addTo(root, [row.title, region, ...call], row.end[i] - row.begin[i]);
+    }
+  }
+  return root;
+}
+
+/** Nodes as boxes: {node, left, width, depth}, the largest left; what is too narrow is left out. */
+export function boxesOf(root) {
+  const boxes = [];
+  const put = (node, left, depth) => {
+    boxes.push({ node, left, width: node.ns / root.ns, depth });
+    let at = left;
+    for (const part of [...node.parts.values()].sort((a, b) => b.ns - a.ns)) {
+      const width = part.ns / root.ns;
+      if (width < leastShare || depth >= mostDeep) break;
+      put(part, at, depth + 1);
+      at += width;
+    }
+  };
+  if (root.ns > 0) put(root, 0, 0);
+  return boxes;
+}
+
+export class Added {
+  /** `made`: of each view {text, tree}; `changed` when another one is chosen. */
+  constructor(changed) {
+    this.kind = 'layer';
+    this.path = [];
+    for (const kind of ['layer', 'region']) {
+      byId(`by-${kind}`).addEventListener('click', () => {
+        this.kind = kind;
+        this.path = [];
+        changed();
+      });
+    }
+  }
+
+  /** `trees`: by kind a function that makes one; `what`: device time is by layers or by operators. */
+  show(trees, title, what) {
+    for (const kind of ['layer', 'region']) byId(`by-${kind}`).setAttribute('aria-pressed', String(kind === this.kind));
+    this.root = trees[this.kind]();
+    byId('by-layer').textContent = `Device by ${what}`;
+    byId('added').hidden = this.root.ns === 0 && this.kind === 'layer';
+    replace('added-of', title);
+    this.draw();
+  }
+
+  draw() {
+    let node = this.root;
+    for (const name of this.path) node = node.parts.get(name) ?? node;
+    const boxes = boxesOf(node);
+    const deepest = boxes.reduce((most, { depth }) => Math.max(most, depth), 0);
+    const told = [...node.parts.values()].sort((a, b) => b.ns - a.ns).slice(0, 5)
+      .map((part) => part.name).join(', ');
+    const chart = make('div', { class: 'flame', role: 'group', 'aria-label': `${node.name}, the largest parts: ${told}` },
+      ...boxes.map(({ node: each, left, width, depth }) => {
+        const share = percent(each.ns / this.root.ns).replace('+', '');
+        const button = make('button', { type: 'button', tabindex: depth > 0 ? '-1' : '0', class: `depth-${depth % 4}`,
+          title: `${each.name}\n${time(each.ns)}, ${share}${each.count > 0 ? `, ${count(each.count)} times` : ''}` },
+        width > 0.12 ? `${shortName(each.name)}  ${time(each.ns, this.root.ns)}` : shortName(each.name));
+        Object.assign(button.style, { left: `${100 * left}%`, width: `${100 * width}%`, top: `${depth * boxHeight}px` });
+        button.addEventListener('click', () => this.enter(each, node));
+        return button;
+      }));
+    chart.addEventListener('keydown', (event) => walkBoxes(chart, event));
+    chart.style.height = `${(deepest + 1) * boxHeight}px`;
+    replace('added-chart', chart);
+  }
+
+  /** Shows a node alone; the root again goes one up. */
+  enter(each, node) {
+    if (each === node) {
+      this.path.pop();
+    } else {
+      const way = pathTo(node, each) ?? [];
+      this.path.push(...way);
+    }
+    this.draw();
+  }
+}
+
+/** Arrows go from box to box; one of them is met by the tabulator. */
+function walkBoxes(chart, event) {
+  const step = { ArrowRight: 1, ArrowDown: 1, ArrowLeft: -1, ArrowUp: -1 }[event.key];
+  if (!step) return;
+  const all = [...chart.children];
+  all[Math.max(0, Math.min(all.length - 1, all.indexOf(document.activeElement) + step))].focus();
+  event.preventDefault();
+}
+
+function pathTo(node, wanted) {
+  for (const [name, part] of node.parts) {
+    if (part === wanted) return [name];
+    const below = pathTo(part, wanted);
+    if (below) return [name, ...below];
+  }
+  return null;
+}
