@@ -19,6 +19,7 @@ constexpr std::string_view schema = "foretrace.serving_engine/1";
 constexpr double most_tokens = 1e7;
 constexpr double most_bytes = 1e15;
 constexpr double most_queries = 4096;
+constexpr std::array<std::string_view, 3> share_names = {"device", "weights", "rest"};
 
 /// The first number of a compute capability: "9", not "9.0".
 bool is_major_version(std::string_view text) {
@@ -47,6 +48,8 @@ Result<ServingEngine> engine_from(const ConfigValue& root, const std::string& pa
     fields.take(inner.finish());
   }
   engine.memory_share = optional_within(fields, "memory_share", ParamType::number, 1, 0.9);
+  engine.memory_share_of =
+      static_cast<CacheShare>(optional_word(fields, "memory_share_of", share_names, 0));
   fields.optional_boolean("cache_follows_weights", engine.cache_follows_weights);
   read_ranged(fields, "host_per_step", ParamType::time, engine.host_step_ns);
   read_ranged(fields, "one_shot_all_reduce", ParamType::time, engine.one_shot_ns);

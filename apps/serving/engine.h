@@ -2,6 +2,7 @@
 // configs/serving.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,6 +24,13 @@ struct StepRules {
   bool keeps_prefixes = true;  ///< common beginnings are computed once
 };
 
+/// What an engine's share of memory is of.
+enum class CacheShare : std::uint8_t {
+  device,   ///< all that the device has, for all that the engine needs
+  weights,  ///< what the driver leaves, for weights and cache; steps take from the others
+  rest,     ///< what weights and steps leave, for the cache
+};
+
 struct ServingEngine {
   std::string name;       ///< file stem
   std::string product;    ///< for people
@@ -32,7 +40,8 @@ struct ServingEngine {
   std::vector<std::string> large_except;  ///< accelerators that keep the usual rules all the same
   std::uint32_t large_batched_tokens = 0;
   std::uint32_t large_sequences = 0;
-  double memory_share = 0.9;           ///< of the device that the engine takes
+  double memory_share = 0.9;
+  CacheShare memory_share_of = CacheShare::device;
   bool cache_follows_weights = false;  ///< 8-bit weights come with an 8-bit cache
   Ranged host_step_ns{0, 0, 0};        ///< of a step that the device waits for the host
   /// Fixed time of an all-reduce in one kernel, in which every rank reads the buffers of all others

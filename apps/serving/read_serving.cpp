@@ -318,8 +318,10 @@ Result<Serving> complete_serving(Serving serving) {
   const StepCost cost(served);
   const Accelerator& accelerator = serving.cluster->accelerator;
   const auto given = serving.options.cache_blocks;
-  const auto room = cache_blocks_of(cost, accelerator, given == 0 ? serving.memory_share : 1,
-                                    serving.options.rules);
+  const CacheBudget budget = given == 0
+                                 ? CacheBudget{serving.memory_share, serving.engine.memory_share_of}
+                                 : CacheBudget{1, CacheShare::weights};
+  const auto room = cache_blocks_of(cost, accelerator, budget, serving.options.rules);
   if (given == 0) serving.options.cache_blocks = room;
   if (given > room && room > 0) {
     return Error{ErrorCode::bad_config,

@@ -215,9 +215,21 @@ Service run_service(std::span<const ServingRequest> requests, const ServiceOptio
 }
 
 std::int64_t cache_blocks_of(const StepCost& cost, const Accelerator& accelerator,
-                             double memory_share, const StepRules& rules) {
-  const double room =
-      static_cast<double>(accelerator.memory_bytes) * memory_share - cost.weight_bytes();
+                             const CacheBudget& budget, const StepRules& rules) {
+  const auto memory = static_cast<double>(accelerator.memory_bytes);
+  const MemoryProfile& profile = accelerator.memory;
+  const double context =
+      static_cast<double>(profile.context_low_bytes + profile.context_high_bytes) / 2;
+  const double weights = cost.weight_bytes();
+  double room = 0;
+  if (budget.of == CacheShare::weights) {
+    room = budget.share * (memory - context) - weights;
+  } else {
+    const double steps = cost.working_bytes(rules.batched_tokens, rules.sequences);
+    const double taken = weights + steps + context;
+    room = budget.of == CacheShare::device ? budget.share * memory - taken
+                                            : budget.share * (memory - taken);
+  }
   const double block = cost.cache_bytes_per_token() * rules.block_tokens;
   if (!(room > 0) || !(block > 0)) return 0;
   return static_cast<std::int64_t>(std::min(room / block, 1e12));

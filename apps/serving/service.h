@@ -38,8 +38,14 @@ struct Service {
 [[nodiscard]] Service run_service(std::span<const ServingRequest> requests,
                                   const ServiceOptions& options, StepCost& cost);
 
+/// What the cache may have of a device.
+struct CacheBudget {
+  double share = 0.9;
+  CacheShare of = CacheShare::device;
+};
+
 /// Blocks that the memory of a device has room for beside the weights; 0: none.
 [[nodiscard]] std::int64_t cache_blocks_of(const StepCost& cost, const Accelerator& accelerator,
-                                           double memory_share, const StepRules& rules);
+                                           const CacheBudget& budget, const StepRules& rules);
 
 }  // namespace foretrace

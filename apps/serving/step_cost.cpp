@@ -10,6 +10,7 @@
 #include "models/jobs/parallelism/plan.h"
 #include "models/jobs/program/job.h"
 #include "models/jobs/times/evidence.h"
+#include "models/jobs/times/exec_work.h"
 #include "models/jobs/workloads/transformer.h"
 #include "sim/core/params.h"
 #include "sim/core/whole.h"
@@ -147,6 +148,21 @@ StepCost::StepCost(const ServedModel& served)
       cache_bytes_ += run.count * cached * served.cache_bytes;
     }
   }
+}
+
+// What the largest operator reads and writes, or the logits and what they are cast to.
+double StepCost::working_bytes(double tokens, double sequences) const {
+  const double number = kernels_.number_bytes();
+  constexpr double cast = 4;
+  double most = sequences * served_.model->vocabulary / served_.tensor * (number + cast);
+  for (const Block& block : workload_of(served_, tokens).blocks) {
+    if (block.role == BlockRole::head) continue;
+    for (const Operator& op : block.operators) {
+      const Operator part = op.is_expert ? expert_part(op, served_) : op;
+      if (part.type != OperatorType::attention) most = std::max(most, live_bytes(part, number));
+    }
+  }
+  return most;
 }
 
 void StepCost::add_exchange(const Exchange& exchange, double count, StepTime& time) const {

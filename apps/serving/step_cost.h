@@ -66,6 +66,8 @@ class StepCost {
   [[nodiscard]] Ranged spread(const StepTime& time) const;
 
   [[nodiscard]] double weight_bytes() const { return weight_bytes_; }  ///< of one accelerator
+  /// Of one accelerator while a step of so many tokens runs, of so many sequences.
+  [[nodiscard]] double working_bytes(double tokens, double sequences) const;
   /// Of one token on one accelerator, all layers.
   [[nodiscard]] double cache_bytes_per_token() const { return cache_bytes_; }
 

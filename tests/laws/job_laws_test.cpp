@@ -116,9 +116,10 @@ TEST_CASE("jobs: every member of a job is drawn, but those that no scenario stat
     const auto here = differing(first.scenario.job, drawn.scenario.job, members);
     for (std::size_t i = 0; i < here.size(); ++i) differ[i] += here[i] ? 1 : 0;
   }
-  // The framework's: tensor_pieces and async_tensor_backward.
-  CHECK(std::count(differ.begin(), differ.end(), 0) == 2);
+  // The framework's: context_ring, tensor_pieces and async_tensor_backward.
+  CHECK(std::count(differ.begin(), differ.end(), 0) == 3);
   const Job& job = first.scenario.job;
+  CHECK(job.plan.context_ring == ParallelPlan{}.context_ring);
   CHECK(job.plan.tensor_pieces == ParallelPlan{}.tensor_pieces);
   CHECK(job.plan.async_tensor_backward == ParallelPlan{}.async_tensor_backward);
 }

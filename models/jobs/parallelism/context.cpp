@@ -8,10 +8,13 @@
 //   Jacobs et al., DeepSpeed Ulysses, 2023;
 //   Dubey et al., The Llama 3 Herd of Models, 2024 (all-gather)
 // assumes: causal work is balanced by giving each rank an early and a late part, where stated
-// ignores: the smaller kernels of a ring's pieces
+// ignores: that the kernels of a ring's pieces are smaller
 // calibrate: nothing; collectives come from the cluster
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -29,53 +32,113 @@ Status check(const ParallelPlan& plan, const TransformerSpec& spec) {
                            plan.context, heads)};
 }
 
+constexpr double number_bytes = 2;
+
 // Keys and values of all positions, in and out of a rank.
-double key_value_bytes(const Operator& op, double number_bytes) {
+double key_values(const Operator& op, double heads) {
   const AttentionPart& part = op.attention;
-  return op.shape.batch * part.keys * part.key_heads * (part.head_size + part.value_size) *
-         number_bytes;
+  return op.shape.batch * part.keys * heads * (part.head_size + part.value_size);
 }
 
-void divide_attention(Operator& op, const ParallelPlan& plan) {
+// Heads instead of positions while attention runs.
+void exchange_heads(Operator& op, const ParallelPlan& plan) {
   AttentionPart& part = op.attention;
   const double c = plan.context;
-  constexpr double number_bytes = 2;
-  const double bytes = key_value_bytes(op, number_bytes) / plan.tensor;
-  if (plan.context_kind == ContextKind::all_to_all) {
-    const double query = op.shape.batch * part.queries * part.heads *
-                         (part.head_size + part.value_size) * number_bytes / plan.tensor;
-    op.forward = {CollectiveKind::all_to_all, Axis::context, Overlap::none, (bytes + query) / c};
-    op.backward = op.forward;
-    part.heads /= c;
-    part.key_heads = std::max(1.0, part.key_heads / c);
-    return;
-  }
+  const double query =
+      op.shape.batch * part.queries * part.heads * (part.head_size + part.value_size);
+  const double bytes = (key_values(op, part.key_heads) + query) * number_bytes / plan.tensor;
+  op.forward = {CollectiveKind::all_to_all, Axis::context, Overlap::none, bytes / c};
+  op.backward = op.forward;
+  part.heads /= c;
+  part.key_heads = std::max(1.0, part.key_heads / c);
+}
+
+// What merges the results of pieces, and their gradients.
+Operator merge(const Operator& whole, const ParallelPlan& plan, double keys) {
+  const ContextRing& ring = plan.context_ring;
+  const AttentionPart& part = whole.attention;
+  const double c = plan.context;
+  Operator op;
+  op.name = "merge pieces";
+  op.split = Split::inside;
+  op.is_core = true;
+  op.shape = {whole.shape.batch, part.queries / c, part.heads * part.value_size, 0};
+  const double outputs = op.shape.batch * op.shape.m * op.shape.n;
+  const double share = keys / c / outputs;
+  op.forward_bytes = c * (ring.forward_outputs + share * ring.forward_keys);
+  op.backward_bytes = c * (ring.backward_outputs + share * ring.backward_keys);
+  op.forward_kernels = op.backward_kernels = static_cast<std::uint16_t>(plan.context);
+  return op;
+}
+
+// All keys that the queries of a rank see, in one piece or after its own.
+void see_keys(Operator& op, const ParallelPlan& plan) {
+  AttentionPart& part = op.attention;
   // The last rank has its own positions, half of them masked, and all before them.
   const double all = part.keys_seen();
-  const double seen = plan.balances_context || !part.causal ? all : all * (2 - 1 / c);
+  const double seen = plan.balances_context || !part.causal ? all : all * (2 - 1.0 / plan.context);
   part.causal = false;
   part.keys = seen;
-  part.queries /= c;
-  const bool ring = plan.context_kind == ContextKind::ring;
-  const Overlap overlap = ring ? Overlap::itself : Overlap::none;
-  op.forward = {CollectiveKind::all_gather, Axis::context, overlap, bytes};
+  part.queries /= plan.context;
+}
+
+void divide_attention(Operator op, const ParallelPlan& plan, std::vector<Operator>& rank) {
+  const double c = plan.context;
+  if (plan.context_kind == ContextKind::all_to_all) {
+    exchange_heads(op, plan);
+    rank.push_back(op);
+    return;
+  }
+  const ContextRing& ring = plan.context_ring;
+  const bool is_ring = plan.context_kind == ContextKind::ring;
+  const double heads = ring.repeats_keys ? op.attention.heads : op.attention.key_heads;
+  const double keys = key_values(op, heads);
+  const double bytes = keys * number_bytes / plan.tensor;
+  const double gradients = keys * ring.gradient_bytes / plan.tensor;
+  const Overlap overlap = is_ring ? Overlap::itself : Overlap::none;
+  const auto gather = [overlap](double moved) {
+    return Exchange{CollectiveKind::all_gather, Axis::context, overlap, moved};
+  };
+  const Operator merged = merge(op, plan, keys);
+  see_keys(op, plan);
+  op.forward = gather(bytes);
   // Backward they come again, and their gradients go back.
-  op.backward = {CollectiveKind::all_gather, Axis::context, overlap, 2 * bytes};
+  op.backward = gather(bytes + gradients);
+  if (is_ring && ring.gathers) {
+    // The other pieces wait for what comes beside the first; gradients go round beside them.
+    Operator others = op;
+    others.name = "attention to other ranks";
+    others.attention.keys *= 1 - 1 / c;
+    op.attention.keys /= c;
+    others.kept_bytes = others.kept_core_bytes = 0;
+    others.forward = {};
+    others.backward = gather(gradients);
+    op.backward = gather(bytes);
+    rank.push_back(op);
+    rank.push_back(others);
+  } else {
+    rank.push_back(op);
+  }
+  if (is_ring && merged.forward_bytes > 0) rank.push_back(merged);
 }
 
 void divide(Block& block, const ParallelPlan& plan) {
   if (plan.context <= 1) return;
   const double c = plan.context;
+  std::vector<Operator> rank;
+  rank.reserve(block.operators.size() + 2);
   for (Operator& op : block.operators) {
-    if (op.type == OperatorType::attention) {
-      divide_attention(op, plan);
-    } else {
-      op.shape.m /= c;
-    }
     op.kept_bytes /= c;
     op.kept_core_bytes /= c;
     op.message_bytes /= c;
+    if (op.type == OperatorType::attention) {
+      divide_attention(op, plan, rank);
+    } else {
+      op.shape.m /= c;
+      rank.push_back(op);
+    }
   }
+  block.operators = std::move(rank);
   block.input_bytes /= c;
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/hardware/networks/placement.h"
+#include "models/jobs/workloads/context_ring.h"
 #include "models/jobs/workloads/operator.h"
 #include "models/jobs/workloads/transformer.h"
 #include "sim/core/result.h"
@@ -42,6 +43,7 @@ struct ParallelPlan {
   std::uint32_t shard_size = 0;  ///< ranks that share one copy (HSDP); 0: the whole data group
   ContextKind context_kind = ContextKind::ring;
   bool balances_context = true;       ///< causal work is the same on every rank
+  ContextRing context_ring;           ///< of the framework
   bool tensor_pieces = false;         ///< tensor collectives run piece by piece beside products
   bool async_tensor_backward = true;  ///< input gradients are added up while weight gradients run
 

@@ -14,12 +14,13 @@ template <typename AnyJob>
   auto& [model, cluster, framework, schedule, plan, stages, chunks, global_batch, micro_batch,
          length, keys, pass, recompute, precisions, sparse_gradients] = job;
   auto& [data, tensor, pipeline, context, expert, expert_tensor, sequence, sharding, shard_size,
-         context_kind, balances_context, tensor_pieces, async_tensor_backward] = plan;
+         context_kind, balances_context, context_ring, tensor_pieces, async_tensor_backward] = plan;
   auto& [activations, layers_in_8_bit] = precisions;
   return std::tie(model, cluster, framework, schedule, data, tensor, pipeline, context, expert,
                   expert_tensor, sequence, sharding, shard_size, context_kind, balances_context,
-                  tensor_pieces, async_tensor_backward, stages, chunks, global_batch, micro_batch,
-                  length, keys, pass, recompute, activations, layers_in_8_bit, sparse_gradients);
+                  context_ring, tensor_pieces, async_tensor_backward, stages, chunks, global_batch,
+                  micro_batch, length, keys, pass, recompute, activations, layers_in_8_bit,
+                  sparse_gradients);
 }
 
 }  // namespace foretrace

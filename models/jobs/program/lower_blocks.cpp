@@ -144,6 +144,7 @@ RankProgram lower_blocks(const Job& job) {
   ParallelPlan plan = job.plan;
   plan.async_tensor_backward = plan.async_tensor_backward && job.framework->overlaps_tensor;
   plan.balances_context = plan.balances_context && job.framework->balances_context;
+  plan.context_ring = job.framework->context_ring;
   plan.tensor_pieces = job.framework->pipelines_tensor;
   if (job.model->is_recorded()) {
     complete_recorded(workload, plan);

@@ -39,6 +39,35 @@ void keep_collected(const Job& job, const RankProgram::Stage& sums, StageMemory&
   memory.buffers += sums.largest * framework.gather_bytes;
 }
 
+// Logits of all tokens of a micro-batch on one rank of the last stage.
+double logits_bytes(const Job& job) {
+  const double tokens = job.micro_batch * job.length / job.plan.context;
+  return tokens * job.model->vocabulary / job.plan.tensor *
+         std::max(1, bytes_per_number(job.precisions.activations));
+}
+
+// What comes from other stages and goes to them: room for one message each way. Or a buffer for
+// every micro-batch of a step: what a stage gets (what it still needs is counted as activations),
+// its gradient, the gradient of what it gives, and on the last stage the logits.
+double passing_bytes(const Job& job, const RankProgram& program, std::uint32_t stage) {
+  const double whole = program.hidden_bytes / batch_parts(job, stage);
+  if (!job.framework->pipeline_keeps_messages || !job.trains() || job.has_samples()) {
+    return 2 * whole;
+  }
+  const double passes = job.micro_batches();
+  const std::uint32_t last = job.plan.pipeline * job.chunks - 1;
+  double messages = 0;
+  double logits = 0;
+  for (std::uint32_t chunk = 0; chunk < job.chunks; ++chunk) {
+    const std::uint32_t at = position_of(*job.schedule, job.shape(), stage, chunk);
+    if (at > 0) messages += 2 * passes - in_flight(job, stage);
+    if (at < last) messages += passes;
+    // Those of one are part of `working`.
+    if (at == last) logits = (passes - 1) * logits_bytes(job);
+  }
+  return messages * whole / (job.plan.sequence ? job.plan.tensor : 1) + logits;
+}
+
 // All sequences of a data rank stay.
 double cached_bytes(const Job& job, double positions) {
   const double number = std::max(1, bytes_per_number(job.precisions.activations));
@@ -59,7 +88,7 @@ StageMemory held_by(const Job& job, const RankProgram& program, std::uint32_t st
     const double reduced = job.trains() ? framework.reduce_bytes : 0;
     memory.buffers = sums.largest * ((1 + framework.prefetch) * framework.gather_bytes + reduced);
   }
-  if (job.plan.pipeline > 1) memory.buffers += 2 * program.hidden_bytes / batch_parts(job, stage);
+  if (job.plan.pipeline > 1) memory.buffers += passing_bytes(job, program, stage);
   if (job.trains()) {
     memory.gradients = held_bytes(plan, sums, framework.gradient_bytes, Sharding::gradients);
     memory.optimizer = held_bytes(plan, sums, framework.state_bytes, Sharding::optimizer);

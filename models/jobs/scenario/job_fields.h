@@ -44,12 +44,12 @@ void workload_fields(Fields& fields, Job& job, const TransformerSpec& model) {
   fields.count("context", job.keys, job_fields::most_tokens, job.length);
 }
 
-/// "/parallelism". What a plan has that no file says is the framework's (tensor_pieces,
-/// async_tensor_backward).
+/// "/parallelism". What a plan has that no file says is the framework's (context_ring,
+/// tensor_pieces, async_tensor_backward).
 template <typename Fields>
 void plan_fields(Fields& fields, ParallelPlan& plan, const ParallelPlan& usual) {
   auto& [data, tensor, pipeline, context, expert, expert_tensor, sequence, sharding, shard_size,
-         context_kind, balances_context, tensor_pieces, async_tensor_backward] = plan;
+         context_kind, balances_context, context_ring, tensor_pieces, async_tensor_backward] = plan;
   fields.count("data", data, job_fields::most_ranks, usual.data);
   fields.count("tensor", tensor, job_fields::most_ranks, usual.tensor);
   fields.count("pipeline", pipeline, job_fields::most_ranks, usual.pipeline);
@@ -61,6 +61,7 @@ void plan_fields(Fields& fields, ParallelPlan& plan, const ParallelPlan& usual) 
   fields.count("shard_size", shard_size, job_fields::most_ranks, usual.shard_size);
   fields.word("context_kind", context_kind, job_fields::context_words, usual.context_kind);
   fields.flag("balances_context", balances_context, usual.balances_context);
+  static_cast<void>(context_ring);
   static_cast<void>(tensor_pieces);
   static_cast<void>(async_tensor_backward);
 }

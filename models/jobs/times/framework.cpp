@@ -129,6 +129,24 @@ void read_travel(ConfigFields& fields, ShardTravel& travel) {
   fields.take(inner.finish());
 }
 
+// Attention over positions of several ranks, where its pieces cost more than their arithmetic.
+void read_context_ring(ConfigFields& fields, ContextRing& ring) {
+  const ConfigValue* object = fields.optional_object("context_ring");
+  if (object == nullptr) return;
+  ConfigFields inner(*object, fields.file(), fields.pointer_of("context_ring"));
+  inner.optional_boolean("gathers", ring.gathers);
+  inner.optional_boolean("repeats_keys", ring.repeats_keys);
+  const auto read = [&inner](std::string_view key, double& out) {
+    out = optional_within(inner, key, ParamType::number, most_bytes, out);
+  };
+  read("forward_outputs", ring.forward_outputs);
+  read("forward_keys", ring.forward_keys);
+  read("backward_outputs", ring.backward_outputs);
+  read("backward_keys", ring.backward_keys);
+  read("gradient_bytes", ring.gradient_bytes);
+  fields.take(inner.finish());
+}
+
 void read_step_error(ConfigFields& fields, Framework& framework) {
   const ConfigValue* object = fields.optional_object("step_error");
   if (object == nullptr) return;
@@ -155,12 +173,14 @@ Result<Framework> framework_from(const ConfigValue& root, const std::string& pat
   fields.optional_boolean("forwards_tokens", framework.forwards_tokens);
   fields.optional_boolean("reshards_after_forward", framework.reshards_after_forward);
   fields.optional_boolean("pipeline_keeps_collected", framework.pipeline_keeps_collected);
+  fields.optional_boolean("pipeline_keeps_messages", framework.pipeline_keeps_messages);
   fields.optional_boolean("balances_context", framework.balances_context);
   fields.optional_boolean("recompute_stops_early", framework.recompute_stops_early);
   framework.vocabulary_multiple = optional_count(fields, "vocabulary_multiple", 1e6, 1);
   framework.cast_bytes =
       optional_within(fields, "cast_bytes", ParamType::number, most_bytes, framework.cast_bytes);
   read_travel(fields, framework.travel);
+  read_context_ring(fields, framework.context_ring);
   read_step_error(fields, framework);
   constexpr std::array<std::string_view, 3> no_figures = {"schema", "product", "sources"};
   framework.sources = read_sources(fields, root, no_figures);

@@ -10,6 +10,7 @@
 #include "models/hardware/catalogue/sources.h"
 #include "models/hardware/networks/cluster.h"
 #include "models/jobs/times/shard_travel.h"
+#include "models/jobs/workloads/context_ring.h"
 #include "models/jobs/workloads/kernel_set.h"
 #include "models/jobs/workloads/model_spec.h"
 #include "sim/core/result.h"
@@ -59,7 +60,11 @@ struct Framework {
   /// With a pipeline, sharded parameters are collected once a step and stay until the last backward
   /// pass; gradients are added up whole until then (PyTorch FSDP 2 in its pipeline schedules).
   bool pipeline_keeps_collected = false;
-  bool balances_context = true;        ///< causal attention is the same work on every context rank
+  /// With a pipeline, what a stage gets from others stays until the end of a step, with gradients,
+  /// and so do the logits (torch.distributed.pipelining).
+  bool pipeline_keeps_messages = false;
+  bool balances_context = true;  ///< causal attention is the same work on every context rank
+  ContextRing context_ring;
   bool recompute_stops_early = false;  ///< at the last result that backward needs
   std::uint32_t prefetch = 1;          ///< sharded layers collected ahead
   ShardTravel travel;                  ///< of sharded parameters

@@ -5,6 +5,7 @@
 #include <doctest/doctest.h>
 
 #include "apps/serving/engine.h"
+#include "apps/serving/service.h"
 #include "models/hardware/networks/cluster.h"
 #include "tests/configs.h"
 
@@ -94,4 +95,27 @@ TEST_CASE("step cost: a model on no accelerator, or with experts on none, is ref
     served.*ranks = 0;
     CHECK_FALSE(check_served(served).ok());
   }
+}
+
+TEST_CASE("step cost: what steps and driver need is not the cache's") {
+  const auto llama = llama_on("h100_sxm");
+  const StepCost cost(llama->served);
+  const Accelerator& device = llama->cluster->accelerator;
+  const StepRules rules{.batched_tokens = 8192, .sequences = 256, .block_tokens = 16};
+  // 8,192 tokens: gate and up of 2 x 14,336 numbers read and 14,336 written in 16 bit are 705 MB;
+  // the logits of 256 sequences, 128,256 of 2 + 4 bytes, are less.
+  const double steps = cost.working_bytes(rules.batched_tokens, rules.sequences);
+  CHECK(steps == doctest::Approx(8192. * 3 * 14336 * 2));
+  CHECK(cost.working_bytes(16, 1024) == doctest::Approx(1024. * 128256 * 6));
+  const double memory = static_cast<double>(device.memory_bytes);
+  const double context = 450. * (1 << 20);
+  const double weights = cost.weight_bytes();
+  const double block = cost.cache_bytes_per_token() * 16;
+  const auto blocks = [&](CacheShare of) {
+    return static_cast<double>(cache_blocks_of(cost, device, {0.9, of}, rules));
+  };
+  const auto whole = [&](double room) { return doctest::Approx(room / block).epsilon(1e-4); };
+  CHECK(blocks(CacheShare::device) == whole(0.9 * memory - weights - steps - context));
+  CHECK(blocks(CacheShare::weights) == whole(0.9 * (memory - context) - weights));
+  CHECK(blocks(CacheShare::rest) == whole(0.9 * (memory - weights - steps - context)));
 }

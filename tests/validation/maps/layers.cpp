@@ -59,8 +59,13 @@ Result<Figure> operators_time(const Scenario& scenario, std::span<const std::str
     if (action == actions.end()) continue;
     const Ranged spread = kernels.spread(action->source);
     const double seconds = action->ns * 1e-9;
-    time = {time.value + seconds, time.low + seconds * spread.low,
-            time.high + seconds * spread.high};
+    // Timed alone, an operator takes as long as the host needs to launch it.
+    const bool is_launched = action->type == ActionType::compute;
+    const Ranged& host = scenario.framework->host_kernel_ns;
+    const double launches = is_launched ? action->kernels * 1e-9 : 0;
+    time = {time.value + std::max(seconds, launches * host.typical),
+            time.low + std::max(seconds * spread.low, launches * host.low),
+            time.high + std::max(seconds * spread.high, launches * host.high)};
   }
   return time;
 }

@@ -1,3 +1,5 @@
+#include <vector>
+
 #include <doctest/doctest.h>
 
 #include "models/jobs/parallelism/plan.h"
@@ -86,4 +88,41 @@ TEST_CASE("context: Ulysses exchanges heads for positions") {
   CHECK(op.forward.kind == CollectiveKind::all_to_all);
   plan.context = 3;
   CHECK_FALSE(check_plan(plan, small()).ok());
+}
+
+TEST_CASE("context: a framework that collects keys computes the first piece beside them") {
+  ParallelPlan plan;
+  const double whole = pairs(attention(built(plan)));
+  plan.context = 4;
+  plan.tensor = 2;
+  plan.context_ring = {true, true, 38, 4, 13, 25, 4};
+  std::vector<Operator> pieces;
+  std::vector<Operator> merges;
+  double kept = 0;
+  const Workload workload = built(plan);
+  for (const Operator& op : workload.blocks[1].operators) {
+    if (op.type == OperatorType::attention) pieces.push_back(op);
+    if (op.name == "merge pieces") merges.push_back(op);
+    if (op.type == OperatorType::attention) kept += op.kept_bytes;
+  }
+  REQUIRE(pieces.size() == 2);
+  REQUIRE(merges.size() == 1);
+  CHECK(pairs(pieces[0]) == doctest::Approx(whole / 4 / 2 / 4));
+  CHECK(pairs(pieces[0]) + pairs(pieces[1]) == doctest::Approx(whole / 4 / 2));
+  // Keys and values of all positions for each of the 8 heads of a rank: in 16 bit there and back,
+  // their gradients in 32 bit beside the other pieces.
+  const double numbers = 8192. * 8 * 128;
+  CHECK(pieces[0].forward.bytes == doctest::Approx(numbers * 2));
+  CHECK(pieces[0].backward.bytes == doctest::Approx(numbers * 2));
+  CHECK(pieces[1].forward.kind == CollectiveKind::none);
+  CHECK(pieces[1].backward.bytes == doctest::Approx(numbers * 4));
+  // Four pieces of 2048 x 8 x 64 results, and of twice as many keys and values.
+  const double results = 2048. * 8 * 64;
+  const auto moved = [&](double bytes) {
+    return merges[0].shape.batch * merges[0].shape.m * merges[0].shape.n * bytes;
+  };
+  CHECK(moved(merges[0].forward_bytes) == doctest::Approx(4 * results * (38 + 2 * 4)));
+  CHECK(moved(merges[0].backward_bytes) == doctest::Approx(4 * results * (13 + 2 * 25)));
+  plan.context_ring = {};
+  CHECK(kept == doctest::Approx(attention(built(plan)).kept_bytes));
 }

@@ -137,6 +137,30 @@ TEST_CASE("sharded passes: in a pipeline parameters come once a step and gradien
   CHECK(left[3] == left[2]);
 }
 
+TEST_CASE("sharded passes: messages between stages and logits stay until the end of a step") {
+  JobParts given = selene("gpt_22b", "torchtitan");
+  Job job = sharded(given);
+  job.plan.pipeline = 4;
+  job.plan.data = 16;
+  job.global_batch = 16. * 8;
+  const auto buffers = [&] {
+    const auto held = *estimate(job);
+    return std::array<double, 3>{held.memory[0].buffers, held.memory[1].buffers,
+                                 held.memory[3].buffers};
+  };
+  REQUIRE(given.framework.pipeline_keeps_messages);
+  const auto kept = buffers();
+  given.framework.pipeline_keeps_messages = false;
+  const auto left = buffers();
+  const double message = job.micro_batch * job.length * job.model->hidden * 2;
+  const double logits = job.micro_batch * job.length * job.model->vocabulary * 2;
+  // 8 micro-batches; of those that a stage got, the 3 that it has not yet run backward are counted
+  // as activations. Without: one each way.
+  CHECK(kept[0] - left[0] == doctest::Approx((8 - 2) * message));
+  CHECK(kept[1] - left[1] == doctest::Approx((8 + 8 - 3 + 8 - 2) * message));
+  CHECK(kept[2] - left[2] == doctest::Approx((8 + 8 - 1 - 2) * message + 7 * logits));
+}
+
 TEST_CASE("sharded passes: without a pipeline nothing stays collected") {
   JobParts given = selene("gpt_22b", "torchtitan");
   const auto with = *estimate(sharded(given));
