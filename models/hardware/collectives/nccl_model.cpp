@@ -63,10 +63,16 @@ std::size_t column_of(const Placement& group) {
   return group.nodes <= 1 ? 0 : group.nodes == 2 ? 1 : 2;
 }
 
+// Direct links go between all accelerators of a group in a node; of more than one pair the ring
+// leaves its bridges.
+bool is_joined(const Cluster& cluster, double per_node) {
+  return cluster.links == NodeLinks::nvswitch || cluster.links == NodeLinks::mesh ||
+         (cluster.links == NodeLinks::pairs && per_node <= 2);
+}
+
 // Links that are not NVLink have the rate of their data sheet, and no search tries steps of it.
-bool has_nvlink(const Cluster& cluster) {
-  return cluster.generation != Generation::other &&
-         (cluster.links == NodeLinks::nvswitch || cluster.links == NodeLinks::mesh);
+bool has_nvlink(const Cluster& cluster, double per_node) {
+  return cluster.generation != Generation::other && is_joined(cluster, per_node);
 }
 
 double speed_below(Generation generation, double limit) {
@@ -207,9 +213,9 @@ std::string_view to_string(Algorithm algorithm) {
 
 Channels find_channels(const Cluster& cluster, const Placement& group) {
   const Generation generation = cluster.generation;
-  const bool nvlink = has_nvlink(cluster);
-  const double links =
-      cluster.link_bandwidth * 1e-9 * (nvlink ? nvlink_share[row_of(generation)] : 1.0);
+  const bool nvlink = has_nvlink(cluster, group.per_node);
+  const double links = links_inside(cluster, group.per_node) * 1e-9 *
+                       (nvlink ? nvlink_share[row_of(generation)] : 1.0);
   Channels channels;
   channels.links = links;
   if (group.nodes <= 1) {
@@ -235,6 +241,33 @@ Channels find_channels(const Cluster& cluster, const Placement& group) {
   return channels;
 }
 
+double links_inside(const Cluster& cluster, double per_node) {
+  const bool by_host = cluster.links == NodeLinks::pairs && !is_joined(cluster, per_node) &&
+                       cluster.host_link_bandwidth > 0;
+  return by_host ? cluster.host_link_bandwidth : cluster.link_bandwidth;
+}
+
+double send_start_ns(const Cluster& cluster, const Placement& group, double bytes) {
+  constexpr double most_ll = 16384;  // NCCL_P2P_LL_THRESHOLD
+  const Protocol protocol = bytes <= most_ll ? Protocol::ll : Protocol::simple;
+  const auto p = static_cast<std::size_t>(protocol);
+  if (group.nodes <= 1) {
+    const Link link{is_joined(cluster, group.per_node)};
+    return (ring_base[p] + link.ring()[p]) * 1e3;
+  }
+  const double extra = cluster.network.step_latency_ns * (protocol == Protocol::simple ? 2 : 1);
+  return (ring_base[p] + ring_network[p]) * 1e3 + extra;
+}
+
+double peer_rate(const Placement& group) {
+  constexpr double channels_of_all = 32;
+  constexpr double operations_of_channel = 4;
+  constexpr double most_of_peer = 2;
+  constexpr double channel = 18.3e9;
+  const bool is_many = most_of_peer * group.ranks > channels_of_all * operations_of_channel;
+  return (is_many ? 1 : most_of_peer) * channel;
+}
+
 Choice fastest(const Cluster& cluster, const Placement& group, CollectiveKind kind, double bytes,
                double efficiency) {
   const Question q{cluster,
@@ -243,7 +276,7 @@ Choice fastest(const Cluster& cluster, const Placement& group, CollectiveKind ki
                    bytes,
                    efficiency,
                    find_channels(cluster, group),
-                   {cluster.links == NodeLinks::nvswitch || cluster.links == NodeLinks::mesh}};
+                   {is_joined(cluster, group.per_node)}};
   Choice best;
   best.ns = HUGE_VAL;
   const auto offer = [&best](double us, Algorithm algorithm, Protocol protocol) {

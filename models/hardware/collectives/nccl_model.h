@@ -28,6 +28,18 @@ struct Channels {
 /// What NCCL would find for this group. NVLink counts with the rate NCCL takes for it.
 [[nodiscard]] Channels find_channels(const Cluster& cluster, const Placement& group);
 
+/// B/s of the direct links of an accelerator to the others of its group in a node; pairs that
+/// bridges join reach other pairs through their host.
+[[nodiscard]] double links_inside(const Cluster& cluster, double per_node);
+
+/// Of a message to one other rank, beside its bytes: by LL up to 16 KiB, by Simple above.
+[[nodiscard]] double send_start_ns(const Cluster& cluster, const Placement& group, double bytes);
+
+/// B/s that one peer on another node gets at most: two channels, one where these would be more than
+/// four times the 32 of all (src/graph/paths.cc). A channel carries 18.3 GB/s: sendrecv_perf on 8
+/// nodes of 4 GH200, github.com/NVIDIA/nccl/issues/1272.
+[[nodiscard]] double peer_rate(const Placement& group);
+
 struct Choice {
   double ns = 0;
   Algorithm algorithm = Algorithm::ring;

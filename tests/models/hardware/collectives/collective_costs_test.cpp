@@ -18,7 +18,9 @@ using foretrace::CollectiveKind;
 using foretrace::curve_ns;
 using foretrace::find_cluster;
 using foretrace::MeasuredCurve;
+using foretrace::NodeLinks;
 using foretrace::place_alone;
+using foretrace::Placement;
 using foretrace::sent_bytes;
 
 namespace {
@@ -168,4 +170,77 @@ TEST_CASE("collectives: links that are not NVLink have the rate of their data sh
   cluster.regimes.clear();
   const auto inside = foretrace::nccl::find_channels(cluster, place_alone(cluster, 1, 8));
   CHECK(inside.count * inside.ring == doctest::Approx(448));
+}
+
+namespace {
+
+/// ns of a collective that nothing measured of this machine answers.
+double ns_of_model(Cluster cluster, CollectiveKind kind, double bytes, const Placement& group) {
+  cluster.curves.clear();
+  return collective_time(cluster, {kind, bytes, group}).ns;
+}
+
+}  // namespace
+
+TEST_CASE("collectives: pairs that bridges join reach other pairs through their host") {
+  const auto cluster = *find_cluster(*foretrace::test::shipped(), "vidur_pairwise_a100");
+  REQUIRE(cluster.links == NodeLinks::pairs);
+  for (const CollectiveKind kind :
+       {CollectiveKind::all_reduce, CollectiveKind::all_gather, CollectiveKind::all_to_all}) {
+    CAPTURE(to_string(kind));
+    const Placement pair = place_alone(cluster, 1, 2);
+    const Placement both = place_alone(cluster, 1, 4);
+    const double sent = sent_bytes({kind, 1e9, both});
+    CHECK(ns_of_model(cluster, kind, 1e9, both) > sent / cluster.host_link_bandwidth * 1e9);
+    CHECK(ns_of_model(cluster, kind, 1e9, pair) <
+          sent_bytes({kind, 1e9, pair}) / cluster.host_link_bandwidth * 1e9);
+  }
+}
+
+TEST_CASE("collectives: each rank on another node costs an all-to-all a message of its proxy") {
+  for (const char* const name : {"polaris", "dgx_h100", "aws_p4de"}) {
+    CAPTURE(name);
+    const auto cluster = *find_cluster(*foretrace::test::shipped(), name);
+    double last = 0;
+    for (std::uint32_t nodes = 2; nodes <= cluster.nodes; nodes *= 2) {
+      const Placement group = place_alone(cluster, nodes, cluster.node_accelerators);
+      const double ns = ns_of_model(cluster, CollectiveKind::all_to_all, 4096, group);
+      const double peers = group.ranks - group.per_node;
+      CHECK(ns >= last);
+      CHECK(ns >= 0.2 * peers * cluster.network.step_latency_ns);
+      last = ns;
+    }
+  }
+}
+
+TEST_CASE("collectives: a peer on another node has two channels, one among many ranks") {
+  const auto cluster = *find_cluster(*foretrace::test::shipped(), "dgx_h100");
+  const auto rate = [&](std::uint32_t nodes, std::uint32_t per_node) {
+    const Placement group = place_alone(cluster, nodes, per_node);
+    return 1e18 / (ns_of_model(cluster, CollectiveKind::send_receive, 2e9, group) -
+                   ns_of_model(cluster, CollectiveKind::send_receive, 1e9, group));
+  };
+  CHECK(rate(8, 8) == doctest::Approx(36.6e9).epsilon(1e-3));
+  CHECK(rate(16, 8) == doctest::Approx(18.3e9).epsilon(1e-3));
+  // No more than a port: 12.5 GB/s of 0.9 on a DGX-1.
+  const auto slow = *find_cluster(*foretrace::test::shipped(), "dgx1_v100");
+  const Placement group = place_alone(slow, 2, 1);
+  CHECK(ns_of_model(slow, CollectiveKind::send, 1e9, group) >
+        1e9 / slow.network.nic_bandwidth * 1e9);
+}
+
+TEST_CASE(
+    "collectives: a short send goes by LL, a longer one by Simple, inside and between nodes") {
+  const auto cluster = *find_cluster(*foretrace::test::shipped(), "dgx_h100");
+  // NCCL's own: 6.6 + 0.6 us of LL, 8.4 + 3.4 of Simple; between nodes 2.7 and 14, with 8 and 16 of
+  // the fabric.
+  const auto us = [&](std::uint32_t nodes, double bytes) {
+    return ns_of_model(cluster, CollectiveKind::send, bytes,
+                       place_alone(cluster, nodes, 2 / nodes)) *
+           1e-3;
+  };
+  CHECK(us(1, 1024) == doctest::Approx(7.2).epsilon(0.01));
+  CHECK(us(1, 17000) == doctest::Approx(11.8).epsilon(0.01));
+  CHECK(us(2, 1024) == doctest::Approx(17.3).epsilon(0.01));
+  CHECK(us(2, 17000) == doctest::Approx(38.4).epsilon(0.02));
 }
