@@ -33,6 +33,7 @@ function(join out)
   endif()
   string(REGEX REPLACE "\n *//[^\n]*" "" script "${script}")
   string(REGEX REPLACE "\n */[*][*]([^*]|[*][^/])*[*]/" "" script "${script}")
+  string(REGEX REPLACE " // [^\n]*\n" "\n" script "${script}")
   string(REGEX REPLACE "\n +" "\n" script "${script}")
   set(${out} "${script}" PARENT_SCOPE)
 endfunction()
@@ -40,6 +41,9 @@ join(script ${page_script})
 join(script_of_sweeps ${sweep_script})
 file(READ ${ROOT}/page.html page)
 file(READ ${ROOT}/style.css style)
+string(REGEX REPLACE " *([{};,]) *" "\\1" style "${style}")
+string(REGEX REPLACE ": +" ":" style "${style}")
+string(REGEX REPLACE "\n +" "\n" style "${style}")
 file(WRITE ${OUT} "// Generated from apps/explorer/page by apps/explorer/bundle.cmake.
 #include \"apps/explorer/page_assets.h\"
 

@@ -1,8 +1,10 @@
 // foretrace report: one self-contained page that simulates its graph where it is opened.
 #include <array>
+#include <filesystem>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -48,6 +50,20 @@ int write_run(const Options& options) {
   return write(options, page, fmt::format(", {} what-ifs to try in it", carried));
 }
 
+/// A folder that a sweep wrote may stand where a trace does.
+Options with_sweep(const Options& given) {
+  Options options = given;
+  if (options.trace.paths.size() != 1 || !options.sweep.empty() || !options.scenario.empty()) {
+    return options;
+  }
+  std::error_code none;
+  if (std::filesystem::exists(sweeping::store_file(options.trace.paths.front()), none)) {
+    options.sweep = options.trace.paths.front();
+    options.trace.paths.clear();
+  }
+  return options;
+}
+
 /// One thing is shown; what is about recordings goes with traces.
 Status check(const Options& options) {
   const int asked = (options.trace.paths.empty() ? 0 : 1) + (options.scenario.empty() ? 0 : 1) +
@@ -64,7 +80,8 @@ Status check(const Options& options) {
   return ok_status();
 }
 
-int run(const Options& options) {
+int run(const Options& given) {
+  const Options options = with_sweep(given);
   app::start_logging(options.common);
   if (const Status fine = check(options); !fine.ok()) return app::failure(fine.error());
   std::vector<std::string> inputs = app::files_of_what_ifs(options.page.apply);

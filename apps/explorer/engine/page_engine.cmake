@@ -17,6 +17,6 @@ set(engine_sources
 set(engine_module ${CMAKE_CURRENT_BINARY_DIR}/page_engine.wasm)
 # Of Debian's headers only those of fmt are needed; those of the target come first.
 add_custom_target(page_engine VERBATIM USES_TERMINAL WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
-  COMMAND ${WASM_CXX} --target=wasm32-wasi -mexec-model=reactor -std=c++20 -Oz -DNDEBUG -flto -mbulk-memory -fno-exceptions -fno-rtti
+  COMMAND ${WASM_CXX} --target=wasm32-wasi -mexec-model=reactor -std=c++20 -Os -DNDEBUG -flto -mbulk-memory -fno-exceptions -fno-rtti
     -Wl,--strip-all -I. -idirafter /usr/include ${engine_sources} -o ${engine_module}
   COMMAND ${NODE} apps/explorer/engine/compare.mjs ${engine_module} apps/explorer/page/model/engine_module.mjs)

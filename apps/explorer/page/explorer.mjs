@@ -1,7 +1,7 @@
 // The page of one run: simulates what is asked and shows it.
 import { sideOfDocument, sideOfPlan, sideOfRun } from './model/answer.mjs';
 import { asRecorded, isAsRecorded } from './model/engine.mjs';
-import { byId, make, replace } from './view/dom.mjs';
+import { breathe, byId, make, replace } from './view/dom.mjs';
 import { showArea } from './view/area.mjs';
 import { Added, byLayer, byRegion } from './view/added.mjs';
 import { addView, markOf, readView } from './view/link.mjs';
@@ -45,6 +45,7 @@ export class Explorer {
     this.added = new Added(() => this.showAdded());
     replace('keys', ...keysOfTimeline().flat());
     this.serial = 0;
+    this.seen = new WeakSet(); // sides that were shown
     byId('every-lane').addEventListener('click', () => {
       this.tracks.every = !this.tracks.every;
       this.arranged();
@@ -58,7 +59,9 @@ export class Explorer {
   /** A run with all that is shown of it; null if it is no longer asked for. */
   async sideOf(variant, factors, title, serial = this.serial) {
     const side = await this.page.side(variant);
+    if (!this.seen.has(side)) await breathe(); // it was unpacked just now
     if (serial !== this.serial) return null;
+    this.seen.add(side);
     const key = JSON.stringify([this.lanesNow(), factors.device, factors.host, ...factors.names]);
     const { last } = this;
     if (last?.side === side && last.key === key) return last.run; // its range came, or a link to what is shown
@@ -79,6 +82,7 @@ export class Explorer {
     if (this.facts.stages) replace('where', 'on the slowest stage');
     if (!this.now.lanes.some((lane) => lane.kind === 'host_thread')) this.whatIfs.leaveOut('host');
     this.markLate();
+    await breathe();
     this.restore();
     if (this.lanesNow() !== this.lanesShown) this.takeLanes();
     this.timeline.readTheme();
@@ -397,7 +401,8 @@ export class Explorer {
   afterwards(waits) {
     clearTimeout(this.timer);
     const rest = () => {
-      if (!this.facts.stages) this.showAdded();
+      clearTimeout(this.adding);
+      if (!this.facts.stages) this.adding = setTimeout(() => this.showAdded(), restAfter); // a task of its own
       showChanges(this.runs.length > 1 ? this.runs : [this.now, this.now], this.facts.strings);
       this.save();
       if (this.server) this.fetchRest();

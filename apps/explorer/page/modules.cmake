@@ -7,4 +7,5 @@ set(page_script
   view/link.mjs view/shown_run.mjs view/answer.mjs view/what_ifs.mjs view/details.mjs view/stack.mjs
   explorer.mjs comparison.mjs begin.mjs main.mjs)
 set(sweep_script
-  model/codec.mjs model/points.mjs view/format.mjs view/dom.mjs view/charts.mjs sweep.mjs begin.mjs main_sweep.mjs)
+  model/codec.mjs model/points.mjs view/format.mjs view/dom.mjs view/charts.mjs view/crosshair.mjs view/axis_names.mjs view/sweep_link.mjs
+  sweep.mjs begin.mjs main_sweep.mjs)

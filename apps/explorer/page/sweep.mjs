@@ -1,13 +1,18 @@
 // The page of a sweep. Every view shows the same points: those that the brushes let through.
-import { Points, binCount, binText } from './model/points.mjs';
-import { bestIs, figure, fitted, inks, isDark, shade, sharp, ticks, tone, toneOfRank } from './view/charts.mjs';
-import { byId, draw, make } from './view/dom.mjs';
+import { Points, binCount, binOf, binText } from './model/points.mjs';
+import { bestIs, cut, figure, fitted, inks, isDark, shade, sharp, ticks, tone, toneOfRank } from './view/charts.mjs';
+import { AxisNames } from './view/axis_names.mjs';
+import { crossAt, layered, lettersOf, lineAcross } from './view/crosshair.mjs';
+import { byId, copyButton, draw, make } from './view/dom.mjs';
 import { count, words } from './view/format.mjs';
+import { restoreSweep, saveSweep } from './view/sweep_link.mjs';
 
 const mostPoints = 12;
 const scatterHeight = 360;
 const parallelHeight = 300;
 const mostKeys = 12;
+const near = 14; // px
+const saveAfter = 150; // ms
 
 export class SweepPage {
   constructor(facts) {
@@ -17,6 +22,10 @@ export class SweepPage {
     this.chosen = this.points.ordered(this.points.shown())[0];
     this.view = { x: 0, y: Math.min(1, figures.length - 1), colour: wide[0] ?? 0, across: wide[0] ?? 0,
       down: wide[1] ?? wide[0] ?? 0 };
+    this.order = this.points.columns.map((_, k) => k); // of the axes side by side
+    this.over = null; // the point that the pointer is at
+    this.letters = new Map();
+    this.wanted = restoreSweep(this);
   }
 
   async start() {
@@ -27,6 +36,13 @@ export class SweepPage {
     const figureNames = figures.map(({ name }) => name);
     this.scatter = make('canvas', { role: 'img', id: 'sweep-scatter' });
     this.parallel = make('canvas', { role: 'img', id: 'sweep-parallel' });
+    this.crossed = layered(this.scatter);
+    this.traced = layered(this.parallel);
+    this.axes = new AxisNames((order) => {
+      this.order = order;
+      this.show();
+    });
+    this.front = make('ol', { id: 'sweep-front', 'data-at': 'selection' });
     this.heat = make('div');
     this.curve = make('div');
     this.table = make('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'points' });
@@ -35,19 +51,23 @@ export class SweepPage {
     this.status = make('p', { class: 'hint', 'aria-live': 'polite', 'data-at': 'selection' });
     const clear = make('button', { type: 'button' }, 'Show all points');
     clear.addEventListener('click', () => { this.points.filters.clear(); this.show(); });
+    if (this.wanted) this.search.value = this.wanted;
     root.replaceChildren(
-      make('h2', {}, 'What can be had for what', clear),
+      make('h2', {}, 'What can be had for what', make('span', { class: 'buttons' }, clear, copyButton('Copy link', () => location.href))),
       make('div', { class: 'choices' }, this.choice('across', 'x', figureNames), this.choice('upwards', 'y', figureNames),
         this.choice('colour by', 'colour', axisNames)),
-      this.scatter, this.key, this.status,
-      make('h2', {}, 'All axes side by side', make('span', { class: 'hint' }, 'drag along an axis to keep a part of it')),
-      this.parallel,
+      this.crossed.box, this.key, this.status, this.front,
+      make('h2', {}, 'All axes side by side', make('span', { class: 'hint' }, 'drag along an axis to keep a part of it; drag its name, or press its arrow keys, to move it')),
+      this.axes.box, this.traced.box,
       make('div', { class: 'halves' },
         make('div', {}, make('h2', {}, 'The best at each pair of values'), make('div', { class: 'choices' },
           this.choice('across', 'across', axisNames), this.choice('down', 'down', axisNames)), this.heat),
         make('div', {}, make('h2', {}, 'The best at each value'), this.curve)),
       make('h2', {}, 'Best of what is shown', this.search), this.table);
-    this.search.addEventListener('input', () => this.showTable());
+    this.search.addEventListener('input', () => {
+      this.showTable();
+      this.saveSoon();
+    });
     this.listen();
     new ResizeObserver(() => this.show()).observe(root);
     for (const query of ['(prefers-color-scheme: dark)', 'print']) matchMedia(query).addEventListener('change', () => this.show());
@@ -74,6 +94,31 @@ export class SweepPage {
     this.showHeat();
     this.showCurve();
     this.showTable();
+    this.pointAt(this.over);
+    this.saveSoon();
+  }
+
+  /** The same point in every chart. */
+  pointAt(i) {
+    this.over = i;
+    const { points, ink, places } = this;
+    const [, ...at] = places.find(([point]) => point === i) ?? [];
+    const figures = [points.figures[this.view.x], points.figures[this.view.y]];
+    crossAt(this.crossed.over, this.scatterSize, at.length > 0 ? at : null, figures.map(({ values, unit }) => figure(values[i] ?? null, unit)), ink);
+    const [top, bottom] = this.parallelEnds;
+    lineAcross(this.traced.over, { width: this.parallelWidth, height: parallelHeight }, i === null ? null
+      : this.order.map((k) => bottom - points.columns[k].share[i] * (bottom - top)), this.axisPlaces, ink);
+    for (const marked of document.querySelectorAll('#sweep .over-it')) marked.classList.remove('over-it');
+    if (i === null) return;
+    const { axes } = points;
+    const [a, b] = [axes[this.view.across], axes[this.view.down]];
+    const cell = `${binOf(a, a.where[i])} ${binOf(b, b.where[i])}`;
+    for (const mark of document.querySelectorAll(`#sweep [data-point="${i}"], #sweep [data-cell="${cell}"], #sweep [data-bin="${binOf(a, a.where[i])}"]`)) mark.classList.add('over-it');
+  }
+
+  saveSoon() {
+    clearTimeout(this.saving);
+    this.saving = setTimeout(() => saveSweep(this), saveAfter);
   }
 
   axisText(i) { return this.points.axes.map((axis, a) => `${axis.name} ${this.points.columns[a].text(axis.where[i])}`).join(', '); }
@@ -85,6 +130,7 @@ export class SweepPage {
     const colour = points.columns[this.view.colour];
     const c = sharp(this.scatter, width, scatterHeight);
     const [left, right, top, bottom] = [84, width - 16, 14, scatterHeight - 42];
+    this.scatterSize = { width, height: scatterHeight, left, right, top, bottom };
     const at = (column, i, from, to) => from + (to - from) * (0.02 + 0.96 * column.share[i]);
     const place = (column, value, from, to) => from + (to - from) * (0.02 + 0.96 * (value - column.low) / (column.high - column.low || 1));
     c.fillStyle = ink.soft;
@@ -136,6 +182,7 @@ export class SweepPage {
       c.arc(at(x, i, left, right), at(y, i, bottom, top), size + 2.5, 0, 7);
       c.stroke();
     }
+    this.nameFront(c, front);
     if (this.shown.includes(this.chosen)) {
       c.strokeStyle = ink.ink;
       c.lineWidth = 2.5;
@@ -147,6 +194,31 @@ export class SweepPage {
     this.scatter.setAttribute('aria-label', `${count(this.shown.length)} points by ${words(x.name)} and ${words(y.name)}; ${count(front.length)} are beaten by none`);
     this.status.textContent = this.shown.length === 0 ? 'No point is left: drag a wider part, or show all.'
       : `${count(this.shown.length)} points, ${count(front.length)} that none beats in both. Best: ${this.axisText(best)}.`;
+  }
+
+  /** Points that none beats have letters; below stands what each is. */
+  nameFront(c, front) {
+    const { points, ink } = this;
+    this.letters = lettersOf(front);
+    c.textAlign = 'left';
+    for (const [i, letter] of this.letters) {
+      const [, x, y] = this.places.find(([point]) => point === i);
+      c.fillStyle = ink.panel;
+      c.fillRect(x + 7, y - 17, c.measureText(letter).width + 4, 14);
+      c.fillStyle = ink.accent;
+      c.fillText(letter, x + 9, y - 10);
+    }
+    const figures = [points.figures[this.view.x], points.figures[this.view.y]];
+    // what differs among them names each
+    const differs = points.axes.map((axis, a) => a).filter((a) => new Set([...this.letters.keys()].map((i) => points.axes[a].where[i])).size > 1);
+    this.front.replaceChildren(...[...this.letters].map(([i, letter]) => {
+      const name = differs.map((a) => `${points.axes[a].name} ${points.columns[a].text(points.axes[a].where[i])}`).join(', ') || this.axisText(i);
+      const pick = make('button', { type: 'button', class: 'link', 'aria-pressed': String(i === this.chosen) }, make('b', {}, letter), ` ${figures.map(({ values, unit }) => figure(values[i], unit)).join(', ')}`);
+      pick.addEventListener('click', () => this.choose(i));
+      const item = make('li', { 'data-point': i }, pick, make('bdi', { title: this.axisText(i) }, name));
+      item.addEventListener('pointerenter', () => this.pointAt(i));
+      return item;
+    }));
   }
 
   /** Which colour is which value; of a range its ends. */
@@ -162,18 +234,22 @@ export class SweepPage {
   drawParallel(width) {
     const { points, ink } = this;
     const c = sharp(this.parallel, width, parallelHeight);
-    const [top, bottom] = [40, parallelHeight - 24];
-    const xOf = (k) => 60 + k * (width - 120) / Math.max(1, points.columns.length - 1);
+    const [top, bottom] = [16, parallelHeight - 24];
+    const columns = this.order.map((k) => points.columns[k]);
+    const xOf = (k) => 60 + k * (width - 120) / Math.max(1, columns.length - 1);
+    Object.assign(this, { parallelEnds: [top, bottom], parallelWidth: width });
     const yOf = (share) => bottom - share * (bottom - top);
-    this.axisPlaces = points.columns.map((_, k) => xOf(k));
+    this.axisPlaces = columns.map((_, k) => xOf(k));
+    this.axes.show(columns, this.order, this.axisPlaces, xOf(1) - xOf(0));
     const shown = new Set(this.shown);
     const line = (i) => {
       c.beginPath();
-      points.columns.forEach((column, k) => c[k === 0 ? 'moveTo' : 'lineTo'](xOf(k), yOf(column.share[i])));
+      columns.forEach((column, k) => c[k === 0 ? 'moveTo' : 'lineTo'](xOf(k), yOf(column.share[i])));
       c.stroke();
     };
     // the better ones last, so that they lie on top; of very many a part, evenly
-    const order = points.ordered(this.shown).reverse();
+    this.ranked = points.ordered(this.shown);
+    const order = [...this.ranked].reverse();
     const each = Math.max(1, Math.ceil(order.length / 2000));
     c.lineWidth = 1;
     c.globalAlpha = order.length > 300 ? 0.25 : 0.6;
@@ -188,13 +264,11 @@ export class SweepPage {
       c.lineWidth = 2.5;
       line(this.chosen);
     }
-    points.columns.forEach((column, k) => {
+    columns.forEach((column, k) => {
       c.fillStyle = ink.soft;
       c.fillRect(xOf(k) - 0.5, top, 1, bottom - top);
       c.textAlign = 'center';
-      c.fillStyle = ink.ink;
       const room = xOf(1) - xOf(0) - 1;
-      c.fillText(fitted(c, words(column.name), 2 * room), xOf(k), k % 2 === 0 ? 10 : 26);
       c.fillStyle = ink.soft;
       const text = (value) => fitted(c, (column.text ? column.text(value) : figure(value, column.unit)) ?? '', room);
       c.fillText(text(column.low), xOf(k), bottom + 12);
@@ -203,7 +277,7 @@ export class SweepPage {
       c.fillRect(xOf(k) - c.measureText(high).width / 2 - 2, top - 8, c.measureText(high).width + 4, 12);
       c.fillStyle = ink.soft;
       c.fillText(high, xOf(k), top - 2);
-      const kept = points.filters.get(k);
+      const kept = points.filters.get(this.order[k]);
       if (kept) {
         c.fillStyle = ink.accent;
         c.globalAlpha = 0.35;
@@ -211,7 +285,7 @@ export class SweepPage {
         c.globalAlpha = 1;
       }
     });
-    this.parallel.setAttribute('aria-label', `${count(this.shown.length)} points across ${points.columns.map(({ name }) => words(name)).join(', ')}`);
+    this.parallel.setAttribute('aria-label', `${count(this.shown.length)} points across ${columns.map(({ name }) => words(name)).join(', ')}`);
     this.shareAt = (y) => Math.min(1, Math.max(0, (bottom - y) / (bottom - top)));
   }
 
@@ -231,15 +305,15 @@ export class SweepPage {
       const share = (objective.values[point] - low) / (high - low || 1);
       const worse = objective.maximized ? 1 - share : share;
       const text = figure(objective.values[point], objective.unit);
-      marks.push(draw('rect', { x: left + at[0] * cell, y: at[1] * tall, width: cell - 1, height: tall - 1, rx: 2, fill: shade(toneOfRank(worse)) },
+      marks.push(draw('rect', { x: left + at[0] * cell, y: at[1] * tall, width: cell - 1, height: tall - 1, rx: 2, fill: shade(toneOfRank(worse)), 'data-cell': at.join(' '), 'data-point': point },
         draw('title', { 'data-at': points.placeOf(point, objective.key) }, `${a.name} ${binText(a, at[0])}, ${b.name} ${binText(b, at[1])}: ${text}`)));
       if (cell >= 44 && tall >= 16) {
         marks.push(draw('text', { x: left + (at[0] + 0.5) * cell, y: (at[1] + 0.5) * tall + 4, 'text-anchor': 'middle',
-          class: isDark(toneOfRank(worse)) ? 'on-dark' : 'on-light', 'data-at': points.placeOf(point, objective.key) }, text.replace(' ', '\u202f').slice(0, Math.floor(cell / 6))));
+          class: isDark(toneOfRank(worse)) ? 'on-dark' : 'on-light', 'data-at': points.placeOf(point, objective.key) }, cut(text.replace(' ', '\u202f'), Math.floor(cell / 6))));
       }
     }
-    for (let k = 0; k < rows; ++k) marks.push(draw('text', { x: left - 8, y: (k + 0.5) * tall + 4, 'text-anchor': 'end', class: 'tick' }, binText(b, k).slice(0, 14)));
-    for (let k = 0; k < columns; ++k) marks.push(draw('text', { x: left + (k + 0.5) * cell, y: rows * tall + 16, 'text-anchor': 'middle', class: 'tick' }, binText(a, k).slice(0, Math.max(3, Math.floor(cell / 6.5)))));
+    for (let k = 0; k < rows; ++k) marks.push(draw('text', { x: left - 8, y: (k + 0.5) * tall + 4, 'text-anchor': 'end', class: 'tick' }, cut(binText(b, k), 14)));
+    for (let k = 0; k < columns; ++k) marks.push(draw('text', { x: left + (k + 0.5) * cell, y: rows * tall + 16, 'text-anchor': 'middle', class: 'tick' }, cut(binText(a, k), Math.max(3, Math.floor(cell / 6.5)))));
     const [width, height] = [left + columns * cell + 8, rows * tall + 24];
     this.heat.replaceChildren(draw('svg', { viewBox: `0 0 ${width} ${height}`, width, height, role: 'img', class: 'chart',
       'aria-label': `best ${words(objective.name)} by ${a.name} and ${b.name}; ${bestIs()} is better` }, ...marks),
@@ -260,12 +334,13 @@ export class SweepPage {
       draw('rect', { x: left, y: y(value), width: width - left, height: 1, class: 'grid' }),
       draw('text', { x: left - 8, y: y(value) + 4, 'text-anchor': 'end', class: 'tick' }, figure(value, objective.unit))]);
     const path = cells.map(({ at, point }, k) => `${k === 0 ? 'M' : 'L'}${x(at[0]).toFixed(1)} ${y(objective.values[point]).toFixed(1)}`).join('');
-    marks.push(draw('path', { d: path, class: 'curve' }));
+    const isOrdered = axis.values.every((value) => Number.isFinite(Number(value))); // names have nothing between them
+    if (isOrdered) marks.push(draw('path', { d: path, class: 'curve' }));
     cells.forEach(({ at, point }, k) => {
-      marks.push(draw('circle', { cx: x(at[0]), cy: y(objective.values[point]), r: 4, class: 'dot' },
+      marks.push(draw('circle', { cx: x(at[0]), cy: y(objective.values[point]), r: 4, class: 'dot', 'data-bin': at[0], 'data-point': point },
         draw('title', { 'data-at': points.placeOf(point, objective.key) }, `${axis.name} ${binText(axis, at[0])}: ${figure(objective.values[point], objective.unit)}`)));
       if (cells.length <= 10 || k % Math.ceil(cells.length / 8) === 0) {
-        marks.push(draw('text', { x: x(at[0]), y: height - 22, 'text-anchor': 'middle', class: 'tick' }, binText(axis, at[0]).slice(0, 12)));
+        marks.push(draw('text', { x: x(at[0]), y: height - 22, 'text-anchor': 'middle', class: 'tick' }, cut(binText(axis, at[0]), 12)));
       }
     });
     marks.push(draw('text', { x: width - 16, y: height - 4, 'text-anchor': 'end', class: 'tick' }, `${words(axis.name)} \u2192`));
@@ -287,8 +362,8 @@ export class SweepPage {
     const body = rows.map((i) => {
       const pick = make('button', { type: 'button', class: 'link', 'aria-pressed': String(i === this.chosen), 'data-at': points.placeOf(i, points.objectives[0].key) }, figure(points.objectives[0].values[i], points.objectives[0].unit));
       pick.addEventListener('click', () => this.choose(i));
-      return make('tr', { class: i === this.chosen ? 'on' : null }, make('td', {}, pick),
-        ...points.axes.map((axis, a) => make('td', { 'data-at': points.placeOf(i, axis.name) }, make('bdi', {}, String(points.columns[a].text(axis.where[i])).slice(0, 60)))),
+      return make('tr', { class: i === this.chosen ? 'on' : null, 'data-point': i }, make('td', {}, pick),
+        ...points.axes.map((axis, a) => make('td', { 'data-at': points.placeOf(i, axis.name) }, make('bdi', {}, cut(String(points.columns[a].text(axis.where[i])), 60)))),
         ...points.objectives.slice(1).map(({ key, values, unit }) => make('td', { 'data-at': points.placeOf(i, key) }, figure(values[i], unit))));
     });
     const objectives = head.splice(points.axes.length);
@@ -302,23 +377,40 @@ export class SweepPage {
   }
 
   listen() {
-    this.scatter.addEventListener('click', ({ offsetX, offsetY }) => {
+    const nearest = ({ offsetX, offsetY }) => {
       let best = null;
       for (const [i, x, y] of this.places) {
         const away = Math.hypot(x - offsetX, y - offsetY);
-        if (away < 14 && (best === null || away < best[1])) best = [i, away];
+        if (away < near && (best === null || away < best[1])) best = [i, away];
       }
-      if (best) this.choose(best[0]);
+      return best && best[0];
+    };
+    const moves = (i) => { if (i !== this.over) this.pointAt(i); };
+    this.scatter.addEventListener('click', (event) => {
+      const i = nearest(event);
+      if (i !== null) this.choose(i);
     });
+    this.scatter.addEventListener('pointermove', (event) => moves(nearest(event)));
+    this.scatter.addEventListener('pointerleave', () => moves(null));
+    for (const part of [this.heat, this.curve, this.table]) {
+      part.addEventListener('pointermove', ({ target }) => {
+        const marked = target.closest('[data-point]');
+        moves(marked ? Number(marked.dataset.point) : null);
+      });
+      part.addEventListener('pointerleave', () => moves(null));
+    }
     let brush = null;
     this.parallel.addEventListener('pointerdown', ({ offsetX, offsetY, pointerId }) => {
       const k = this.axisPlaces.findIndex((x) => Math.abs(x - offsetX) < 16);
       if (k < 0) return;
-      brush = { k, from: this.shareAt(offsetY) };
+      brush = { k: this.order[k], from: this.shareAt(offsetY) };
       this.parallel.setPointerCapture(pointerId);
     });
-    this.parallel.addEventListener('pointermove', ({ offsetY }) => {
-      if (!brush) return;
+    this.parallel.addEventListener('pointermove', ({ offsetX, offsetY }) => {
+      if (!brush) {
+        moves(this.lineNear(offsetX, offsetY));
+        return;
+      }
       const to = this.shareAt(offsetY);
       const slack = 0.01;
       this.points.filters.set(brush.k, [Math.min(brush.from, to) - slack, Math.max(brush.from, to) + slack]);
@@ -329,6 +421,15 @@ export class SweepPage {
       brush = null;
       this.request();
     });
+  }
+
+  /** The point whose line passes closest; the best of those that are alike. */
+  lineNear(x, y) {
+    const k = this.axisPlaces.findIndex((at) => Math.abs(at - x) < near);
+    if (k < 0) return null;
+    const { share } = this.points.columns[this.order[k]];
+    const at = this.shareAt(y);
+    return this.ranked.reduce((best, i) => (Math.abs(share[i] - at) < Math.abs(share[best] - at) - 1e-9 ? i : best), this.ranked[0] ?? null);
   }
 
   request() {

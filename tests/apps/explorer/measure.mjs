@@ -1,5 +1,5 @@
 // How fast a page answers: node --experimental-websocket measure.mjs BROWSER PAGE.html
-// Prints size, time to life, slider and switch to painted frame, frames while panning and zooming.
+// Prints size, time to life, the longest tasks until then, slider and switch to painted frame, search, frames while panning and zooming.
 import { statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Browser } from './browser.mjs';
@@ -11,13 +11,28 @@ const shown = (values) => {
   const at = (share) => sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))].toFixed(1);
   return `p50 ${at(0.5)}, p95 ${at(0.95)}, most ${at(1)} ms over ${sorted.length}`;
 };
+/** Tasks that held the page for more than 50 ms since it was opened, or since they were asked for last. */
+const longTasks = async () => (await browser.run('(window.longTasks ?? []).splice(0)')).sort((a, b) => b - a).map((ms) => Math.round(ms));
+const tellLong = (when, tasks) => console.log(`longest tasks ${when}: ${tasks.slice(0, 5).join(', ') || 'none above 50'} ms (budget 100)`);
 try {
   const opened = [];
+  const tasks = [];
+  const opening = [];
+  if (browser.send && /chrom/i.test(program)) {
+    await browser.send('Page.addScriptToEvaluateOnNewDocument', { source: `window.longTasks = [];
+      new PerformanceObserver((list) => window.longTasks.push(...list.getEntries().map((each) => each.duration))).observe({ type: 'longtask', buffered: true });` });
+  }
   for (let i = 0; i < 5; ++i) {
     await browser.navigate('about:blank');
+    const before = await browser.worked();
     opened.push(await browser.open(`file://${resolve(page)}`));
+    await new Promise((done) => { setTimeout(done, 600); });
+    tasks.push(...await longTasks());
+    opening.push(await browser.worked() - before);
   }
-  console.log(`size ${(statSync(page).size / 1e6).toFixed(2)} MB (budget 1.3 for 274 k events); alive after ${shown(opened)} (budget 800)`);
+  console.log(`size ${(statSync(page).size / 1e6).toFixed(2)} MB (budget 1.3 for 274 k events); alive after ${shown(opened)} (budget 1000)`);
+  if (opening[0] >= 0) console.log(`of it processor time: ${shown(opening)}`);
+  tellLong('while it opens', tasks.sort((a, b) => b - a));
   // From the event to the end of the frame in which the page draws: bars and canvas change in one.
   const painted = `new Promise((done) => {
     const watch = new MutationObserver(() => { watch.disconnect();
@@ -39,6 +54,7 @@ try {
   }
   console.log(`slider to painted frame: ${shown(slider)} (budget p50 33, p95 50)`);
   tellWork(work);
+  tellLong('of sliders', await longTasks());
   await browser.run('document.getElementById("reset").click()');
   const count = await browser.run('document.querySelectorAll("#what-ifs input:not([disabled])").length');
   for (const round of ['first', 'again']) {
@@ -51,6 +67,12 @@ try {
     console.log(`switch to painted frame, ${round}: ${shown(switched)} (budget 50)`);
     tellWork(worked);
   }
+  tellLong('of switches', await longTasks());
+  const searched = [];
+  for (let i = 0; i < 5; ++i) {
+    searched.push(await browser.run(`(() => { const begin = performance.now(); document.getElementById('ask-search').click(); document.getElementById('search-text').dispatchEvent(new Event('input')); const ms = performance.now() - begin; document.getElementById('search').close(); return ms; })()`));
+  }
+  console.log(`search opens and lists: ${shown(searched)} (budget 100)`);
   await browser.run('document.getElementById("timeline").focus()');
   const frames = await browser.run(`new Promise((done) => { const times = []; let i = 0;
     const root = document.getElementById('timeline');
@@ -60,6 +82,7 @@ try {
         const c = new MessageChannel(); c.port1.onmessage = () => { times.push(performance.now() - begin); requestAnimationFrame(step); }; c.port2.postMessage(0); }); };
     step(); })`);
   console.log(`frame while panning and zooming: ${shown(frames)} (budget p95 8)`);
+  tellLong('of panning and zooming', await longTasks());
   const complaints = browser.complaints();
   console.log(complaints.length === 0 ? 'nothing in the console, nothing asked for' : complaints.join('\n'));
 } finally {

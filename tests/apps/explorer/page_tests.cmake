@@ -166,6 +166,8 @@ foretrace_page_browser("page: can be read, reached and printed by everyone" audi
   ${CMAKE_CURRENT_BINARY_DIR}/page_audit)
 # First view, link, search, help, pointer, tracks, time added up.
 foretrace_page_browser("page: a timeline does what a user asks" timeline_use.mjs "${CHROMIUM}" ${CMAKE_CURRENT_BINARY_DIR}/page_timeline)
+# One point in every chart, axes that move, the front, the link; the folder of a sweep as the argument.
+foretrace_page_browser("page: points of a sweep are found, named and kept" sweep_use.mjs "${CHROMIUM}" ${CMAKE_CURRENT_BINARY_DIR}/page_sweep)
 # Every figure, as Chromium shows it.
 if(CHROMIUM AND NOT no_sockets)
   add_test(NAME "page: every figure in Chromium is that of the document" WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}

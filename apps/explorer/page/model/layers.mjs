@@ -14,10 +14,13 @@ export class Layers {
 
   get some() { return this.names.length > 1; }
 
+  /** Of a task; 0: none. */
+  keyOf(task) { return this.of[task] ?? 0; }
+
   /** The names of the layers that a task is in, the outermost first. */
   namesOf(task) {
     const names = [];
-    for (let layer = this.of[task] ?? 0; layer > 0; layer = this.parents[layer]) names.unshift(this.names[layer]);
+    for (let layer = this.keyOf(task); layer > 0; layer = this.parents[layer]) names.unshift(this.names[layer]);
     return names;
   }
 }

@@ -26,15 +26,22 @@ export function byLayer(run, rows, strings, layers) {
   const root = nodeOf('the device');
   const { origin, work: workOf } = run.graph;
   const [from, to] = run.one ? [run.one.begin, run.one.end] : [0, Infinity];
+  const paths = new Map(); // by layer and work, of which there are few
+  const pathOf = (task, work) => {
+    const from = origin ? origin[task] : task;
+    const key = layers.keyOf(from) * run.works.length + work;
+    if (!paths.has(key)) {
+      const { operator, name } = run.works[work];
+      paths.set(key, [...layers.namesOf(from), ...(strings[operator] ? [strings[operator]] : []), shortName(strings[name])]);
+    }
+    return paths.get(key);
+  };
   for (const row of rows) {
     if (row.isHost) continue;
     for (let i = 0; i < row.begin.length; ++i) {
       if (row.label[i] !== -1 || isWaiting(row.cls[i]) || row.begin[i] < from || row.begin[i] >= to) continue;
-      const work = run.works[workOf[row.task[i]]];
-      if (!isDevice(work.kind)) continue;
-      const own = layers.namesOf(origin ? origin[row.task[i]] : row.task[i]);
-      const operator = strings[work.operator];
-      addTo(root, [...own, ...(operator ? [operator] : []), shortName(strings[work.name])], row.end[i] - row.begin[i]);
+      const work = workOf[row.task[i]];
+      if (isDevice(run.works[work].kind)) addTo(root, pathOf(row.task[i], work), row.end[i] - row.begin[i]);
     }
   }
   return root;

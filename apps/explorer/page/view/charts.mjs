@@ -59,6 +59,9 @@ export function fitted(context, text, room) {
   return width <= room ? text : `${text.slice(0, Math.max(1, Math.floor((text.length * room) / width) - 1))}\u2026`;
 }
 
+/** A text of so many characters at most. */
+export const cut = (text, most) => (text.length <= most ? text : `${text.slice(0, Math.max(1, most - 1))}\u2026`);
+
 /** The colours of the theme that is shown. */
 export function inks() {
   const style = getComputedStyle(document.documentElement);

@@ -24,6 +24,8 @@ export const byId = (id) => document.getElementById(id);
 export function replace(id, ...children) {
   byId(id).replaceChildren(...children.filter((child) => child !== null));
 }
+/** Lets the page answer in between: what comes next is a task of its own. */
+export const breathe = () => new Promise((done) => { setTimeout(done); });
 /** A button that copies what `textOf` then says; what cannot copy says so. */
 export function copyButton(label, textOf) {
   const button = make('button', { type: 'button', class: 'copy' }, label);

@@ -33,6 +33,7 @@ class Slices {
     }
     this.count = 0;
     this.busy = 0;
+    this.classes = 0; // a bit for each that comes
   }
 
   add(begin, end, cls, task, label) {
@@ -44,13 +45,14 @@ class Slices {
     this.task[at] = task;
     this.label[at] = label;
     this.count = at + 1;
+    this.classes |= 1 << cls;
     if (!isWaiting(cls)) this.busy += end - begin;
   }
 
   finish(title) {
     const cut = (values) => values.subarray(0, this.count);
     return { title, key: laneKey(this.lane), rank: this.lane.rank, lane: this.lane, begin: cut(this.begin), end: cut(this.end), cls: cut(this.cls),
-      task: cut(this.task), label: cut(this.label), busy: this.busy,
+      task: cut(this.task), label: cut(this.label), busy: this.busy, classes: this.classes,
       isHost: this.lane.kind === 'host_thread' };
   }
 }

@@ -6,7 +6,7 @@ import { listenTo } from './pointer.mjs';
 import { classes, colours, isWaiting, rgb } from './palette.mjs';
 import { Strip } from './strip.mjs';
 import { drawMemory } from './memory_curve.mjs';
-import { nameOfPlace, Tracks } from './tracks.mjs';
+import { nameOfPlace, tellNote, Tracks } from './tracks.mjs';
 
 const rulerHeight = 26;
 const plainFont = '12px system-ui, sans-serif';
@@ -80,8 +80,13 @@ export class Timeline {
   /** Lays the tracks out anew, with their names. */
   arrange() {
     Object.assign(this, this.tracks.layout(this.sides, rulerHeight));
-    const changed = () => this.on.arranged();
-    this.names.replaceChildren(...this.places.map((place) => nameOfPlace(place, this.sides[place.side], this.tracks, changed)));
+    const named = JSON.stringify(this.places.map(({ row, curve, isTitle, side, ...place }) => [place, curve?.peak, isTitle && this.sides[side].title,
+      this.tracks.pinned.has(place.key)]));
+    if (named !== this.named) {
+      this.named = named;
+      this.names.replaceChildren(...this.places.map((place) => nameOfPlace(place, this.sides[place.side], this.tracks, () => this.on.arranged())));
+    }
+    this.places.forEach((place, k) => { if (place.isTitle) tellNote(this.names.children[k], this.sides[place.side]); });
     this.resize(this.width || this.root.clientWidth);
   }
 

@@ -112,7 +112,7 @@ export class Tracks {
 /** The name of a place, with what folds and pins it. They are for pointers: the keys C, P and G do the same to the track of a chosen slice. */
 export function nameOfPlace(place, side, tracks, changed) {
   const { title, key } = place;
-  if (place.isTitle) return box(place, 'side', make('b', {}, side.title), make('span', { 'data-at': side.noteAt ?? 'graph', title: side.note }, side.note));
+  if (place.isTitle) return box(place, 'side', make('b', {}, side.title), make('span'));
   if (place.curve) return box(place, 'curve', make('span', { title }, title), make('small', {}, `peak ${bytes(place.curve.peak)}`));
   const press = (label, text, attributes, act) => {
     const button = make('button', { type: 'button', tabindex: '-1', 'aria-label': `${label} ${title}`, title: label, ...attributes }, text);
@@ -132,6 +132,13 @@ export function nameOfPlace(place, side, tracks, changed) {
   const isPinned = tracks.pinned.has(key);
   return box(place, 'track', fold, make('span', { title }, title),
     press(isPinned ? 'Unpin' : 'Pin', isPinned ? '\u2605' : '\u2606', { class: 'pin', 'aria-pressed': String(isPinned) }, () => tracks.pin(key)));
+}
+
+/** What stands below the title of a side; it changes with every slider. */
+export function tellNote(element, { note, noteAt }) {
+  const line = element.querySelector('span');
+  line.textContent = line.title = note;
+  line.setAttribute('data-at', noteAt ?? 'graph');
 }
 
 function box({ y, height }, name, ...children) {
