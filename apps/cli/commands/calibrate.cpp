@@ -126,6 +126,9 @@ int run(const Options& options) {
   std::vector<OperatorTable> tables;
   CostFile file;
   for (const std::string& path : options.tables) {
+    if (const Status status = check_no_logs(path); !status.ok()) {
+      return app::failure(status.error());
+    }
     auto table = read_operator_table(path);
     if (!table) return app::failure(table.error());
     file.tables.push_back({table->name, table->origin, table->licence, table->paper});

@@ -118,6 +118,15 @@ report::Section curves_section(const CalibratedMachine& machine) {
 
 }  // namespace
 
+Status check_no_logs(const std::string& file) {
+  FORETRACE_TRY(const std::string text, read_config_text(file));
+  if (!is_collective_log(text)) return ok_status();
+  return Error{ErrorCode::bad_usage,
+               file +
+                   ": holds measured collectives, expected --cluster NAME, the machine that "
+                   "they were measured on or one like it"};
+}
+
 int calibrate_machine(const MachineLogs& logs, const app::CommonOptions& common) {
   const std::string path = machine_path(logs.output);
   if (const Status status = app::check_output(path, logs.files); !status.ok()) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "apps/cli/options.h"
+#include "sim/core/result.h"
 
 namespace foretrace::commands {
 
@@ -18,6 +19,9 @@ struct MachineLogs {
   std::size_t ranks = 0;
   std::size_t nodes = 0;
 };
+
+/// Ok for a file that holds no such logs.
+[[nodiscard]] Status check_no_logs(const std::string& file);
 
 /// The exit code; answers and failures are printed.
 [[nodiscard]] int calibrate_machine(const MachineLogs& logs, const app::CommonOptions& common);
