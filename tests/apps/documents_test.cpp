@@ -68,6 +68,13 @@ TEST_CASE("collectives follow their schema, and name what their ranges rest on")
   }
 }
 
+TEST_CASE("a calibrated machine follows its schema") {
+  const json document =
+      document_of("calibrate examples/recipes/two_nodes.log --cluster dgx_h100 --json");
+  check_against("cluster-1.json", document);
+  CHECK(document["curves"].back()["points"].size() == 25);
+}
+
 TEST_CASE("a comparison follows its schema, and its reasons add up to the difference") {
   const std::string demo(demo_trace);
   const json document = document_of("compare " + demo + " " + demo + " --json");

@@ -11,6 +11,7 @@
 
 #include "models/hardware/catalogue/accelerator.h"
 #include "models/hardware/catalogue/cost_file.h"
+#include "models/hardware/collectives/calibration/collective_log.h"
 #include "models/hardware/costs/calibration/operator_table.h"
 #include "models/hardware/costs/kernel_cost.h"
 #include "models/hardware/kernels/kernel_rules.h"
@@ -154,7 +155,7 @@ void try_texts(std::string_view text) {
   }
 }
 
-/// Fitted constants, operator tables and rules of kernel names.
+/// Fitted constants, operator tables, logs of collectives and rules of kernel names.
 void try_cost_texts(std::string_view text) {
   const auto costs = parse_cost_file(text, "fuzz.json");
   if (!costs.ok()) check_message(costs.error().message);
@@ -167,6 +168,13 @@ void try_cost_texts(std::string_view text) {
   }
   const auto table = parse_operator_table(text, "fuzz.json");
   if (!table.ok()) check_message(table.error().message);
+  const auto logs = parse_collective_logs(text, "fuzz.log");
+  if (!logs.ok()) check_message(logs.error().message);
+  for (std::size_t i = 0; logs.ok() && i < logs->size(); ++i) {
+    for (const double ns : (*logs)[i].ns) {
+      if (!(ns > 0)) std::abort();
+    }
+  }
   const std::array<RuleText, 1> texts = {RuleText{"fuzz.json", text}};
   const auto rules = KernelRules::parse(texts);
   if (!rules.ok()) return check_message(rules.error().message);

@@ -1,4 +1,5 @@
-// foretrace calibrate: constants of operators fitted to measured tables, with their honest error.
+// foretrace calibrate: constants of operators, and curves of collectives, from what was measured, with
+// their honest error.
 #include "models/hardware/costs/calibration/calibrate.h"
 
 #include <memory>
@@ -10,6 +11,7 @@
 
 #include "apps/cli/arguments/command.h"
 #include "apps/cli/arguments/help.h"
+#include "apps/cli/commands/calibrate_machine.h"
 #include "apps/cli/names/configs.h"
 #include "apps/cli/options.h"
 #include "apps/cli/output/answers.h"
@@ -29,6 +31,7 @@ struct Options {
   std::vector<std::string> tables;
   std::string accelerator;
   std::string output;
+  MachineLogs machine;
 };
 
 report::Section errors_section(const Calibration& calibration) {
@@ -111,12 +114,21 @@ Status check_constants(const Options& options) {
 
 int run(const Options& options) {
   app::start_logging(options.common);
+  if (!options.machine.cluster.empty()) {
+    MachineLogs logs = options.machine;
+    logs.files = options.tables;
+    logs.output = options.output;
+    return calibrate_machine(logs, options.common);
+  }
   if (const Status status = check_constants(options); !status.ok()) {
     return app::failure(status.error());
   }
   std::vector<OperatorTable> tables;
   CostFile file;
   for (const std::string& path : options.tables) {
+    if (const Status status = check_no_logs(path); !status.ok()) {
+      return app::failure(status.error());
+    }
     auto table = read_operator_table(path);
     if (!table) return app::failure(table.error());
     file.tables.push_back({table->name, table->origin, table->licence, table->paper});
@@ -153,14 +165,30 @@ int run(const Options& options) {
 std::function<int()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
   cli.add_option("TABLE", options->tables,
-                 "tables of measured operators (schema foretrace-truth/1)")
+                 "tables of measured operators (schema foretrace-truth/1), sweeps of matrix "
+                 "products (rocblas-bench, CSV with m, n, k and us), or with --cluster output of "
+                 "nccl-tests or rccl-tests")
       .required();
   cli.add_option("--accelerator", options->accelerator,
                  "the accelerator that tables without a device were measured on; of other tables, "
                  "only its rows")
       .type_name("NAME");
+  cli.add_option("--cluster", options->machine.cluster,
+                 "the machine whose nodes and links the measured one has: its file with measured "
+                 "collectives")
+      .type_name("NAME");
+  cli.add_option("--collective", options->machine.collective,
+                 "of logs that do not name their program")
+      .type_name("KIND");
+  cli.add_option("--ranks", options->machine.ranks, "of logs without a line of each rank")
+      .type_name("N")
+      .in_range(2, 1'000'000);
+  cli.add_option("--nodes", options->machine.nodes, "that those ranks are on")
+      .type_name("N")
+      .in_range(1, 1'000'000);
   cli.add_option("-o,--output", options->output,
-                 "write the constants to a .json file, or under a name in configs/costs")
+                 "write the constants, or the machine, to a .json file, or under a name in "
+                 "configs/costs or configs/clusters")
       .type_name("FILE");
   app::add_page(cli, options->common);
   app::add_common(cli, options->common);
@@ -168,7 +196,9 @@ std::function<int()> setup(app::Arguments& cli) {
       {"foretrace calibrate gemm.json --accelerator a100_sxm_80gb",
        "how well products on this device can be predicted"},
       {"foretrace calibrate gemm.json --accelerator a100_sxm_80gb -o mine",
-       "and keep the constants for predictions"}};
+       "and keep the constants for predictions"},
+      {"foretrace calibrate all_reduce.log --cluster dgx_h100 -o mine.json",
+       "the machine with its measured collectives, for --cluster mine.json"}};
   cli.add_examples(examples);
   return [options] { return run(*options); };
 }
@@ -177,6 +207,6 @@ std::function<int()> setup(app::Arguments& cli) {
 
 extern constexpr CommandInfo info = {
     "calibrate", app::Group::judge,
-    "fit costs of operators to measured tables, with the error on rows held back", setup};
+    "take in what you measured: operators, collectives; with the error on rows held back", setup};
 
 }  // namespace foretrace::commands::calibrate_parts

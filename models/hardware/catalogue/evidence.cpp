@@ -141,12 +141,14 @@ EvidenceRange evidence_range(const EvidenceKind& kind, const EvidenceCase& asked
       std::find_if(kind.families.begin(), kind.families.end(), [&](const EvidenceFamily& one) {
         return one.first == asked.first && one.second == asked.second;
       });
-  const std::string named =
-      fmt::format("{} on {}", kind.axes.first == of_steps.first ? asked.first : asked.second,
-                  kind.axes.first == of_steps.first ? asked.second : asked.first);
+  const bool is_step = kind.axes.first == of_steps.first;
+  const std::string named = fmt::format("{} on {}", is_step ? asked.first : asked.second,
+                                        is_step ? asked.second : asked.first);
   if (own == kind.families.end()) {
     auto axes = new_axes(kind, asked);
-    if (axes.empty()) axes.push_back(fmt::format("{} {}", kind.axes.first, named));
+    if (axes.empty()) {
+      axes.push_back(is_step ? fmt::format("{} {}", kind.axes.first, named) : named);
+    }
     return new_range(kind, axes, nullptr);
   }
   if (asked.ranks < own->least_ranks || asked.ranks > own->most_ranks) {

@@ -207,11 +207,11 @@ class Predictor {
     };
     std::optional<TablePoint> without;
     if (answer.left_out.has_value()) {
-      const Figure& figure = answer.left_out->figure;
+      const Figure& alone = answer.left_out->figure;
       without = placed;
-      without->predicted = figure.value;
-      without->low = figure.low;
-      without->high = figure.high;
+      without->predicted = alone.value;
+      without->low = alone.low;
+      without->high = alone.high;
       without = with_residual(*std::move(without), answer.left_out->of);
     }
     placed = with_residual(std::move(placed), answer.of);

@@ -13,6 +13,7 @@
 
 #include <fmt/format.h>
 
+#include "models/hardware/costs/calibration/gemm_sweep.h"
 #include "sim/core/config.h"
 #include "sim/core/params.h"
 
@@ -270,6 +271,9 @@ Result<OperatorTable> read_operator_table(const std::string& path) {
 }
 
 Result<OperatorTable> parse_operator_table(std::string_view text, const std::string& where) {
+  const auto first = text.find_first_not_of(" \t\r\n");
+  const bool is_json = first != std::string_view::npos && (text[first] == '{' || text[first] == '/');
+  if (!is_json) return parse_gemm_sweep(text, where);
   FORETRACE_TRY(auto root, parse_config_document(text, where, "foretrace-truth/1"));
   return Reading(root, where).run();
 }

@@ -28,7 +28,7 @@ struct OperatorTable {
   std::vector<OperatorRow> rows;
 };
 
-/// Reads a table ("schema": "foretrace-truth/1"). Its columns tell its layout: products (m, n, k),
+/// Reads a table ("schema": "foretrace-truth/1"), or what no JSON is as parse_gemm_sweep(). Its columns tell its layout: products (m, n, k),
 /// rows (op, m, n), one device per row (Device, B, ...), or one column per operator of a
 /// transformer (tp, tokens, ...). At most 100,000 rows; a row that is no measurement is an error.
 [[nodiscard]] Result<OperatorTable> read_operator_table(const std::string& path);

@@ -130,6 +130,10 @@ TEST_CASE("evidence: files from before a kind was measured are read; its familie
   CHECK(evidence_range(curves, {"dgx_h100", "send", 4}).basis ==
         "3 measured configurations of send on dgx_h100");
   CHECK(evidence_range(curves, {"mine", "send", 4}).basis.find("machine mine not measured") == 0);
+  EvidenceKind two = curves;
+  two.families.push_back({.first = "polaris", .second = "all_gather", .cells = 3});
+  CHECK(evidence_range(two, {"polaris", "send", 4}).basis.find("send on polaris not measured") ==
+        0);
   const auto apart = parse_evidence(
       old + R"(, "memory": {"new_family": 2, "families": [{"framework": "f", "accelerator": "a",
             "cells": 3, "least_ranks": 2, "most_ranks": 8, "low": 0.8, "typical": 1.7,
