@@ -32,6 +32,11 @@ bool is_modelled(Provenance provenance) {
   return provenance == Provenance::scaled || provenance == Provenance::roofline;
 }
 
+bool has_formula(const ChangedRun& changed) {
+  return std::any_of(changed.applied.begin(), changed.applied.end(),
+                     [](const Applied& one) { return one.info->basis == Basis::formula; });
+}
+
 [[noreturn]] void broken(std::string_view law, const std::string& by) {
   throw BrokenLaw(fmt::format("this answer breaks a law and is not shown: {}: {}", law, by));
 }
@@ -77,7 +82,8 @@ void check_step(const Run& run) {
 void check_peak(const Recording& recording, const ChangedRun& changed) {
   const TaskGraph& graph = changed.graph;
   const std::size_t recorded = recording.graph().context().works.size();
-  if (!changed.accelerator || graph.context().works.size() == recorded) return;
+  const bool adds_works = graph.context().works.size() > recorded;
+  if (!changed.accelerator || !adds_works || has_formula(changed)) return;
   const auto described = describe_works(graph, &*changed.accelerator);
   for (std::size_t i = 0; i < graph.size(); ++i) {
     const auto task = make_id<TaskId>(i);

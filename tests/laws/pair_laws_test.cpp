@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include "apps/session/session.h"
 #include "models/whatifs/what_if.h"
 #include "tests/models/streams_in_turn.h"
 #include "tests/models/toy_transformer.h"
@@ -65,4 +66,39 @@ TEST_CASE("pairs: none fails, and what shortens a run shortens it behind another
     }
   }
   CHECK(pairs > 1500);
+}
+
+TEST_CASE("pairs: what another what-if puts in for a model, each of several models has") {
+  const auto session =
+      open(FORETRACE_SOURCE_DIR "/examples/traces/h100_stacks/gpt2.foreach_adam.ftr.gz",
+           {.configs = FORETRACE_SOURCE_DIR "/configs"});
+  REQUIRE_MESSAGE(session.ok(), session.error().message);
+  const WhatIfSpec models{"mu_two", {{"models", "2"}}};
+  const auto of = [&](std::initializer_list<WhatIfSpec> stack) {
+    const auto answer = session->ask(stack);
+    REQUIRE_MESSAGE(answer.ok(), answer.error().message);
+    return *answer;
+  };
+  const auto host_update_ns = [](const Answer& answer) {
+    const TaskGraph& graph = answer.graph();
+    std::int64_t sum = 0;
+    for (std::size_t i = 0; i < graph.size(); ++i) {
+      const auto task = make_id<TaskId>(i);
+      if (graph.name(task) == "optimizer update on the CPU") sum += graph.duration_ns(task);
+    }
+    return sum;
+  };
+  const std::int64_t one = host_update_ns(of({{"optimizer_offload", {}}}));
+  CHECK(one > 100'000'000);
+  CHECK(host_update_ns(of({models, {"optimizer_offload", {}}})) == 2 * one);
+  // Memory that is freed for one model is free for several.
+  const Answer two = of({models});
+  REQUIRE(two.need());
+  for (const char* name : {"gist_encoding", "fusion_aware_checkpointing"}) {
+    CAPTURE(name);
+    const Answer both = of({models, {name, {}}});
+    REQUIRE(both.need());
+    CHECK(static_cast<double>(both.need()->live_bytes) <
+          0.9 * static_cast<double>(two.need()->live_bytes));
+  }
 }

@@ -50,7 +50,7 @@ int predict_claims(const ValidateOptions& options, const CataloguePtr& known) {
 
 int predict_pairs(const ValidateOptions& options, const CataloguePtr& known) {
   const auto pairs = while_busy(options.common, "trying two what-ifs at a time",
-                                [&] { return pair_table(known, options.pairs); });
+                                [&] { return what_if_pairs(known, options.pairs); });
   return pairs.ok() ? answer_validation(report::pairs_page(*pairs), options)
                     : failure(pairs.error());
 }

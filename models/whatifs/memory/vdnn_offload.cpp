@@ -10,6 +10,7 @@
 // memory    of the offloaded maps only those that are in use or on their way are on the device.
 #include <algorithm>
 #include <array>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -83,14 +84,30 @@ void Offload::run(const editing::TrainingPass& pass, std::vector<editing::Stash>
   }
 }
 
-// Within three kernels of its making, for ReLU and bias may stand between.
+bool hands_on(KernelClass kernel_class) {
+  return kernel_class == KernelClass::elementwise || kernel_class == KernelClass::copy ||
+         kernel_class == KernelClass::other;
+}
+
+/// Whether a convolution reads the map. ReLU, bias and layout changes may stand between, but not
+/// what makes a map of its own: that one goes on, whether kernels are fused or not.
 bool feeds_convolution(const editing::KernelEditor& editor, const editing::TrainingPass& pass,
-                       const editing::Stash& stash) {
-  const std::size_t end = std::min(stash.made + 4, pass.forward.size());
-  for (std::size_t i = stash.made + 1; i < end; ++i) {
-    if (editor.class_of(pass.forward[i]) == KernelClass::convolution) return true;
+                       const editing::Stash& stash, const std::set<std::size_t>& makers) {
+  for (std::size_t i = stash.made + 1; i < pass.forward.size(); ++i) {
+    const KernelClass kernel_class = editor.class_of(pass.forward[i]);
+    if (kernel_class == KernelClass::convolution) return true;
+    if (!hands_on(kernel_class) || makers.contains(i)) return false;
   }
   return false;
+}
+
+void keep_convolutions(const editing::KernelEditor& editor, const editing::TrainingPass& pass,
+                       std::vector<editing::Stash>& stashes) {
+  std::set<std::size_t> makers;
+  for (const editing::Stash& stash : stashes) makers.insert(stash.made);
+  std::erase_if(stashes, [&](const editing::Stash& stash) {
+    return !feeds_convolution(editor, pass, stash, makers);
+  });
 }
 
 Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
@@ -103,11 +120,7 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   std::size_t maps = 0;
   for (const editing::TrainingPass& pass : editing::find_passes(editor)) {
     auto stashes = editing::find_stashes(editor, pass, params.number(least_param));
-    if (convolutions) {
-      std::erase_if(stashes, [&](const editing::Stash& stash) {
-        return !feeds_convolution(editor, pass, stash);
-      });
-    }
+    if (convolutions) keep_convolutions(editor, pass, stashes);
     maps += stashes.size();
     offload.run(pass, std::move(stashes));
   }

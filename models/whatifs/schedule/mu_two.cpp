@@ -23,6 +23,7 @@
 #include "models/editing/tensors/model_state.h"
 #include "models/whatifs/schedule/half_step_maps.h"
 #include "models/whatifs/what_if.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::mu_two_parts {
 namespace {
@@ -74,6 +75,7 @@ class MuTwo {
  private:
   [[nodiscard]] std::string note(std::size_t passes) const;
   void repeat_parameters();
+  void repeat_moves();
 
   editing::KernelEditor editor_;
   std::int64_t models_ = 1;
@@ -103,6 +105,25 @@ void MuTwo::repeat_parameters() {
   parameters.finish();
 }
 
+/// What other what-ifs put in for a model, each model has: maps that leave and return, an update on
+/// the host, a checkpoint. What was recorded stays once, see `ignores`.
+void MuTwo::repeat_moves() {
+  const TaskGraph& graph = editor_.graph();
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    const auto task = make_id<TaskId>(i);
+    const TaskKind kind = graph.kind(task);
+    const Provenance from = graph.provenance(task);
+    const bool is_put_in = from == Provenance::assumed || from == Provenance::roofline;
+    // A pass of accumulation has its calls from the recorded one.
+    const bool is_of_model = kind == TaskKind::copy
+                                 ? graph.phase(task) != Phase::data_loading
+                                 : kind == TaskKind::host && graph.phase(task) == Phase::update;
+    if (!is_put_in || !is_of_model) continue;
+    const double ns = static_cast<double>(graph.duration_ns(task)) * static_cast<double>(models_);
+    editor_.edit().set_duration(task, to_whole(std::min(ns, 1e17)), {from, 1.0F, 1.0F});
+  }
+}
+
 Result<Change> MuTwo::run() {
   const auto launched = [&](const std::vector<TaskId>& kernels) {
     return std::any_of(kernels.begin(), kernels.end(),
@@ -125,6 +146,7 @@ Result<Change> MuTwo::run() {
     if (editor_.graph().phase(kernel) == Phase::update) step_.repeat(kernel);
   }
   maps_.finish();
+  repeat_moves();
   repeat_parameters();
   Change change = editor_.finish(note(passes));
   change.samples = static_cast<double>(models_);
@@ -181,6 +203,7 @@ extern constexpr WhatIfInfo info = {
         "bandwidth: a pinned copy of some MB.",
     .identity = {.setting = "models=1"},
     .params = params,
-    .apply = apply};
+    .apply = apply,
+    .stage = ApplyStage::schedule};
 
 }  // namespace foretrace::mu_two_parts

@@ -8,7 +8,7 @@ Page claims_page(const std::vector<ClaimRow>& claims) {
           .main_table = "claims"};
 }
 
-Page pairs_page(const PairTable& pairs) {
+Page pairs_page(const WhatIfPairs& pairs) {
   return {.schema = "foretrace.pairs/1",
           .sections = sections::two_what_ifs(pairs),
           .main_table = "pairs"};

@@ -13,13 +13,13 @@ namespace foretrace::report {
 namespace sections {
 Builder<std::vector<ClaimRow>> predicted_claims;
 Builder<TablesReport> measured_tables;
-Builder<PairTable> two_what_ifs;
+Builder<WhatIfPairs> two_what_ifs;
 }  // namespace sections
 
 /// foretrace.validation/1.
 [[nodiscard]] Page claims_page(const std::vector<ClaimRow>& claims);
 /// foretrace.pairs/1.
-[[nodiscard]] Page pairs_page(const PairTable& pairs);
+[[nodiscard]] Page pairs_page(const WhatIfPairs& pairs);
 /// foretrace.tables/1.
 [[nodiscard]] Page tables_page(const TablesReport& tables);
 

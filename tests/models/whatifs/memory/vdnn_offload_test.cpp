@@ -1,3 +1,5 @@
+#include <vector>
+
 #include "tests/models/toy_run.h"
 
 namespace foretrace::what_ifs {
@@ -99,4 +101,63 @@ TEST_CASE("vdnn_offload: a recorded tensor leaves at its copy and returns with t
   CHECK(kind_of(change->new_tensors[0].freed_in) == foretrace::TaskKind::launch);
   CHECK(kind_of(change->new_tensors[1].allocated_in) == foretrace::TaskKind::launch);
   CHECK(index(last) < graph.size());
+}
+
+namespace {
+
+/// conv, batch norm, relu in place, conv; or the two in the middle as one kernel. The results of
+/// conv 1 and of the batch norm are kept for the backward pass; conv 2 reads the second one.
+foretrace::TaskGraph normalized(bool is_fused) {
+  ToyRun run;
+  const auto call_of = [](foretrace::TaskId kernel) {
+    return foretrace::make_id<foretrace::TaskId>(foretrace::index(kernel) - 1);
+  };
+  const char* const shape = "[[16, 64, 32, 32], [64]]";
+  const auto conv = [&] {
+    return run.kernel({.name = "implicit_convolve_sgemm<float, float>",
+                       .duration_ns = 1000,
+                       .operator_name = "aten::cudnn_convolution",
+                       .shapes = "[[16, 64, 32, 32], [64, 64, 3, 3]]"});
+  };
+  std::vector<foretrace::TaskId> made = {conv()};
+  made.push_back(run.kernel({.name = "cudnn::bn_fw_tr_1C11_kernel_NCHW<float>",
+                             .duration_ns = 1000,
+                             .operator_name = "aten::cudnn_batch_norm",
+                             .shapes = shape}));
+  if (!is_fused) {
+    run.kernel({.name = "vectorized_elementwise_kernel<4, clamp_min_scalar_kernel_impl<float>>",
+                .duration_ns = 1000,
+                .operator_name = "aten::clamp_min_",
+                .shapes = "[[16, 64, 32, 32], []]"});
+  }
+  conv();
+  std::vector<foretrace::TaskId> backward;
+  for (int i = 0; i < 4; ++i) {
+    backward.push_back(
+        run.kernel({.name = "backward", .duration_ns = 1000, .phase = Phase::backward}));
+  }
+  for (std::size_t i = 0; i < made.size(); ++i) {
+    foretrace::Tensor map;
+    map.bytes = 4 << 20;
+    map.category = foretrace::TensorCategory::activation;
+    map.allocated_in = call_of(made[i]);
+    map.freed_in = call_of(backward[3 - i]);
+    run.builder().add_tensor(map);
+  }
+  return run.build();
+}
+
+}  // namespace
+
+TEST_CASE(
+    "vdnn_offload: convolutions read as many maps behind fused kernels as behind single ones") {
+  for (const bool is_fused : {false, true}) {
+    CAPTURE(is_fused);
+    const auto graph = normalized(is_fused);
+    const auto count = [&](const char* policy) {
+      return count_of(after(graph, vdnn_offload, {{"policy", policy}}), "offload to host");
+    };
+    CHECK(count("all") == 2);
+    CHECK(count("conv") == 1);
+  }
 }
