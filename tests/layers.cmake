@@ -155,7 +155,7 @@ set(table
   "tests/validation/maps             | sim/core models/hardware/catalogue models/hardware/kernels models/hardware/networks models/hardware/collectives models/jobs/workloads models/jobs/times models/jobs/program models/jobs/scenario models/jobs/figures apps/serving tests/validation/studies tests/validation/tables"
   "tests/validation/claims           | sim/core sim/edit sim/engine/memory sim/engine/pull models/hardware/catalogue models/hardware/networks models/jobs/scenario models/jobs/figures apps/session apps/session/recording"
   "tests/validation/pairs            | sim/core models/hardware/catalogue models/whatifs apps/session"
-  "tests/validation/report           | sim/core models/jobs/times apps/report tests/validation/tables tests/validation/claims tests/validation/pairs"
+  "tests/validation/report           | sim/core models/hardware/catalogue apps/report tests/validation/tables tests/validation/claims tests/validation/pairs"
   "tests/validation                  | sim/core apps/questions/validate apps/report apps/cli/arguments apps/cli/names apps/cli/output apps/cli tests/validation/tables tests/validation/maps tests/validation/report"
 
   "tests                             | sim/* trace/* models/* apps/* tests/*"

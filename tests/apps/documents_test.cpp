@@ -54,27 +54,6 @@ TEST_CASE("the checker sees a wrong type, a missing and an unknown key") {
   CHECK(violations(json::parse(R"({"pattern": "x"})"), json("y")).size() == 1);
 }
 
-TEST_CASE("collectives follow their schema, and name what their ranges rest on") {
-  for (const std::string machine : {"polaris --ranks 8", "dgx_h100 --ranks 24", "tpu_v4_pod"}) {
-    CAPTURE(machine);
-    const json document = document_of("collective --cluster " + machine + " --json");
-    check_against("collectives-1.json", document);
-    REQUIRE(document["collectives"].size() > 100);
-    for (const json& one : document["collectives"]) {
-      CHECK(one["shortest_ns"].get<std::int64_t>() <= one["time_ns"].get<std::int64_t>());
-      CHECK(one["longest_ns"].get<std::int64_t>() >= one["time_ns"].get<std::int64_t>());
-      CHECK_FALSE(one["range_basis"].get<std::string>().empty());
-    }
-  }
-}
-
-TEST_CASE("a calibrated machine follows its schema") {
-  const json document =
-      document_of("calibrate examples/recipes/two_nodes.log --cluster dgx_h100 --json");
-  check_against("cluster-1.json", document);
-  CHECK(document["curves"].back()["points"].size() == 25);
-}
-
 TEST_CASE("a comparison follows its schema, and its reasons add up to the difference") {
   const std::string demo(demo_trace);
   const json document = document_of("compare " + demo + " " + demo + " --json");

@@ -207,6 +207,6 @@ std::function<int()> setup(app::Arguments& cli) {
 
 extern constexpr CommandInfo info = {
     "calibrate", app::Group::judge,
-    "take in what you measured: operators, collectives; with the error on rows held back", setup};
+    "take in what you measured: operators, collectives; with the error on rows left out", setup};
 
 }  // namespace foretrace::commands::calibrate_parts

@@ -89,8 +89,8 @@ report::Section curves_section(const CalibratedMachine& machine) {
                                   {"nodes", "nodes"},
                                   {"sizes", "sizes"},
                                   {"mean_before", "before"},
-                                  {"median_before", "median before"},
-                                  {"mean", "held back"},
+                                  {"median_before", "median"},
+                                  {"mean", "after"},
                                   {"median", "median"},
                                   {"p90", "90 %"}}};
   std::size_t set_aside = 0;
@@ -104,8 +104,8 @@ report::Section curves_section(const CalibratedMachine& machine) {
   }
   report::Section section{.key = "curves", .tables = {std::move(table)}};
   section.headline = fmt::format(
-      "{} measured; before: error of the machine's file as it was; held back: every "
-      "second size, by a curve through the others",
+      "{} measured; before: error of the machine's file as it was; after: error on every second "
+      "size, by a curve through the others",
       report::plural(machine.errors.size(), "curve"));
   if (set_aside > 0) {
     section.notes.push_back(
@@ -123,7 +123,7 @@ Status check_no_logs(const std::string& file) {
   if (!is_collective_log(text)) return ok_status();
   return Error{ErrorCode::bad_usage,
                file +
-                   ": holds measured collectives, expected --cluster NAME, the machine that "
+                   ": contains measured collectives, expected --cluster NAME, the machine that "
                    "they were measured on or one like it"};
 }
 

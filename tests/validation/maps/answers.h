@@ -20,8 +20,8 @@ struct Answer {
   bool is_fitted =
       false;  ///< constants are from this row: it says nothing about how right they are
   std::optional<LeftOut> left_out{};
-  Law law{};                         ///< of the figure, before amounts
-  double memory_bytes = 0;           ///< of a step: of the fullest stage
+  Law law{};                ///< of the figure, before amounts
+  double memory_bytes = 0;  ///< of a step: of the fullest stage
   double device_bytes = 0;
   MeasuredOf of{};  ///< without its residual
 };

@@ -192,7 +192,7 @@ class LogReader {
     if (!us && has_two) us = time_at(words, words.size() - of_group, *bytes);
     if (!us) {
       return at_line(
-          fmt::format("{} B: got no time that goes with its bandwidth, expected us, "
+          fmt::format("{} B: got no time that matches its bandwidth, expected us, "
                       "GB/s, GB/s and wrong results",
                       words.front()));
     }

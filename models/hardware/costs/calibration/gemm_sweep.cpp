@@ -152,7 +152,7 @@ class SweepReader {
 
   /// "-r f16_r", "--a_type bf16_r": of the products that follow.
   void take_argument(std::string_view line) {
-    for (const std::string_view name : {"--a_type ", "--precision ", "-r "}) {
+    for (const std::string_view name : {"a_type ", "precision ", "-r "}) {
       const auto at = line.find(name);
       if (at == std::string_view::npos) continue;
       const auto words = cells_of(line.substr(at + name.size()));

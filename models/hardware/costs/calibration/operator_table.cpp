@@ -272,7 +272,8 @@ Result<OperatorTable> read_operator_table(const std::string& path) {
 
 Result<OperatorTable> parse_operator_table(std::string_view text, const std::string& where) {
   const auto first = text.find_first_not_of(" \t\r\n");
-  const bool is_json = first != std::string_view::npos && (text[first] == '{' || text[first] == '/');
+  const bool is_json =
+      first != std::string_view::npos && (text[first] == '{' || text[first] == '/');
   if (!is_json) return parse_gemm_sweep(text, where);
   FORETRACE_TRY(auto root, parse_config_document(text, where, "foretrace-truth/1"));
   return Reading(root, where).run();

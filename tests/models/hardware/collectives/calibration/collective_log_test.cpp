@@ -110,7 +110,7 @@ TEST_CASE("collective log: what is no log, and what contradicts itself, is one l
   CHECK(error_of("") == "a.log: no row of a test, expected a size, a time and bandwidths");
   const std::string start(head);
   CHECK(error_of(start + " 1000000 250000 float sum -1 100.0 99.00 15.00 0 100 99 15 0\n") ==
-        "a.log:3: 1000000 B: got no time that goes with its bandwidth, expected us, GB/s, GB/s and "
+        "a.log:3: 1000000 B: got no time that matches its bandwidth, expected us, GB/s, GB/s and "
         "wrong results");
   CHECK(error_of(start + " 1000000 250000\n") ==
         "a.log:3: got 2 words, expected a size, its count and type, a time and bandwidths");
