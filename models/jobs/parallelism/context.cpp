@@ -13,6 +13,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <cstdint>
 #include <utility>
 #include <vector>
 
@@ -67,7 +68,8 @@ Operator merge(const Operator& whole, const ParallelPlan& plan, double keys) {
   const double share = keys / c / outputs;
   op.forward_bytes = c * (ring.forward_outputs + share * ring.forward_keys);
   op.backward_bytes = c * (ring.backward_outputs + share * ring.backward_keys);
-  op.forward_kernels = op.backward_kernels = static_cast<std::uint16_t>(plan.context);
+  op.forward_kernels = op.backward_kernels =
+      static_cast<std::uint16_t>(std::min<std::uint32_t>(plan.context, UINT16_MAX));
   return op;
 }
 

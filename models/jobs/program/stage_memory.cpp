@@ -40,9 +40,9 @@ void keep_collected(const Job& job, const RankProgram::Stage& sums, StageMemory&
 }
 
 // Logits of all tokens of a micro-batch on one rank of the last stage.
-double logits_bytes(const Job& job) {
-  const double tokens = job.micro_batch * job.length / job.plan.context;
-  return tokens * job.model->vocabulary / job.plan.tensor *
+double logits_bytes(const Job& job, const ParallelPlan& plan, double micro_batch) {
+  const double tokens = micro_batch * job.length / plan.context;
+  return tokens * job.model->vocabulary / plan.tensor *
          std::max(1, bytes_per_number(job.precisions.activations));
 }
 
@@ -50,10 +50,12 @@ double logits_bytes(const Job& job) {
 // every micro-batch of a step: what a stage gets (what it still needs is counted as activations),
 // its gradient, the gradient of what it gives, and on the last stage the logits.
 double passing_bytes(const Job& job, const RankProgram& program, std::uint32_t stage) {
-  const double whole = program.hidden_bytes / batch_parts(job, stage);
+  const double parts = batch_parts(job, stage);
+  const double whole = program.hidden_bytes / parts;
   if (!job.framework->pipeline_keeps_messages || !job.trains() || job.has_samples()) {
     return 2 * whole;
   }
+  const ParallelPlan plan = stage_plan(job, stage);
   const double passes = job.micro_batches();
   const std::uint32_t last = job.plan.pipeline * job.chunks - 1;
   double messages = 0;
@@ -62,10 +64,11 @@ double passing_bytes(const Job& job, const RankProgram& program, std::uint32_t s
     const std::uint32_t at = position_of(*job.schedule, job.shape(), stage, chunk);
     if (at > 0) messages += 2 * passes - in_flight(job, stage);
     if (at < last) messages += passes;
-    // Those of one are part of `working`.
-    if (at == last) logits = (passes - 1) * logits_bytes(job);
+    // Those of one are part of `working`; some schedules keep all that the head has of them.
+    if (at < last || job.schedule->keeps_logits) continue;
+    logits = (passes - 1) * logits_bytes(job, plan, job.micro_batch / parts);
   }
-  return messages * whole / (job.plan.sequence ? job.plan.tensor : 1) + logits;
+  return messages * whole / (plan.sequence ? plan.tensor : 1) + logits;
 }
 
 // All sequences of a data rank stay.
