@@ -55,6 +55,14 @@ foreach(page "CLAIMS --claims foretrace_validate" "WHATIFS --what-ifs foretrace_
   set_tests_properties("${test}" PROPERTIES LABELS validation TIMEOUT 600 SKIP_REGULAR_EXPRESSION "SKIPPED: ")
 endforeach()
 
+set(test "validation: PAIRS.md shows what two what-ifs do together")
+add_test(NAME "${test}" COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR}
+  -DPROGRAM=$<TARGET_FILE:foretrace_validate>
+  "-DTABLE=--pairs;examples/traces/h100_stacks/gpt2.foreach_adam.ftr.gz"
+  -DPAGE=${CMAKE_CURRENT_SOURCE_DIR}/validation/PAIRS.md -DWORK=${CMAKE_CURRENT_BINARY_DIR}/validation/PAIRS
+  -P ${CMAKE_CURRENT_SOURCE_DIR}/validation_page.cmake)
+set_tests_properties("${test}" PROPERTIES LABELS validation TIMEOUT 600)
+
 # The projects among the examples, built against the installed package.
 string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
 set(settings -G ${CMAKE_GENERATOR} -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} -DCMAKE_BUILD_TYPE=${CMAKE_BUILD_TYPE}

@@ -1,16 +1,19 @@
 # The counts and the first table of a page are what the program prints now for the real recordings:
-# cmake -DROOT=... -DPROGRAM=<program and command> -DTRACES=<folder> -DPAGE=<file> -DTABLE=<option of validate> -DWORK=<scratch folder> -P validation_page.cmake
+# cmake -DROOT=... -DPROGRAM=<program and command> [-DTRACES=<folder>] -DPAGE=<file> -DTABLE=<option of validate> -DWORK=<scratch folder> -P validation_page.cmake
 # FORETRACE_UPDATE_GOLDEN=1 puts the table into the page; counts and date are written by hand, after a look at what moved.
 cmake_minimum_required(VERSION 3.25)
 
-if(NOT IS_DIRECTORY ${TRACES})
-  message("SKIPPED: no real recordings at ${TRACES}, ${PAGE} may be stale")
-  return()
+if(DEFINED TRACES)
+  if(NOT IS_DIRECTORY ${TRACES})
+    message("SKIPPED: no real recordings at ${TRACES}, ${PAGE} may be stale")
+    return()
+  endif()
+  set(data --data ${TRACES})
 endif()
 file(MAKE_DIRECTORY ${WORK})
 set(ENV{FORETRACE_CONFIGS} ${ROOT}/configs)
 set(ENV{XDG_CONFIG_HOME} ${WORK})
-execute_process(COMMAND ${PROGRAM} --data ${TRACES} ${TABLE} --markdown
+execute_process(COMMAND ${PROGRAM} ${data} ${TABLE} --markdown WORKING_DIRECTORY ${ROOT}
   OUTPUT_FILE ${WORK}/printed ERROR_VARIABLE err RESULT_VARIABLE code)
 if(NOT code EQUAL 0)
   message(FATAL_ERROR "validate ${TABLE} ends with ${code}: ${err}")

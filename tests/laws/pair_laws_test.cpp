@@ -102,3 +102,22 @@ TEST_CASE("pairs: what another what-if puts in for a model, each of several mode
           0.9 * static_cast<double>(two.need()->live_bytes));
   }
 }
+
+TEST_CASE("pairs: convolutions read the same maps, whether kernels around them are fused or not") {
+  for (const char* file : {"examples/traces/h100_host/resnet50.baseline.ftr.gz",
+                           "examples/traces/h100/vgg19.baseline.ftr.gz"}) {
+    CAPTURE(file);
+    const auto session = open(FORETRACE_SOURCE_DIR "/" + std::string(file),
+                              {.configs = FORETRACE_SOURCE_DIR "/configs"});
+    REQUIRE_MESSAGE(session.ok(), session.error().message);
+    /// "57 feature maps, 1270 MB, leave the device ...": up to the time of the copies.
+    const auto maps_of = [&](std::initializer_list<WhatIfSpec> stack) {
+      const auto answer = session->ask(stack);
+      REQUIRE_MESSAGE(answer.ok(), answer.error().message);
+      const std::string& note = answer->prediction().applied.back().notes.front();
+      return note.substr(0, note.find(" MB,"));
+    };
+    const WhatIfSpec offload{"vdnn_offload", {{"policy", "conv"}}};
+    CHECK(maps_of({offload}) == maps_of({{"kernel_fusion", {}}, offload}));
+  }
+}

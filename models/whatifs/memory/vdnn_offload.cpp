@@ -10,6 +10,8 @@
 // memory    of the offloaded maps only those that are in use or on their way are on the device.
 #include <algorithm>
 #include <array>
+#include <cstddef>
+#include <cstdint>
 #include <set>
 #include <utility>
 #include <vector>
@@ -89,11 +91,22 @@ bool hands_on(KernelClass kernel_class) {
          kernel_class == KernelClass::other;
 }
 
+/// The forward kernel that makes the map. Where kernels became one, what the later of them allocated
+/// comes to the next call, at the very begin of the host time before it.
+std::size_t maker_of(const editing::KernelEditor& editor, const editing::Stash& stash) {
+  if (!stash.recorded() || stash.made == 0) return stash.made;
+  const TaskGraph& graph = editor.graph();
+  const Tensor& tensor = graph.context().tensors[stash.tensor];
+  const std::int64_t segment = graph.segment_ns(tensor.allocated_in);
+  const bool comes_from_before = segment > 0 && tensor.allocated_offset_ns >= segment;
+  return comes_from_before ? stash.made - 1 : stash.made;
+}
+
 /// Whether a convolution reads the map. ReLU, bias and layout changes may stand between, but not
 /// what makes a map of its own: that one goes on, whether kernels are fused or not.
 bool feeds_convolution(const editing::KernelEditor& editor, const editing::TrainingPass& pass,
                        const editing::Stash& stash, const std::set<std::size_t>& makers) {
-  for (std::size_t i = stash.made + 1; i < pass.forward.size(); ++i) {
+  for (std::size_t i = maker_of(editor, stash) + 1; i < pass.forward.size(); ++i) {
     const KernelClass kernel_class = editor.class_of(pass.forward[i]);
     if (kernel_class == KernelClass::convolution) return true;
     if (!hands_on(kernel_class) || makers.contains(i)) return false;
@@ -104,7 +117,7 @@ bool feeds_convolution(const editing::KernelEditor& editor, const editing::Train
 void keep_convolutions(const editing::KernelEditor& editor, const editing::TrainingPass& pass,
                        std::vector<editing::Stash>& stashes) {
   std::set<std::size_t> makers;
-  for (const editing::Stash& stash : stashes) makers.insert(stash.made);
+  for (const editing::Stash& stash : stashes) makers.insert(maker_of(editor, stash));
   std::erase_if(stashes, [&](const editing::Stash& stash) {
     return !feeds_convolution(editor, pass, stash, makers);
   });
