@@ -64,16 +64,6 @@ std::string figures_html(const ComparisonInput& input) {
       is_noise ? " <span>within the scatter of recorded steps</span>" : "");
 }
 
-/// "117 x 435.3 us -> 126 x 439.6 us" with the signs that a page can have.
-std::string with_signs(std::string text) {
-  for (const auto& [plain, sign] : {std::pair{" -> ", " \u2192 "}, {" x ", " \u00d7 "}}) {
-    for (std::size_t at = text.find(plain); at != std::string::npos; at = text.find(plain, at)) {
-      text.replace(at, std::string_view(plain).size(), sign);
-    }
-  }
-  return text;
-}
-
 /// A bar to the left of the middle for time that is saved, to the right for time that is added.
 std::string reason_html(const Comparison& known, std::size_t number, std::int64_t most) {
   const Compared& reason = known.reasons[number];
@@ -91,7 +81,7 @@ std::string reason_html(const Comparison& known, std::size_t number, std::int64_
       html_text(report::sections::reason_name(reason)), saves ? "" : " worse",
       figure_html(at + "/change_ns", signed_time(reason.change_ns(), scale)), saves ? "" : " worse",
       saves ? middle - width : middle, width,
-      figure_html(at + "/what", with_signs(report::sections::what_changed(reason)), "bdi"));
+      figure_html(at + "/what", report::with_signs(report::sections::what_changed(reason)), "bdi"));
 }
 
 std::string reasons_html(const Comparison& known) {

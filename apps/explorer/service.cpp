@@ -83,15 +83,24 @@ bool Newest::is_superseded(const Question& question) const {
 Status Service::prepare(std::span<const std::string> runs) {
   FORETRACE_TRY(PageParts parts, page_parts(input_));
   json opening = what_there_is(input_.session.recording().catalogue());
-  opening["runs"] = runs;
   opening["pieces"] = std::move(parts.pieces);
   opening["blocks"] = std::move(parts.blocks);
   opening_ = dumped(opening);
+  opening_.pop_back();  // the names of runs follow
+  name_runs(runs);
   return ok_status();
 }
 
+void Service::name_runs(std::span<const std::string> runs) {
+  const std::lock_guard lock(naming_);
+  runs_ = dumped(runs);
+}
+
 Response Service::answer(std::string_view call, const std::string& body) {
-  if (call == "open") return {.body = opening_};
+  if (call == "open") {
+    const std::lock_guard lock(naming_);
+    return {.body = opening_ + ", \"runs\": " + runs_ + "}"};
+  }
   if (call != "point" && call != "rest") return refusal(404, "no such call");
   const Result<Question> question = parse_question(body);
   if (!question.ok()) return refusal(400, question.error().message);

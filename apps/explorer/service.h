@@ -44,6 +44,8 @@ class Service {
   /// Prepares what every page opens with; `runs` names all that can be chosen. Errors: see
   /// page_parts().
   [[nodiscard]] Status prepare(std::span<const std::string> runs);
+  /// Names all that can be chosen from now on.
+  void name_runs(std::span<const std::string> runs);
 
   /// "open", "point" or "rest", and what is asked.
   [[nodiscard]] serve::Response answer(std::string_view call, const std::string& body);
@@ -63,7 +65,9 @@ class Service {
   };
   const PageInput input_;
   const HowTos& how_tos_;
-  std::string opening_{};
+  std::string opening_{};  // but for the names of runs
+  std::mutex naming_;
+  std::string runs_{};
   Newest newest_;
   std::mutex engine_;          // guards what follows, and the engine's time
   std::vector<Layer> layers_;  // of the last stack: a slider moves one what-if of several

@@ -1,5 +1,6 @@
 // Pages of sections as cards of a web page.
 #include <algorithm>
+#include <array>
 #include <cstdint>
 
 #include <fmt/format.h>
@@ -32,6 +33,31 @@ std::string next_character(std::string_view& text) {
   }
   const bool controls = static_cast<unsigned char>(one.front()) < 0x20U || one.front() == 0x7F;
   return controls ? "?" : std::string(one);
+}
+
+struct Sign {
+  std::string_view plain;
+  std::string_view sign;
+};
+/// In the order in which they are looked for.
+constexpr std::array<Sign, 4> signs = {
+    {{" -> ", " \u2192 "}, {" x ", " \u00d7 "}, {"+-", "\u00b1"}, {" us", " \u00b5s"}}};
+
+bool is_digit(char c) { return c >= '0' && c <= '9'; }
+bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
+
+/// Whether a sign of the list stands at a place: units behind figures, all others anywhere.
+bool stands_at(const Sign& sign, std::string_view text, std::size_t at) {
+  if (!text.substr(at).starts_with(sign.plain)) return false;
+  if (sign.plain != " us") return true;
+  const std::size_t end = at + sign.plain.size();
+  return at > 0 && is_digit(text[at - 1]) && (end == text.size() || !is_letter(text[end]));
+}
+
+/// A minus before a figure that begins a word, no hyphen.
+bool is_minus(std::string_view text, std::size_t at) {
+  const bool begins = at == 0 || text[at - 1] == ' ' || text[at - 1] == '(';
+  return text[at] == '-' && begins && at + 1 < text.size() && is_digit(text[at + 1]);
 }
 
 /// A place in the document of a page, as a JSON pointer; empty: it has none.
@@ -83,7 +109,7 @@ std::string cell_html(const TablePlace& place, const Row& row, std::size_t colum
   const std::int64_t scale = std::max<std::int64_t>(0, own != 0 ? own : place.section.scale_ns);
   const Value value = column < row.cells.size() ? row.cells[column] : Value{};
   const std::string& key = place.table.columns[column].key;
-  const std::string text = html_text(shown_text(value, scale));
+  const std::string text = html_text(with_signs(shown_text(value, scale)));
   std::string at;
   if (!where.at.empty() && !key.empty()) {
     at = place.has_one_key ? where.at : inside(where.at, key);
@@ -173,7 +199,7 @@ std::string section_html(const Section& section) {
     if (fact.label.empty() || !is_on_web(fact.show)) continue;
     facts += fmt::format("<dt>{}</dt><dd{}><bdi>{}</bdi></dd>\n", html_text(fact.label),
                          source_html(fact.value, inside(place_of(section), fact.key)),
-                         html_text(shown_text(fact.value, section.scale_ns)));
+                         html_text(with_signs(shown_text(fact.value, section.scale_ns))));
   }
   std::string html = facts.empty() ? facts : "<dl>\n" + facts + "</dl>\n";
   for (const Table& table : section.tables) html += table_html(section, table);
@@ -181,12 +207,32 @@ std::string section_html(const Section& section) {
     if (!is_on_web(note.show)) continue;
     html += fmt::format("<p class=\"hint\">{}{}</p>\n",
                         note.strong.empty() ? "" : "<b>" + html_text(note.strong) + "</b>",
-                        html_text(note.text, 2000));
+                        html_text(with_signs(note.text), 2000));
   }
   return html;
 }
 
 }  // namespace
+
+std::string with_signs(std::string_view text) {
+  std::string told;
+  for (std::size_t at = 0; at < text.size();) {
+    const auto* const sign =
+        std::ranges::find_if(signs, [&](const Sign& each) { return stands_at(each, text, at); });
+    if (sign != signs.end()) {
+      told += sign->sign;
+      // the blank behind one may be that before the next
+      at += sign->plain.size() - (sign->plain.ends_with(' ') ? 1 : 0);
+      if (sign->plain.ends_with(' ')) told.pop_back();
+    } else if (is_minus(text, at)) {
+      told += "\u2212";
+      ++at;
+    } else {
+      told += text[at++];
+    }
+  }
+  return told;
+}
 
 std::string html_text(std::string_view text, std::size_t most) {
   std::string html;
@@ -201,7 +247,8 @@ std::string html_of(const Page& page) {
     if (!is_on_web(section.show)) continue;
     std::string body = section_html(section);
     for (const std::string& line : {section.headline, section.remark}) {
-      if (!line.empty()) body.insert(0, "<p><b>" + html_text(line, 2000) + "</b></p>\n");
+      if (!line.empty())
+        body.insert(0, "<p><b>" + html_text(with_signs(line), 2000) + "</b></p>\n");
     }
     if (body.empty()) continue;
     if (!section.title.empty()) body.insert(0, "<h3>" + html_text(section.title) + "</h3>\n");

@@ -11,6 +11,9 @@
 
 namespace foretrace::report {
 
+/// "117 x 435.3 us -> 126 x 439.6 us (-1 %)" with the signs that a page can have: one for minus,
+/// times, arrows, plus or minus and micro.
+[[nodiscard]] std::string with_signs(std::string_view text);
 /// What a person reads: the answer first, then facts in rows and tables in columns.
 [[nodiscard]] std::string text_of(const Page& page, const TextStyle& style = {});
 /// One indented document with a line end; bytes that are not UTF-8 become U+FFFD.

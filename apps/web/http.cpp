@@ -1,10 +1,13 @@
 #include "apps/web/http.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <limits>
 #include <optional>
 
 #include <boost/asio/buffer.hpp>
 #include <boost/beast/core/string.hpp>
+#include <boost/beast/http/empty_body.hpp>
 #include <boost/beast/http/parser.hpp>
 #include <boost/beast/http/string_body.hpp>
 #include <fmt/format.h>
@@ -24,7 +27,7 @@ bool is_called(const std::pair<std::string, std::string>& field, std::string_vie
 std::string_view view_of(boost::beast::string_view text) { return {text.data(), text.size()}; }
 
 /// Of what Beast refuses.
-Response refusal_of(boost::beast::error_code error, std::string_view bytes) {
+Response refusal_of(boost::beast::error_code error, std::string_view bytes, std::size_t most) {
   const std::string_view line = bytes.substr(0, bytes.find("\r\n"));
   const bool is_spoken = line.ends_with(" HTTP/1.1") || line.ends_with(" HTTP/1.0");
   if (error == http::error::header_limit) return refusal(431, "the head is too long");
@@ -43,7 +46,7 @@ Response refusal_of(boost::beast::error_code error, std::string_view bytes) {
     return refusal(400, "expected printable ASCII in every header");
   }
   if (error == http::error::body_limit) {
-    return refusal(413, fmt::format("expected at most {} bytes", most_body_bytes));
+    return refusal(413, fmt::format("expected at most {} bytes", most));
   }
   return refusal(400, "expected 'Name: value' in every header");
 }
@@ -70,6 +73,29 @@ std::optional<Response> refusal_of(const Request& request, bool has_length) {
   }
   if (request.method == "POST" && !has_length) return refusal(411, "expected a Content-Length");
   return std::nullopt;
+}
+
+/// All but the body.
+template <typename Message>
+Request head_in(const Message& found) {
+  Request request{std::string(view_of(found.method_string())),
+                  std::string(view_of(found.target()))};
+  for (const auto& field : found) {
+    request.headers.emplace_back(view_of(field.name_string()), view_of(field.value()));
+  }
+  return request;
+}
+
+/// The head of a request; nothing of one that is not whole, or is none.
+Request head_of(std::string_view bytes) {
+  const std::size_t end = bytes.substr(0, most_head_bytes).find("\r\n\r\n");
+  if (end == std::string_view::npos) return {};
+  http::request_parser<http::empty_body> parser;
+  parser.header_limit(most_head_bytes);
+  parser.body_limit(std::numeric_limits<std::uint64_t>::max());  // none would be 0 here
+  boost::beast::error_code error;
+  parser.put(boost::asio::buffer(bytes.data(), end + 4), error);
+  return parser.is_header_done() ? head_in(parser.get()) : Request{};
 }
 
 std::string_view reason_of(int status) {
@@ -114,14 +140,15 @@ Response refusal(int status, std::string_view message) {
           .body = body.dump(-1, ' ', true, nlohmann::json::error_handler_t::replace)};
 }
 
-Parsed parse_request(std::string_view bytes) {
+Parsed parse_request(std::string_view bytes, const BodyLimit& limit) {
+  const std::size_t most = limit ? limit(head_of(bytes)) : most_body_bytes;
   http::request_parser<http::string_body> parser;
   parser.eager(true);
   parser.header_limit(most_head_bytes);
-  parser.body_limit(most_body_bytes);
+  parser.body_limit(most);
   boost::beast::error_code error;
   parser.put(boost::asio::buffer(bytes.data(), bytes.size()), error);
-  if (error && error != http::error::need_more) return refusal_of(error, bytes);
+  if (error && error != http::error::need_more) return refusal_of(error, bytes, most);
   if (!parser.is_header_done()) return Incomplete{};
   const std::size_t head = bytes.find("\r\n\r\n") + 4;
   // Beast joins lines that continue the one before, which is obsolete.
@@ -130,11 +157,7 @@ Parsed parse_request(std::string_view bytes) {
     return refusal(400, "expected 'Name: value' in every header");
   }
   auto& found = parser.get();
-  Request request{std::string(view_of(found.method_string())),
-                  std::string(view_of(found.target()))};
-  for (const auto& field : found) {
-    request.headers.emplace_back(view_of(field.name_string()), view_of(field.value()));
-  }
+  Request request = head_in(found);
   const auto length = parser.content_length();
   if (auto refused = refusal_of(request, length.has_value())) return *std::move(refused);
   if (!parser.is_done()) return Incomplete{head + static_cast<std::size_t>(*length)};

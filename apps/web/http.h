@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -41,8 +42,11 @@ struct Incomplete {
   std::size_t wanted = 0;  ///< bytes of all of it; 0 where its head does not say so yet
 };
 using Parsed = std::variant<Incomplete, Request, Response>;
-/// A whole request, or the refusal of what can become none. Any bytes are safe.
-[[nodiscard]] Parsed parse_request(std::string_view bytes);
+/// How large the body of a request may be, by its head; the body is not there yet.
+using BodyLimit = std::function<std::size_t(const Request&)>;
+/// A whole request, or the refusal of what can become none. Any bytes are safe. `limit`: none is
+/// most_body_bytes.
+[[nodiscard]] Parsed parse_request(std::string_view bytes, const BodyLimit& limit = {});
 
 /// Status line, headers, body. Nothing is stored, sniffed, framed or shared with other origins.
 [[nodiscard]] std::string bytes_of(const Response& response);

@@ -94,6 +94,7 @@ class Workers {
 /// What the clients share.
 struct Loop {
   const Handler& handler;
+  const BodyLimit& limit;
   net::io_context& events;
   net::io_context& answers;         ///< on threads of its own
   std::function<void()> on_change;  ///< a client waits for its answer no more, or is over
@@ -170,7 +171,7 @@ class Client : public std::enable_shared_from_this<Client> {
   void read(std::string_view part) {
     bytes_.append(part);
     if (part.empty() || bytes_.size() < wanted_) return;
-    Parsed parsed = parse_request(bytes_);
+    Parsed parsed = parse_request(bytes_, loop_.limit);
     if (const auto* const begin = std::get_if<Incomplete>(&parsed)) wanted_ = begin->wanted;
     if (const auto* const refused = std::get_if<Response>(&parsed)) give(*refused);
     if (auto* const request = std::get_if<Request>(&parsed)) ask(std::move(*request));
@@ -219,8 +220,13 @@ class Client : public std::enable_shared_from_this<Client> {
 /// All clients, the oldest first, and who comes.
 class Clients {
  public:
-  Clients(const Handler& handler, net::io_context& events, net::io_context& answers, int listening)
-      : loop_{handler, events, answers, [this] { accept_later(); }},
+  /// What the clients ask of.
+  struct Asked {
+    const Handler& handler;
+    const BodyLimit& limit;
+  };
+  Clients(Asked asked, net::io_context& events, net::io_context& answers, int listening)
+      : loop_{asked.handler, asked.limit, events, answers, [this] { accept_later(); }},
         acceptor_(events, tcp::v4(), listening),
         timer_(events) {
     acceptor_.non_blocking(true);
@@ -328,7 +334,9 @@ Result<Server> Server::listen(std::uint16_t port) {
 }
 
 Server::Server(Server&& other) noexcept
-    : socket_(std::exchange(other.socket_, -1)), port_(other.port_) {}
+    : socket_(std::exchange(other.socket_, -1)),
+      port_(other.port_),
+      limit_(std::move(other.limit_)) {}
 
 Server::~Server() {
   if (socket_ >= 0) ::close(socket_);
@@ -340,7 +348,7 @@ Status Server::run(const Handler& handler, int stop, const std::function<void()>
     net::io_context events(1);
     Workers workers(threads);
     if (workers.empty()) return Error{ErrorCode::io, "serve: the system gives no thread"};
-    Clients clients(handler, events, workers.answers(), socket_);
+    Clients clients({handler, limit_}, events, workers.answers(), socket_);
     net::posix::stream_descriptor stopping(events, stop);
     stopping.async_wait(net::posix::stream_descriptor::wait_read, [&](error_code) {
       stopping.release();

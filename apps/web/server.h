@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <utility>
 
 #include "apps/web/http.h"
 #include "sim/core/result.h"
@@ -25,6 +26,9 @@ class Server {
 
   [[nodiscard]] std::uint16_t port() const { return port_; }
 
+  /// Without it every body is as small as most_body_bytes. Called from the thread of run().
+  void limit_bodies(BodyLimit limit) { limit_ = std::move(limit); }
+
   /// Answers until `stop` can be read; then calls `ending` and waits for what is being answered. A
   /// client that is slow, silent or gone costs no thread and, where there are many, its own
   /// connection: the oldest that is not being answered goes first. As many as there are threads are
@@ -36,6 +40,7 @@ class Server {
   Server(int socket, std::uint16_t port) : socket_(socket), port_(port) {}
   int socket_ = -1;
   std::uint16_t port_ = 0;
+  BodyLimit limit_{};
 };
 
 }  // namespace foretrace::serve

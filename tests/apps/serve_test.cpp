@@ -5,6 +5,8 @@
 #include <chrono>
 #include <csignal>
 #include <cstring>
+#include <fstream>
+#include <iterator>
 #include <string>
 #include <thread>
 #include <utility>
@@ -37,6 +39,11 @@ std::string question(int id, const json& stack, const std::string& client = "a")
 
 std::string own_host(const Served& served) {
   return "Host: 127.0.0.1:" + std::to_string(served.port()) + "\r\n";
+}
+
+std::string bytes_of_file(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
 }
 
 const json two = {{{"name", "mixed_precision"}},
@@ -318,6 +325,38 @@ TEST_CASE("serve: each of several runs answers for itself, and only those that w
             .send("POST /api/1/open HTTP/1.1\r\n" + own_host(served) +
                   "Content-Type: application/json\r\nContent-Length: 2\r\n\r\n{}")
             .status == 403);
+}
+
+/// A recording as the page sends it.
+Reply send_recording(const Served& served, const std::string& name, const std::string& bytes,
+                     const std::string& token) {
+  return served.send("POST /api/add HTTP/1.1\r\n" + own_host(served) +
+                     "Content-Type: application/octet-stream\r\nX-Foretrace-Token: " + token +
+                     "\r\nX-Foretrace-Name: " + name +
+                     "\r\nContent-Length: " + std::to_string(bytes.size()) + "\r\n\r\n" + bytes);
+}
+
+TEST_CASE("serve: a recording that the page sends becomes one more run") {
+  const Served served({demo_trace});
+  const std::string bytes = bytes_of_file(demo_trace);
+  REQUIRE(bytes.size() > 0);
+  const Reply added = send_recording(served, "../../etc/run.json.gz", bytes, served.token());
+  REQUIRE_MESSAGE(added.status == 200, added.body);
+  CHECK(json::parse(added.body) == json{{"run", 1}});
+  for (const std::string run : {"0", "1"}) {
+    const json opened = json::parse(served.post("/api/" + run + "/open", "{}").body);
+    CHECK(opened["runs"].size() == 2);
+    CHECK(opened["runs"][1] == "run.json.gz");
+  }
+  CHECK(served.post("/api/1/point", question(1, two)).status == 200);
+  // who may not ask may not send, whatever its size; other calls stay small
+  CHECK(send_recording(served, "a", "small", "0").status == 403);
+  CHECK(send_recording(served, "a", std::string(70'000, 'x'), "0").status == 413);
+  CHECK(served.post("/api/add", "{}").status == 415);
+  const Reply none = send_recording(served, "notes.txt", "no recording", served.token());
+  CHECK(none.status == 422);
+  CHECK(none.body.find("/foretrace-") == std::string::npos);
+  CHECK(served.post("/api/2/open", "{}").status == 404);
 }
 
 TEST_CASE("serve: the address as JSON follows its schema and opens the page") {

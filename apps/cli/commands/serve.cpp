@@ -2,9 +2,14 @@
 #include <algorithm>
 #include <csignal>
 #include <cstdint>
+#include <cstdlib>
+#include <filesystem>
+#include <fstream>
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -65,10 +70,12 @@ class EndSignals {
   int descriptor_ = -1;
 };
 
-int serve_page(const Options& options, const serve::Server& server, const explorer::Site& site) {
+int serve_page(const Options& options, serve::Server& server, explorer::Site& site) {
   const Result<std::string> token = serve::make_token();
   if (!token.ok()) return app::failure(token.error());
   const serve::Guard guard{server.port(), *token};
+  server.limit_bodies(
+      [&](const serve::Request& head) { return explorer::Site::body_limit(head, guard); });
   const EndSignals end;
   if (end.descriptor() < 0) {
     return app::failure({ErrorCode::io, "serve: the system gives no descriptor for signals"});
@@ -106,6 +113,69 @@ std::vector<std::string> names_of(const std::vector<std::vector<std::string>>& r
   return told;
 }
 
+/// A folder of its own for one file, gone at the end.
+class OneFile {
+ public:
+  static Result<OneFile> write(std::string_view name, std::string_view bytes) {
+    std::error_code error;
+    std::string folder =
+        (std::filesystem::temp_directory_path(error) / "foretrace-XXXXXX").string();
+    if (error || ::mkdtemp(folder.data()) == nullptr) {
+      return Error{ErrorCode::io, "serve: no folder for the recording that was sent"};
+    }
+    OneFile file(std::move(folder), name);
+    std::ofstream out(file.path(), std::ios::binary);
+    out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
+    if (!out.flush()) return Error{ErrorCode::io, "serve: no room for the recording that was sent"};
+    return file;
+  }
+  OneFile(OneFile&& other) noexcept
+      : folder_(std::exchange(other.folder_, {})), name_(std::move(other.name_)) {}
+  OneFile& operator=(OneFile&&) = delete;
+  OneFile(const OneFile&) = delete;
+  OneFile& operator=(const OneFile&) = delete;
+  ~OneFile() {
+    std::error_code ignored;
+    if (!folder_.empty()) std::filesystem::remove_all(folder_, ignored);
+  }
+
+  [[nodiscard]] std::string path() const { return folder_ + "/" + name_; }
+  /// A message about the file as the page called it.
+  [[nodiscard]] std::string told(std::string message) const {
+    for (std::size_t at = message.find(folder_ + "/"); at != std::string::npos;
+         at = message.find(folder_ + "/")) {
+      message.erase(at, folder_.size() + 1);
+    }
+    return message;
+  }
+
+ private:
+  OneFile(std::string folder, std::string_view name) : folder_(std::move(folder)), name_(name) {}
+  std::string folder_;
+  std::string name_;
+};
+
+/// What serves one run.
+Result<std::shared_ptr<explorer::Service>> service_of(const Options& options,
+                                                      const std::vector<std::string>& paths) {
+  app::TraceOptions trace = options.trace;
+  trace.paths = paths;
+  FORETRACE_TRY(explorer::PageInput input, app::page_of_run(options.page, trace, options.common));
+  input.version = FORETRACE_VERSION;
+  const Result<HowTos>& how_tos = app::how_tos();  // for as long as the program runs
+  if (!how_tos.ok()) return how_tos.error();
+  return std::make_shared<explorer::Service>(std::move(input), *how_tos);
+}
+
+/// A recording that a page sent.
+Result<std::shared_ptr<explorer::Service>> sent_run(const Options& options, std::string_view name,
+                                                    const std::string& bytes) {
+  FORETRACE_TRY(const OneFile file, OneFile::write(name, bytes));
+  auto service = service_of(options, {file.path()});
+  if (!service.ok()) return Error{service.error().code, file.told(service.error().message)};
+  return service;
+}
+
 /// A question takes as much memory as the one before: what one gives back serves the next, rather
 /// than the system, which would clear its pages anew.
 void keep_memory() {
@@ -120,26 +190,26 @@ void keep_memory() {
 int run(const Options& options) {
   keep_memory();
   app::start_logging(options.common);
-  const Result<serve::Server> server =
-      serve::Server::listen(static_cast<std::uint16_t>(options.port));
+  Result<serve::Server> server = serve::Server::listen(static_cast<std::uint16_t>(options.port));
   if (!server.ok()) return app::failure(server.error());
-  const Result<HowTos>& how_tos = app::how_tos();
-  if (!how_tos.ok()) return app::failure(how_tos.error());
   const std::vector<std::vector<std::string>> runs = runs_of(options);
   const std::vector<std::string> names = names_of(runs);
-  std::vector<std::unique_ptr<explorer::Service>> services;
-  for (const std::vector<std::string>& paths : runs) {
-    app::TraceOptions trace = options.trace;
-    trace.paths = paths;
-    auto input = app::page_of_run(options.page, trace, options.common);
-    if (!input.ok()) return app::failure(input.error());
-    input->version = FORETRACE_VERSION;
-    services.push_back(std::make_unique<explorer::Service>(*std::move(input), *how_tos));
-    if (const Status ready = services.back()->prepare(names); !ready.ok()) {
+  std::vector<explorer::SiteRun> served;
+  for (std::size_t i = 0; i < runs.size(); ++i) {
+    auto service = service_of(options, runs[i]);
+    if (!service.ok()) return app::failure(service.error());
+    if (const Status ready = (*service)->prepare(names); !ready.ok()) {
       return app::failure(ready.error());
     }
+    served.push_back({names[i], *std::move(service)});
   }
-  return serve_page(options, *server, explorer::Site(services, FORETRACE_VERSION));
+  explorer::Site site(
+      std::move(served),
+      [&options](std::string_view name, const std::string& bytes) {
+        return sent_run(options, name, bytes);
+      },
+      FORETRACE_VERSION);
+  return serve_page(options, *server, site);
 }
 
 std::function<int()> setup(app::Arguments& cli) {

@@ -1,5 +1,6 @@
 // Brings the page of a run, of two or of a scenario to life.
 import { Document } from './model/document.mjs';
+import { takesRecordings } from './source/drop.mjs';
 import { Server, runAsked } from './source/server.mjs';
 import { byId, make, replace } from './view/dom.mjs';
 import { markup } from './view/markup.mjs';
@@ -17,19 +18,23 @@ async function openServed() {
   for (const [id, html] of [['file', pieces.FILE], ['chips', pieces.CHIPS], ['doubts', pieces.DOUBTS],
     ['sentence', pieces.SENTENCE], ['figures', pieces.FIGURES], ['what-ifs', pieces.RANKING],
     ['left-out', pieces.LEFT_OUT], ['cards', pieces.CARDS], ['static', pieces.STATIC]]) replace(id, markup(html));
+  byId('file').after(...takesRecordings(server, (number) => showRun(server, number)));
   if (run.runs.length > 1) byId('file').prepend(chooser(run.runs, server));
   const page = await Document.open((id) => run.blocks[id]);
   return new Explorer(page, server, run);
+}
+
+/** Opens the page of another run. */
+function showRun(server, number) {
+  history.pushState(null, '', `#${new URLSearchParams({ token: server.token, run: number })}`);
+  location.reload();
 }
 
 /** The runs of a server; each is a page of its own. */
 function chooser(runs, server) {
   const select = make('select', { id: 'run', 'aria-label': 'Run' },
     ...runs.map((name, i) => make('option', { value: i, selected: i === server.number }, name)));
-  select.addEventListener('change', () => {
-    history.pushState(null, '', `#${new URLSearchParams({ token: server.token, run: select.value })}`);
-    location.reload();
-  });
+  select.addEventListener('change', () => showRun(server, select.value));
   return select;
 }
 

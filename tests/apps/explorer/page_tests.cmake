@@ -52,12 +52,17 @@ else()
 endif()
 set_tests_properties("page: simulates random graphs and changes as C++ does" PROPERTIES LABELS page TIMEOUT 300 SKIP_REGULAR_EXPRESSION "SKIPPED: ")
 
-if(NODE)
-  add_test(NAME "page: shows every device before threads, and no tick twice" COMMAND ${NODE} ${CMAKE_CURRENT_LIST_DIR}/lanes.mjs)
-else()
-  add_test(NAME "page: shows every device before threads, and no tick twice" COMMAND ${CMAKE_COMMAND} -E echo "SKIPPED: no node")
-endif()
-set_tests_properties("page: shows every device before threads, and no tick twice" PROPERTIES LABELS page TIMEOUT 60 SKIP_REGULAR_EXPRESSION "SKIPPED: ")
+# NAME of the test, its script: parts of the page by themselves.
+function(foretrace_page_part name script)
+  if(NODE)
+    add_test(NAME "${name}" COMMAND ${NODE} ${CMAKE_CURRENT_LIST_DIR}/${script})
+  else()
+    add_test(NAME "${name}" COMMAND ${CMAKE_COMMAND} -E echo "SKIPPED: no node")
+  endif()
+  set_tests_properties("${name}" PROPERTIES LABELS page TIMEOUT 60 SKIP_REGULAR_EXPRESSION "SKIPPED: ")
+endfunction()
+foretrace_page_part("page: shows every device before threads, and no tick twice" lanes.mjs)
+foretrace_page_part("page: tracks, links, sums, search and colours are as they should be" parts.mjs)
 
 # All of them take minutes: cmake --build --preset dev --target page_equality
 if(NODE)

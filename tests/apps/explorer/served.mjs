@@ -2,6 +2,7 @@
 // Stacks, settings, the newest of a thousand moves, two pages at once, a server that goes away.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { Browser, pause } from './browser.mjs';
 
 const [program, foretrace, ...rest] = process.argv.slice(2);
@@ -147,6 +148,28 @@ async function chooses(browser) {
   }
 }
 
+/** A recording that is dropped becomes one more run; what is none is told. */
+async function takesDropped(browser) {
+  const own = await served([rest[0]]);
+  const drop = (name, bytes) => browser.run(`(async () => { window.isFormer = true; const data = new DataTransfer();
+    data.items.add(new File([Uint8Array.from(atob('${bytes.toString('base64')}'), (c) => c.charCodeAt(0))], ${JSON.stringify(name)}));
+    document.dispatchEvent(new DragEvent('drop', { dataTransfer: data, bubbles: true, cancelable: true })); })()`);
+  try {
+    await browser.open(own.address);
+    await drop('notes.txt', Buffer.from('no recording'));
+    check(await holds(browser, `!document.getElementById('trouble').hidden`), 'what is no recording is told');
+    const told = await text(browser, 'trouble');
+    check(told.includes('notes.txt') && !told.includes('/tmp'), `in words, without a folder of the server: ${told}`);
+    await drop('my run.json.gz', readFileSync('examples/traces/demo_generated_cnn.json.gz'));
+    check(await holds(browser, `window.isFormer !== true && document.documentElement?.dataset.ready === 'yes' && document.getElementById('run')?.value === '1'`), 'a dropped recording is opened');
+    check((await text(browser, 'file')).includes('my_run.json.gz'), `it has its name: ${await text(browser, 'file')}`);
+    await browser.run(add('mixed_precision'));
+    check(await holds(browser, sentenceHas('mixed precision')), 'and its engine answers');
+  } finally {
+    own.server.kill('SIGKILL');
+  }
+}
+
 const first = await Browser.start(program);
 const second = await Browser.start(program, { dark: true });
 try {
@@ -158,6 +181,7 @@ try {
     await forgetsTrouble(first);
     await opensRefused(second);
     await chooses(second);
+    if (!/firefox/i.test(program)) await takesDropped(second);
     await second.open(link);
     check(await holds(second, sentenceHas('batch size')), 'a link restores the stack in a second browser');
     check(await holds(first, sentenceHas('batch size')), 'and the first one keeps its own');

@@ -49,7 +49,8 @@ try {
   check((await axes())[1] === before[4], `dragging moves an axis: ${before} became ${await axes()}`);
   // the link
   await browser.run(`{ document.querySelectorAll('#sweep-front button')[2].click(); const s = document.getElementById('sweep-search'); s.value = 'tensor 8'; s.dispatchEvent(new Event('input')); }`);
-  await pause(500);
+  for (let i = 0; i < 100 && !(await browser.run(`location.hash.includes('words=')`)); ++i) await pause(50);
+  await pause(300);
   const state = () => browser.run(`[[...document.querySelectorAll('#sweep-axes button')].map((e) => e.textContent), document.getElementById('sweep-search').value, [...document.querySelectorAll('#sweep-front [aria-pressed=true]')].map((e) => e.textContent), document.querySelectorAll('#sweep tbody tr').length]`);
   const [address, shown] = [await browser.run('location.href'), await state()];
   check(shown[2].length === 1 && shown[1] === 'tensor 8', `a point is chosen: ${shown}`);

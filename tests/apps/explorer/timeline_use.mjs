@@ -64,7 +64,7 @@ async function link(browser) {
   await pause(500);
   await keys(browser, 'ArrowRight', 'ArrowDown');
   await browser.run(`document.querySelectorAll('.lane-group button')[0]?.click()`);
-  await pause(600);
+  await pause(900);
   const address = await browser.run('location.href');
   const parts = await hash(browser);
   for (const name of ['view', 'tracks', 'chosen', 'host']) check(parts.has(name), `a link says ${name}: ${parts}`);

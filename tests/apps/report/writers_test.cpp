@@ -41,6 +41,16 @@ Page sample() {
           .main_table = "kernels"};
 }
 
+TEST_CASE("web page: figures have signs, names keep their hyphens") {
+  CHECK(with_signs("117 x 435.3 us -> 126 x 439.6 us (-1.5 %)") ==
+        "117 \u00d7 435.3 \u00b5s \u2192 126 \u00d7 439.6 \u00b5s (\u22121.5 %)");
+  CHECK(with_signs("-2 ms, +0.1 +-3.0 us") == "\u22122 ms, +0.1 \u00b13.0 \u00b5s");
+  CHECK(with_signs("A100-SXM4-80GB of us, 1-2, x86 -x 3 use") ==
+        "A100-SXM4-80GB of us, 1-2, x86 -x 3 use");
+  CHECK(with_signs("a x b -> c x d") == "a \u00d7 b \u2192 c \u00d7 d");
+  CHECK(with_signs("").empty());
+}
+
 TEST_CASE("text: the answer first, then facts in rows and tables in columns") {
   CHECK(text_of(sample()) ==
         "step 2.000 ms\n"

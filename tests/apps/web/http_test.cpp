@@ -49,6 +49,30 @@ TEST_CASE("http: every begin of a request waits for the rest of it") {
   CHECK(status_of(whole) == 200);
 }
 
+TEST_CASE("http: a body is as large as its head may have, and no larger") {
+  const BodyLimit limit = [](const Request& head) {
+    return head.target == "/large" && head.header("x-key") != nullptr ? std::size_t{200'000} : 10;
+  };
+  const auto status = [&](const std::string& head, std::size_t bytes) {
+    const std::string whole =
+        head + "Content-Length: " + std::to_string(bytes) + "\r\n\r\n" + std::string(bytes, 'x');
+    const Parsed parsed = parse_request(whole, limit);
+    const auto* const refused = std::get_if<Response>(&parsed);
+    const auto* const request = std::get_if<Request>(&parsed);
+    CHECK((request == nullptr || request->body.size() == bytes));
+    return refused != nullptr ? refused->status : request != nullptr ? 200 : 0;
+  };
+  CHECK(status("POST /large HTTP/1.1\r\nX-Key: 1\r\n", 200'000) == 200);
+  CHECK(status("POST /large HTTP/1.1\r\nX-Key: 1\r\n", 200'001) == 413);
+  CHECK(status("POST /large HTTP/1.1\r\n", 11) == 413);
+  CHECK(status("POST /other HTTP/1.1\r\nX-Key: 1\r\n", 11) == 413);
+  CHECK(status("POST /other HTTP/1.1\r\nX-Key: 1\r\n", 10) == 200);
+  // refused by its head, before a byte of the body came
+  const Parsed early =
+      parse_request("POST /other HTTP/1.1\r\nContent-Length: 99999999\r\n\r\n", limit);
+  CHECK(std::holds_alternative<Response>(early));
+}
+
 TEST_CASE("http: what is no request, too long or in a way that is not spoken here is refused") {
   CHECK(status_of(get) == 200);
   CHECK(status_of("\r\n\r\n") == 400);

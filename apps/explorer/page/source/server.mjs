@@ -33,6 +33,20 @@ export class Server {
     throw Object.assign(new Error(error), { status: response.status });
   }
 
+  /** Sends a recording; the number of the run that it becomes. */
+  async add(file) {
+    let response;
+    try {
+      response = await fetch('/api/add', { method: 'POST', body: file, credentials: 'omit',
+        headers: { 'content-type': 'application/octet-stream', 'x-foretrace-token': this.token, 'x-foretrace-name': file.name.replace(/[^\w.-]/g, '_') } });
+    } catch {
+      throw new Error(noAnswer);
+    }
+    const answer = await response.json().catch(() => ({ error: response.statusText }));
+    if (!response.ok) throw new Error(answer.error);
+    return answer.run;
+  }
+
   async open() { return (await this.call('open', {})).json(); }
 
   /**

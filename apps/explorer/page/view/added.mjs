@@ -9,61 +9,75 @@ const boxHeight = 24;
 const mostDeep = 14;
 
 const nodeOf = (name) => ({ name, ns: 0, count: 0, parts: new Map() });
-function addTo(root, path, ns) {
+function addTo(root, { path, ns, count: times }) {
   let node = root;
   root.ns += ns;
   for (const name of path) {
     let next = node.parts.get(name);
     if (!next) node.parts.set(name, next = nodeOf(name));
     next.ns += ns;
-    next.count += 1;
+    next.count += times;
     node = next;
+  }
+}
+
+/** Times by key, each with its path: there are few of those, but many slices. */
+class Sums {
+  constructor() { this.byKey = new Map(); }
+
+  add(key, ns, pathOf) {
+    let sum = this.byKey.get(key);
+    if (!sum) this.byKey.set(key, sum = { path: pathOf(), ns: 0, count: 0 });
+    sum.ns += ns;
+    sum.count += 1;
+  }
+
+  tree(name) {
+    const root = nodeOf(name);
+    for (const sum of this.byKey.values()) addTo(root, sum);
+    return root;
   }
 }
 
 /** Device time by layer, operator and kernel; without layers by operator. Of the step that is shown. */
 export function byLayer(run, rows, strings, layers) {
-  const root = nodeOf('the device');
+  const sums = new Sums();
   const { origin, work: workOf } = run.graph;
   const [from, to] = run.one ? [run.one.begin, run.one.end] : [0, Infinity];
-  const paths = new Map(); // by layer and work, of which there are few
-  const pathOf = (task, work) => {
-    const from = origin ? origin[task] : task;
-    const key = layers.keyOf(from) * run.works.length + work;
-    if (!paths.has(key)) {
-      const { operator, name } = run.works[work];
-      paths.set(key, [...layers.namesOf(from), ...(strings[operator] ? [strings[operator]] : []), shortName(strings[name])]);
-    }
-    return paths.get(key);
-  };
   for (const row of rows) {
     if (row.isHost) continue;
     for (let i = 0; i < row.begin.length; ++i) {
       if (row.label[i] !== -1 || isWaiting(row.cls[i]) || row.begin[i] < from || row.begin[i] >= to) continue;
       const work = workOf[row.task[i]];
-      if (isDevice(run.works[work].kind)) addTo(root, pathOf(row.task[i], work), row.end[i] - row.begin[i]);
+      const { kind, operator, name } = run.works[work];
+      if (!isDevice(kind)) continue;
+      const task = origin ? origin[row.task[i]] : row.task[i];
+      sums.add(layers.keyOf(task) * run.works.length + work, row.end[i] - row.begin[i],
+        () => [...layers.namesOf(task), strings[operator], shortName(strings[name])].filter(Boolean));
     }
   }
-  return root;
+  return sums.tree('the device');
 }
+
+const noRegion = 'outside every region';
 
 /** Host time by thread, region and call. */
 export function byRegion(run, rows, strings) {
-  const root = nodeOf('the host');
+  const sums = new Sums();
   const [from, to] = run.one ? [run.one.begin, run.one.end] : [0, Infinity];
-  for (const row of rows) {
-    if (!row.isHost) continue;
-    let region = 'outside every region';
+  rows.forEach((row, r) => {
+    if (!row.isHost) return;
+    let region = -2;
     for (let i = 0; i < row.begin.length; ++i) {
       const label = row.label[i];
-      if (label >= 0) region = strings[run.labels[label]] || 'outside every region';
-      else if (label === -2) region = 'outside every region';
+      if (label >= 0 || label === -2) region = label;
       if (isWaiting(row.cls[i]) || row.begin[i] < from || row.begin[i] >= to) continue;
-      const call = label === -1 && isHost(run.graph.kind[row.task[i]]) ? [strings[run.works[run.graph.work[row.task[i]]].name]] : [];
-      addTo(root, [row.title, region, ...call], row.end[i] - row.begin[i]);
+      const call = label === -1 && isHost(run.graph.kind[row.task[i]]) ? run.graph.work[row.task[i]] : -1;
+      sums.add(`${r} ${region} ${call}`, row.end[i] - row.begin[i], () => [row.title, strings[run.labels[region]] || noRegion,
+        ...(call < 0 ? [] : [strings[run.works[call].name]])]);
     }
-  }
-  return root;
+  });
+  return sums.tree('the host');
 }
 
 /** Nodes as boxes: {node, left, width, depth}, the largest left; what is too narrow is left out. */

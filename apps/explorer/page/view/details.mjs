@@ -185,6 +185,8 @@ function byKernel(runs, strings) {
     .map(([name, group]) => [strings[name], group]);
 }
 
+const timeOrNone = (ns) => (ns === 0 ? '\u2013' : time(ns));
+
 export function showChanges(runs, strings) {
   const rows = byKernel(runs, strings);
   byId('changes').hidden = rows.length === 0;
@@ -195,7 +197,7 @@ export function showChanges(runs, strings) {
   replace('change-rows', ...shown.map(([name, g]) => make('tr', {},
     make('td', { title: name.slice(0, 400) }, shortName(name)),
     make('td', {}, g.was === g.is ? count(g.was) : `${count(g.was)} \u2192 ${count(g.is)}`),
-    make('td', {}, time(g.before)), make('td', {}, time(g.after)),
+    make('td', {}, timeOrNone(g.before)), make('td', {}, timeOrNone(g.after)),
     make('td', { class: g.after < g.before ? 'good' : 'bad' }, signedTime(g.after - g.before)),
     make('td', {}, draw('svg', { width: 150, height: 14, 'aria-hidden': 'true' },
       draw('rect', { y: 1, width: scale(g.before), height: 5, rx: 1.5, class: 'bar-now' }),

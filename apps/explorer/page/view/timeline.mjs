@@ -22,7 +22,7 @@ export class Timeline {
     this.names = byId('names');
     this.context = this.canvas.getContext('2d', { alpha: false });
     this.tracks = new Tracks();
-    this.gutter = 196;
+    this.gutter = 212;
     this.sides = [];
     this.places = [];
     this.from = 0;
@@ -94,7 +94,7 @@ export class Timeline {
     const ratio = window.devicePixelRatio || 1;
     if (!width || !this.height) return;
     if (this.width !== width || this.drawn !== this.height || this.ratio !== ratio) {
-      Object.assign(this, { width, ratio, drawn: this.height, gutter: width < narrow ? 112 : 196 });
+      Object.assign(this, { width, ratio, drawn: this.height, gutter: width < narrow ? 124 : 212 });
       this.names.style.width = `${this.gutter}px`;
       this.canvas.width = Math.round(width * ratio);
       this.canvas.height = Math.round(this.height * ratio);
