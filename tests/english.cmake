@@ -39,7 +39,7 @@ set(left
   "[Hh]olds?|apps/report|3"
   "held|trace|2"
   "held|models|5"
-  "held|apps|3"
+  "held|apps|2"
   "held|apps/report|7"
   "feature maps?|models|15"
   "doubtful|models|2"

@@ -207,7 +207,7 @@ Ranged collective_spread(const Cluster& cluster, std::uint32_t nodes) {
   const std::uint32_t per_node = std::max(nodes > 1 ? 1U : 2U, cluster.node_accelerators);
   const CollectiveRange range = collective_range(
       cluster, {CollectiveKind::all_reduce, bytes, place_alone(cluster, nodes, per_node)});
-  if (!(range.time.ns > 0)) return {1, 1, 1};
+  if (!(range.time.ns > 0) || !std::isfinite(range.longest_ns)) return {1, 1, 1};  // no links
   return {1, range.shortest_ns / range.time.ns, range.longest_ns / range.time.ns};
 }
 

@@ -1,6 +1,7 @@
 #include "models/whatifs/parallelism/machine.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 
 #include <fmt/format.h>
@@ -53,7 +54,7 @@ TransferTime transfer_time(const Cluster& cluster, const CollectiveCall& call) {
   TransferTime time;
   time.ns = to_whole(std::clamp(range.time.ns, 0.0, 1e17));
   time.trust.provenance = range.time.provenance;
-  if (range.time.ns > 0) {
+  if (range.time.ns > 0 && std::isfinite(range.longest_ns)) {
     time.trust.low = static_cast<float>(range.shortest_ns / range.time.ns);
     time.trust.high = static_cast<float>(range.longest_ns / range.time.ns);
   }

@@ -15,6 +15,13 @@ TEST_CASE(
     CAPTURE(name);
     const auto cluster = find_cluster(*test::shipped(), name);
     REQUIRE_MESSAGE(cluster.ok(), cluster.error().message);
+    for (const std::uint32_t nodes : {1U, 2U}) {
+      const Ranged spread = collective_spread(*cluster, nodes);
+      CHECK(spread.low > 0);
+      CHECK(spread.low <= 1);
+      CHECK(spread.high >= 1);
+      CHECK(spread.high < 1e3);
+    }
     for (const std::uint32_t nodes : {1U, 2U, 3U}) {
       if (nodes > cluster->nodes) continue;
       const std::uint32_t node = cluster->node_accelerators;
