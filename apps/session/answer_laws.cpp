@@ -15,16 +15,14 @@ namespace {
 
 double ms(std::int64_t ns) { return static_cast<double>(ns) * 1e-6; }
 
-/// Operations per second of a product in this precision; 0: not known. Units that leave out every
-/// second number of four reach twice the dense rate.
-double highest_rate(const Accelerator& accelerator, Precision precision) {
+/// Operations per second of the fastest units of the device: a what-if may lower the precision of a
+/// kernel without saying so in its description. Units that leave out two numbers of four reach twice
+/// the dense rate.
+double highest_rate(const Accelerator& accelerator) {
   constexpr double structured_sparsity = 2;
-  if (precision == Precision::unknown) return 0;
-  double rate = accelerator.flops(precision);
-  if (precision == Precision::fp32) {
-    rate = std::max({rate, accelerator.flops(Precision::tf32), accelerator.vector_fp32_flops});
-  }
-  return structured_sparsity * rate;
+  const auto& peaks = accelerator.peak_flops;
+  return structured_sparsity *
+         std::max(accelerator.vector_fp32_flops, *std::max_element(peaks.begin(), peaks.end()));
 }
 
 /// What the user, a table or a paper states may be any time.
@@ -84,6 +82,8 @@ void check_peak(const Recording& recording, const ChangedRun& changed) {
   const std::size_t recorded = recording.graph().context().works.size();
   const bool adds_works = graph.context().works.size() > recorded;
   if (!changed.accelerator || !adds_works || has_formula(changed)) return;
+  const double rate = highest_rate(*changed.accelerator);
+  if (!(rate > 0)) return;
   const auto described = describe_works(graph, &*changed.accelerator);
   for (std::size_t i = 0; i < graph.size(); ++i) {
     const auto task = make_id<TaskId>(i);
@@ -92,8 +92,7 @@ void check_peak(const Recording& recording, const ChangedRun& changed) {
       continue;
     }
     const KernelDescription& kernel = described[work];
-    const double rate = highest_rate(*changed.accelerator, kernel.traits.precision);
-    if (!kernel.traits.compute_bound || kernel.shape_from_grid || !(rate > 0)) continue;
+    if (!kernel.traits.compute_bound || kernel.shape_from_grid) continue;
     const double least_ns = kernel.amount.flops / rate * 1e9;
     if (static_cast<double>(graph.duration_ns(task) + 1) >= least_ns) continue;  // ns are whole
     broken("no product is faster than the peak of its device",
