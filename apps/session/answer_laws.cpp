@@ -15,16 +15,14 @@ namespace {
 
 double ms(std::int64_t ns) { return static_cast<double>(ns) * 1e-6; }
 
-/// Operations per second of a product in this precision; 0: not known. Units that leave out every
-/// second number of four reach twice the dense rate.
-double highest_rate(const Accelerator& accelerator, Precision precision) {
+/// Operations per second of the fastest units of the device: a what-if may lower the precision of a
+/// kernel without saying so in its description. Units that leave out two numbers of four reach twice
+/// the dense rate.
+double highest_rate(const Accelerator& accelerator) {
   constexpr double structured_sparsity = 2;
-  if (precision == Precision::unknown) return 0;
-  double rate = accelerator.flops(precision);
-  if (precision == Precision::fp32) {
-    rate = std::max({rate, accelerator.flops(Precision::tf32), accelerator.vector_fp32_flops});
-  }
-  return structured_sparsity * rate;
+  const auto& peaks = accelerator.peak_flops;
+  return structured_sparsity *
+         std::max(accelerator.vector_fp32_flops, *std::max_element(peaks.begin(), peaks.end()));
 }
 
 /// What the user, a table or a paper states may be any time.
@@ -59,22 +57,34 @@ void check_tensors(const TaskGraph& graph) {
   }
 }
 
+std::int64_t busiest_stream_ns(const DeviceStep& step) {
+  std::int64_t busiest = 0;
+  for (const auto& [lane, ns] : step.streams) busiest = std::max(busiest, ns);
+  return busiest;
+}
+
+/// Of the step of a job, whose length is that of its median rank, on the rank with least work.
+std::int64_t work_of(const StepTimes& steps, std::size_t step) {
+  if (steps.ranks.empty()) return busiest_stream_ns(steps.device.at(step));
+  std::int64_t least = INT64_MAX;
+  for (std::size_t rank = 0; rank < steps.ranks.size(); ++rank) {
+    const std::size_t own = steps.rank_steps.at(step).at(rank);
+    least = std::min(least, busiest_stream_ns(steps.ranks[rank].device.at(own)));
+  }
+  return least;
+}
+
 void check_step(const Run& run) {
   if (run.answer.step_ns < 0) {
     broken("no step takes less than no time", fmt::format("{} ns", run.answer.step_ns));
   }
   if (run.answer.is_span) return;
-  std::int64_t longest = INT64_MAX;  // of both steps in the middle, the one with less to do
-  for (const std::size_t step : run.answer.middle) {
-    std::int64_t busiest = 0;
-    for (const auto& [lane, ns] : run.steps.device.at(step).streams)
-      busiest = std::max(busiest, ns);
-    longest = std::min(longest, busiest);
-  }
-  if (longest <= run.answer.step_ns) return;
-  broken(
-      "a step is no shorter than the work of its busiest stream",
-      fmt::format("{:.3f} ms of work in a step of {:.3f} ms", ms(longest), ms(run.answer.step_ns)));
+  // Of both steps in the middle, the one with less to do.
+  const std::int64_t work =
+      std::min(work_of(run.steps, run.answer.middle[0]), work_of(run.steps, run.answer.middle[1]));
+  if (work <= run.answer.step_ns) return;
+  broken("a step is no shorter than the work of its busiest stream",
+         fmt::format("{:.3f} ms of work in a step of {:.3f} ms", ms(work), ms(run.answer.step_ns)));
 }
 
 /// Of kernels that what-ifs put in: they are described as they are. One that was recorded may do
@@ -84,6 +94,8 @@ void check_peak(const Recording& recording, const ChangedRun& changed) {
   const std::size_t recorded = recording.graph().context().works.size();
   const bool adds_works = graph.context().works.size() > recorded;
   if (!changed.accelerator || !adds_works || has_formula(changed)) return;
+  const double rate = highest_rate(*changed.accelerator);
+  if (!(rate > 0)) return;
   const auto described = describe_works(graph, &*changed.accelerator);
   for (std::size_t i = 0; i < graph.size(); ++i) {
     const auto task = make_id<TaskId>(i);
@@ -92,8 +104,7 @@ void check_peak(const Recording& recording, const ChangedRun& changed) {
       continue;
     }
     const KernelDescription& kernel = described[work];
-    const double rate = highest_rate(*changed.accelerator, kernel.traits.precision);
-    if (!kernel.traits.compute_bound || kernel.shape_from_grid || !(rate > 0)) continue;
+    if (!kernel.traits.compute_bound || kernel.shape_from_grid) continue;
     const double least_ns = kernel.amount.flops / rate * 1e9;
     if (static_cast<double>(graph.duration_ns(task) + 1) >= least_ns) continue;  // ns are whole
     broken("no product is faster than the peak of its device",
