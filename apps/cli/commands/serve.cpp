@@ -126,7 +126,7 @@ class OneFile {
     OneFile file(std::move(folder), name);
     std::ofstream out(file.path(), std::ios::binary);
     out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    if (!out.flush()) return Error{ErrorCode::io, "serve: no room for the recording that was sent"};
+    if (!out.flush()) return Error{ErrorCode::io, "serve: the recording that was sent cannot be stored"};
     return file;
   }
   OneFile(OneFile&& other) noexcept

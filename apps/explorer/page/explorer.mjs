@@ -8,7 +8,7 @@ import { addView, markOf, readView } from './view/link.mjs';
 import { markup } from './view/markup.mjs';
 import { Layers } from './model/layers.mjs';
 import { keysOfTimeline } from './view/pointer.mjs';
-import { Search, searchNames } from './view/search.mjs';
+import { Search } from './view/search.mjs';
 import { time } from './view/format.mjs';
 import { lateRank, legendOf, noteOf, shownRun } from './view/shown_run.mjs';
 import { rowsOf } from './view/rows.mjs';
@@ -41,7 +41,7 @@ export class Explorer {
       hover: ({ side, row, i }) => hoverOf(this.runs[side], row, i, strings), arranged: () => this.arranged(),
       measure: (area, places) => showArea(area, places, this.runs, named), search: () => this.search.open(), next: () => this.search.next() });
     this.tracks = this.timeline.tracks;
-    this.search = new Search(() => this.namesNow(), (entry, k) => this.goTo(entry, k));
+    this.search = new Search(() => this.now, this.facts.strings, this.layers, (row, i) => this.goTo(row, i));
     this.added = new Added(() => this.showAdded());
     replace('keys', ...keysOfTimeline().flat());
     this.serial = 0;
@@ -301,7 +301,7 @@ export class Explorer {
     this.lanesShown = this.lanesNow();
     const late = lateRank(this.now);
     if (!late) return;
-    this.tracks.late.set(late.rank, time(late.by));
+    this.tracks.late.set(late.rank, late.by >= 1e9 ? `${(late.by / 1e9).toFixed(2)} s` : time(late.by)); // there is little room
     this.tracks.longest = late.longest;
   }
 
@@ -316,25 +316,12 @@ export class Explorer {
     timeline.chosen = mark ? { ...mark, keeps: true, isAsked: true } : null;
   }
 
-  /** Names that can be searched, of all lanes of the recorded run. */
-  namesNow() {
-    this.found ??= rowsOf(this.now, true).rows;
-    this.names ??= searchNames(this.now, this.found, this.facts.strings, this.layers);
-    return this.names;
-  }
-
-  /** Shows a slice of a name: the first one of the step, or the k-th after it. */
-  async goTo({ marks }, k) {
-    const { one } = this.now;
-    let first = 0;
-    while (one && 2 * first < marks.length && this.found[marks[2 * first]].begin[marks[2 * first + 1]] < one.begin) first += 1;
-    const at = (first + k) % (marks.length / 2);
-    const [row, i] = [this.found[marks[2 * at]], marks[2 * at + 1]];
-    const wanted = { side: 0, key: row.key, task: row.task[i], label: row.label[i] };
+  /** Shows a slice of the recorded run, in whatever lane. */
+  async goTo(row, i) {
     if (!this.now.rows.some((each) => each.key === row.key)) this.tracks.opened.add(row.rank);
     this.tracks.show(row, this.now);
     await this.arranged();
-    const mark = markOf(this.runs, wanted);
+    const mark = markOf(this.runs, { side: 0, key: row.key, task: row.task[i], label: row.label[i] });
     if (!mark) return;
     this.timeline.choose(mark);
     this.timeline.bring();

@@ -3,7 +3,7 @@ set(page_script
   model/codec.mjs model/engine_module.mjs model/engine.mjs model/answer.mjs model/document.mjs model/layers.mjs
   source/server.mjs
   view/format.mjs view/dom.mjs source/drop.mjs view/figure.mjs view/markup.mjs view/palette.mjs view/rows.mjs view/strip.mjs
-  view/tracks.mjs view/memory_curve.mjs view/pointer.mjs view/timeline.mjs view/area.mjs view/search.mjs view/added.mjs
+  view/tracks.mjs view/memory_curve.mjs view/overlays.mjs view/pointer.mjs view/timeline.mjs view/area.mjs view/search.mjs view/added.mjs
   view/link.mjs view/shown_run.mjs view/answer.mjs view/what_ifs.mjs view/details.mjs view/stack.mjs
   explorer.mjs comparison.mjs begin.mjs main.mjs)
 set(sweep_script

@@ -12,6 +12,7 @@ const scatterHeight = 360;
 const parallelHeight = 300;
 const mostKeys = 12;
 const near = 14; // px
+const leastApart = 76; // px, axes side by side: on a phone they scroll
 const saveAfter = 150; // ms
 
 export class SweepPage {
@@ -58,7 +59,7 @@ export class SweepPage {
         this.choice('colour by', 'colour', axisNames)),
       this.crossed.box, this.key, this.status, this.front,
       make('h2', {}, 'All axes side by side', make('span', { class: 'hint' }, 'drag along an axis to keep a part of it; drag its name, or press its arrow keys, to move it')),
-      this.axes.box, this.traced.box,
+      make('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'axes side by side' }, this.axes.box, this.traced.box),
       make('div', { class: 'halves' },
         make('div', {}, make('h2', {}, 'The best at each pair of values'), make('div', { class: 'choices' },
           this.choice('across', 'across', axisNames), this.choice('down', 'down', axisNames)), this.heat),
@@ -90,7 +91,7 @@ export class SweepPage {
     this.shown = this.points.shown();
     this.ink = inks();
     this.drawScatter(width);
-    this.drawParallel(width);
+    this.drawParallel(Math.max(width, leastApart * this.points.columns.length));
     this.showHeat();
     this.showCurve();
     this.showTable();
@@ -233,6 +234,7 @@ export class SweepPage {
 
   drawParallel(width) {
     const { points, ink } = this;
+    for (const each of [this.axes.box, this.traced.box]) each.style.width = `${width + (each === this.axes.box ? 0 : 32)}px`;
     const c = sharp(this.parallel, width, parallelHeight);
     const [top, bottom] = [16, parallelHeight - 24];
     const columns = this.order.map((k) => points.columns[k]);

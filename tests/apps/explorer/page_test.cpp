@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "apps/explorer/cards.h"
+#include "apps/explorer/page_assets.h"
 #include "apps/questions/search/ranking.h"
 #include "tests/apps/questions/answers_support.h"
 #include "tests/apps/support/program.h"
@@ -39,6 +40,12 @@ PageInput answered(const test::Loaded& run, const Ranking& ranking, std::size_t 
 std::size_t answers_in(const PageInput& input) {
   return static_cast<std::size_t>(std::ranges::count_if(
       input.variants, [](const Variant& each) { return !each.document.empty(); }));
+}
+
+TEST_CASE("page: what every page consists of stays small") {
+  constexpr std::size_t most = 200'000;
+  CHECK(page_script().size() + page_style().size() <= most);
+  CHECK(sweep_script().size() < page_script().size() / 3);
 }
 
 TEST_CASE("page: no what-if makes it larger than it may be, cards and all") {

@@ -2,6 +2,7 @@
 import { isDevice } from '../model/engine.mjs';
 import { byId, make, replace } from './dom.mjs';
 import { count, shortName, time } from './format.mjs';
+import { rowsOf } from './rows.mjs';
 
 const mostFound = 40;
 const kinds = ['kernel', 'operator', 'layer', 'region', 'call'];
@@ -48,9 +49,9 @@ export function found(names, text) {
 }
 
 export class Search {
-  /** `namesNow` makes the names of the run that is shown; `go(entry, k)` shows the k-th slice of a name. */
-  constructor(namesNow, go) {
-    Object.assign(this, { namesNow, go, at: 0, shown: [], last: null });
+  /** `run` gives the recorded run, whose names are searched in all lanes; `go(row, i)` shows a slice of it. */
+  constructor(run, strings, layers, go) {
+    Object.assign(this, { run, strings, layers, go, at: 0, shown: [], last: null, names: null });
     this.box = byId('search');
     this.input = byId('search-text');
     this.input.addEventListener('input', () => this.show());
@@ -60,7 +61,8 @@ export class Search {
   }
 
   open() {
-    this.names = this.namesNow();
+    this.rows ??= rowsOf(this.run(), true).rows;
+    this.names ??= searchNames(this.run(), this.rows, this.strings, this.layers);
     this.box.showModal();
     this.input.select();
     this.show();
@@ -99,14 +101,25 @@ export class Search {
     if (!this.shown[k]) return;
     this.box.close();
     this.last = { entry: this.shown[k], at: 0 };
-    this.go(this.last.entry, 0);
+    this.showSlice();
     byId('timeline').focus();
+  }
+
+  /** The first slice of the step that is shown at first, or one behind it. */
+  showSlice() {
+    const { entry: { marks }, at } = this.last;
+    const { one } = this.run();
+    const count = marks.length / 2;
+    let first = 0;
+    while (one && first < count && this.rows[marks[2 * first]].begin[marks[2 * first + 1]] < one.begin) first += 1;
+    const k = (first + at) % count;
+    this.go(this.rows[marks[2 * k]], marks[2 * k + 1]);
   }
 
   /** The next slice of the name that was searched last. */
   next() {
     if (!this.last) return;
     this.last.at = (this.last.at + 1) % (this.last.entry.marks.length / 2);
-    this.go(this.last.entry, this.last.at);
+    this.showSlice();
   }
 }

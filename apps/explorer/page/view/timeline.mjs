@@ -1,11 +1,12 @@
 // Two runs on one clock, on a canvas. Everything on it is also text: the slice that is chosen, the
 // breakdown and the table of changes.
 import { byId } from './dom.mjs';
-import { shortName, tickTime, time } from './format.mjs';
+import { shortName, tickTime } from './format.mjs';
 import { listenTo } from './pointer.mjs';
 import { classes, colours, isWaiting, rgb } from './palette.mjs';
 import { Strip } from './strip.mjs';
 import { drawMemory } from './memory_curve.mjs';
+import { drawArea, drawChosen, drawSaved } from './overlays.mjs';
 import { nameOfPlace, tellNote, Tracks } from './tracks.mjs';
 
 const rulerHeight = 26;
@@ -141,9 +142,9 @@ export class Timeline {
       if (place.curve) drawMemory(this, place);
       else if (place.row) this.drawRow(place);
     }
-    this.drawSaved();
-    this.drawArea();
-    this.drawChosen();
+    drawSaved(this);
+    drawArea(this);
+    drawChosen(this);
     this.on.moved?.();
   }
 
@@ -284,71 +285,6 @@ export class Timeline {
 
   /** Where what is compared ends: the step that is shown, or the run. */
   endOf(side) { return (this.isStep && this.hasSteps ? side.one.end : side.span) - side.shift; }
-
-  /** What the shorter one leaves over, hatched, with its length. */
-  drawSaved() {
-    const [a, b] = this.sides;
-    if (!b) return;
-    const [ends, until] = [this.endOf(a), this.endOf(b)];
-    const shorter = ends < until ? a : b;
-    const left = Math.max(this.gutter, this.xOf(Math.min(ends, until)));
-    const right = Math.min(this.width, this.xOf(Math.max(ends, until)));
-    if (right - left < 3) return;
-    const { context: c, ink } = this;
-    const y = shorter.top + 32;
-    const isWhole = !(this.isStep && this.hasSteps);
-    c.globalAlpha = 0.5;
-    c.fillStyle = this.hatchPattern();
-    if (isWhole) c.fillRect(left, y, right - left, shorter.bottom - y - 6);
-    c.globalAlpha = 1;
-    c.fillStyle = ink.accent;
-    c.fillRect(left, y, 2, shorter.bottom - y - 6);
-    if (!isWhole) c.fillRect(right - 2, y, 2, shorter.bottom - y - 6);
-    // as the titles have it: of a step, where there are steps
-    const isStep = a.step !== undefined && b.step !== undefined;
-    const text = isStep ? `${time(Math.abs(a.step - b.step), a.step)} per step` : time(Math.abs(a.span - b.span));
-    const font = '600 14px system-ui, sans-serif';
-    const half = this.widthOf(text, font) / 2 + 16;
-    if (right - left < 2 * half + 6 || (isStep && a.step === b.step)) return;
-    const middle = (left + right) / 2;
-    c.fillStyle = ink.panel;
-    c.fillRect(middle - half, (y + shorter.bottom) / 2 - 16, 2 * half, 26);
-    c.fillStyle = ink.accent;
-    c.textAlign = 'center';
-    this.text(`${(isStep ? b.step < a.step : shorter === b) ? '\u2212' : '+'}${text}`, middle, (y + shorter.bottom) / 2 - 2, 2 * half, font);
-    c.textAlign = 'left';
-  }
-
-  drawArea() {
-    if (!this.area) return;
-    const { context: c, ink, area } = this;
-    const [left, right] = [Math.max(this.gutter, this.xOf(area.from)), Math.min(this.width, this.xOf(area.to))];
-    c.fillStyle = ink.accent;
-    c.globalAlpha = 0.12;
-    c.fillRect(left, area.top, right - left, area.bottom - area.top);
-    c.globalAlpha = 1;
-    c.strokeStyle = ink.accent;
-    c.lineWidth = 1;
-    c.strokeRect(left + 0.5, area.top + 0.5, right - left, area.bottom - area.top - 1);
-  }
-
-  drawChosen() {
-    if (!this.chosen) return;
-    const { context: c, ink } = this;
-    for (const mark of [this.chosen, this.chosen.twin]) {
-      if (!mark) continue;
-      const place = this.places.find((each) => each.side === mark.side && each.row === mark.row);
-      if (!place) continue;
-      const { shift } = this.sides[mark.side];
-      const left = this.xOf(mark.row.begin[mark.i], shift);
-      const right = this.xOf(mark.row.end[mark.i], shift);
-      if (right < this.gutter || left > this.width) continue;
-      c.strokeStyle = ink.text;
-      c.lineWidth = 2;
-      const x = Math.max(this.gutter, left);
-      c.strokeRect(x - 1, place.y - 1, Math.max(4, right - x + 2), place.height + 2);
-    }
-  }
 
   // ---- what a user does
 
