@@ -142,11 +142,10 @@ std::int64_t typical_gap(const Assembly& assembly, const DeviceOp& op) {
 }
 
 extern const Rule medians;
-constinit const Rule medians{.name = "medians",
-                             .doc =
-                                 "what the recording shows of itself: launch latencies, gaps "
-                                 "between operations, call durations",
-                             .required = true,
-                             .apply = measure_medians};
+constinit const Rule medians{
+    .name = "medians",
+    .doc = "medians of the recording: launch latencies, gaps between operations, call durations",
+    .required = true,
+    .apply = measure_medians};
 
 }  // namespace foretrace::trace::rules
