@@ -13,7 +13,17 @@ string(JOIN "|" replaced "its times hold the profiler" "which a step time cannot
   "could give: how much" "if the (device|host) took no time: the span" "no line: the one through" "is applied twice to the same,"
   "the Origin is another" "that are there at once" "what lies between them takes" "the host does what it did"
   "Take away host stalls" "One that was not found everywhere" "Not everything here is blind"
-  "which predictions are blind and which not" "constants of the ranges were set on them")
+  "which predictions are blind and which not" "constants of the ranges were set on them"
+  "tensors follow from the shapes of [0-9{]" "a wider terminal, or --csv" "ms, the events say" "launches are held up"
+  "nothing here gains time" "of it host work" "goes with --rank-all" "that is not to be had" "it is no collector"
+  "by somebody else meanwhile" "say nothing beside the program" "picture of who ran where" "what became of every job"
+  "plan of stages that are alike" "as long as the traces say" "is the file's word" "no request ever waits" "the least that was found"
+  "tells what else is assumed" "times the work of one: [{0-9]" "no way to give it a duration" "accelerator of the recording is not known"
+  "the name says no format" "is no message, reading stopped" "is no JSON, reading stopped" "give one of those it lists"
+  "and give the plain file" "stands alone, expected" "whatif: give --apply" "takes it as a file" "compute all of them anew"
+  "what it says needs a limit" "which is taken to grow" "has no place for them, they" "goes on where it was cut off"
+  "every task stays as it is[^ a-z]" "that does not tell its layers" "simulate takes it[)]" "by which the recorded steps scatter"
+  "is read too[{,]")
 
 set(bad 0)
 macro(look pattern why)

@@ -33,8 +33,8 @@ int bad_usage_code(const CLI::App& root, std::span<const CommandInfo* const> com
 
 int run_command_line(int argc, char** argv, const Program& program) {
   CLI::App root(
-      "Predicts what an optimization or another accelerator would do to a deep learning run, from "
-      "a trace of it.",
+      "Predicts what a change or another accelerator would do to a deep learning run, from a trace "
+      "of it.",
       "foretrace");
   use_help_page(root);
   root.allow_extras();
@@ -44,11 +44,11 @@ int run_command_line(int argc, char** argv, const Program& program) {
   root.get_help_ptr()->description("print this page and exit");
   bool ignored = false;  // taken out of the words before they are parsed
   root.add_flag("--no-config", ignored,
-                "with any command: leave out the defaults of "
-                "$XDG_CONFIG_HOME/foretrace/config.json");
+                "with any command: ignore the defaults in $XDG_CONFIG_HOME/foretrace/config.json");
   constexpr Example examples[] = {
-      {"foretrace whatif trace.json.gz --rank-all", "what would help most"},
-      {"foretrace simulate trace.json.gz", "replays a trace: how close, and where the time goes"}};
+      {"foretrace whatif trace.json.gz", "what would help most"},
+      {"foretrace simulate trace.json.gz",
+       "replays a trace: how close the simulation is, and where the time goes"}};
   add_examples(root, examples);
 
   std::map<const CLI::App*, std::function<int()>> actions;

@@ -22,11 +22,11 @@ void add_node_costs(Arguments& arguments, TraceOptions& options) {
     arguments.add_option(name, value, what).type_name("RATE");
   };
   rate("--compute-rate", options.compute_rate,
-       "for nodes without a duration: what they compute with, such as '312 TFLOP/s'");
+       "compute rate for nodes without a duration, such as '312 TFLOP/s'");
   rate("--memory-bandwidth", options.memory_bandwidth,
-       "for nodes without a duration: what they move bytes with, such as '2 TB/s'");
+       "memory bandwidth for nodes without a duration, such as '2 TB/s'");
   rate("--network-bandwidth", options.network_bandwidth,
-       "for communication without a duration: such as '50 GB/s'");
+       "network bandwidth for communication without a duration, such as '50 GB/s'");
 }
 
 Result<Session> replayed(Result<Recording> recording, const RunOptions& options) {
@@ -50,10 +50,10 @@ void add_common(Arguments& arguments, CommonOptions& options) {
 }
 
 void add_page(Arguments& arguments, CommonOptions& options) {
-  arguments.add_flag("--details", options.details, "print everything, not only what fits a screen");
+  arguments.add_flag("--details", options.details,
+                     "print everything, not only what fits on a screen");
   arguments.add_flag("--csv", options.csv, "print the main table as CSV, figures as in --json");
-  arguments
-      .add_option("--table", options.table, "with --csv: another table; a wrong name lists them")
+  arguments.add_option("--table", options.table, "with --csv: which table; a wrong name lists them")
       .type_name("NAME");
 }
 
@@ -63,17 +63,15 @@ void add_trace(Arguments& arguments, TraceOptions& options, bool is_required) {
       "a recorded trace (- is standard input); the ranks of a job: several traces, "
       "a folder, a .tar or .zip, a run.ftr.json; or a scenario of a model");
   if (is_required) trace.required();
-  arguments.add_flag("--strict", options.strict,
-                     "refuse a trace with any event that must be dropped");
-  arguments.add_flag(
-      "--no-recorded-latency", options.no_recorded_latency,
-      "use the median launch latency and gap of the trace instead of each recorded one");
+  arguments.add_flag("--strict", options.strict, "fail if any event of a trace must be dropped");
+  arguments.add_flag("--no-recorded-latency", options.no_recorded_latency,
+                     "replace each recorded launch latency and gap by the median of the trace");
   arguments.add_flag("--without-one-off", options.without_one_off,
-                     "cut out long silences that do not come again: compilation, first use");
+                     "cut out long pauses that do not repeat: compilation, first use");
   arguments
       .add_option("--unprofiled-step", options.unprofiled_step,
-                  "what a step takes without the profiler ('6.09 ms'): takes the profiler's own "
-                  "work out of the host's times")
+                  "step time measured without the profiler, such as '6.09 ms': removes profiler "
+                  "overhead from CPU times")
       .type_name("TIME");
   add_node_costs(arguments, options);
 }
@@ -85,9 +83,9 @@ void add_run(Arguments& arguments, TraceOptions& options) {
       .type_name("STEP");
   constexpr std::array<std::string_view, 2> engines = {"pull", "event"};
   arguments
-      .add_option(
-          "--engine", options.engine,
-          "pull (default): one pass in order; event: a queue of events, where order can change")
+      .add_option("--engine", options.engine,
+                  "pull (default): one pass in a fixed order; event: an event queue, in which the "
+                  "order can change")
       .type_name("ENGINE")
       .one_of(engines);
 }
@@ -95,12 +93,12 @@ void add_run(Arguments& arguments, TraceOptions& options) {
 void add_budget(Arguments& arguments, BudgetOptions& options) {
   arguments
       .add_option("--memory-budget", options.size,
-                  "run with this much memory per device: '6 GiB', or '70 %' of what it needs")
+                  "limit memory per device: '6 GiB', or '70 %' of what the run needs")
       .type_name("SIZE");
   arguments
       .add_option("--when-full", options.when_full,
-                  "when a request does not fit: fail (default), block, or a policy "
-                  "NAME[:key=value,...]; foretrace list policies")
+                  "when an allocation does not fit: fail (default), block, or a policy "
+                  "NAME[:key=value,...]; see foretrace list policies")
       .type_name("POLICY");
 }
 
@@ -109,8 +107,7 @@ Result<std::optional<BudgetQuestion>> budget_question(const BudgetOptions& optio
     if (options.when_full.empty()) {
       return std::optional<BudgetQuestion>{};
     }
-    return Error{ErrorCode::bad_usage,
-                 "--when-full: what it says needs a limit, give --memory-budget SIZE"};
+    return Error{ErrorCode::bad_usage, "--when-full needs a limit: add --memory-budget SIZE"};
   }
   FORETRACE_TRY(const BudgetSize size, parse_budget_size(options.size));
   FORETRACE_TRY(WhenFullChoice choice,

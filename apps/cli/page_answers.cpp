@@ -94,12 +94,13 @@ void add_page_options(Arguments& arguments, PageOptions& options) {
                   "a what-if that the page opens with, NAME[:key=value,...] or @FILE.json; may be "
                   "repeated")
       .type_name("WHATIF");
-  arguments.add_option("--top", options.top, "carry this many of the best what-ifs (12)")
+  arguments.add_option("--top", options.top, "include this many of the best what-ifs (12)")
       .type_name("N")
       .in_range(0, 100);
   arguments
-      .add_option("--max-size", options.most_megabytes,
-                  "beyond so many MB the least useful what-ifs keep their figures only (8)")
+      .add_option(
+          "--max-size", options.most_megabytes,
+          "size limit in MB (8): beyond it, the least useful what-ifs keep their figures only")
       .type_name("MB")
       .in_range(1, 1000);
 }

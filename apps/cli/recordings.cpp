@@ -76,9 +76,9 @@ Status check_replaced(const std::string& path, bool is_ours) {
   }
   return Error{
       ErrorCode::bad_usage,
-      fmt::format("'{}' is there and is no recording: it is not replaced, expected another "
-                  "name",
-                  path)};
+      fmt::format(
+          "'{}' exists and is not a recording, so it is not replaced; expected another name",
+          path)};
 }
 
 bool is_recording(const std::string& path) {

@@ -153,7 +153,7 @@ Result<ProgramEnd> run_program(const std::vector<std::string>& command,
   running = 0;
   int status = 0;
   if (::waitpid(child, &status, 0) < 0) {
-    return Error{ErrorCode::io, fmt::format("cannot tell how '{}' ended: {}", command.front(),
+    return Error{ErrorCode::io, fmt::format("cannot find out how '{}' ended: {}", command.front(),
                                             std::generic_category().message(errno))};
   }
   if (got == static_cast<ssize_t>(sizeof problem)) {

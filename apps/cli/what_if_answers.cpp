@@ -117,10 +117,9 @@ int answer_max_batch(const Questions& questions, const CommonOptions& common,
   const auto target = target_of(questions, session, stack);
   if (!target.ok()) return failure(target.error());
   if (!*target) {
-    return failure(
-        {ErrorCode::bad_usage,
-         "--max-batch: the accelerator of the recording is not known, expected --fit SIZE "
-         "with the size of its memory or the name of an accelerator"});
+    return failure({ErrorCode::bad_usage,
+                    "--max-batch: unknown GPU; add --fit SIZE with its memory, or --fit NAME "
+                    "(foretrace list accelerators)"});
   }
   const auto found =
       find_max_batch(session, stack, **target, progress_bar(common, "batches tried"));
@@ -137,8 +136,8 @@ void add_questions(Arguments& arguments, Questions& questions) {
       "--rank-all", questions.rank_all,
       "try every what-if that applies, alone and with its defaults; the largest gain first");
   arguments.add_flag("--examples", questions.examples,
-                     "with --rank-all: what-ifs that need a parameter take part with the settings "
-                     "that ship with them (foretrace explain shows them)");
+                     "with --rank-all: include what-ifs that need a value, with the example "
+                     "settings that foretrace explain shows");
   arguments
       .add_option("--by", questions.by,
                   "rank by time (default) or by memory: the peak of live bytes")
@@ -160,23 +159,23 @@ void add_questions(Arguments& arguments, Questions& questions) {
       .type_name("SIZE");
   const Option search =
       arguments.add_flag("--search", questions.search,
-                         "find the what-ifs that together give most, and what each of them adds; "
+                         "find the set of what-ifs that gains most, and what each of them adds; "
                          "with --fit within SIZE, with --apply on top of it");
   arguments
       .add_option("--members", questions.members,
-                  "with --search: at most so many what-ifs together (6)")
+                  "with --search: at most this many what-ifs together (6)")
       .type_name("N")
       .in_range(1, 16)
       .needs(search);
   arguments
       .add_option("--trials", questions.trials,
-                  "with --search: how many sets to simulate, before it only adds to them (1000)")
+                  "with --search: how many sets to simulate before only extending the best (1000)")
       .type_name("N")
       .in_range(1, 1'000'000)
       .needs(search);
   arguments
       .add_option("--without", questions.without,
-                  "with --search: a what-if that is not to be had; may be repeated")
+                  "with --search: exclude this what-if; may be repeated")
       .type_name("NAME")
       .needs(search);
   arguments.add_flag(
@@ -201,20 +200,14 @@ Status check_questions(const Questions& questions, bool has_stack) {
   }
   if (questions.ranks() && has_stack) {
     return refused(
-        fmt::format("whatif: {} tries what-ifs alone, leave out --apply and "
-                    "--accelerator",
+        fmt::format("whatif: {} tries each what-if alone; leave out --apply and --accelerator",
                     questions.rank_all ? "--rank-all" : "--pairs"));
   }
   if (questions.by != "time" && !questions.ranks() && !questions.search) {
-    return refused("whatif: --by orders a ranking, give it with --rank-all, --pairs or --search");
+    return refused("whatif: --by orders a ranking; add --rank-all, --pairs or --search");
   }
   if (questions.examples && (!questions.rank_all || questions.pairs)) {
-    return refused("whatif: --examples goes with --rank-all alone");
-  }
-  if (!questions.any() && !has_stack) {
-    return refused(
-        "whatif: give --apply NAME, --accelerator NAME, --rank-all, --pairs, --search, --fit SIZE "
-        "or --max-batch");
+    return refused("whatif: --examples works with --rank-all only");
   }
   return ok_status();
 }

@@ -115,7 +115,8 @@ std::string reasons_html(const Comparison& known) {
 std::string doubts_html(const ComparisonInput& input) {
   std::string html;
   for (const Doubt& doubt : input.doubts) {
-    html += "<p class=\"doubt\" role=\"note\">Doubtful: " + html_text(doubt.text, 2000) + "</p>\n";
+    html += "<p class=\"doubt\" role=\"note\">Low confidence: " + html_text(doubt.text, 2000) +
+            "</p>\n";
   }
   return html;
 }

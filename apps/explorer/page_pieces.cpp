@@ -135,7 +135,8 @@ std::string remedy_html(const PageInput& input) {
 std::string doubts_html(const PageInput& input) {
   std::string html;
   for (const Doubt& doubt : input.session.replay().doubts) {
-    html += "<p class=\"doubt\" role=\"note\">Doubtful: " + html_text(doubt.text, 2000) + "</p>\n";
+    html += "<p class=\"doubt\" role=\"note\">Low confidence: " + html_text(doubt.text, 2000) +
+            "</p>\n";
   }
   return html.empty() ? html : html + remedy_html(input);
 }

@@ -50,17 +50,18 @@ std::vector<std::string> differences_of(const Job& job) {
                            expert_copies(plan)};
   if (!std::all_of(axes.begin(), axes.end(), lies_alike)) {
     differences.emplace_back(
-        "shorter: groups do not divide nodes evenly, and a scenario takes for each the time of the "
-        "one that reaches over most nodes");
+        "shorter: groups do not divide nodes evenly, and a scenario uses the time of the group "
+        "that spans most nodes for all");
   }
   if (job.framework->forwards_tokens && plan.expert > 1) {
     differences.emplace_back(
-        "longer: tokens that are forwarded inside nodes cross the network once per expert here");
+        "longer: tokens that are forwarded inside nodes cross the network once per expert in the "
+        "export");
   }
   if (!job.trains() && plan.pipeline > 1) {
     differences.emplace_back(
-        "shorter: a pipeline that only runs forward keeps the order of training in a scenario, and "
-        "waits for backward passes that take no time");
+        "shorter: in a scenario, a pipeline of forward passes keeps the order of training and "
+        "waits for backward passes of no time");
   }
   return differences;
 }
@@ -175,8 +176,8 @@ Result<ChakraExport> export_chakra(const Scenario& scenario, const WriteExport& 
   }
   if (scenario.job.sparse_gradients) {
     return Error{ErrorCode::unsupported,
-                 fmt::format("{}: /sparse_gradients: got sums of blocks, which no collective of "
-                             "these traces is, expected none",
+                 fmt::format("{}: /sparse_gradients: got sums of blocks, which these traces have "
+                             "no collective for, expected none",
                              scenario.path)};
   }
   auto exported = Export(scenario.job, write).run();

@@ -289,7 +289,7 @@ class Search {
     }
     part("bubble", other.breakdown.bubble, best.breakdown.bubble);
     part("optimizer", other.breakdown.optimizer, best.breakdown.optimizer);
-    part("waiting for the host", other.breakdown.host, best.breakdown.host);
+    part("waiting for the CPU", other.breakdown.host, best.breakdown.host);
     std::stable_sort(parts.begin(), parts.end(),
                      [](const auto& a, const auto& b) { return a.first > b.first; });
     std::string text;

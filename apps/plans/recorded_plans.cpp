@@ -180,10 +180,9 @@ Result<RecordedPlans> plan_recording(const Session& session, const RecordedQuest
                     question.gpus, cluster.accelerators())};
   }
   if (question.gpus < 2) {
-    return Error{
-        ErrorCode::bad_usage,
-        fmt::format("number of GPUs: got {}, expected at least 2 to spread a recorded run over",
-                    question.gpus)};
+    return Error{ErrorCode::bad_usage,
+                 fmt::format("number of GPUs: got {}, expected at least 2 for a recorded run",
+                             question.gpus)};
   }
   return Planner(session, question).run(std::move(cluster));
 }

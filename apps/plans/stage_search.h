@@ -43,7 +43,7 @@ struct StageAnswer {
   std::size_t options = 0;         ///< ways to run some layers on some ranks that were timed
   std::size_t partitions = 0;      ///< that the dynamic program gave
   std::vector<StagedPlan> best;    ///< the fastest first; empty: nothing fits
-  std::optional<StagedPlan> even;  ///< the best plan of stages that are alike
+  std::optional<StagedPlan> even;  ///< the best plan of equal stages
 };
 
 /// Micro-batches of powers of two, pieces of at most 32, 1F1B. Errors: as search_plans().

@@ -146,13 +146,13 @@ void TrainingReader::read_evaluation(TrainingRun& run) {
   if (inner.has("samples")) {
     run.evaluation_samples = read_positive(inner, "samples", ParamType::number, most_samples);
     if (fields_.has("trace")) {
-      inner.mistake("samples", "got a recorded run, whose evaluation is not known, expected time");
+      inner.mistake("samples", "got a recorded run, whose evaluation is unknown, expected time");
     }
     const auto* const scenario = std::get_if<Scenario>(&run.run);
     if (scenario != nullptr && scenario->job.has_own_ranks()) {
       inner.mistake("samples",
-                    "got a scenario whose stages have ranks of their own, whose forward passes "
-                    "alone are not known, expected time");
+                    "got a scenario whose stages have their own ranks, whose forward time is "
+                    "unknown, expected time");
     }
   } else {
     run.evaluation_ns = read_within(inner, "time", ParamType::time, most_wait_ns);
@@ -266,8 +266,7 @@ Result<TargetAtBatch> target_at(const TrainingRun& run, double batch) {
   if (next == run.target.end() || (next->batch > batch && next == run.target.begin())) {
     return Error{
         ErrorCode::no_match,
-        fmt::format("{}: /target/at: says nothing of a batch of {:.0f}, expected {:.0f} to "
-                    "{:.0f}",
+        fmt::format("{}: /target/at: has no entry for a batch of {:.0f}, expected {:.0f} to {:.0f}",
                     run.path, batch, run.target.front().batch, run.target.back().batch)};
   }
   if (next->batch == batch) return *next;

@@ -58,7 +58,7 @@ Status check_one_device(const TaskGraph& graph) {
   if (devices.size() == 1) return ok_status();
   return Error{ErrorCode::unsupported,
                devices.empty()
-                   ? std::string("holds no device work, expected a run of one device")
+                   ? std::string("contains no GPU work, expected a run of one device")
                    : fmt::format("runs on {} devices, expected a run of one", devices.size())};
 }
 

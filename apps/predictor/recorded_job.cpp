@@ -92,8 +92,8 @@ class RecordedJob final : public Predictor::Source {
       const CollectiveKind kind = graph.work(make_id<TaskId>(i)).collective;
       if (kind != CollectiveKind::all_gather && kind != CollectiveKind::reduce_scatter) continue;
       return Error{ErrorCode::unsupported,
-                   "restart: ranks of the job divide its state among them, which the recording of "
-                   "one does not tell; expected a scenario"};
+                   "restart: ranks share the state of the job, whose size one rank's recording "
+                   "does not contain; expected a scenario"};
     }
     std::map<std::pair<std::int32_t, std::int32_t>, std::int64_t> devices;
     for (const Tensor& tensor : graph.context().tensors) {
@@ -107,7 +107,7 @@ class RecordedJob final : public Predictor::Source {
     for (const auto& [device, bytes] : devices) most = std::max(most, bytes);
     if (most > 0) return most;
     return Error{ErrorCode::no_match,
-                 "restart: the recording tells of no weights, expected one with memory or shapes"};
+                 "restart: the recording contains no weights, expected one with memory or shapes"};
   }
   std::string accelerator() const override {
     const auto& own = session_.recording().accelerator;
@@ -140,10 +140,10 @@ class RecordedJob final : public Predictor::Source {
   /// Whether the device can be halved, and the job has room in a half.
   static Status check_half(const Place& device) {
     if (!device.half) {
-      return Error{ErrorCode::unsupported,
-                   fmt::format("MIG: {} has none, expected an NVIDIA data-center GPU from A100 on",
-                               device.product.empty() ? std::string("a device that is not known")
-                                                      : device.product)};
+      return Error{
+          ErrorCode::unsupported,
+          fmt::format("MIG: {} has none, expected an NVIDIA data-center GPU from A100 on",
+                      device.product.empty() ? std::string("an unknown device") : device.product)};
     }
     const auto room = static_cast<double>(device.device_bytes) * device.half->memory;
     if (static_cast<double>(device.answer.memory_bytes) <= room) return ok_status();

@@ -73,11 +73,10 @@ Status check_priced_alone(const std::vector<WhatIfSpec>& specs) {
   FORETRACE_TRY(const auto stack, check_stack(specs));
   for (const WhatIf& one : stack) {
     if (one.info->stage != ApplyStage::workload) continue;
-    return Error{
-        ErrorCode::bad_usage,
-        fmt::format("price: what-if '{}' changes what kernels have to do, and the times told "
-                    "are those of the recorded work; expected what-ifs that leave it",
-                    one.info->name)};
+    return Error{ErrorCode::bad_usage,
+                 fmt::format("price: what-if '{}' changes the work of kernels, but the given times "
+                             "are of the recorded work; expected what-ifs that keep it",
+                             one.info->name)};
   }
   return ok_status();
 }

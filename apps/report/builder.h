@@ -10,6 +10,10 @@
 #include "apps/report/section.h"
 #include "apps/session/doubt.h"
 
+namespace foretrace {
+struct Recording;
+}
+
 namespace foretrace::report {
 
 /// Builds sections of a page from what it is about; none where that has nothing of the kind.
@@ -36,6 +40,6 @@ template <typename Answer>
 
 /// Says in the first line of the page that its answer is doubtful, and why below; nothing if there
 /// is no doubt.
-void say_doubts(const std::vector<Doubt>& doubts, Page& page);
+void say_doubts(const std::vector<Doubt>& doubts, Page& page, const Recording* recording = nullptr);
 
 }  // namespace foretrace::report

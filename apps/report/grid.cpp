@@ -212,13 +212,16 @@ std::string Grid::text(std::size_t indent, const TextStyle& style) const {
   }
   if (fit.has(Fit::Place::left_out)) {
     std::string names;
+    std::size_t hidden = 0;
     for (std::size_t i = 0; i < columns_.size(); ++i) {
       if (fit.places[i] != Fit::Place::left_out || fit.widths[i] == 0) continue;
       names += (names.empty() ? "" : ", ") + title_of(i);
+      ++hidden;
     }
-    out +=
-        paragraph(std::string(indent + 2, ' '),
-                  fmt::format("no room for {} (a wider terminal, or --csv)", names), style.width);
+    out += paragraph(std::string(indent + 2, ' '),
+                     fmt::format("{} hidden ({}): widen the terminal, or use --csv",
+                                 plural(hidden, "column"), names),
+                     style.width);
   }
   return out;
 }
@@ -263,7 +266,9 @@ std::string Grid::line(const Line& row, const Fit& fit, std::size_t indent,
       const bool is_there = at >= first && at - first < cells[i].size();
       const std::string text = is_there ? cells[i][at - first] : std::string();
       const std::string space(fit.widths[i] - std::min(fit.widths[i], width_of(text)), ' ');
-      const std::string shown = row.has_titles ? style.strong(text) : text;
+      const std::string shown = row.has_titles          ? style.strong(text)
+                                : columns_[i].is_change ? style.change(text)
+                                                        : text;
       line += i == 0 ? "" : std::string(column_gap, ' ');
       line += columns_[i].align == Align::left ? shown + space : space + shown;
     }

@@ -22,7 +22,8 @@ class Grid {
   struct Column {
     Align align = Align::left;
     Narrow narrow = Narrow::kept;
-    bool is_prose = false;  ///< broken into lines where it is too long
+    bool is_prose = false;   ///< broken into lines where it is too long
+    bool is_change = false;  ///< coloured by its sign
   };
 
   explicit Grid(std::vector<Column> columns) : columns_(std::move(columns)) {}

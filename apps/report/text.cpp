@@ -2,6 +2,7 @@
 #include "apps/report/text.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdlib>
 
@@ -62,18 +63,64 @@ std::string in_words(std::string_view name) {
 
 std::size_t width_of(std::string_view text) { return utf8_characters(text); }
 
-std::string time_text(std::int64_t ns, std::int64_t scale_ns) {
-  const double scale = std::abs(static_cast<double>(scale_ns));
-  const auto value = static_cast<double>(ns);
-  if (scale < 1e6) {
-    return fmt::format("{:.1f} us", value / 1e3);
-  }
-  if (scale >= 1e10) {
-    return fmt::format("{:.{}f} s", value / 1e9, scale < 1e11 ? 2 : 1);
-  }
-  const int decimals = scale < 1e7 ? 3 : scale < 1e8 ? 2 : 1;
-  return fmt::format("{:.{}f} ms", value / 1e6, decimals);
+namespace {
+
+// Decimals that no two different values need more of: ns in s, bytes in TiB.
+constexpr int most_decimals = 14;
+
+struct TimeUnit {
+  std::string_view name;
+  double ns;
+  int decimals;
+};
+
+/// Four digits, thousands by unit.
+TimeUnit time_unit(double scale) {
+  if (scale < 1e3) return {"ns", 1, 0};
+  if (scale < 1e6) return {"us", 1e3, 1};
+  if (scale < 1e9) return {"ms", 1e6, scale < 1e7 ? 3 : scale < 1e8 ? 2 : 1};
+  return {"s", 1e9, scale < 1e10 ? 3 : scale < 1e11 ? 2 : 1};
 }
+
+std::string time_with(std::int64_t ns, std::int64_t scale_ns, int more) {
+  const auto value = static_cast<double>(ns);
+  TimeUnit unit = time_unit(std::abs(static_cast<double>(scale_ns)));
+  // What is not nothing is not shown as nothing.
+  if (ns != 0 && std::abs(value / unit.ns) < 0.5 * std::pow(10, -unit.decimals)) {
+    unit = time_unit(std::abs(value));
+  }
+  return fmt::format("{:.{}f} {}", value / unit.ns, unit.decimals + more, unit.name);
+}
+
+std::string bytes_with(std::int64_t bytes, int more) {
+  constexpr std::array<std::string_view, 5> names = {"B", "KiB", "MiB", "GiB", "TiB"};
+  auto value = static_cast<double>(bytes);
+  std::size_t unit = 0;
+  for (; std::abs(value) >= 1024 && unit + 1 < names.size(); ++unit) value /= 1024;
+  return unit == 0 ? fmt::format("{} B", bytes)
+                   : fmt::format("{:.{}f} {}", value, 1 + more, names[unit]);
+}
+
+/// Both texts, with as many decimals as tell them apart.
+template <typename Text>
+Ends distinct(std::int64_t low, std::int64_t high, const Text& text) {
+  Ends ends{text(low, 0), text(high, 0)};
+  for (int more = 1; low != high && ends.low == ends.high && more <= most_decimals; ++more) {
+    ends = {text(low, more), text(high, more)};
+  }
+  return ends;
+}
+
+}  // namespace
+
+std::string time_text(std::int64_t ns, std::int64_t scale_ns) { return time_with(ns, scale_ns, 0); }
+
+Ends time_ends(std::int64_t low_ns, std::int64_t high_ns, std::int64_t scale_ns) {
+  return distinct(low_ns, high_ns,
+                  [scale_ns](std::int64_t ns, int more) { return time_with(ns, scale_ns, more); });
+}
+
+Ends bytes_ends(std::int64_t low, std::int64_t high) { return distinct(low, high, bytes_with); }
 
 std::string time_text(std::int64_t ns) { return time_text(ns, ns); }
 
@@ -124,16 +171,7 @@ std::string plural(std::uint64_t count, std::string_view word) {
              : fmt::format("{} {}s", count_text(count), word);
 }
 
-std::string bytes_text(std::int64_t bytes) {
-  const auto value = static_cast<double>(bytes);
-  if (std::abs(value) < 1024.0 * 1024.0) {
-    return std::abs(value) < 1024.0 ? fmt::format("{} B", bytes)
-                                    : fmt::format("{:.1f} KiB", value / 1024.0);
-  }
-  const double mebibytes = value / (1024.0 * 1024.0);
-  return std::abs(mebibytes) < 1024.0 ? fmt::format("{:.1f} MiB", mebibytes)
-                                      : fmt::format("{:.1f} GiB", mebibytes / 1024.0);
-}
+std::string bytes_text(std::int64_t bytes) { return bytes_with(bytes, 0); }
 
 std::string signed_bytes_text(std::int64_t bytes) {
   if (bytes == 0) {
@@ -145,24 +183,24 @@ std::string signed_bytes_text(std::int64_t bytes) {
 namespace {
 
 /// Both with their unit, or once if it is the same.
-std::string range_of(std::string low, const std::string& high) {
-  const std::size_t unit = low.find(' ');
-  const bool is_same = unit != std::string::npos && high.find(' ') != std::string::npos &&
-                       low.substr(unit) == high.substr(high.find(' '));
+std::string range_of(Ends ends) {
+  const std::size_t unit = ends.low.find(' ');
+  const bool is_same = unit != std::string::npos && ends.high.find(' ') != std::string::npos &&
+                       ends.low.substr(unit) == ends.high.substr(ends.high.find(' '));
   if (is_same) {
-    low.resize(unit);
+    ends.low.resize(unit);
   }
-  return fmt::format("{} .. {}", low, high);
+  return fmt::format("{} .. {}", ends.low, ends.high);
 }
 
 }  // namespace
 
 std::string bytes_range_text(std::int64_t low, std::int64_t high) {
-  return range_of(bytes_text(low), bytes_text(high));
+  return range_of(bytes_ends(low, high));
 }
 
 std::string time_range_text(std::int64_t low_ns, std::int64_t high_ns, std::int64_t scale_ns) {
-  return range_of(time_text(low_ns, scale_ns), time_text(high_ns, scale_ns));
+  return range_of(time_ends(low_ns, high_ns, scale_ns));
 }
 
 std::string factor_text(double factor) {
@@ -251,6 +289,13 @@ std::string printable(std::string_view text) {
 
 std::string TextStyle::strong(std::string_view text) const {
   return colour && !text.empty() ? fmt::format("\033[1m{}\033[0m", text) : std::string(text);
+}
+
+std::string TextStyle::change(std::string_view text) const {
+  const bool is_less = text.find('-') != std::string_view::npos;
+  const bool is_more = text.find('+') != std::string_view::npos;
+  return colour && is_less != is_more ? fmt::format("\033[{}m{}\033[0m", is_less ? 32 : 31, text)
+                                      : std::string(text);
 }
 
 std::string TextStyle::warning(std::string_view text) const {

@@ -18,14 +18,24 @@ struct TextStyle {
   bool details = false;            ///< everything, not only what fits a screen
 
   [[nodiscard]] std::string strong(std::string_view text) const;
+  /// A time or a size against the one before: less is green, more is red.
+  [[nodiscard]] std::string change(std::string_view text) const;
   /// What deserves a second look.
   [[nodiscard]] std::string warning(std::string_view text) const;
 };
 
 /// A time with its unit; decimals follow `scale_ns`, so that the times of one page line up:
-/// "176.3 ms" beside 176 ms, "4.426 ms" beside 4 ms, "91.3 us" beside less than 1 ms.
+/// "176.3 ms" beside 176 ms, "4.426 ms" beside 4 ms, "91.3 us" beside less than 1 ms, "2.137 s"
+/// beside 2 s. What would be shown as 0 there has a unit of its own: "40.0 us" beside 176 ms.
 [[nodiscard]] std::string time_text(std::int64_t ns, std::int64_t scale_ns);
 [[nodiscard]] std::string time_text(std::int64_t ns);
+/// Two values side by side, with as many decimals as tell them apart: "13.01" and "13.04 GiB".
+struct Ends {
+  std::string low;
+  std::string high;
+};
+[[nodiscard]] Ends time_ends(std::int64_t low_ns, std::int64_t high_ns, std::int64_t scale_ns);
+[[nodiscard]] Ends bytes_ends(std::int64_t low, std::int64_t high);
 /// 0.123 -> "12.3 %".
 [[nodiscard]] std::string percent_text(double share);
 /// -0.0021 -> "-0.21 %", 0.084 -> "+8.4 %": two decimals below one percent.

@@ -26,9 +26,9 @@ std::vector<std::string> lines_of(std::string_view text) {
   return lines;
 }
 
-/// What ends the first line of a doubtful answer.
+/// What ends the first line of a low-confidence answer.
 std::string doubt_of(const Section& section) {
-  return section.doubt.empty() ? std::string() : ", doubtful: " + printable(section.doubt);
+  return section.doubt.empty() ? std::string() : ", low confidence: " + printable(section.doubt);
 }
 
 class TextWriter {
@@ -76,7 +76,7 @@ class TextWriter {
     for (const std::string& line : lines_of(section.headline)) {
       const std::string text = broken(line);
       const bool has_room = width_of(text) + width_of(doubt) <= style_.width;
-      if (!doubt.empty() && !has_room) doubt = ", doubtful";
+      if (!doubt.empty() && !has_room) doubt = ", low confidence";
       out_ += style_.strong(text) + (doubt.empty() ? "" : style_.warning(doubt)) + "\n";
       doubt.clear();
     }
@@ -160,6 +160,8 @@ class TextWriter {
         const Column& column = table.columns[columns[i]];
         if (i == layout.size()) layout.push_back({align_of(section, i), column.narrow});
         layout[i].is_prose = layout[i].is_prose || column.is_prose;
+        // The word for time and memory against the run before: less is better.
+        layout[i].is_change = layout[i].is_change || column.title == "change";
       }
     }
     Grid grid(layout);

@@ -18,8 +18,8 @@ Result<const Info*> find_in(std::span<const Info* const> all, std::string_view k
     if (info->name == name) return info;
     names.push_back(info->name);
   }
-  return Error{ErrorCode::not_found, fmt::format("{} {} is not known{}", kind, in_quotes(name),
-                                                 did_you_mean(name, names))};
+  return Error{ErrorCode::not_found,
+               fmt::format("unknown {} {}{}", kind, in_quotes(name), did_you_mean(name, names))};
 }
 
 Result<Settings> settings_of(std::string_view kind, std::string_view name,

@@ -66,7 +66,7 @@ void read_sizes(ConfigFields& fields, const Section& section, GeneratorOptions& 
     read.gpus = static_cast<std::int32_t>(std::clamp(gpus, 0.0, 1e6));
     read_host(piece, read);
     if (read.gpus == 0 && read.cpu_milli == 0 && read.memory_mib == 0) {
-      piece.mistake("gpus", "got 0 without cpus or memory, expected something to ask for");
+      piece.mistake("gpus", "got 0 without cpus or memory, expected at least one of them");
     }
     fields.take(piece.finish());
     options.sizes.push_back(read);

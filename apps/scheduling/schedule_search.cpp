@@ -63,7 +63,7 @@ Status read_search(const Section& section, Schedule& schedule) {
   };
   const bool counts = options.kind != SearchKind::hyperband;
   if (!counts && fields.has("trials")) {
-    fields.mistake("trials", "HyperBand's brackets say how many; leave it out");
+    fields.mistake("trials", "HyperBand's brackets set the number; leave it out");
   }
   options.trials = static_cast<std::size_t>(whole_in("trials", 1, 1, most_trials));
   options.eta = whole_in("eta", 3, 2, 1000);

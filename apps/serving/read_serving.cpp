@@ -159,7 +159,7 @@ void Reader::read_loop(ConfigFields& fields) {
   serving_.options.in_flight = optional_count(fields, "in_flight", most_requests, 0);
   fields.optional_boolean("steady", serving_.is_steady);
   if (serving_.is_steady && serving_.options.in_flight == 0) {
-    fields.mistake("steady", "stands alone, expected in_flight beside it");
+    fields.mistake("steady", "needs in_flight beside it");
     serving_.is_steady = false;
   }
 }
@@ -324,17 +324,17 @@ Result<Serving> complete_serving(Serving serving) {
   const auto room = cache_blocks_of(cost, accelerator, budget, serving.options.rules);
   if (given == 0) serving.options.cache_blocks = room;
   if (given > room && room > 0) {
-    return Error{ErrorCode::bad_config,
-                 fmt::format("/cache/blocks: got {}, expected at most the {} that have room beside "
-                             "the weights",
-                             given, room)};
+    return Error{
+        ErrorCode::bad_config,
+        fmt::format("/cache/blocks: got {}, expected at most the {} that fit beside the weights",
+                    given, room)};
   }
   if (room < 1) {
     return Error{
         ErrorCode::bad_config,
-        fmt::format("/model: its weights take {:.1f} GiB of every accelerator, {} has {:.1f} "
-                    "GiB x {}: no room for a cache; expected more of them (/parallelism/"
-                    "tensor), fewer bits (/weight_bits) or another accelerator",
+        fmt::format("/model: its weights occupy {:.1f} GiB of every accelerator, {} has {:.1f} GiB "
+                    "x {}: no memory left for a cache; expected more of them "
+                    "(/parallelism/tensor), fewer bits (/weight_bits) or another accelerator",
                     cost.weight_bytes() / (1 << 30), accelerator.name,
                     static_cast<double>(accelerator.memory_bytes) / (1 << 30),
                     serving.memory_share)};

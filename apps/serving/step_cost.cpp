@@ -93,7 +93,7 @@ Status check_served(const ServedModel& served) {
     return Error{fine.error().code, "/parallelism/" + fine.error().message};
   }
   if (!served.model->causal) {
-    return refuse("/model", "it reads whole texts and writes none, expected a decoder");
+    return refuse("/model", "it encodes text and generates none, expected a decoder");
   }
   if (served.tensor > served.cluster->accelerators()) {
     return refuse("/parallelism/tensor",

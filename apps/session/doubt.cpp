@@ -6,6 +6,7 @@
 #include <cmath>
 #include <set>
 #include <string_view>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -45,7 +46,7 @@ std::string_view reason_of_late_work(const trace::Honesty& honesty) {
   if (trace::flags::any_has(honesty.flags, trace::flags::missing_records)) {
     return "waits between streams were not recorded";
   }
-  return "no recorded reason: another program may share the device";
+  return "no recorded reason: another program may share the GPU";
 }
 
 void add_unexplained(const trace::Honesty& honesty, std::int64_t ranks,
@@ -56,15 +57,18 @@ void add_unexplained(const trace::Honesty& honesty, std::int64_t ranks,
   if (all <= unexplained_share) {
     return;
   }
-  std::string text = percent(all) + " of the span is unexplained:";
+  std::string parts[2];
   if (device > 0) {
-    text += fmt::format(" device work starts late ({}; {})",
-                        percent(share(device, honesty.span_ns)), reason_of_late_work(honesty));
+    parts[0] = fmt::format("late kernels ({}; {})", percent(share(device, honesty.span_ns)),
+                           reason_of_late_work(honesty));
   }
   if (launch > 0) {
-    text += fmt::format("{} launches are held up on the host ({}; preempted or locked)",
-                        device > 0 ? "," : "", percent(share(launch, honesty.span_ns)));
+    parts[1] = fmt::format("blocked launch calls ({}; preempted or locked)",
+                           percent(share(launch, honesty.span_ns)));
   }
+  if (launch > device) std::swap(parts[0], parts[1]);
+  std::string text = fmt::format("{} of the span has no recorded cause: {}{}{}", percent(all),
+                                 parts[0], parts[1].empty() ? "" : ", ", parts[1]);
   doubts.push_back({percent(all) + " of the span unexplained", std::move(text)});
 }
 
@@ -82,12 +86,13 @@ void add_reaction(std::string_view what, std::int64_t simulated,
   const std::string size =
       fmt::format("{:+.0f} %", 100 * share(simulated - expected[0], expected[0]));
   doubts.push_back(
-      {fmt::format("{} reacts {} off",
-                   what == "device" ? "an infinitely fast device" : "an infinitely fast host",
+      {fmt::format("{} is {} off",
+                   what == "device" ? "the step with an infinitely fast GPU"
+                                    : "the step with an infinitely fast CPU",
                    size),
-       fmt::format("with an infinitely fast {} the graph takes {:.2f} ms, the events say {:.2f} ms "
-                   "({})",
-                   what, static_cast<double>(simulated) / 1e6,
+       fmt::format("with an infinitely fast {} the step is {:.2f} ms simulated, {:.2f} ms from the "
+                   "events ({})",
+                   what == "device" ? "GPU" : "CPU", static_cast<double>(simulated) / 1e6,
                    static_cast<double>(expected[0]) / 1e6, size)});
 }
 
@@ -98,8 +103,8 @@ void add_deafness(const trace::Honesty& honesty, const Reactions& reactions,
   if (busy <= busy_share || share(longer, honesty.device_busy_ns) >= least_response) {
     return;
   }
-  doubts.push_back({"the device does not react to kernel times",
-                    fmt::format("the device is busy for {} of the span, but twice its times "
+  doubts.push_back({"kernel times do not change the step",
+                    fmt::format("the GPU is busy for {} of the span, but kernels twice as long "
                                 "lengthen the run by {} only",
                                 percent(busy), percent(share(longer, honesty.span_ns)))});
 }
@@ -107,12 +112,11 @@ void add_deafness(const trace::Honesty& honesty, const Reactions& reactions,
 void add_lost_kernels(const trace::Honesty& honesty, std::vector<Doubt>& doubts) {
   for (const std::string& flag : honesty.flags) {
     if (trace::flags::has_words(flag, trace::flags::kernels_lost)) {
-      doubts.push_back({flag, flag + ": the device did more than is simulated"});
+      doubts.push_back({flag, flag + ": the GPU did more work than is simulated"});
     } else if (trace::flags::has_words(flag, trace::flags::all_kernels_lost)) {
-      doubts.push_back(
-          {"no device work recorded",
-           flag + ": only the host is simulated (a profiler may read the device's counters only "
-                  "with permission, hardly under WSL, and not beside another profiler)"});
+      doubts.push_back({"no device work recorded",
+                        flag + ": only the CPU is simulated (GPU records need permission for "
+                               "counters and no second profiler, and hardly work under WSL)"});
     }
   }
 }
@@ -130,10 +134,10 @@ void add_missing_work(const TaskGraph& graph, std::vector<Doubt>& doubts) {
     launches += launches_work ? 1 : 0;
   }
   if (launches <= most_by_chance) return;
-  doubts.push_back({"no device work recorded",
-                    fmt::format("{} calls launch device work, and none of it is in the recording: "
-                                "only the host is simulated",
-                                launches)});
+  doubts.push_back(
+      {"no device work recorded",
+       fmt::format("{} calls launch GPU work, none of which is recorded: only the CPU is simulated",
+                   launches)});
 }
 
 }  // namespace
@@ -183,8 +187,7 @@ std::optional<Doubt> doubt_of_replay(std::int64_t simulated_ns, std::int64_t mea
   }
   const std::string size = fmt::format("{:+.1f} %", 100 * error);
   return Doubt{"the replay is " + size + " off",
-               fmt::format("simulated as it was recorded the run takes {:.2f} ms, recorded were "
-                           "{:.2f} ms ({})",
+               fmt::format("the replay takes {:.2f} ms, the recorded run took {:.2f} ms ({})",
                            static_cast<double>(simulated_ns) / 1e6,
                            static_cast<double>(measured_ns) / 1e6, size)};
 }
@@ -194,7 +197,7 @@ std::vector<Doubt> doubts_of(const trace::ImportReport& report) {
     return {};
   }
   return {{"the trace is truncated",
-           "the trace ends early: what was recorded last is missing, and steps after it too"}};
+           "the trace ends early: its last events and later steps are missing"}};
 }
 
 }  // namespace foretrace

@@ -30,19 +30,18 @@ double memory_coverage(const trace::BuiltGraph& built) {
 Status check_tensors(const Recording& recording, std::string_view what) {
   if (recording.graph().context().tensors.empty()) {
     return Error{ErrorCode::missing_cost,
-                 fmt::format("{}: {} records neither device memory nor shapes of tensors, expected "
-                             "a trace recorded with "
-                             "profile_memory=True (or record_shapes=True)",
+                 fmt::format("{}: {} records neither device memory nor tensor shapes, expected a "
+                             "trace recorded with profile_memory=True (or record_shapes=True)",
                              what, recording.path)};
   }
   const double coverage = memory_coverage(recording.built);
   if (coverage < least_coverage) {
     return Error{
         ErrorCode::missing_cost,
-        fmt::format("{}: {} records no device memory, and shapes tell what {:.0f} % of its "
-                    "kernels make, expected {:.0f} % or a trace recorded with "
-                    "profile_memory=True",
-                    what, recording.path, 100 * coverage, 100 * least_coverage)};
+        fmt::format(
+            "{}: {} records no device memory, and shapes give the output size of {:.0f} % of its "
+            "kernels, expected {:.0f} %, or a trace recorded with profile_memory=True",
+            what, recording.path, 100 * coverage, 100 * least_coverage)};
   }
   return ok_status();
 }

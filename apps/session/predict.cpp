@@ -68,13 +68,25 @@ Status add_range(const DurationBounds& bounds, const RunOptions& options, Predic
   return ok_status();
 }
 
+/// The bounds that are left once these durations are measured.
+DurationBounds left_open(const WhatIfStack& applied, const Settled& settled) {
+  const TaskGraph& graph = applied.graph();
+  return applied.bounds().without(graph, [&graph, &settled](TaskId task) {
+    const TaskKind kind = graph.kind(task);
+    if (kind == TaskKind::collective || kind == TaskKind::transfer) return settled.transfers;
+    if (!is_device(kind)) return false;
+    return settled.kernels || (settled.unshaped_kernels && graph.work(task).shapes == NameId{0});
+  });
+}
+
 /// The same, simulated, with the range that the edited durations declare.
 Result<Prediction> apply_stack(const Start& start, std::span<const WhatIf> stack,
-                               const RunOptions& options, Idle idle) {
-  FORETRACE_TRY(const WhatIfStack applied, applied_to(start, stack, idle, options));
-  FORETRACE_TRY(ChangedRun run, applied.simulate(options));
+                               const PredictHow& how, Idle idle) {
+  FORETRACE_TRY(const WhatIfStack applied, applied_to(start, stack, idle, how.run));
+  FORETRACE_TRY(ChangedRun run, applied.simulate(how.run));
   Prediction prediction{std::move(run)};
-  FORETRACE_TRY(add_range(applied.bounds(), options, prediction));
+  FORETRACE_TRY(add_range(how.settled.any() ? left_open(applied, how.settled) : applied.bounds(),
+                          how.run, prediction));
   return prediction;
 }
 
@@ -89,11 +101,11 @@ std::vector<WhatIf> at_bound(std::span<const WhatIf> stack, Bound bound) {
 
 /// Widens the declared range by that of the parameters. At an end of which a what-if changes
 /// nothing, it is as if it were not there.
-Status widen(const Start& start, std::span<const WhatIf> stack, const RunOptions& options,
+Status widen(const Start& start, std::span<const WhatIf> stack, const PredictHow& how,
              Prediction& prediction) {
   for (const Bound bound : {Bound::optimistic, Bound::pessimistic}) {
     FORETRACE_TRY(const Prediction end,
-                  apply_stack(start, at_bound(stack, bound), options, Idle::skip));
+                  apply_stack(start, at_bound(stack, bound), how, Idle::skip));
     prediction.declared_low_ns = std::min(prediction.declared_low_ns, end.declared_low_ns);
     prediction.declared_high_ns = std::max(prediction.declared_high_ns, end.declared_high_ns);
   }
@@ -118,16 +130,21 @@ Result<Prediction> with_range(const Recording& recording, Result<Prediction> pre
 
 Result<Prediction> predict(const Recording& recording, std::span<const WhatIf> stack,
                            const RunOptions& options, const Replay* baseline) {
+  return predict(recording, stack, PredictHow{.run = options, .baseline = baseline});
+}
+
+Result<Prediction> predict(const Recording& recording, std::span<const WhatIf> stack,
+                           const PredictHow& how) {
   FORETRACE_TRY(const Start start, Start::of(recording, stack));
   const std::vector<WhatIf> left = start.left_of(stack);
-  Result<Prediction> prediction = apply_stack(start, left, options, Idle::refuse);
+  Result<Prediction> prediction = apply_stack(start, left, how, Idle::refuse);
   const bool has_range = std::any_of(left.begin(), left.end(), [](const WhatIf& what_if) {
     return what_if.parameters.has_range();
   });
   if (prediction.ok() && has_range) {
-    FORETRACE_TRY(widen(start, left, options, *prediction));
+    FORETRACE_TRY(widen(start, left, how, *prediction));
   }
-  return with_range(recording, std::move(prediction), options, baseline);
+  return with_range(recording, std::move(prediction), how.run, how.baseline);
 }
 
 Result<PredictionEnds> predict_ends(const Recording& recording, std::span<const WhatIf> stack) {

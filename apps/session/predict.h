@@ -19,6 +19,22 @@ namespace foretrace {
                                          const RunOptions& options = {},
                                          const Replay* baseline = nullptr);
 
+/// Durations that a further measurement would tell: they lose the bounds that what-ifs declare.
+struct Settled {
+  bool transfers = false;         ///< of collectives and messages
+  bool unshaped_kernels = false;  ///< of kernels whose operator has no recorded shapes
+  bool kernels = false;           ///< of all device work but transfers
+  [[nodiscard]] bool any() const { return transfers || unshaped_kernels || kernels; }
+};
+/// How a run is predicted.
+struct PredictHow {
+  RunOptions run{};
+  const Replay* baseline = nullptr;  ///< made anew if null
+  Settled settled{};
+};
+[[nodiscard]] Result<Prediction> predict(const Recording& recording, std::span<const WhatIf> stack,
+                                         const PredictHow& how);
+
 /// The changed graph at both ends of what the stack declares: every edited duration and every
 /// parameter with a range where it makes the run fastest, and slowest.
 struct PredictionEnds {

@@ -27,7 +27,7 @@ constexpr RangeConstant communication = {
     "communication", 0.10, "pairs R1, R1b, R2: transfers of equal size from run to run"};
 constexpr RangeConstant change_slower = {
     "size of the change, slower side", 0.18,
-    "pairs K1, K2, R1, S2: large gains come out smaller than promised"};
+    "pairs K1, K2, R1, S2: large gains are smaller in measurements than in predictions"};
 constexpr RangeConstant change_faster = {"size of the change, faster side", 0.09,
                                          "half of the slower side: pairs S1, T-bert"};
 constexpr RangeConstant scatter_weight = {
@@ -145,9 +145,14 @@ Status set_range(const Recording& recording, const Replay& baseline, const RunOp
   }
   prediction.slower.recipe = log_ratio(prediction.declared_high_ns, step);
   prediction.slower.change = size * change_slower.value;
+  place_ends(prediction);
+  return ok_status();
+}
+
+void place_ends(Prediction& prediction) {
+  const std::int64_t step = prediction.run.answer.step_ns;
   prediction.low_ns = std::min(step, times(step, -prediction.faster.total()));
   prediction.high_ns = std::max(step, times(step, prediction.slower.total()));
-  return ok_status();
 }
 
 }  // namespace foretrace

@@ -26,4 +26,7 @@ struct RangeConstant {
 [[nodiscard]] Status set_range(const Recording& recording, const Replay& baseline,
                                const RunOptions& options, Prediction& prediction);
 
+/// low_ns and high_ns from the two sides, around the step.
+void place_ends(Prediction& prediction);
+
 }  // namespace foretrace

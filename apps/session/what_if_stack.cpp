@@ -139,7 +139,7 @@ bool is_one_device(const std::optional<Accelerator>& a, const std::optional<Acce
 
 /// In front of the note that is always shown.
 void say_nothing_changes(Change& change) {
-  if (change.notes.empty()) change.notes.emplace_back("every task stays as it is");
+  if (change.notes.empty()) change.notes.emplace_back("every task stays as recorded");
   change.notes.front().insert(0, "changes nothing: ");
 }
 
@@ -152,6 +152,17 @@ void DurationBounds::follow(const Committed& committed) {
 
 TaskGraph DurationBounds::low(const TaskGraph& graph) const { return scaled(graph, low_); }
 TaskGraph DurationBounds::high(const TaskGraph& graph) const { return scaled(graph, high_); }
+
+DurationBounds DurationBounds::without(const TaskGraph& graph,
+                                       const std::function<bool(TaskId)>& is_known) const {
+  DurationBounds left = *this;
+  for (std::vector<float>* factors : {&left.low_, &left.high_}) {
+    for (std::size_t i = 0; i < std::min(factors->size(), graph.size()); ++i) {
+      if (is_known(make_id<TaskId>(i))) (*factors)[i] = 1.0F;
+    }
+  }
+  return left;
+}
 
 std::vector<NamedFile> files_named_by(const WhatIf& what_if) {
   std::vector<NamedFile> files;

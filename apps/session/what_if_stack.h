@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -28,6 +29,9 @@ class DurationBounds {
   [[nodiscard]] bool are_tight() const { return low_.empty() && high_.empty(); }
   [[nodiscard]] TaskGraph low(const TaskGraph& graph) const;
   [[nodiscard]] TaskGraph high(const TaskGraph& graph) const;
+  /// The same, without those of the tasks that `is_known` selects.
+  [[nodiscard]] DurationBounds without(const TaskGraph& graph,
+                                       const std::function<bool(TaskId)>& is_known) const;
 
  private:
   std::vector<float> low_;

@@ -111,12 +111,12 @@ Status SweepFeed::add(std::vector<PointResult> rows) {
   for (PointResult& row : rows) {
     if (row.point >= summary_.points) {
       return Error{ErrorCode::bad_format,
-                   fmt::format("{}: point {} came back, expected one below {}", sweep_.path,
+                   fmt::format("{}: received point {}, expected one below {}", sweep_.path,
                                row.point, summary_.points)};
     }
     if (row.reason.empty() && row.metrics.size() != sweep_.metrics.size()) {
       return Error{ErrorCode::bad_format,
-                   fmt::format("{}: point {} came back with {} metrics, expected {}", sweep_.path,
+                   fmt::format("{}: received point {} with {} metrics, expected {}", sweep_.path,
                                row.point, row.metrics.size(), sweep_.metrics.size())};
     }
     row.where.resize(where_.size());

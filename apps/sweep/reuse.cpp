@@ -114,10 +114,11 @@ std::vector<PointResult> applying_rows(const Sweep& sweep, const OldRows& rows) 
 Result<Reuse> reuse_store(const Sweep& sweep, const StoreFacts& facts, Store& store) {
   FORETRACE_TRY(auto before, store.facts());
   const auto refuse = [&](const std::string& why) {
-    return Error{ErrorCode::bad_usage,
-                 fmt::format("the folder holds results {}: take another one, or "
-                             "compute all of them anew",
-                             why)};
+    return Error{
+        ErrorCode::bad_usage,
+        fmt::format(
+            "the folder contains results {}: choose another one, or compute all of them again",
+            why)};
   };
   Reuse reuse;
   if (before.version != facts.version) {

@@ -111,9 +111,10 @@ Result<std::unique_ptr<MemoryPolicy>> make(const TaskGraph& graph, const ParamVa
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {
-    "A trace does not name operands: an operator reads the youngest tensors of the sizes of its "
-    "recorded inputs, and a tensor is last used by the last launch before it is freed. What the "
-    "forward pass left for a use that is not known stays; if most of it does, this is an error.",
+    "A trace does not record operands: an operator is assumed to read the youngest tensors of the "
+    "sizes of its recorded inputs, and a tensor is last used by the last launch before it is "
+    "freed. What the forward pass left for an unknown use stays; if most of it does, this is an "
+    "error.",
     "A repeated operator takes the device time of its first run; its calls and the host time "
     "before "
     "them take at most the median of the trace.",

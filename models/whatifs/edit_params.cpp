@@ -46,7 +46,7 @@ Status check_details(const ParamValues& values, const ParamInfo& primitive) {
   for (const Detail& detail : details) {
     if (!values.given(*detail.row)) continue;
     if (std::find(detail.of.begin(), detail.of.end(), &primitive) == detail.of.end()) {
-      return wrong(fmt::format("'{}' says nothing of '{}', expected it with one of {}",
+      return wrong(fmt::format("'{}' does not use '{}', expected it with one of {}",
                                detail.row->name, primitive.name, names_of(detail.of)));
     }
   }
@@ -73,7 +73,7 @@ Status check_selections(const ParamValues& values) {
     FORETRACE_TRY(Selection::parse(one).with_context("edit: 'reorder'"));
   }
   if (listed.size() > 1 && values.given(place_param)) {
-    return wrong("'place' says nothing of a list in 'reorder', expected it with one selection");
+    return wrong("'place' does not apply to a list in 'reorder', expected it with one selection");
   }
   return ok_status();
 }

@@ -129,8 +129,8 @@ Result<std::vector<WhatIf>> check_stack(std::span<const WhatIfSpec> specs) {
     });
     if (other != stack.end()) {
       return Error{ErrorCode::bad_usage,
-                   fmt::format("{} and {}: both change the same in another way, expected one of "
-                               "them; foretrace explain {} names what does not go together",
+                   fmt::format("{} and {}: both change the same thing in different ways, expected "
+                               "one of them; foretrace explain {} lists conflicts",
                                other->info->name, spec.name, spec.name)};
     }
     stack.push_back(std::move(what_if));

@@ -150,7 +150,7 @@ Status check_schema(const ConfigValue& root, const std::string& path, std::strin
       found->kind == ConfigValue::Kind::text && found->text.starts_with(family);
   return Error{ErrorCode::bad_config,
                fmt::format("{}: /schema: {}, expected \"{}\"{}", path, found->described(), schema,
-                           other_version ? " (this program knows no other version)" : "")};
+                           other_version ? " (this program reads no other version)" : "")};
 }
 
 }  // namespace

@@ -96,8 +96,8 @@ class SettingsParser {
       if (std::string_view("&~:='").find(peek()) != std::string_view::npos) {
         const std::string_view rest = text_.substr(start);
         return Error{ErrorCode::bad_usage,
-                     fmt::format("{} '{}': a value that holds '{}' needs quotes that the shell "
-                                 "leaves alone: \"...{}='{}'...\"",
+                     fmt::format("{} '{}': a value that contains '{}' needs quotes that reach the "
+                                 "program: \"...{}='{}'...\"",
                                  kind_, text_, peek(), key, rest.substr(0, rest.find(',')))};
       }
       ++at_;

@@ -47,7 +47,7 @@ Result<std::vector<Launched>> Editor::replace(std::span<const TaskId> group,
                                               std::span<const NewWork> with, Stands stands) {
   FORETRACE_TRY(auto found, find_place(*this, group, GroupPlace::Of::device));
   if (with.empty()) {
-    return Error{ErrorCode::bad_usage, "edit: nothing to put in the place of a group (use remove)"};
+    return Error{ErrorCode::bad_usage, "edit: nothing to replace a group with (use remove)"};
   }
   const GroupPlace& place = found;
   const std::size_t slot = place.slot(stands);

@@ -75,7 +75,7 @@ class Parser {
     std::size_t number = 0;
     while (number < key_names.size() && key_names[number] != key) ++number;
     if (number == key_names.size()) {
-      return wrong(key_at, fmt::format("there is no key {}{}, expected one of {}", in_quotes(key),
+      return wrong(key_at, fmt::format("unknown key {}{}, expected one of {}", in_quotes(key),
                                        did_you_mean(key, key_names), fmt::join(key_names, ", ")));
     }
     predicate.key = static_cast<Key>(number);
@@ -117,7 +117,7 @@ class Parser {
     for (const std::string_view name : names) {
       if (name == value) return ok_status();
     }
-    return wrong(position, fmt::format("there is no {}{}, expected one of {}", in_quotes(value),
+    return wrong(position, fmt::format("unknown {}{}, expected one of {}", in_quotes(value),
                                        did_you_mean(value, names), fmt::join(names, ", ")));
   }
 

@@ -31,7 +31,7 @@ Error no_expression(std::string_view expression, std::string_view why) {
 
 Error too_much(std::string_view expression) {
   return Error{ErrorCode::bad_usage,
-               fmt::format("{} repeats too much, expected counts that multiply to at most {}",
+               fmt::format("{} repeats too often, expected counts that multiply to at most {}",
                            in_quotes(expression), most_repetitions)};
 }
 

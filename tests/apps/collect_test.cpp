@@ -229,16 +229,16 @@ TEST_CASE("collect replaces recordings only, and writes over no word of its comm
     CHECK(ran.out.empty());
     return ran.err;
   };
-  CHECK(refused(notes, "echo ran").find("is no recording: it is not replaced") !=
+  CHECK(refused(notes, "echo ran").find("is not a recording, so it is not replaced") !=
         std::string::npos);
-  CHECK(refused(notes, "cat '" + notes + "'").find("it is read too") != std::string::npos);
+  CHECK(refused(notes, "cat '" + notes + "'").find("it is an input, too") != std::string::npos);
   std::filesystem::create_symlink(notes, scratch_file("link.ftr"));
-  CHECK(refused(scratch_file("link.ftr"), "cat '" + notes + "'").find("it is read too, as") !=
+  CHECK(refused(scratch_file("link.ftr"), "cat '" + notes + "'").find("it is an input, too, as") !=
         std::string::npos);
   std::ofstream(scratch_file("kept.ftr.json")) << "{}";
-  CHECK(refused(scratch_file("kept.ftr"), "echo ran").find("kept.ftr.json' is there and is no") !=
+  CHECK(refused(scratch_file("kept.ftr"), "echo ran").find("kept.ftr.json' exists and is not a") !=
         std::string::npos);
-  CHECK(refused("/dev/null", "echo ran").find("is no recording") != std::string::npos);
+  CHECK(refused("/dev/null", "echo ran").find("is not a recording") != std::string::npos);
   CHECK(refused("/proc/run.ftr", "echo ran").find("cannot write") != std::string::npos);
   std::ifstream stream(notes);
   CHECK(std::string((std::istreambuf_iterator<char>(stream)), {}) == "mine");

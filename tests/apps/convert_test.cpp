@@ -55,16 +55,16 @@ TEST_CASE("convert says as JSON what it wrote and what it left out") {
 TEST_CASE("convert refuses a name without a format, an unknown one, and its own input") {
   const Ran no_format = run_program("convert " + demo + " x.dat");
   CHECK(no_format.code == 2);
-  CHECK(no_format.err.rfind("foretrace: convert: x.dat: the name says no format to write, expected "
-                            "one of: ",
-                            0) == 0);
+  CHECK(no_format.err.rfind(
+            "foretrace: convert: x.dat: the suffix is of no format to write, expected one of: ",
+            0) == 0);
   const Ran unknown = run_program("convert " + demo + " x.dat --to kineto_jso");
   CHECK(unknown.err.find("did you mean 'kineto_json'?") != std::string::npos);
   const std::string copy = scratch_file("own.json.gz");
   std::filesystem::copy_file(FORETRACE_SOURCE_DIR "/" + demo, copy);
   const Ran own = run_program("convert '" + copy + "' '" + copy + "'");
   CHECK(own.code == 2);
-  CHECK(own.err.find("it is read too") != std::string::npos);
+  CHECK(own.err.find("it is an input, too") != std::string::npos);
   CHECK(std::filesystem::file_size(copy) ==
         std::filesystem::file_size(FORETRACE_SOURCE_DIR "/" + demo));
 }

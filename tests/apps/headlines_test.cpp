@@ -38,10 +38,20 @@ TEST_CASE("inspect: a step that the device limits is no member of the host's ran
 TEST_CASE("rank-all: what gains nothing is not announced as a gain, and noise is called so") {
   const std::string none = answer_of("whatif --rank-all -q", "hta/triton_a100.json.gz");
   if (none.empty()) return;
-  CHECK(none.starts_with("nothing here gains time; best of "));
+  CHECK(none.starts_with("nothing here helps: "));
+  CHECK(holds(none, "; best of "));
   const std::string noise =
       answer_of("whatif --rank-all -q", "torchrec_dlrm_v100x4/fp32_a2a_rank0.json.gz");
-  CHECK(holds(noise, ", within noise)"));
+  CHECK(noise.starts_with("nothing here helps: "));
+}
+
+TEST_CASE("critical-path: the first line says what bounds the step, by its regions or kernels") {
+  const std::string host = answer_of("critical-path", "kineto_resnet50/workers0_v100.json.gz");
+  if (host.empty()) return;
+  CHECK(host.starts_with("step 5, 176.1 ms, is CPU-bound (98.7 %): DataLoader 68.7 ms, SGD.step"));
+  CHECK_FALSE(holds(host, "host time of thread"));
+  const std::string device = answer_of("critical-path -q", "saf_amg/n28_baseline_a100.json.gz");
+  CHECK(holds(device, "is GPU-bound ("));
 }
 
 TEST_CASE("whatif: more samples in the same time are no noise") {
@@ -56,8 +66,8 @@ TEST_CASE("simulate: the page and its doubt say one share of unexplained time fo
   const std::string page = answer_of("simulate", "megatron_tp8_a100");
   if (page.empty()) return;
   // 8 ranks of 652 ms: 268 ms of launches that took long are 5.1 % of them all.
-  CHECK(holds(page, "launches are held up on the host (5.1 %"));
-  CHECK(holds(page, "launches that took long: 5.1 %"));
+  CHECK(holds(page, "blocked launch calls (5.1 %"));
+  CHECK(holds(page, "blocked launch calls: 5.1 %"));
 }
 
 }  // namespace foretrace::test

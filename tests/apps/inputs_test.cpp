@@ -74,7 +74,7 @@ TEST_CASE("inputs: small files that unpack to a lot end in one line") {
     const Ran refused = run_program("inspect " + file);
     CHECK(refused.code == 2);
     CHECK(refused.err.starts_with("foretrace: " + file + ": "));
-    CHECK(refused.err.ends_with(" at most 1000 for each are read\n"));
+    CHECK(refused.err.ends_with(" expected at most 1000 for each\n"));
     CHECK(refused.err.find('\n') == refused.err.size() - 1);
   }
 }
@@ -94,9 +94,8 @@ TEST_CASE("inputs: an execution trace in an archive is what it is alone") {
   CHECK(document_of("inspect '" + two + "'")["traces"].size() == 2);
   const Ran refused = run_program("simulate '" + two + "'");
   CHECK(refused.code == 2);
-  CHECK(
-      refused.err.find("et_0.json: pytorch_et has no times to join ranks by, and 2 such traces") !=
-      std::string::npos);
+  CHECK(refused.err.find("et_0.json: pytorch_et has no times to align ranks, and 2 such traces") !=
+        std::string::npos);
 }
 
 TEST_CASE("inputs: a manifest stands for the recordings it lists") {
@@ -115,10 +114,10 @@ TEST_CASE("inputs: a manifest stands for the recordings it lists") {
   for (const char* command : {"simulate '", "inspect '"}) {
     const Ran ran = run_program(command + list + "'");
     CHECK(ran.code == 0);
-    CHECK(ran.err.rfind("foretrace: warning: " + list +
-                            ": lists gone.ftr, which is not there; the other recordings are taken "
-                            "without it\n",
-                        0) == 0);
+    CHECK(ran.err.rfind(
+              "foretrace: warning: " + list +
+                  ": lists gone.ftr, which is missing; the other recordings are used without it\n",
+              0) == 0);
   }
   const std::string broken = write("broken.json", R"({"foretrace": "collect", "files": [)");
   const Ran refused = run_program("inspect '" + broken + "'");
@@ -174,7 +173,7 @@ TEST_CASE("inputs: a what-if takes machines of other simulators, as scenarios do
   const std::string file = write("no_machine.json", R"({"nodes": 4})");
   const Ran other = run_program(command + "'" + file + "'");
   CHECK(other.code == 2);
-  CHECK(other.err.find("is no description of a machine, expected one that names the schema "
+  CHECK(other.err.find("is not a description of a machine, expected one that names the schema "
                        "foretrace.cluster/1") != std::string::npos);
 }
 
@@ -198,7 +197,7 @@ TEST_CASE("inputs: of a side that was not recorded nothing is expected, not zero
        "args": {"device": 0, "stream": 7, "correlation": 2}}]})");
   const Ran ran = run_program("simulate '" + kernels + "' --details");
   REQUIRE(ran.code == 0);
-  const std::size_t row = ran.out.find("  an infinitely fast device");
+  const std::size_t row = ran.out.find("  an infinitely fast GPU");
   REQUIRE(row != std::string::npos);
   const std::string line = ran.out.substr(row, ran.out.find('\n', row) - row);
   CHECK(line.find('%') == std::string::npos);

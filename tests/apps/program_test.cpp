@@ -55,22 +55,24 @@ TEST_CASE("a wrong name is answered with the nearest right one") {
 TEST_CASE("bad usage is said in one line") {
   CHECK(error_of("simulate") ==
         "foretrace: simulate: TRACE is required; see foretrace simulate --help\n");
-  CHECK(error_of("list optimizations b") == "foretrace: list: unexpected argument 'b'\n");
+  CHECK(error_of("list optimizations b c") == "foretrace: list: unexpected argument 'c'\n");
+  CHECK(error_of("list accelerators " + demo) ==
+        "foretrace: list: got 'accelerators' with a trace, expected optimizations: the what-ifs "
+        "that apply to it\n");
   CHECK(error_of("simulate a --step") ==
         "foretrace: simulate: --step: a value is missing; see foretrace simulate --help\n");
   CHECK(error_of("simulate " + demo + " --step soon") ==
         "foretrace: --step: got 'soon', expected median, all or a step number\n");
-  CHECK(error_of("whatif " + demo) ==
-        "foretrace: whatif: give --apply NAME, --accelerator NAME, --rank-all, --pairs, --search, "
-        "--fit SIZE or --max-batch\n");
-  CHECK(
-      error_of("whatif " + demo + " --rank-all --apply mixed_precision") ==
-      "foretrace: whatif: --rank-all tries what-ifs alone, leave out --apply and --accelerator\n");
+  CHECK(error_of("whatif " + demo + " --narrower") ==
+        "foretrace: whatif: --narrower is about one prediction; add --apply\n");
+  CHECK(error_of("whatif " + demo + " --rank-all --apply mixed_precision") ==
+        "foretrace: whatif: --rank-all tries each what-if alone; leave out --apply and "
+        "--accelerator\n");
 }
 
 TEST_CASE("files that cannot be read or written are named with the reason") {
   CHECK(error_of("simulate no_such_file").find("no_such_file") != std::string::npos);
-  CHECK(error_of("simulate tests").find("no trace in this folder") != std::string::npos);
+  CHECK(error_of("simulate tests").find("contains no profiler trace") != std::string::npos);
   CHECK(error_of("simulate CMakeLists.txt").find("CMakeLists.txt") != std::string::npos);
   CHECK(error_of("simulate " + demo + " --timeline /no/such/folder/x.json") ==
         "foretrace: cannot write '/no/such/folder/x.json': No such file or directory\n");
@@ -213,8 +215,8 @@ TEST_CASE("what a user has settled holds where the command line says nothing") {
   CHECK(run_program(command).out == all);
   CHECK(run_program(command + " --step median").out == page);
   settle(R"({"commands": {"simulate": {"stp": 7}}})");
-  CHECK(error_of("list").find("/commands/simulate/stp: no option of this name (did you mean "
-                              "'step'?)") != std::string::npos);
+  CHECK(error_of("list").find("/commands/simulate/stp: unknown option (did you mean 'step'?)") !=
+        std::string::npos);
   settle(R"({"commands": {"simulat": {}}})");
   CHECK(error_of("list").find("did you mean 'simulate'?") != std::string::npos);
   settle(R"({"default": {}})");
@@ -308,7 +310,20 @@ TEST_CASE("pages of 80 columns keep names and ranges whole") {
   const std::string jobs =
       run_program("schedule examples/05_schedule/heterogeneous.json", "COLUMNS=80").out;
   CHECK(jobs.find("max_sum_throughput [a]") != std::string::npos);
-  CHECK(jobs.find("no room for") != std::string::npos);
+  CHECK(jobs.find(" hidden (") != std::string::npos);
+}
+
+TEST_CASE("whatif: a trace alone is asked what would help most") {
+  CHECK(run_program("whatif " + demo).out == run_program("whatif " + demo + " --rank-all").out);
+}
+
+TEST_CASE("list: of a trace, only what changes something in it") {
+  const std::string names = "\n" + run_program("list " + demo + " --quiet").out;
+  CHECK(names.find("\nmixed_precision\n") != std::string::npos);
+  // One rank without collectives, and no embedding.
+  CHECK(names.find("\nremove_straggler\n") == std::string::npos);
+  CHECK(names.find("\ntt_embedding\n") == std::string::npos);
+  CHECK(run_program("list optimizations " + demo + " --quiet").out == names.substr(1));
 }
 
 TEST_CASE("every component can be explained on one page") {

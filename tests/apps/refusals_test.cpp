@@ -56,7 +56,7 @@ TEST_CASE("refused: outputs that are files which the inputs name") {
       copy_of(scenario, "own.json", "\"cluster\": \"selene\"", "\"cluster\": \"" + cluster + "\"");
   REQUIRE(run_program("simulate -q " + own).code == 0);
   const std::string before = text_of(cluster);
-  CHECK(holds(refusal_of("simulate -q " + own + " --timeline " + cluster), "it is read too"));
+  CHECK(holds(refusal_of("simulate -q " + own + " --timeline " + cluster), "it is an input, too"));
   CHECK(text_of(cluster) == before);
 
   const std::string rates = copy_of("examples/05_schedule/rates.csv", "rates.csv");
@@ -65,17 +65,17 @@ TEST_CASE("refused: outputs that are files which the inputs name") {
   const std::string old_rates = text_of(rates);
   for (const char* const option : {"--jobs ", "--events ", "--svg ", "--timeline "}) {
     CHECK(holds(refusal_of("schedule -q --policy fifo " + run + " " + option + rates),
-                "it is read too"));
+                "it is an input, too"));
   }
   CHECK(text_of(rates) == old_rates);
 
   const std::string device = copy_of("configs/accelerators/h100_sxm.json", "device.json");
   REQUIRE(run_program("whatif -q " + demo + " --accelerator " + device).code == 0);
   CHECK(holds(refusal_of("whatif -q " + demo + " --accelerator " + device + " --svg " + device),
-              "it is read too"));
+              "it is an input, too"));
   CHECK(holds(refusal_of("whatif -q " + demo + " --apply accelerator_swap:to=" + device +
                          " --svg " + device),
-              "it is read too"));
+              "it is an input, too"));
 }
 
 TEST_CASE("refused: outputs over a file that the cluster imports") {
@@ -85,7 +85,7 @@ TEST_CASE("refused: outputs over a file that the cluster imports") {
   const std::string plan = "plan gpt2_small --gpus 4 --batch 8 -q --cluster " + cluster + " -o ";
   const std::string before = text_of(network);
   for (const std::string& file : {network, system, cluster}) {
-    CHECK(holds(refusal_of(plan + file), "it is read too"));
+    CHECK(holds(refusal_of(plan + file), "it is an input, too"));
   }
   CHECK(run_program(plan + scratch_file("best.json")).code == 0);
   // By way of a scenario, and of a sweep over it.
@@ -93,15 +93,15 @@ TEST_CASE("refused: outputs over a file that the cluster imports") {
   const std::string job = copy_of("examples/15_imports/recorded_layers.json", "layers.json");
   REQUIRE(run_program("simulate -q " + job).code == 0);
   for (const std::string& file : {network, system, cluster, layers}) {
-    CHECK(holds(refusal_of("simulate -q " + job + " --timeline " + file), "it is read too"));
+    CHECK(holds(refusal_of("simulate -q " + job + " --timeline " + file), "it is an input, too"));
   }
   CHECK(holds(refusal_of("whatif -q " + demo + " --parallel data=4 --cluster " + cluster +
                          " --timeline " + network),
-              "it is read too"));
+              "it is an input, too"));
   const std::string sweep = scratch_file("sweep.json");
   std::ofstream(sweep) << R"({"schema": "foretrace.sweep/1", "scenario": ")" << job << R"("})";
   CHECK(holds(refusal_of("sweep " + sweep + " -o " + scratch_file("store") + " --svg " + network),
-              "it is read too"));
+              "it is an input, too"));
   CHECK(text_of(network) == before);
 }
 
@@ -115,15 +115,15 @@ TEST_CASE("refused: a file of another kind is named, and where it goes") {
        {Wrong{"configs/clusters/dgx_a100.json", "plan MODEL --cluster "},
         Wrong{"configs/accelerators/h100_sxm.json", "whatif TRACE --accelerator "},
         Wrong{"configs/models/gpt3_175b.json", "plan "},
-        Wrong{"examples/17_fleets/storage.json", "(simulate takes it)"},
-        Wrong{jobs, "(schedule takes it)"}}) {
+        Wrong{"examples/17_fleets/storage.json", ": foretrace simulate "},
+        Wrong{jobs, ": foretrace schedule "}}) {
     const std::string path = FORETRACE_SOURCE_DIR "/" + std::string(file);
     for (const std::string& command : {"whatif " + path + " --apply mixed_precision",
                                        "report " + path + " -o " + to, "explain " + path}) {
       const std::string told = refusal_of(command);
-      CHECK(holds(told, "holds foretrace."));
+      CHECK(holds(told, "contains foretrace."));
       CHECK(holds(told, words));
-      CHECK(holds(told, "takes it)"));
+      CHECK(holds(told, ": foretrace "));
     }
   }
 }
@@ -169,9 +169,9 @@ TEST_CASE("an export is there as a whole or not at all") {
   CHECK(run_limited().code == 2);
   CHECK(std::distance(std::filesystem::directory_iterator(folder), {}) == 1);
   CHECK(run_program(words).code == 0);
-  CHECK(holds(refusal_of(words), "holds an export already"));
+  CHECK(holds(refusal_of(words), "contains an export already"));
   std::filesystem::remove(folder + "/comm_group.json");  // as after a kill
-  CHECK(holds(refusal_of(words), "holds an export that was cut off"));
+  CHECK(holds(refusal_of(words), "contains an export that was cut off"));
 }
 
 TEST_CASE("refused: options of recordings for a scenario, which has none") {
@@ -179,7 +179,7 @@ TEST_CASE("refused: options of recordings for a scenario, which has none") {
        {"--strict", "--step 5", "--engine event", "--memory-budget '1 GiB'", "--svg x.svg",
         "--without-one-off", "--compute-rate '1 TFLOP/s'"}) {
     CHECK(holds(refusal_of(std::string("simulate ") + scenario + " " + option),
-                "is about a recording; a scenario has none"));
+                "applies to a recording; a scenario has none"));
   }
 }
 
@@ -215,19 +215,20 @@ TEST_CASE("refused: shards over more ranks than hold the layers, kinds that are 
 
 TEST_CASE("refused: what is about recordings or jobs, of a file that holds neither") {
   const std::string caches = "examples/17_fleets/storage.json";
-  const std::string holds_input = caches + " holds input that a training job reads through a cache";
+  const std::string holds_input =
+      caches + " contains input that a training job reads through a cache";
   for (const char* const option :
        {"--strict", "--no-recorded-latency", "--without-one-off", "--unprofiled-step 5ms",
         "--step 2", "--engine event", "--compute-rate 1TFLOP/s", "--memory-budget 1GiB",
         "--svg p.svg", "--memory-svg p.svg"}) {
     const std::string name = std::string(option).substr(0, std::string(option).find(' '));
     CHECK(holds(refusal_of("simulate " + caches + " " + option),
-                "simulate: " + name + " is about a recording; " + holds_input));
+                "simulate: " + name + " applies to a recording; " + holds_input));
   }
   CHECK(holds(refusal_of("simulate " + caches + " --timeline t.json"),
-              "simulate: --timeline is about a step; " + holds_input));
+              "simulate: --timeline shows a step; " + holds_input));
   CHECK(holds(refusal_of("simulate " + caches + " " + demo), holds_input + ", expected it alone"));
-  CHECK(holds(refusal_of("schedule " + caches + " --policy fifo"), caches + " holds no jobs"));
+  CHECK(holds(refusal_of("schedule " + caches + " --policy fifo"), caches + " contains no jobs"));
 }
 
 TEST_CASE("schedule: what has gone to simulate has the same answer, and one line says where") {
@@ -253,18 +254,19 @@ TEST_CASE("refused: scenarios and schedules where a trace belongs, by name") {
   // One alone is a run that was modelled, but nothing was recorded that could be inspected.
   for (const std::string& command : {std::string("inspect "), "whatif --rank-all " + demo + " ",
                                      "critical-path " + demo + " "}) {
-    CHECK(holds(refusal_of(command + scenario),
-                "holds foretrace.scenario/1, expected a trace (simulate takes it)"));
+    CHECK(holds(
+        refusal_of(command + scenario),
+        "contains foretrace.scenario/1, expected a trace (it is a scenario: foretrace simulate "));
   }
-  CHECK(holds(refusal_of(std::string("simulate ") + jobs), "(schedule takes it)"));
-  CHECK(
-      holds(refusal_of(std::string("simulate - < ") + scenario), "(simulate takes it as a file)"));
+  CHECK(holds(refusal_of(std::string("simulate ") + jobs), ": foretrace schedule "));
+  CHECK(holds(refusal_of(std::string("simulate - < ") + scenario),
+              "(it is a scenario: foretrace simulate FILE)"));
   CHECK(holds(refusal_of(std::string("simulate ") + scenario + " " + demo), "expected it alone"));
   // A sweep holds a scenario and is none.
   CHECK(holds(refusal_of("simulate examples/sweeps/gpt3_512.json"),
-              "holds foretrace.sweep/1, expected a trace (sweep takes it)"));
+              "contains foretrace.sweep/1, expected a trace (it is a sweep: foretrace sweep "));
   for (const std::string& runs : {demo + " " + scenario, std::string(scenario) + " " + demo}) {
-    CHECK(holds(refusal_of("corun " + runs), std::string(scenario) + ": holds a scenario"));
+    CHECK(holds(refusal_of("corun " + runs), std::string(scenario) + ": contains a scenario"));
   }
   CHECK(holds(refusal_of("corun --step all " + demo + " " + demo),
               "--step: got 'all', expected median or a step number"));
@@ -301,7 +303,7 @@ TEST_CASE("refused: an error stands alone, without the warnings of the trace it 
   const std::string nodes = "tests/fixtures/chakra_et/two_streams.et";
   CHECK(holds(run_program("simulate " + nodes).err, "foretrace: warning: "));
   CHECK(holds(refusal_of("whatif " + nodes + " --apply mixed_precision"),
-              "the accelerator of the recording is not known"));
+              "unknown GPU (device name "));
 }
 
 TEST_CASE("refused: a run with times beside tensors without") {

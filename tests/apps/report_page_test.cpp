@@ -65,7 +65,7 @@ TEST_CASE("report: the page is none of the traces, and must be named") {
   CHECK(run_program("report " + std::string(demo_trace)).code == 2);
   const Ran over = run_program("report " + std::string(demo_trace) + " -o " + demo_trace);
   CHECK(over.code == 2);
-  CHECK(over.err.find("it is read too") != std::string::npos);
+  CHECK(over.err.find("it is an input, too") != std::string::npos);
 }
 
 TEST_CASE("report: a step of other samples says so, and gains by the time of one") {

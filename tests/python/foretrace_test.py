@@ -163,7 +163,7 @@ class Answers(unittest.TestCase):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             foretrace.schedule(SCHEDULE)
-        with self.assertRaisesRegex(foretrace.Error, "are about a recording; .*storage.json holds input"):
+        with self.assertRaisesRegex(foretrace.Error, "apply to a recording; .*storage.json contains input"):
             foretrace.simulate(path, step=2)
 
     def test_schedule_runs_every_policy(self):
@@ -235,7 +235,7 @@ class Prices(unittest.TestCase):
         self.assertLess(told.predicted.step_ns, alone.predicted.step_ns)
 
     def test_what_changes_the_work_is_refused_beside_prices(self):
-        with self.assertRaisesRegex(foretrace.Error, "what-if 'batch_size' changes what kernels have to do"):
+        with self.assertRaisesRegex(foretrace.Error, "what-if 'batch_size' changes the work of kernels"):
             self.run_of_demo.price(lambda kernel: kernel.ns, error=0, what_ifs="batch_size:factor=2")
 
     @unittest.skipUnless(PROGRAM, "FORETRACE_PROGRAM does not name the program")

@@ -13,8 +13,8 @@ Result<BuiltGraph> build_graph(const LoadedTrace& trace, const BuildOptions& opt
   }
   if (trace.memory() != nullptr) {
     return Error{ErrorCode::unsupported,
-                 fmt::format("{}: {} has device memory over time and no work; give a trace of the "
-                             "same run, such as Kineto's, to simulate it",
+                 fmt::format("{}: {} has device memory over time and no work; to simulate the run, "
+                             "use a trace of it, such as Kineto's",
                              trace.events.info.path, trace.events.info.format)};
   }
   return build_graph(trace.events, options);

@@ -168,7 +168,7 @@ class Converter {
   // The name of a text as it stands in the table: a readable one.
   NameId name(TextNumber number) {
     if (number >= names_.size()) {
-      filler_.drop("text that is not there", "name");
+      filler_.drop("text that is missing", "name");
       return {};
     }
     if (!names_[number]) {
@@ -220,7 +220,7 @@ class Converter {
       return true;
     }
     if (work.end >= steps_.off) {
-      filler_.drop("device work under way when recording was switched off", "device work");
+      filler_.drop("GPU work in progress when recording was switched off", "device work");
       return true;
     }
     return false;

@@ -147,7 +147,7 @@ struct RecordWriter::State {
 
   bool put(ftr::ChunkKind kind, std::string_view payload) {
     if (limits.file_bytes > 0 && file_bytes + payload.size() + end_bytes > limits.file_bytes) {
-      give_up(limits.limit_error == 0 ? "the file has the size that it may have"
+      give_up(limits.limit_error == 0 ? "the file has reached its size limit"
                                       : std::generic_category().message(limits.limit_error));
     }
     if (broken || !put_chunk(kind, payload)) {
@@ -391,7 +391,7 @@ bool RecordWriter::finish(const Facts& facts) noexcept {
       state_->wake.notify_one();
       if (!state_->ended.wait_for(lock, state_->limits.last_wait,
                                   [this] { return state_->done; })) {
-        state_->reason = state_->reason.empty() ? "the disk does not answer" : state_->reason;
+        state_->reason = state_->reason.empty() ? "the disk does not respond" : state_->reason;
         return false;  // the thread goes on for as long as the program takes to end
       }
     }

@@ -13,17 +13,18 @@ std::string step_warning(const ftr::Pairs& facts) {
   const std::string range = fmt::format("{}:{}", asked->first, asked->last);
   if (seen == 0) {
     return fmt::format(
-        "nothing was recorded: steps {} were asked for and no step was seen. Steps are NVTX ranges "
+        "nothing was recorded: steps {} were requested and no step was seen. Steps are NVTX ranges "
         "called \"step 3\", else \"Optimizer.step...\" (torch.autograd.profiler.emit_nvtx writes "
-        "these); without such ranges record all steps",
+        "these); without such ranges, record all steps",
         range);
   }
   const std::string begun = seen == 1 ? "1 step" : fmt::format("{} steps", seen);
   return seen <= asked->first
-             ? fmt::format("nothing was recorded: steps {} were asked for, the program began {}",
+             ? fmt::format("nothing was recorded: steps {} were requested, the program began {}",
                            range, begun)
-             : fmt::format("steps {} were asked for, the program began {}: the last are missing",
-                           range, begun);
+             : fmt::format(
+                   "steps {} were requested, the program began {}: the last ones are missing",
+                   range, begun);
 }
 
 std::string step_text(const ftr::Pairs& facts) {

@@ -26,7 +26,7 @@ std::string stop_warning(const ftr::Pairs& facts) {
     return {};
   }
   const std::int64_t until = ftr::number_of(facts, recorded_until_fact, 0);
-  return fmt::format("recorded until {} only, the program ran on: {}",
+  return fmt::format("recorded until {} only, the program continued: {}",
                      until > 0 ? utc_text(until) : "its first call", shortened(why));
 }
 
@@ -34,7 +34,7 @@ std::string cut_warning(const ftr::Pairs& facts) {
   return !ftr::value_of(facts, device_work_fact).empty()
              ? std::string()
              : "the recording has no end: the program ended by a signal, by abort or by _exit, and "
-               "what it did in its last second or so is missing";
+               "about its last second is missing";
 }
 
 }  // namespace foretrace::trace::collector

@@ -94,7 +94,7 @@ Result<LoadedTrace> read_probed(Probe file, const ReadOptions& options) {
     if (const std::string_view own = formats::own_schema(prefix); !own.empty()) {
       const std::string_view kind = formats::kind_of_own(own);
       return Error{ErrorCode::bad_format,
-                   fmt::format("{}: holds {}, expected a trace{}", path, own,
+                   fmt::format("{}: contains {}, expected a trace{}", path, own,
                                kind.empty() ? "" : fmt::format(" (it is {})", kind))};
     }
     const Choice choice = choose(prefix);

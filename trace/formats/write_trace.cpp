@@ -42,7 +42,7 @@ Result<const WriterInfo*> choose_writer(std::string_view path, std::string_view 
   }
   return Error{
       ErrorCode::bad_usage,
-      fmt::format("{}: the name says no format to write, expected one of: {}", path, known)};
+      fmt::format("{}: the suffix is of no format to write, expected one of: {}", path, known)};
 }
 
 Status check_holds_events(const LoadedTrace& trace, WriteReport& report) {
@@ -54,7 +54,7 @@ Status check_holds_events(const LoadedTrace& trace, WriteReport& report) {
   }
   if (trace.events.size() == 0) {
     return Error{ErrorCode::unsupported,
-                 fmt::format("the trace is {} without events, which this format has no place for{}",
+                 fmt::format("the trace is {} without events, which this format cannot store{}",
                              what, trace.nodes() != nullptr ? "; chakra_et has" : "")};
   }
   report.left_out.emplace_back(what);

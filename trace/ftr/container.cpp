@@ -44,7 +44,7 @@ std::vector<Chunk> find_chunks(std::string_view file, ImportReport& report) {
         report.warnings.push_back(fmt::format(
             "the file ends inside a chunk at byte {}: {} bytes are left out", at, rest.size()));
       } else {
-        report.count(DamageKind::dropped, "bytes that are no chunk", at,
+        report.count(DamageKind::dropped, "bytes outside of chunks", at,
                      fmt::format("{} bytes", next - at));
       }
       at = next;
@@ -52,9 +52,9 @@ std::vector<Chunk> find_chunks(std::string_view file, ImportReport& report) {
     }
     const std::size_t size = fixed_at(rest.data() + 8, 4);
     if (size > rest.size() - chunk_head_bytes) {
-      report.warnings.push_back(fmt::format(
-          "the file ends inside a chunk at byte {}: {} of {} bytes are there and left out", at,
-          rest.size() - chunk_head_bytes, size));
+      report.warnings.push_back(
+          fmt::format("the file ends inside a chunk at byte {}: its {} of {} bytes are left out",
+                      at, rest.size() - chunk_head_bytes, size));
       break;
     }
     chunks.push_back(Chunk{static_cast<ChunkKind>(fixed_at(rest.data() + 4, 2)),

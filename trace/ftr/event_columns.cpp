@@ -120,7 +120,7 @@ class Compactor {
     table_.external_id[to_] = table_.external_id[row];
     const bool known = index(table_.descriptor[row]) < table_.descriptors.size();
     if (!known) {
-      report_.count(DamageKind::repaired, "arguments that are not there", part.chunk->offset,
+      report_.count(DamageKind::repaired, "arguments that are missing", part.chunk->offset,
                     fmt::format("number {}", index(table_.descriptor[row])));
     }
     table_.descriptor[to_] = known ? table_.descriptor[row] : DescriptorId{};

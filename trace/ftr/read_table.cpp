@@ -44,7 +44,7 @@ class TableReader {
         threads);
     read_side_tables(events.finish(names_));
     if (names_.missing() > 0) {
-      report_.count(DamageKind::repaired, "names that are not there", 0,
+      report_.count(DamageKind::repaired, "names that are missing", 0,
                     fmt::format("{} of them", names_.missing()));
     }
     read_report();
@@ -155,8 +155,8 @@ class TableReader {
     append(ChunkKind::syncs, sync_fields, table_.syncs);
     append(ChunkKind::flows, flow_fields, table_.flows);
     append(ChunkKind::memory, memory_fields, table_.memory);
-    keep_in_order(table_.sequence_numbers, "sequence number of an event that is not there", rows);
-    keep_in_order(table_.record_functions, "number of a call that is not there", rows);
+    keep_in_order(table_.sequence_numbers, "sequence number of a missing event", rows);
+    keep_in_order(table_.record_functions, "number of a missing call", rows);
     keep_if(table_.syncs, "synchronization out of range", [](SyncRecord& sync) {
       return is_time(sync.start_ns) && is_time(sync.duration_ns) &&
              sync.kind <= SyncKind::stream_wait;

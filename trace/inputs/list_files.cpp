@@ -54,12 +54,12 @@ struct Wanted {
 };
 constexpr Wanted timed = {
     is_timed,
-    "no trace in this folder is of a profiler; give archives, execution traces "
-    "and further folders by name (ranks in Chakra's format: the workload of a "
-    "scenario)"};
-constexpr Wanted chakra = {is_chakra,
-                           "no execution trace of Chakra in this folder (chakra_et, chakra_json); "
-                           "PyTorch's own have no times until they are linked with Kineto's"};
+    "this folder contains no profiler trace; name archives, execution traces and further folders "
+    "(ranks in Chakra's format: the workload of a scenario)"};
+constexpr Wanted chakra = {
+    is_chakra,
+    "this folder contains no Chakra execution trace (chakra_et, chakra_json); those of PyTorch "
+    "have no times until they are linked with Kineto's"};
 
 Result<std::vector<std::string>> files_in(const std::string& folder, const Wanted& wanted) {
   std::error_code failed;
@@ -101,7 +101,7 @@ Result<std::vector<std::string>> files_in(const std::string& folder, const Wante
   const std::size_t named = std::min(jobs.size(), most_named);
   return Error{
       ErrorCode::bad_usage,
-      fmt::format("{}: holds the traces of several jobs ({}{}), name the files of one", folder,
+      fmt::format("{}: contains the traces of several jobs ({}{}); name the files of one", folder,
                   fmt::join(jobs.begin(), jobs.begin() + static_cast<std::ptrdiff_t>(named), ", "),
                   named < jobs.size() ? ", ..." : "")};
 }
@@ -118,7 +118,7 @@ Result<std::vector<std::string>> list(std::span<const std::string> inputs, const
     std::move(found.begin(), found.end(), std::back_inserter(files));
   }
   if (std::count(files.begin(), files.end(), "-") > 1) {
-    return Error{ErrorCode::bad_usage, "standard input ('-') is given more than once"};
+    return Error{ErrorCode::bad_usage, "standard input ('-') is named more than once"};
   }
   return files;
 }

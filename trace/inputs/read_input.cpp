@@ -110,14 +110,13 @@ Result<Listing> read_list(Probe file) {
       listing.files.push_back({place, recording.rank});
     } else {
       listing.warnings.push_back(
-          fmt::format("{}: lists {}, which is not there; the other recordings "
-                      "are taken without it",
+          fmt::format("{}: lists {}, which is missing; the other recordings are used without it",
                       path, recording.path));
     }
   }
   if (listing.files.empty()) {
     return Error{ErrorCode::io,
-                 fmt::format("{}: lists {} of which none is there, the first is {}", path,
+                 fmt::format("{}: lists {}, all of them missing, the first is {}", path,
                              listed.size() == 1 ? std::string("1 recording")
                                                 : fmt::format("{} recordings", listed.size()),
                              listed.front().path)};

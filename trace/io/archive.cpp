@@ -295,7 +295,7 @@ class ArchiveReader::Walk {
   [[nodiscard]] Result<std::optional<ArchiveMember>> next() const {
     return Error{ErrorCode::unsupported,
                  fmt::format("{}: is an archive, which this build cannot read (it has no "
-                             "libarchive); unpack it and give its files",
+                             "libarchive); unpack it and use its files",
                              archive_.path())};
   }
 

@@ -64,7 +64,7 @@ Status ReadBudget::check(std::string_view path) const {
   const std::uint64_t unpacked = unpacked_;
   if (grown <= always_ || (grown - always_) / per_byte_ <= unpacked) return ok_status();
   return Error{ErrorCode::bad_format,
-               fmt::format("{}: {} bytes take {} bytes of memory, at most {} for each are given",
+               fmt::format("{}: {} bytes need {} bytes of memory, expected at most {} for each",
                            path, unpacked, grown, per_byte_)};
 }
 

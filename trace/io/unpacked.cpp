@@ -11,7 +11,7 @@ Status check_unpacked(const ByteSource& source, std::uint64_t bytes, std::uint64
   }
   return Error{
       ErrorCode::bad_format,
-      fmt::format("{}: {} bytes unpack to more than {} bytes, at most {} for each are read",
+      fmt::format("{}: {} bytes unpack to more than {} bytes, expected at most {} for each",
                   source.path(), source.consumed(), bytes, per_byte)};
 }
 

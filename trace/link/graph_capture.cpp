@@ -110,7 +110,7 @@ class Join {
     const auto graphs = executed_graphs(execution_);
     if (launches_.empty() || graphs.empty()) {
       return Error{ErrorCode::no_match,
-                   fmt::format("{} and {}: {} to join", capture_.info.path, execution_.info.path,
+                   fmt::format("{} and {}: {} to link", capture_.info.path, execution_.info.path,
                                launches_.empty() ? "the first has no captured launches"
                                                  : "the second has no kernels of a graph launch")};
     }

@@ -25,12 +25,11 @@ class Costs {
 
   Result<NodeTimes> run() {
     if (!graph_.has_durations && !has_amounts()) {
-      return Error{
-          ErrorCode::missing_cost,
-          fmt::format("{}: {} nodes and no durations: an execution trace of schema {} has no "
-                      "times, give the Kineto trace of the same run beside it",
-                      events_.info.path, graph_.size(),
-                      graph_.schema.empty() ? "unknown" : graph_.schema)};
+      return Error{ErrorCode::missing_cost,
+                   fmt::format("{}: {} nodes and no durations: an execution trace of schema {} has "
+                               "no times; add the Kineto trace of the same run",
+                               events_.info.path, graph_.size(),
+                               graph_.schema.empty() ? "unknown" : graph_.schema)};
     }
     times_.duration_ns = graph_.duration_ns;
     times_.provenance.assign(graph_.size(), Provenance::measured);
@@ -82,10 +81,11 @@ class Costs {
       return ok_status();
     }
     if (bytes < 0 || costs_.network_bytes_per_second <= 0) {
-      return missing(node, bytes < 0 ? "no duration and no number of bytes are recorded"
-                                     : fmt::format("no duration is recorded for {} bytes; give "
-                                                   "the rate of the network",
-                                                   bytes));
+      return missing(
+          node, bytes < 0 ? "no duration and no number of bytes are recorded"
+                          : fmt::format(
+                                "no duration is recorded for {} bytes; state the network bandwidth",
+                                bytes));
     }
     times_.duration_ns[index(node)] = as_ns(seconds_for(bytes, costs_.network_bytes_per_second));
     times_.provenance[index(node)] = Provenance::assumed;
@@ -97,15 +97,14 @@ class Costs {
     const std::int64_t operations = graph_.operations[index(node)];
     const std::int64_t bytes = graph_.bytes[index(node)];
     if (operations > 0 && costs_.operations_per_second <= 0) {
-      return missing(node,
-                     fmt::format("no duration is recorded for {} operations; give the rate of "
-                                 "computing",
-                                 operations));
+      return missing(
+          node, fmt::format("no duration is recorded for {} operations; state the compute rate",
+                            operations));
     }
     if (bytes > 0 && costs_.memory_bytes_per_second <= 0) {
-      return missing(node, fmt::format("no duration is recorded for {} bytes; give the rate of "
-                                       "memory",
-                                       bytes));
+      return missing(
+          node,
+          fmt::format("no duration is recorded for {} bytes; state the memory bandwidth", bytes));
     }
     if (operations <= 0 && bytes <= 0) {
       return missing(node, "no duration, operations or bytes are recorded");

@@ -76,8 +76,8 @@ class JobOfNodes {
     warn_below_resolution(below, nodes, job_.warnings);
     if (on_host_ > 0) {
       job_.warnings.push_back(fmt::format(
-          "{} communication {} on the host (is_cpu_op is true) and none like it on the device: it "
-          "keeps its recorded time, no network is asked and nobody waits for it; the first is {}",
+          "{} communication {} on the CPU (is_cpu_op is true) and none of the kind on the GPU: it "
+          "keeps its recorded time, and no rank waits for it; the first is {}",
           on_host_, on_host_ == 1 ? "node is" : "nodes are", first_on_host_));
     }
     return std::move(job_);
@@ -311,10 +311,10 @@ class JobOfNodes {
           meeting.group.empty() ? std::string() : fmt::format(" of group '{}'", meeting.group);
       return Error{
           ErrorCode::bad_format,
-          fmt::format("{}: {}{}: rank {} has no such node, expected one on every rank that "
-                      "takes part",
-                      where(first), what_text(meeting.exchange), among,
-                      missing == ranks.end() ? -1 : *missing)};
+          fmt::format(
+              "{}: {}{}: rank {} has no such node, expected one on every participating rank",
+              where(first), what_text(meeting.exchange), among,
+              missing == ranks.end() ? -1 : *missing)};
     }
     return ok_status();
   }

@@ -241,10 +241,9 @@ class JobBuilder {
           fmt::format("groups not listed that keep recorded times for such reasons: {}", more));
     }
     if (const std::size_t unseen = unseen_sends(job_.collectives, job_.matching); unseen > 0) {
-      job_.built.warnings.push_back(
-          fmt::format("{} messages: nothing shows whether their sends wait for the receiver; they "
-                      "are taken as buffered",
-                      unseen));
+      job_.built.warnings.push_back(fmt::format(
+          "{} messages: unknown whether their sends wait for the receiver; they count as buffered",
+          unseen));
     }
     if (conflicts_ > 0) {
       job_.built.warnings.push_back(
@@ -288,15 +287,14 @@ Result<BuiltJob> build_job(std::span<RankTrace> ranks, const BuildOptions& optio
   if (first != ranks.end()) {
     const auto count = std::count_if(ranks.begin(), ranks.end(), untimed);
     const std::string_view format = first->trace.events.info.format;
-    return Error{
-        ErrorCode::unsupported,
-        count == 1
-            ? fmt::format("{}: {} has no times to tell waiting from transfer by, expected a "
-                          "recording with times",
-                          first->path, format)
-            : fmt::format("{}: {} has no times to join ranks by, and {} such traces were given; "
-                          "simulate one at a time, unpacked ('inspect' takes them all)",
-                          first->path, format, count)};
+    return Error{ErrorCode::unsupported,
+                 count == 1
+                     ? fmt::format("{}: {} has no times to separate waiting from transfer, "
+                                   "expected a recording with times",
+                                   first->path, format)
+                     : fmt::format("{}: {} has no times to align ranks, and {} such traces were "
+                                   "named; simulate one at a time, unpacked ('inspect' reads all)",
+                                   first->path, format, count)};
   }
   FORETRACE_TRY(rules::check_left_out(options.without_rules));
   return or_out_of_memory(ranks.front().path, [&] { return JobBuilder(ranks, options).run(); });

@@ -105,7 +105,7 @@ class Preparation {
         continue;
       }
       if (!ranks_[i].is_told) {
-        return not_one_job(i, i == 0 ? 1 : 0, "nothing says that they are ranks of one job");
+        return not_one_job(i, i == 0 ? 1 : 0, "no record says that they are ranks of one job");
       }
       if (const std::optional<std::size_t> other = of_other_size(i)) {
         return not_one_job(
@@ -132,7 +132,7 @@ class Preparation {
 
   [[nodiscard]] Error not_one_job(std::size_t one, std::size_t other, std::string_view why) const {
     return {ErrorCode::bad_usage,
-            fmt::format("{}: has no common collectives with {}, and {}; ask about each by itself",
+            fmt::format("{}: has no common collectives with {}, and {}; use each by itself",
                         ranks_[one].path, ranks_[other].path, why)};
   }
 

@@ -56,9 +56,8 @@ Status check_work(const Assembly& assembly) {
       assembly.ops.size() * fewest_per_operation < unknown.count) {
     return Error{
         ErrorCode::no_match,
-        fmt::format("{}: its accelerator is not understood: {} of {} events are of kinds "
-                    "that foretrace does not know{}, {} are device work; a replay would "
-                    "be one of nothing",
+        fmt::format("{}: unsupported accelerator: {} of {} events are of unknown kinds{}, {} are "
+                    "device work, so nothing can be replayed",
                     events.info.path, unknown.count, events.size(),
                     unknown.where.empty() ? std::string()
                                           : fmt::format(", most of them of '{}'", unknown.where),

@@ -102,7 +102,7 @@ Status check_left_out(const LeftOutRules& names) {
     }
     if ((*found)->required) {
       return Error{ErrorCode::bad_usage,
-                   fmt::format("the rule {} cannot be left out: others rest on it", name)};
+                   fmt::format("the rule {} cannot be left out: others need it", name)};
     }
   }
   return ok_status();

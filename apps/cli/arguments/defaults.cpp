@@ -87,7 +87,7 @@ class DefaultsFile {
       if (std::find(names.begin(), names.end(), key) == names.end()) {
         const std::vector<std::string_view> views(names.begin(), names.end());
         return wrong(fmt::format("{}/{}", pointer, key),
-                     fmt::format("no option of this name{}", did_you_mean(key, views)));
+                     fmt::format("unknown option{}", did_you_mean(key, views)));
       }
     }
     return ok_status();
@@ -173,7 +173,7 @@ Status apply_defaults(const CLI::App& root, CLI::App& command, const std::string
     const std::string pointer = "/commands/" + name;
     const auto known = std::find(names.begin(), names.end(), name);
     if (known == names.end()) {
-      return file.wrong(pointer, "no command of this name" + did_you_mean(name, names));
+      return file.wrong(pointer, "unknown command" + did_you_mean(name, names));
     }
     if (!options.is_object()) {
       return file.wrong(pointer, fmt::format("got {}, expected an object", options.type_name()));

@@ -62,7 +62,7 @@ std::string man_page(const CLI::App& root, std::string_view version) {
   std::string page =
       fmt::format(".TH FORETRACE 1 \"\" \"foretrace {}\" \"User Commands\"\n", version);
   page += section("NAME") +
-          "foretrace \\- what an optimization or another accelerator would do to a run\n" +
+          "foretrace \\- what a change or another accelerator would do to a run\n" +
           section("SYNOPSIS") + ".B foretrace\n.I command\n.RI [ options ]\n.I argument...\n" +
           section("DESCRIPTION") + escaped(root.get_description()) + "\n" + section("COMMANDS");
   for (const CLI::App* const command : root.get_subcommands({})) {
@@ -75,19 +75,21 @@ std::string man_page(const CLI::App& root, std::string_view version) {
   page += section("OPTIONS") + options_text(root, false);
   page +=
       section("EXIT STATUS") + described("0", "done") +
-      described("1", "the answer is no: a what-if found nothing to change, a run does not fit") +
+      described(
+          "1", "the answer is no: a what-if does not apply, a run does not fit, a gate is broken") +
       described("2", "bad input or usage, or the answer could not be written") +
-      described("3", "a mistake of this program") +
-      "foretrace collect passes on the code of the program that it runs, and has 125 for its own "
+      described("3", "an internal error") +
+      "foretrace collect exits with the code of the program that it runs, and with 125 for its own "
       "failures.\n";
   page += section("ENVIRONMENT") + described("NO_COLOR", "if set, no bold and no colours") +
           described("COLUMNS", "the width of a page: by default the terminal's, or 100 elsewhere") +
-          described("FORETRACE_CONFIGS", "where accelerators and costs are read from");
-  page += section("FILES") +
-          described("$XDG_CONFIG_HOME/foretrace/config.json (~/.config/foretrace/config.json)",
-                    "options that hold where the command line says nothing: {\"defaults\": "
-                    "{\"details\": true}, \"commands\": {\"simulate\": {\"step\": \"all\"}}}; "
-                    "--no-config leaves it out");
+          described("FORETRACE_CONFIGS", "the folder of accelerators, clusters, models and costs");
+  page +=
+      section("FILES") +
+      described(
+          "$XDG_CONFIG_HOME/foretrace/config.json (~/.config/foretrace/config.json)",
+          "default options, for where the command line sets none: {\"defaults\": {\"details\": "
+          "true}, \"commands\": {\"simulate\": {\"step\": \"all\"}}}; --no-config leaves it out");
   return page;
 }
 

@@ -84,13 +84,12 @@ report::Page page(const Calibration& calibration, std::size_t tables, const std:
   }
   report::Section errors = errors_section(calibration);
   errors.headline = fmt::format(
-      "error on rows held back: {}, {}; every third is predicted by a fit "
-      "to the others",
+      "error on held-out rows: {}, {}; every third row is predicted by a fit to the others",
       report::plural(tables, "table"), report::plural(rows, "row"));
   report::Section end{.key = "constants"};
-  end.notes.push_back({path.empty() ? "nothing written; -o FILE keeps the constants"
-                                    : "constants written to " + path,
-                       ""});
+  end.notes.push_back(
+      {path.empty() ? "constants not written; -o FILE writes them" : "constants written to " + path,
+       ""});
   return {.sections = {std::move(errors), clocks_section(calibration),
                        left_out_section(calibration), std::move(end)},
           .main_table = "errors"};
@@ -194,7 +193,7 @@ std::function<int()> setup(app::Arguments& cli) {
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
       {"foretrace calibrate gemm.json --accelerator a100_sxm_80gb",
-       "how well products on this device can be predicted"},
+       "how well matrix products on this device can be predicted"},
       {"foretrace calibrate gemm.json --accelerator a100_sxm_80gb -o mine",
        "and keep the constants for predictions"},
       {"foretrace calibrate all_reduce.log --cluster dgx_h100 -o mine.json",
@@ -207,6 +206,6 @@ std::function<int()> setup(app::Arguments& cli) {
 
 extern constexpr CommandInfo info = {
     "calibrate", app::Group::judge,
-    "take in what you measured: operators, collectives; with the error on rows left out", setup};
+    "fit operators or collectives to what you measured, with the error on held-out rows", setup};
 
 }  // namespace foretrace::commands::calibrate_parts

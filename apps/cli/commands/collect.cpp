@@ -70,8 +70,8 @@ std::string find_library(const Options& options) {
   void* const loaded = ::dlopen(library.c_str(), RTLD_LAZY | RTLD_LOCAL);
   if (loaded == nullptr || ::dlsym(loaded, "InitializeInjection") == nullptr) {
     const char* const why = ::dlerror();  // NOLINT(concurrency-mt-unsafe): no threads yet
-    say(options, fmt::format("{} cannot be put into the program: {}; it runs unrecorded", library,
-                             why == nullptr ? "it is no collector" : why));
+    say(options, fmt::format("{} cannot be loaded into the program: {}; it runs unrecorded",
+                             library, why == nullptr ? "it is not a collector" : why));
     return {};
   }
   return fs::absolute(library).string();
@@ -116,21 +116,19 @@ Result<Variables> variables_for(const Options& options, const app::RecordingName
   }
   settings.goes_first = other_library("CUDA_INJECTION64_PATH", library);
   if (!settings.goes_first.empty()) {
-    say(options,
-        fmt::format("CUDA_INJECTION64_PATH names {}: it goes into the program first, which "
-                    "runs unrecorded if that uses CUPTI",
-                    settings.goes_first));
+    say(options, fmt::format("CUDA_INJECTION64_PATH names {}, which loads first; the program runs "
+                             "unrecorded if that uses CUPTI",
+                             settings.goes_first));
   }
   if (const std::string other = other_library("NVTX_INJECTION64_PATH", library);
       settings.ranges && !other.empty()) {
-    return Error{
-        ErrorCode::bad_usage,
-        fmt::format("NVTX_INJECTION64_PATH names {}, which gets the ranges that --nvtx and "
-                    "--steps need, expected it to be unset",
-                    other)};
+    return Error{ErrorCode::bad_usage,
+                 fmt::format("NVTX_INJECTION64_PATH names {}, which receives the ranges that "
+                             "--nvtx and --steps need; expected it to be unset",
+                             other)};
   }
   if (!variable("FORETRACE_COLLECT_FILE").empty()) {
-    say(options, "inside another collect, which records nothing of this program");
+    say(options, "already inside foretrace collect, which records nothing of this program");
   }
   Variables variables = collector::variables_of(settings);
   variables.emplace_back("CUDA_INJECTION64_PATH", library);
@@ -165,11 +163,11 @@ void tell_end(const Options& options, const app::RecordingNames& names,
     return;
   }
   if (gathered.out_was_taken) {
-    say(options, fmt::format("{} was written by somebody else meanwhile and stays", names.out));
+    say(options, fmt::format("another program wrote {} meanwhile; it stays", names.out));
   }
   if (gathered.idle > 0) {
-    say(options, fmt::format("{} did nothing on the device and {} left out",
-                             processes(gathered.idle), gathered.idle == 1 ? "is" : "are"));
+    say(options, fmt::format("{} did no GPU work and {} left out", processes(gathered.idle),
+                             gathered.idle == 1 ? "is" : "are"));
   }
   const std::size_t count = gathered.files.size();
   const std::string& first = gathered.files.front();
@@ -240,15 +238,16 @@ std::function<int()> setup(app::Arguments& cli) {
   cli.add_option("--steps", options->steps,
                  "record steps FIRST:LAST only, counted from 0: NVTX ranges \"step 3\", else from "
                  "one \"Optimizer.step...\" (emit_nvtx) to the next; a program with neither "
-                 "records nothing, which is said");
-  cli.add_flag("--memory", options->memory, "record allocations and releases too");
-  cli.add_flag("--nvtx", options->ranges, "record ranges of NVTX too");
+                 "records nothing, and a message says so");
+  cli.add_flag("--memory", options->memory, "also record allocations and frees");
+  cli.add_flag("--nvtx", options->ranges, "also record NVTX ranges");
   cli.add_option("--max-size", options->max_size,
                  "stop recording a process before its file is larger, such as '4 GiB'")
       .type_name("SIZE");
   cli.add_flag("--with-command", options->with_command,
-               "keep the command line in the recording, with whatever secrets are in it");
-  cli.add_flag("-q,--quiet", options->common.quiet, "say nothing beside the program");
+               "store the command line in the recording, with any secrets in it");
+  cli.add_flag("-q,--quiet", options->common.quiet,
+               "print nothing besides the output of the program");
   constexpr app::Example examples[] = {
       {"foretrace collect -o run.ftr --nvtx -- python train.py --epochs 1",
        "runs it as it is and records its kernels, copies, calls and ranges"},
@@ -261,7 +260,7 @@ std::function<int()> setup(app::Arguments& cli) {
 }  // namespace
 
 extern constexpr CommandInfo info = {"collect", app::Group::record,
-                                     "runs a program and records its device work (CUPTI)", setup,
+                                     "run a program and record its GPU work (CUPTI)", setup,
                                      app::exit_collect_failed};
 
 }  // namespace foretrace::commands::collect_parts

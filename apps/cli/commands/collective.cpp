@@ -162,7 +162,7 @@ int run(const Options& options) {
 std::function<int()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
   cli.add_option("KIND", options->kind, "all_reduce, all_gather, ...; all if left out");
-  cli.add_option("--cluster", options->cluster, "the machine; foretrace list clusters names them")
+  cli.add_option("--cluster", options->cluster, "the machine: see foretrace list clusters")
       .type_name("NAME")
       .required();
   cli.add_option("--ranks", options->ranks, "how many, node by node; all if left out")

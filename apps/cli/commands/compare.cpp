@@ -135,11 +135,11 @@ std::function<int()> setup(app::Arguments& cli) {
                  "write a web page instead: both runs on one clock, and why they differ")
       .type_name("FILE.html");
   cli.add_option("--gate", options->gate,
-                 "exit with 1 where the second run is worse by more: step=+3%,memory=+5%")
+                 "exit with 1 if the second run is worse by more than this: step=+3%,memory=+5%")
       .type_name("FIGURE=SHARE,...");
   app::add_run(cli, options->trace);
   app::add_page(cli, options->common);
-  cli.add_flag("--markdown", options->markdown, "print Markdown, as for a pull request");
+  cli.add_flag("--markdown", options->markdown, "print Markdown, for a pull request");
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
       {"foretrace compare before.json.gz after.json.gz",
@@ -149,7 +149,7 @@ std::function<int()> setup(app::Arguments& cli) {
       {"foretrace compare before.json.gz after.json.gz -o difference.html",
        "a page to send, with both timelines"},
       {"foretrace compare before.json.gz after.json.gz --gate step=+3%,memory=+5% --markdown",
-       "a gate in front of a merge: why it is slower, and exit 1 where it is slower by more"},
+       "a gate in front of a merge: why it is slower, and exit 1 if it is slower by more"},
       {"foretrace compare a0.json a1.json --with b0.json --with b1.json", "two jobs of two ranks"}};
   cli.add_examples(examples);
   return [options] { return run(*options); };
@@ -158,7 +158,6 @@ std::function<int()> setup(app::Arguments& cli) {
 }  // namespace
 
 extern constexpr CommandInfo info = {"compare", app::Group::ask,
-                                     "compare two recordings, and say what explains the difference",
-                                     setup};
+                                     "compare two recordings and explain the difference", setup};
 
 }  // namespace foretrace::commands::compare_parts

@@ -97,12 +97,12 @@ int run(const Options& options) {
 std::function<int()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
   cli.add_option("IN", options->in, "a recorded trace").required();
-  cli.add_option("OUT", options->out, "the file to write; its name says the format").required();
-  cli.add_option("--to", options->format, "the format, if the name does not say it");
+  cli.add_option("OUT", options->out, "the file to write; its suffix chooses the format")
+      .required();
+  cli.add_option("--to", options->format, "the format, if the suffix does not choose it");
   cli.add_flag("--scrub", options->scrub,
                "remove paths, host names and call stacks, so that the trace can be shared");
-  cli.add_flag("--strict", options->trace.strict,
-               "refuse a trace with any event that must be dropped");
+  cli.add_flag("--strict", options->trace.strict, "fail if any event of a trace must be dropped");
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
       {"foretrace convert trace.json.gz trace.json", "JSON that opens in Perfetto"},

@@ -51,15 +51,15 @@ std::function<int()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
   cli.add_option("TRACE", options->traces, "the two runs: a trace each").required();
   cli.add_option("--accelerator", options->accelerator,
-                 "the device, if it is not the one that both were recorded on")
+                 "a device other than the one that both were recorded on")
       .type_name("NAME");
-  cli.add_option("--step", options->step, "which step answers: median, or its number")
+  cli.add_option("--step", options->step, "which step to predict: median, or its number")
       .type_name("N");
   app::add_page(cli, options->common);
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
       {"foretrace corun training.json.gz inference.json.gz",
-       "what time slices, MPS and MIG would make of both on one device"},
+       "how fast both run on one device with time slices, MPS and MIG"},
       {"foretrace corun a.json.gz b.json.gz --accelerator h200_sxm", "the same on another one"}};
   cli.add_examples(examples);
   return [options] { return run(*options); };

@@ -39,8 +39,8 @@ std::function<int()> setup(app::Arguments& cli) {
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
       {"foretrace critical-path trace.json.gz",
-       "what bounds the median step, and what each kernel and layer could give"},
-      {"foretrace critical-path trace.json.gz --json", "every piece of the path in order of time"}};
+       "what bounds the median step, and the maximum saving of each kernel and layer"},
+      {"foretrace critical-path trace.json.gz --json", "every piece of the path, in time order"}};
   cli.add_examples(examples);
   return [options] { return run(*options); };
 }
@@ -48,7 +48,7 @@ std::function<int()> setup(app::Arguments& cli) {
 }  // namespace
 
 extern constexpr CommandInfo info = {"critical-path", app::Group::look,
-                                     "show what bounds a step, and how much each part could give",
+                                     "show what bounds a step, and the maximum saving of each part",
                                      setup};
 
 }  // namespace foretrace::commands::critical_path_parts

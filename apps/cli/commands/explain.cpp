@@ -54,7 +54,7 @@ Result<Component> find(const std::string& name) {
   if (const std::string schema = schema_of_file(name); schema.starts_with("foretrace.")) {
     const std::string_view kind = trace::formats::kind_of_own(schema);
     return Error{ErrorCode::bad_usage,
-                 fmt::format("explain: {} holds {}, expected a name{}", name, schema,
+                 fmt::format("explain: {} contains {}, expected a name{}", name, schema,
                              kind.empty() ? "" : fmt::format(" (it is {})", kind))};
   }
   return Error{ErrorCode::not_found,
@@ -89,7 +89,7 @@ std::function<int()> setup(app::Arguments& cli) {
   constexpr app::Example examples[] = {
       {"foretrace explain mixed_precision",
        "its paper, what it changes in the graph, and when not to trust it"},
-      {"foretrace explain unexplained", "a word that an answer printed, and what to do about it"}};
+      {"foretrace explain unexplained", "what a word of an answer means, and what to do about it"}};
   cli.add_examples(examples);
   return [options] { return run(*options); };
 }

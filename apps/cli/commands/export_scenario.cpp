@@ -51,10 +51,10 @@ Status check_folder(const std::string& folder) {
     has_ranks |= name.starts_with("rank.") && name.ends_with(".et");
   }
   if (!has_ranks && !is_whole) return ok_status();
-  return Error{ErrorCode::io,
-               fmt::format("export: '{}' holds {}, expected a folder without an export, or a new "
-                           "one",
-                           folder, is_whole ? "an export already" : "an export that was cut off")};
+  return Error{
+      ErrorCode::io,
+      fmt::format("export: '{}' contains {}, expected a folder without an export, or a new one",
+                  folder, is_whole ? "an export already" : "an export that was cut off")};
 }
 
 /// The files of an export; one that fails takes back what it wrote.
@@ -104,8 +104,8 @@ Result<ChakraExport> export_to(const Options& options) {
   FORETRACE_TRY(const CataloguePtr known, app::catalogue());
   if (!is_scenario_file(options.scenario)) {
     return Error{ErrorCode::bad_config,
-                 fmt::format("export: '{}' is no scenario (see configs/scenarios); a recording is "
-                             "written by foretrace convert",
+                 fmt::format("export: '{}' is not a scenario (see configs/scenarios); foretrace "
+                             "convert writes recordings",
                              options.scenario)};
   }
   FORETRACE_TRY(const auto scenario, read_scenario_of_alike_ranks(*known, options.scenario));

@@ -82,15 +82,15 @@ std::function<int()> setup(app::Arguments& cli) {
                  "recorded traces, plain, .gz, .zst, .xz or .bz2 (- is standard input), a folder, "
                  "a .tar or .zip of them, a run.ftr.json")
       .required();
-  cli.add_flag("--strict", options->trace.strict,
-               "refuse a trace with any event that must be dropped");
+  cli.add_flag("--strict", options->trace.strict, "fail if any event of a trace must be dropped");
   cli.add_flag("--communication", options->communication,
-               "take the traces as the ranks of one job: bytes, bandwidth, waiting, late ranks");
-  cli.add_flag("--modules", options->modules,
-               "the stages of a step and the modules below them; repeated modules are one line");
+               "treat the traces as the ranks of one job: bytes, bandwidth, waiting, late ranks");
+  cli.add_flag(
+      "--modules", options->modules,
+      "time of each stage of a step and of the modules below it; repeated modules share a line");
   const app::Option memory = cli.add_flag(
       "--memory", options->memory,
-      "what holds device memory at the peak, what the allocator reserves, where it fits");
+      "what occupies device memory at the peak, what the allocator reserves, where it fits");
   cli.add_option("--allocator", options->allocator,
                  "with --memory: allocator settings, as in PYTORCH_CUDA_ALLOC_CONF")
       .needs(memory);
@@ -100,12 +100,13 @@ std::function<int()> setup(app::Arguments& cli) {
       {"foretrace inspect trace.json.gz", "steps, devices, damage, and where the device time goes"},
       {"foretrace inspect trace.json.gz --modules",
        "where a step goes: forward, backward, update, layer by layer"},
-      {"foretrace inspect trace.json.gz --memory", "the peak of device memory and who holds it"},
+      {"foretrace inspect trace.json.gz --memory",
+       "the peak of device memory and what occupies it"},
       {"foretrace inspect capture.json exec.json",
-       "two that complete each other are linked: graph capture and execution, ET and Kineto"},
+       "links two traces that complete each other: graph capture and execution, ET and Kineto"},
       {"foretrace inspect rank*.json.gz --quiet", "one line per trace"},
       {"foretrace inspect traces/ --communication",
-       "the ranks in a folder as one job: what waits for whom, at which bandwidth"}};
+       "the ranks in a folder as one job: which rank waits for which, and bandwidths"}};
   cli.add_examples(examples);
   return [options] { return run(*options); };
 }

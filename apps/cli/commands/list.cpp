@@ -1,7 +1,14 @@
 // foretrace list: names of what-ifs, policies, accelerators, readers and writers.
 #include <algorithm>
+#include <filesystem>
 #include <memory>
+#include <optional>
+#include <set>
+#include <span>
 #include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -11,7 +18,9 @@
 #include "apps/cli/names/components.h"
 #include "apps/cli/options.h"
 #include "apps/cli/output/answers.h"
+#include "apps/cli/output/busy.h"
 #include "apps/cli/output/console.h"
+#include "apps/questions/search/ranking.h"
 #include "apps/report/section.h"
 #include "apps/report/text.h"
 
@@ -24,7 +33,50 @@ using Json = nlohmann::ordered_json;
 struct Options {
   app::CommonOptions common;
   std::string kind;
+  std::string trace;
 };
+
+/// What-ifs that change something in the trace, with the settings of their examples where they need
+/// a value. A rough formula without defaults is taken to apply.
+Result<std::vector<Component>> applying(const Options& options) {
+  app::TraceOptions trace;
+  trace.paths = {options.trace};
+  trace.memory_graph = true;
+  FORETRACE_TRY(const Session session, app::open_session(trace, options.common));
+  const auto ranking = app::while_busy(options.common, "trying every what-if", [&session] {
+    return rank_all(session, {.examples = true});
+  });
+  FORETRACE_TRY(ranking);
+  std::set<std::string_view> names;
+  for (const Ranked& row : ranking->rows) names.insert(row.info->name);
+  for (const Unranked& other : ranking->left_out) {
+    if (other.cause != Unranked::Cause::is_formula) continue;
+    FORETRACE_TRY(const WhatIfInfo* info, find_what_if(other.name));
+    const std::optional<WhatIf> alone = with_defaults(*info);
+    if (!alone || session.ask(std::span(&*alone, 1)).ok()) names.insert(other.name);
+  }
+  FORETRACE_TRY(std::vector<Component> found, app::components("optimizations"));
+  std::erase_if(found, [&names](const Component& one) { return !names.contains(one.name); });
+  return found;
+}
+
+Result<std::vector<Component>> listed(Options options) {
+  const std::vector<app::Kind> kinds = app::kinds();
+  const bool is_kind = std::any_of(kinds.begin(), kinds.end(), [&options](const app::Kind& kind) {
+    return kind.name == options.kind;
+  });
+  if (options.trace.empty() && !is_kind && std::filesystem::exists(options.kind)) {
+    options.trace = std::exchange(options.kind, "optimizations");
+  }
+  if (options.trace.empty()) return app::components(options.kind);
+  if (options.kind != "optimizations") {
+    return Error{ErrorCode::bad_usage,
+                 fmt::format("list: got '{}' with a trace, expected optimizations: the what-ifs "
+                             "that apply to it",
+                             options.kind)};
+  }
+  return applying(options);
+}
 
 int print_json(const std::vector<Component>& found, bool kinds_only) {
   Json list = Json::array();
@@ -80,12 +132,12 @@ std::string text(const std::vector<Component>& found, const report::TextStyle& s
       text.append(text.empty() ? "" : "\n").append(head).append(rows);
     }
   }
-  return text + "\nforetrace explain NAME tells all about one of them\n";
+  return text + "\nforetrace explain NAME describes one of them\n";
 }
 
 int run(const Options& options) {
   app::start_logging(options.common);
-  const Result<std::vector<Component>> found = app::components(options.kind);
+  const Result<std::vector<Component>> found = listed(options);
   if (!found.ok()) {
     return app::failure(found.error());
   }
@@ -108,10 +160,12 @@ std::function<int()> setup(app::Arguments& cli) {
     kinds += fmt::format("{}{}", kinds.empty() ? "" : ", ", kind.name);
   }
   cli.add_option("KIND", options->kind, kinds + "; all if left out");
+  cli.add_option("TRACE", options->trace, "only the what-ifs that apply to this trace");
   cli.add_flag("--csv", options->common.csv, "print kind, name and summary as CSV");
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
       {"foretrace list optimizations", "what-ifs and what each does"},
+      {"foretrace list trace.json.gz", "only those that apply to the trace"},
       {"foretrace list optimizations --json", "with papers, assumptions and parameters"}};
   cli.add_examples(examples);
   return [options] { return run(*options); };

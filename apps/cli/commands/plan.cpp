@@ -183,8 +183,9 @@ int plan_trace(const Options& options) {
       {!options.output.empty(), "--output"}};
   for (const auto& [given, name] : of_models) {
     if (!given) continue;
-    return app::failure({ErrorCode::bad_usage,
-                         fmt::format("plan: {} is about a model; a recording has its own", name)});
+    return app::failure(
+        {ErrorCode::bad_usage,
+         fmt::format("plan: {} applies to a model; a recording has its own", name)});
   }
   const auto cluster = app::catalogue();
   if (!cluster.ok()) return app::failure(cluster.error());
@@ -261,7 +262,7 @@ int run(const Options& options) {
   if (is_recording(options.model)) return plan_trace(options);
   if (options.layers > 0) {
     return app::failure(
-        {ErrorCode::bad_usage, "plan: --layers is about a recording; a model has its own"});
+        {ErrorCode::bad_usage, "plan: --layers applies to a recording; a model has its own"});
   }
   const auto scenario = scenario_of(options);
   if (!scenario.ok()) return app::failure(scenario.error());
@@ -269,15 +270,15 @@ int run(const Options& options) {
   if (model.is_recorded() && !(model.hidden > 0)) {
     return app::failure(
         {ErrorCode::unsupported,
-         fmt::format("{}: got recorded layers that do not say what goes from stage to stage, "
-                     "expected a model or a profile (simulate takes a scenario of them)",
+         fmt::format("{}: got recorded layers, which do not state what stages send to each other, "
+                     "expected a model or a profile (simulate runs a scenario of them)",
                      options.model)});
   }
   const auto range = device_range(options.gpus, scenario->cluster->accelerators());
   if (!range.ok()) return app::failure(range.error());
   if (options.stages == "auto" && !options.apply.empty()) {
     return app::failure({ErrorCode::bad_usage,
-                         "plan: --apply is for stages that are alike, expected no --stages auto"});
+                         "plan: --apply works with equal stages only; leave out --stages auto"});
   }
   if (options.stages == "auto") return plan_stages(options, *scenario, *range);
   const auto answers = app::while_busy(options.common, "searching plans",
@@ -300,35 +301,34 @@ std::function<int()> setup(app::Arguments& cli) {
          "a name that foretrace list models prints, a .json file of a model, a Hugging Face "
          "config.json, or the trace of a run on one device")
       .required();
-  cli.add_option("--cluster", options->cluster, "the machine; foretrace list clusters names them")
+  cli.add_option("--cluster", options->cluster, "the machine: see foretrace list clusters")
       .type_name("NAME")
       .required();
   cli.add_option("--gpus", options->gpus,
-                 "devices, such as 64; or a range, 64..4096, that draws strong and weak scaling; "
-                 "without it, as many as a power of two of the cluster")
+                 "number of devices, such as 64, or a range for strong and weak scaling, such as "
+                 "64..4096 (the largest power of two in the cluster)")
       .type_name("N|N..M");
   cli.add_option("--batch", options->batch,
-                 "sequences per step; without it, 4 Mi tokens, and at least one per device");
+                 "sequences per step (4 Mi tokens, and at least one sequence per device)");
   cli.add_option("--sequence", options->sequence,
                  "tokens of a sequence (the model's positions, at most 8192)");
-  cli.add_option("--framework", options->framework,
-                 "foretrace list frameworks names them (megatron_core)")
+  cli.add_option("--framework", options->framework, "see foretrace list frameworks (megatron_core)")
       .type_name("NAME");
   cli.add_option("--precision", options->precision, "fp32, tf32, fp16, bf16 (default) or fp8")
       .type_name("NAME");
   cli.add_option("--top", options->top, "how many of the best plans to show (5)").in_range(1, 100);
   cli.add_option("--layers", options->layers,
-                 "of a trace that does not tell its layers: parts of equal time");
+                 "for a trace without layers: number of parts of equal time");
   cli.add_option("--stages", options->stages,
-                 "even (default): stages of a pipeline are alike; auto: each gets layers and ranks "
-                 "of its own (Alpa)")
+                 "even (default): equal pipeline stages; auto: layers and ranks of each stage are "
+                 "chosen (Alpa)")
       .one_of(stage_kinds)
       .type_name("KIND");
   cli.add_option("-a,--apply", options->apply,
                  "a what-if of the model's step, NAME[:key=value,...] or @FILE.json; may be "
                  "repeated")
       .type_name("WHATIF");
-  cli.add_option("-o,--output", options->output, "writes the best plan as a scenario")
+  cli.add_option("-o,--output", options->output, "write the best plan as a scenario")
       .type_name("FILE");
   app::add_page(cli, options->common);
   app::add_common(cli, options->common);
@@ -338,9 +338,9 @@ std::function<int()> setup(app::Arguments& cli) {
       {"foretrace plan gpt3_175b --cluster selene --gpus 64..2048",
        "how the best plan scales: one batch for all, and one batch per device"},
       {"foretrace plan resnet50 --cluster dgx_a100 --gpus 8 --stages auto -o best.json",
-       "layers and devices of each pipeline stage for themselves, and the scenario to simulate"},
+       "layers and devices chosen for each pipeline stage, and the scenario to simulate"},
       {"foretrace plan trace.json.gz --cluster dgx_a100 --gpus 64",
-       "a recorded run of one device: what 64 would do"},
+       "a recorded run of one device, on 64"},
       {"foretrace plan ./config.json --cluster dgx_a100 --gpus 16 --batch 64",
        "a model of one's own"}};
   cli.add_examples(examples);

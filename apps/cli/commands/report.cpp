@@ -123,11 +123,10 @@ std::function<int()> setup(app::Arguments& cli) {
   app::add_run(cli, options->trace);
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
-      {"foretrace report trace.json.gz -o run.html", "a page to send, to look at and to play with"},
+      {"foretrace report trace.json.gz -o run.html", "a page to send, look at and experiment with"},
       {"foretrace report trace.json.gz --apply mixed_precision --apply fused_optimizer -o run.html",
        "it opens with these two together"},
-      {"foretrace report --sweep results -o sweep.html",
-       "every point of a sweep, to look around in"},
+      {"foretrace report --sweep results -o sweep.html", "every point of a sweep, to explore"},
       {"foretrace report --scenario plan.json -o plan.html", "the pipeline schedule of a plan"}};
   cli.add_examples(examples);
   return [options] { return run(*options); };

@@ -76,14 +76,14 @@ Status check_files(const Options& options, const scheduling::Schedule& schedule)
                                   [](const std::string& output) { return !output.empty(); });
   if (writes && schedule.policies.size() != 1) {
     return Error{ErrorCode::bad_usage,
-                 fmt::format("schedule: --events, --jobs, --timeline and --svg tell of one "
-                             "policy, got {}; name one with --policy",
+                 fmt::format("schedule: --events, --jobs, --timeline and --svg show one policy, "
+                             "got {}; name one with --policy",
                              schedule.policies.size())};
   }
   if (writes && schedule.placements.size() != 1) {
     return Error{ErrorCode::bad_usage,
-                 fmt::format("schedule: --events, --jobs, --timeline and --svg tell of one "
-                             "placement, got {}; name one in the file",
+                 fmt::format("schedule: --events, --jobs, --timeline and --svg show one placement, "
+                             "got {}; name one in the file",
                              schedule.placements.size())};
   }
   std::vector<std::string> inputs = schedule.files;
@@ -97,14 +97,14 @@ int run_without_jobs(const Options& options, const FileKind& kind) {
   const bool writes = std::any_of(outputs.begin(), outputs.end(),
                                   [](const std::string& output) { return !output.empty(); });
   if (writes || !options.policies.empty()) {
-    return app::failure({ErrorCode::bad_usage,
-                         fmt::format("schedule: {} holds no jobs: --policy, --events, --jobs, "
-                                     "--timeline and --svg are about jobs",
-                                     options.path)});
+    return app::failure(
+        {ErrorCode::bad_usage, fmt::format("schedule: {} contains no jobs; --policy, --events, "
+                                           "--jobs, --timeline and --svg apply to jobs",
+                                           options.path)});
   }
   app::warn_with_answer(
-      fmt::format("{0} holds {1}: now `{2} {0}` runs it, `schedule` is about jobs", options.path,
-                  kind.holds, kind.command));
+      fmt::format("{0} contains {1}: run it with `{2} {0}`; `schedule` simulates jobs",
+                  options.path, kind.holds, kind.command));
   return app::answer_file(kind, options.path, options.common);
 }
 
@@ -137,8 +137,8 @@ std::function<int()> setup(app::Arguments& cli) {
                  "a policy instead of those of the file, NAME[:key=value,...]; may be repeated")
       .type_name("POLICY");
   cli.add_option("--events", options->events, "what happened when, as CSV").type_name("FILE");
-  cli.add_option("--jobs", options->jobs, "what became of every job, as CSV").type_name("FILE");
-  cli.add_option("--timeline", options->timeline, "who ran where, for a trace viewer")
+  cli.add_option("--jobs", options->jobs, "what happened to every job, as CSV").type_name("FILE");
+  cli.add_option("--timeline", options->timeline, "which job ran where, for a trace viewer")
       .type_name("FILE");
   cli.add_option("--svg", options->picture, "the same as a picture").type_name("FILE");
   app::add_page(cli, options->common);
@@ -147,7 +147,7 @@ std::function<int()> setup(app::Arguments& cli) {
       {"foretrace schedule examples/05_schedule/heterogeneous.json",
        "how long jobs take on a mixed cluster under several policies"},
       {"foretrace schedule examples/05_schedule/heterogeneous.json --policy srtf --svg run.svg",
-       "one policy, and a picture of who ran where"}};
+       "one policy, and a picture of which job ran where"}};
   cli.add_examples(examples);
   return [options] { return run(*options); };
 }

@@ -89,7 +89,7 @@ Status check_not_recorded(const Options& options, std::string_view why = "a scen
   for (const auto& [is_given, name] : given) {
     if (is_given) {
       return Error{ErrorCode::bad_usage,
-                   fmt::format("simulate: {} is about a recording; {}", name, why)};
+                   fmt::format("simulate: {} applies to a recording; {}", name, why)};
     }
   }
   return ok_status();
@@ -190,7 +190,7 @@ int run_training(const Options& options, const std::string& path) {
   }
   if (!options.timeline.empty()) {
     return app::failure(
-        {ErrorCode::bad_usage, "simulate: --timeline is about one step; a training run has many"});
+        {ErrorCode::bad_usage, "simulate: --timeline shows one step; a training run has many"});
   }
   const Result<CataloguePtr> known = app::catalogue();
   if (!known.ok()) return app::failure(known.error());
@@ -213,13 +213,13 @@ const FileKind* simulated_kind(const std::string& path) {
 
 int run_file(const Options& options, const FileKind& kind) {
   const std::string& path = options.trace.paths.front();
-  const std::string why = fmt::format("{} holds {}", path, kind.holds);
+  const std::string why = fmt::format("{} contains {}", path, kind.holds);
   if (const Status asked = check_not_recorded(options, why); !asked.ok()) {
     return app::failure(asked.error());
   }
   if (!options.timeline.empty()) {
     return app::failure(
-        {ErrorCode::bad_usage, fmt::format("simulate: --timeline is about a step; {}", why)});
+        {ErrorCode::bad_usage, fmt::format("simulate: --timeline shows a step; {}", why)});
   }
   return app::answer_file(kind, path, options.common);
 }
@@ -241,7 +241,7 @@ int run(const Options& options) {
     if (kind != nullptr && options.trace.paths.size() == 1) return run_file(options, *kind);
     if (kind == nullptr && !is_scenario_file(path) && !is_training_file(path)) continue;
     return app::failure({ErrorCode::bad_usage,
-                         fmt::format("simulate: {} holds {}, expected it alone or traces only",
+                         fmt::format("simulate: {} contains {}, expected it alone or traces only",
                                      path, kind == nullptr ? "a scenario" : kind->holds)});
   }
   Result<std::optional<BudgetQuestion>> question = app::budget_question(options.budget);
@@ -286,7 +286,7 @@ std::function<int()> setup(app::Arguments& cli) {
       {"foretrace simulate trace.json.gz --memory-budget '6 GiB' --when-full dtr",
        "whether it fits, and what recomputing evicted tensors costs"},
       {"foretrace simulate trace.json.gz --memory-budget 80% --when-full delta --timeline t.json",
-       "and see what is evicted, copied and computed again"},
+       "and shows what is evicted, copied and recomputed"},
       {"foretrace simulate trace.json.gz --step all", "every step beside its simulation"},
       {"foretrace simulate gpt3_175b_selene.json",
        "a scenario instead of a trace: step time, range, memory per stage, where the step goes"},
@@ -301,6 +301,6 @@ std::function<int()> setup(app::Arguments& cli) {
 }  // namespace
 
 extern constexpr CommandInfo info = {"simulate", app::Group::look,
-                                     "replay a trace, and say how close the simulation is", setup};
+                                     "replay a trace and show how close the simulation is", setup};
 
 }  // namespace foretrace::commands::simulate_parts

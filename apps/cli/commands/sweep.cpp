@@ -53,17 +53,18 @@ Error bad_usage(std::string message) { return {ErrorCode::bad_usage, std::move(m
 Status check(const Options& options) {
   if (options.show) {
     if (!options.folder.empty() || options.fresh || options.jobs > 0 || !options.dask.empty()) {
-      return bad_usage(
-          "sweep: --show only looks at the folder, it takes no -o, -j, --dask or --fresh");
+      return bad_usage("sweep: --show only reads the folder; leave out -o, -j, --dask and --fresh");
     }
     return ok_status();
   }
   if (!options.dask.empty() && options.jobs > 0) {
-    return bad_usage("sweep: -j is of this machine, --dask uses what threads its workers have");
+    return bad_usage(
+        "sweep: -j sets the threads of this machine, --dask uses those of its workers; leave out "
+        "one");
   }
   if (options.folder.empty()) {
     return bad_usage(
-        "sweep: where do the results go? expected `sweep SWEEP.json -o FOLDER`, or `sweep FOLDER "
+        "sweep: no folder for the results, expected `sweep SWEEP.json -o FOLDER`, or `sweep FOLDER "
         "--show`");
   }
   return ok_status();
@@ -203,23 +204,22 @@ std::function<int()> setup(app::Arguments& cli) {
                  "a sweep (schema foretrace.sweep/1), or with --show a folder of results")
       .required();
   cli.add_option("-o,--output", options->folder,
-                 "where results go; the same command again goes on where it was cut off")
+                 "folder for the results; the same command again resumes an interrupted sweep")
       .type_name("FOLDER");
-  cli.add_option("-j,--jobs", options->jobs, "threads (all that the machine has)")
+  cli.add_option("-j,--jobs", options->jobs, "threads (as many as the machine has)")
       .type_name("N")
       .in_range(1, 1024);
   cli.add_option("--dask", options->dask,
                  "compute on the workers of the Dask scheduler at this address")
       .type_name("ADDRESS");
-  cli.add_flag("--fresh", options->fresh, "forget the results that the folder holds");
+  cli.add_flag("--fresh", options->fresh, "discard the results in the folder");
   cli.add_flag("--show", options->show, "only show results; with --csv every point");
-  cli.add_option("--top", options->top, "so many points, best first (20)")
+  cli.add_option("--top", options->top, "how many points, best first (20)")
       .type_name("N")
       .in_range(1, most_rows);
-  cli.add_flag("--pareto", options->pareto,
-               "points that no other is better than in every objective");
+  cli.add_flag("--pareto", options->pareto, "only points that no other beats in every objective");
   cli.add_option("--where", options->where,
-                 "only points for which this holds: \"micro <= 4 && memory_bytes < 40 GiB\"")
+                 "only points that satisfy this: \"micro <= 4 && memory_bytes < 40 GiB\"")
       .type_name("EXPR");
   cli.add_option("--svg", options->svg,
                  "draw the points (SVG): objectives against each other, and what each axis decides")
@@ -232,7 +232,7 @@ std::function<int()> setup(app::Arguments& cli) {
       {"foretrace sweep results --show --pareto",
        "the combinations that are best in time or in memory"},
       {"foretrace sweep results --show --csv --where \"speedup > 2\"",
-       "every combination that more than doubles the work per time, as CSV"}};
+       "every combination that more than doubles throughput, as CSV"}};
   cli.add_examples(examples);
   return [options] { return run(*options); };
 }

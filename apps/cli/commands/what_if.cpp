@@ -16,6 +16,7 @@
 #include "apps/cli/names/names.h"
 #include "apps/cli/options.h"
 #include "apps/cli/output/answers.h"
+#include "apps/cli/output/busy.h"
 #include "apps/cli/output/console.h"
 #include "apps/cli/output/pictures.h"
 #include "apps/cli/output/timelines.h"
@@ -24,6 +25,7 @@
 #include "apps/questions/memory/memory_budget.h"
 #include "apps/report/pages/compare.h"
 #include "apps/report/pages/result.h"
+#include "apps/session/narrower.h"
 #include "models/hardware/catalogue/accelerator.h"
 #include "models/whatifs/what_if_spec.h"
 #include "sim/core/text.h"
@@ -41,6 +43,7 @@ struct Options {
   std::string cluster;
   app::Questions questions;
   app::BudgetOptions budget;
+  bool narrower = false;
   std::string timeline;
   app::PictureOptions pictures;
   std::vector<std::string> measured;
@@ -58,9 +61,9 @@ Status add_spread(const Options& options, std::vector<WhatIfSpec>& specs) {
     return ok_status();
   }
   if (options.parallel.empty()) {
-    return Error{ErrorCode::bad_usage,
-                 "whatif: --cluster says where --parallel spreads the run, expected both, such as "
-                 "--parallel data=64, or --parallel recorded"};
+    return Error{
+        ErrorCode::bad_usage,
+        "whatif: --cluster needs --parallel, such as --parallel data=64, or --parallel recorded"};
   }
   FORETRACE_TRY(WhatIfSpec spread,
                 spread_over(options.parallel, options.cluster).with_context("--parallel"));
@@ -133,11 +136,20 @@ int predict(const Options& options, const Session& session, const std::vector<Wh
   const bool in_budget = within == nullptr || within->predicted.fits;
   const Result<bool> drawn = draw(options, *answer, within);
   if (!drawn.ok()) return app::failure(drawn.error());
+  std::optional<NarrowerAnswer> narrower;
+  if (options.narrower) {
+    const auto found = app::while_busy(options.common, "predicting with more measured", [&] {
+      return find_narrower(session, stack, answer->prediction());
+    });
+    if (!found.ok()) return app::failure(found.error());
+    narrower = *found;
+  }
   return app::answer(
       report::result_page({.session = session,
                            .predicted = &*answer,
                            .baseline_budget = within == nullptr ? nullptr : &within->baseline,
                            .predicted_budget = within == nullptr ? nullptr : &within->predicted,
+                           .narrower = narrower ? &*narrower : nullptr,
                            .timeline = *drawn ? std::string_view(options.timeline) : ""}),
       options.common, answer->fits() && in_budget ? app::exit_done : app::exit_answer_is_no);
 }
@@ -187,10 +199,12 @@ Status check_together(const Options& options) {
   const bool writes = !options.timeline.empty();
   const bool bounds = !options.budget.size.empty();
   const std::pair<bool, std::string_view> refused[] = {
-      {asks && writes, "--timeline shows one prediction, give it with --apply"},
-      {asks && draws, "--svg and --memory-svg show one prediction, give them with --apply"},
-      {asks && checks, "--check judges one prediction, give it with --apply"},
-      {asks && bounds, "--memory-budget judges one prediction, give it with --apply"},
+      {asks && writes, "--timeline shows one prediction; add --apply"},
+      {asks && draws, "--svg and --memory-svg show one prediction; add --apply"},
+      {asks && checks, "--check judges one prediction; add --apply"},
+      {asks && options.narrower, "--narrower is about one prediction; add --apply"},
+      {checks && options.narrower, "--check compares with a recording; leave out --narrower"},
+      {asks && bounds, "--memory-budget judges one prediction; add --apply"},
       {checks && (writes || draws),
        "--check compares with a recording; draw the prediction without it, or the comparison with "
        "foretrace compare"},
@@ -212,6 +226,12 @@ int run(const Options& options) {
   const Result<std::vector<WhatIf>> stack = stack_of(options);
   if (!stack.ok()) {
     return app::failure(stack.error());
+  }
+  // Nothing is asked in particular: what would help most?
+  if (stack->empty() && !options.questions.any()) {
+    Options ranking = options;
+    ranking.questions.rank_all = true;
+    return run(ranking);
   }
   if (const Status status = check_outputs(options, *stack); !status.ok()) {
     return app::failure(status.error());
@@ -236,7 +256,7 @@ std::function<int()> setup(app::Arguments& cli) {
                  "a what-if, NAME[:key=value,...] or @FILE.json; may be repeated")
       .type_name("WHATIF");
   cli.add_option("--accelerator", options->accelerator,
-                 "the same run on another accelerator; foretrace list accelerators names them")
+                 "the same run on another accelerator: see foretrace list accelerators")
       .type_name("NAME");
   cli.add_option(
          "--check", options->measured,
@@ -250,11 +270,13 @@ std::function<int()> setup(app::Arguments& cli) {
          "foretrace explain parallel lists the keys")
       .type_name("KEY=N,...");
   cli.add_option("--cluster", options->cluster,
-                 "with --parallel: the machine; foretrace list clusters names them; without it, "
-                 "the usual one of the recorded accelerator")
+                 "with --parallel: the machine: see foretrace list clusters; without it, the usual "
+                 "one of the recorded accelerator")
       .type_name("NAME");
   cli.add_flag("--check-graph", options->trace.check_graph,
-               "check that all work of the changed graph still waits for what it waited for");
+               "check that the changed graph keeps all waits of the recorded one");
+  cli.add_flag("--narrower", options->narrower,
+               "with --apply: which further measurement narrows the range most, and to what");
   app::add_questions(cli, options->questions);
   app::add_run(cli, options->trace);
   app::add_budget(cli, options->budget);
@@ -263,19 +285,21 @@ std::function<int()> setup(app::Arguments& cli) {
   app::add_page(cli, options->common);
   app::add_common(cli, options->common);
   constexpr app::Example examples[] = {
-      {"foretrace whatif trace.json.gz --rank-all", "what would help most"},
+      {"foretrace whatif trace.json.gz", "what would help most (the same as --rank-all)"},
       {"foretrace whatif trace.json.gz --apply mixed_precision --apply fused_optimizer",
-       "two at once, each in its place"},
+       "two together"},
       {"foretrace whatif before.json.gz --apply mixed_precision --check after.json.gz",
-       "how well the prediction meets the recording of the changed run, class by class"},
+       "how well the prediction matches the recording of the changed run, class by class"},
+      {"foretrace whatif trace.json.gz --apply mixed_precision --narrower",
+       "which recording would halve the range of the prediction"},
       {"foretrace whatif trace.json.gz --parallel data=64 --cluster dgx_a100",
        "the same run on 64 devices"},
-      {"foretrace whatif trace.json.gz --pairs", "which two go together, and which get in the way"},
-      {"foretrace whatif trace.json.gz --fit 24GiB", "what to do so that it fits a smaller device"},
+      {"foretrace whatif trace.json.gz --pairs", "which two combine well, and which interfere"},
+      {"foretrace whatif trace.json.gz --fit 24GiB", "which changes make it fit a smaller device"},
       {"foretrace whatif trace.json.gz --max-batch --apply activation_checkpointing",
-       "how much larger the batch could then be"},
+       "how much larger the batch can be then"},
       {"foretrace whatif trace.json.gz --apply \"scale:select='kind=kernel&name~gemm',factor=0.5\"",
-       "any selection of tasks by any factor; quotes where a value holds , & ~ : ="}};
+       "any selection of tasks by any factor; quotes where a value contains , & ~ : ="}};
   cli.add_examples(examples);
   return [options] { return run(*options); };
 }

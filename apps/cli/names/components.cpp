@@ -194,7 +194,7 @@ std::string basis_text(const Info& info, std::size_t width) {
     if (info.basis == Basis::formula) {
       return report::paragraph(heading("formula"),
                                "selected kernels take a stated share of their time; no kernel is "
-                               "modelled from its shape, so it is in no ranking",
+                               "modelled from its shape, so rankings leave it out",
                                width) +
              "\n";
     }
@@ -354,7 +354,7 @@ Result<Accelerator> find_accelerator(const Catalogue& known, std::string_view na
 }
 
 Family accelerators() {
-  Family family = files({"accelerators", "products that whatif --accelerator takes"},
+  Family family = files({"accelerators", "accelerators for whatif --accelerator"},
                         accelerator_names, find_accelerator, &Accelerator::product, "");
   const auto found = [](const std::string& name) -> Result<const Accelerator*> {
     const Result<CataloguePtr> known = catalogue();
@@ -402,22 +402,21 @@ std::string word_text(const Word& word, const report::TextStyle& style) {
 
 const std::vector<Family>& families() {
   static const std::vector<Family> all = {
-      recipes<WhatIfInfo>({"optimizations", "what-ifs that whatif --apply takes"}, what_ifs::all(),
+      recipes<WhatIfInfo>({"optimizations", "what-ifs for whatif --apply"}, what_ifs::all(),
                           "whatif TRACE --apply"),
       recipes<PolicyInfo>(
-          {"policies", "what --when-full takes: how a run stays within a --memory-budget"},
+          {"policies", "policies for --when-full: how a run stays within a --memory-budget"},
           policies::all(), "simulate TRACE --memory-budget '80 %' --when-full"),
       recipes<SchedulerInfo>(
-          {"schedulers", "policies that schedule takes: who runs next on a cluster"},
+          {"schedulers", "scheduling policies: which job runs next on a cluster"},
           schedulers::all(), "schedule RUN.json --policy"),
       recipes<PlacementInfo>(
           {"placements", "placements of a schedule file: which accelerators a job gets"},
           placements::all(), ""),
-      recipes<ExecModelInfo>(
-          {"exec_models",
-           "machines that are no GPUs, and options that go with them: \"exec_model\" of "
-           "an accelerator or a scenario"},
-          exec_models::all(), ""),
+      recipes<ExecModelInfo>({"exec_models",
+                              "machines other than GPUs, and their options: \"exec_model\" of an "
+                              "accelerator or a scenario"},
+                             exec_models::all(), ""),
       accelerators(),
       files({"clusters", "clusters of a scenario, from configs/clusters"}, cluster_names,
             find_cluster, &Cluster::machine, "cluster"),
@@ -431,8 +430,7 @@ const std::vector<Family>& families() {
       formats<trace::WriterInfo>(
           {"writers", "trace formats that convert writes, chosen by the name of the file or --to"},
           trace::writers::all(), "written to names that end in"),
-      built_in({"words", "words of answers, which explain says more about"}, glossary(), word_json,
-               word_text)};
+      built_in({"words", "words of answers, for explain"}, glossary(), word_json, word_text)};
   return all;
 }
 

@@ -17,12 +17,12 @@ constexpr std::array words = {
         "run that was recorded without it.",
         "Record what is missing (record_shapes, profile_memory), or state the parameter yourself."},
     Word{"bubble", "Time in which a pipeline stage waits for its first or its next micro-batch.",
-         "More micro-batches, or an interleaved or zero-bubble schedule, make it smaller: "
-         "foretrace plan compares them."},
+         "More micro-batches, or an interleaved or zero-bubble schedule, shorten it: foretrace "
+         "plan compares them."},
     Word{"critical_path",
-         "The chain of work and waits that bounds a step: nothing outside of it makes the step "
-         "longer.",
-         "foretrace critical-path TRACE lists it; only what is on it can make the step shorter."},
+         "The chain of work and waits that bounds a step: work outside of it does not lengthen the "
+         "step.",
+         "foretrace critical-path TRACE lists it; only a change on it can shorten the step."},
     Word{"device_waits_for_the_host",
          "Time in which the GPU has no work because the CPU has not launched any yet: the step is "
          "CPU-bound there.",
@@ -30,7 +30,7 @@ constexpr std::array words = {
          "--rank-all ranks them."},
     Word{"doubtful",
          "The same as low-confidence: a check of the replay failed, and the page says which.",
-         "Read the line below the first one. --without-one-off cuts silences at the start; longer "
+         "Read the line below the first one. --without-one-off cuts pauses at the start; longer "
          "recordings cure most of the rest."},
     Word{"exposed",
          "Communication or copies that no computation overlaps: the step becomes that much shorter "
@@ -40,12 +40,12 @@ constexpr std::array words = {
     Word{"fast_device",
          "A check: the step if the GPU took no time, simulated, beside the time that the CPU alone "
          "takes by its events.",
-         "A large difference means that a dependency on the GPU is missing or wrong: distrust "
-         "what-ifs that make it faster."},
+         "A difference above 10 % means that a dependency on the GPU is missing or wrong: distrust "
+         "what-ifs that speed it up."},
     Word{"fast_host",
          "A check: the step if the CPU took no time, simulated, beside the busy time of the GPU.",
-         "A large difference means that a dependency on the CPU is missing or wrong: distrust "
-         "what-ifs that make it faster."},
+         "A difference above 10 % means that a dependency on the CPU is missing or wrong: distrust "
+         "what-ifs that speed it up."},
     Word{"first_use",
          "Kernels or libraries were loaded, compiled or tuned during the recorded steps; later "
          "steps do not repeat it.",
@@ -53,10 +53,10 @@ constexpr std::array words = {
     Word{"formula",
          "A what-if that scales the selected kernels by a stated share instead of modelling each "
          "from its shape.",
-         "It is in no ranking; give the share that you measured as its parameter."},
+         "Rankings leave it out; set its parameter to the share that you measured."},
     Word{"gap",
-         "Time between two operations of a stream that both were ready: the GPU starts the next "
-         "one.",
+         "Time between two operations of a stream that were both ready, in which the GPU starts "
+         "the second.",
          "Fewer and larger kernels (kernel_fusion), or a CUDA graph."},
     Word{"initial_backlog",
          "The recording began while the GPU still had queued work, so its first step starts late.",
@@ -71,11 +71,10 @@ constexpr std::array words = {
     Word{"low_confidence",
          "A check of the replay failed: the recorded steps are not reproduced, or too much of them "
          "has no recorded cause.",
-         "The page names the check. --without-one-off cuts silences at the start; longer "
-         "recordings cure most of the rest."},
+         "The page names the check. --without-one-off cuts pauses at the start; longer recordings "
+         "cure most of the rest."},
     Word{"measured", "A duration that was recorded, unchanged.",
-         "Nothing: it is the best there is. A what-if changes part of a step, and this share of it "
-         "stays as recorded."},
+         "Nothing to do: this share of the step stays as recorded."},
     Word{"mechanism",
          "A what-if that changes the graph as the method does: tasks, dependencies, tensors.",
          "foretrace explain NAME says what it changes and what it leaves out."},
@@ -88,13 +87,12 @@ constexpr std::array words = {
          "heuristics.",
          "Record with a newer profiler; the page says how much depends on it."},
     Word{"one_off",
-         "Work or silence that does not come again in later steps: compilation, allocation, first "
-         "use.",
+         "Work or a pause that later steps do not repeat: compilation, allocation, first use.",
          "--without-one-off cuts it out."},
     Word{"pieces", "How many separate stretches of the critical path have this name.",
          "Many short pieces point at launches and gaps, few long ones at kernels."},
     Word{"profiler_overhead", "Time that the profiler added to the CPU times of the recorded step.",
-         "Measure a step without the profiler and give it: --unprofiled-step TIME."},
+         "Measure a step without the profiler and pass it: --unprofiled-step TIME."},
     Word{"provenance",
          "Where the durations on the predicted critical path come from: measured, scaled, table, "
          "roofline or assumed, from most to least trusted.",
@@ -102,17 +100,16 @@ constexpr std::array words = {
     Word{"range",
          "The interval in which the true step is expected: from the optimistic to the pessimistic "
          "end of what a what-if declares, its data and the errors of the recording.",
-         "A wide range names its reason on the page; record what is assumed, or give parameters "
-         "that you measured."},
+         "whatif TRACE --apply NAME --narrower names the measurement that narrows it most."},
     Word{"rank", "One process of a job, with its device or devices.",
-         "Give all ranks together (a folder, an archive): then waiting for others is told from "
-         "work."},
+         "Pass all ranks together (a folder, an archive), which separates waiting for other ranks "
+         "from work."},
     Word{"replay", "The recorded steps, simulated from the graph without any recorded start time.",
          "Its difference from the measured step says how far the graph can be trusted; above 2 % "
          "it is low-confidence."},
     Word{"reserved",
          "Memory that the allocator of the framework took from the device, used or not.",
-         "Fit is judged by it; expandable segments and a cap change it."},
+         "It decides whether a run fits; expandable segments and a cap change it."},
     Word{"roofline",
          "A duration computed from operations and bytes over the peak rates of the accelerator.",
          "It is optimistic for small kernels; a table of measured costs (foretrace calibrate) is "

@@ -35,18 +35,18 @@ constexpr std::array advice = {
           "--unprofiled-step is the time of a usual step"},
     Typed{"its tensors alone can be asked about memory",
           "'inspect --memory' and 'whatif' take its tensors alone"},
-    Typed{"take another one, or compute all of them anew",
-          "take another one, or --fresh to compute all of them anew"},
-    Typed{"a fresh sweep computes them anew", "`sweep --fresh` computes them anew"},
+    Typed{"choose another one, or compute all of them again",
+          "choose another one, or --fresh to compute all of them again"},
+    Typed{"a fresh sweep computes them again", "`sweep --fresh` computes them again"},
     Typed{"expected runs of one device, or an accelerator to move both to",
           "expected runs of one device, or --accelerator NAME to move both there"},
-    Typed{"give the rate of the network", "give the rate with --network-bandwidth"},
-    Typed{"give the rate of computing", "give the rate with --compute-rate"},
-    Typed{"give the rate of memory", "give the rate with --memory-bandwidth"}};
+    Typed{"state the network bandwidth", "add --network-bandwidth RATE"},
+    Typed{"state the compute rate", "add --compute-rate RATE"},
+    Typed{"state the memory bandwidth", "add --memory-bandwidth RATE"}};
 
-/// Which command takes what: at the end of an error, behind "it is". {} is the file; without it,
+/// Which command reads what: at the end of an error, behind "it is". {} is the file; without it,
 /// the file goes last.
-constexpr std::array takers = {
+constexpr std::array readers = {
     Typed{"a scenario", "simulate"},
     Typed{"a training run", "simulate"},
     Typed{"jobs on a cluster", "schedule"},
@@ -64,38 +64,36 @@ constexpr std::array takers = {
     Typed{"a table of kernels", "whatif TRACE --apply kernel_table:table={}"},
     Typed{"a table of attention", "whatif TRACE --apply attention_backend:table={}"}};
 
-/// "run.json" of "run.json: holds ...", "explain: run.json holds ..." and "run.json: /schema: ...".
+/// "run.json" of "run.json: contains ...", "explain: run.json contains ..." and
+/// "run.json: /schema: ...".
 std::string_view file_of(std::string_view message) {
   constexpr std::string_view explain = "explain: ";
   if (message.starts_with(explain)) {
     message.remove_prefix(explain.size());
-    return message.substr(0, message.find(" holds "));
+    return message.substr(0, message.find(" contains "));
   }
-  return message.substr(0, std::min(message.find(": holds "), message.find(": /schema: ")));
+  return message.substr(0, std::min(message.find(": contains "), message.find(": /schema: ")));
 }
 
-/// "simulate takes it" in the place of "it is a scenario" at the end.
-void say_who_takes_it(std::string& message) {
+/// "it is a scenario: foretrace simulate run.json" in the place of "it is a scenario" at the end.
+void name_the_command(std::string& message) {
   constexpr std::string_view words = "it is ";
   const std::size_t at = message.rfind(words);
   if (at == std::string::npos) return;
   const std::string_view end = message.ends_with(')') ? ")" : "";
   const std::size_t from = at + words.size();
   const std::string_view what(message.data() + from, message.size() - from - end.size());
-  const auto* const taker = std::find_if(takers.begin(), takers.end(),
-                                         [what](const Typed& one) { return one.asked == what; });
-  if (taker == takers.end()) return;
-  const std::string_view file = file_of(message);
-  const bool is_pipe = file == "standard input";  // no command takes it from there
-  const std::size_t place = taker->option.find("{}");
-  std::string text(taker->option.substr(0, place));
-  if (place != std::string_view::npos) {
-    text += is_pipe ? "FILE" : file;
-    text += taker->option.substr(place + 2);
-  }
-  text += is_pipe && place == std::string_view::npos ? " takes it as a file" : " takes it";
-  text += end;
-  message.replace(at, std::string::npos, text);
+  const auto* const reader = std::find_if(readers.begin(), readers.end(),
+                                          [what](const Typed& one) { return one.asked == what; });
+  if (reader == readers.end()) return;
+  // No command reads these from a pipe.
+  const std::string_view found = file_of(message);
+  const std::string file(found == "standard input" ? "FILE" : found);
+  const std::size_t place = reader->option.find("{}");
+  std::string command(reader->option.substr(0, place));
+  command += place == std::string_view::npos ? " " + file
+                                             : file + std::string(reader->option.substr(place + 2));
+  message.insert(message.size() - end.size(), ": foretrace " + command);
 }
 
 /// "step: got 'x'", "step 99: ...": not a file that is called "step".
@@ -124,7 +122,7 @@ std::string as_typed(std::string message) {
     const std::size_t at = message.find(one.asked);
     if (at != std::string::npos) message.replace(at, one.asked.size(), one.option);
   }
-  say_who_takes_it(message);
+  name_the_command(message);
   return message;
 }
 

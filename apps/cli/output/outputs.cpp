@@ -92,8 +92,8 @@ Status check_not_read(const std::string& output, const std::string& input) {
     return ok_status();
   }
   return Error{ErrorCode::bad_usage,
-               fmt::format("cannot write '{}': it is read too{}, expected another file", output,
-                           input == output ? "" : fmt::format(", as '{}'", input))};
+               fmt::format("cannot write '{}': it is an input, too{}; expected another file",
+                           output, input == output ? "" : fmt::format(", as '{}'", input))};
 }
 
 Status check_output(const std::string& output, std::span<const std::string> inputs) {

@@ -12,9 +12,10 @@ namespace foretrace::app {
 struct PictureOptions {
   std::string timeline;  ///< --svg
   std::string memory;    ///< --memory-svg
+  std::string measured;  ///< --measured-step
 };
 
-/// --svg FILE and --memory-svg FILE.
+/// --svg FILE, --memory-svg FILE and --measured-step TIME.
 void add_pictures(Arguments& app, PictureOptions& options);
 
 /// Draws what was asked for: the run as it was recorded, and on the same clock with what-ifs where

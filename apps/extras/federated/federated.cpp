@@ -142,8 +142,8 @@ class FederatedReader {
         if (policy.over_selection < 1 || std::ceil(asked - 1e-9) > most) {
           one.mistake(
               "over_selection",
-              fmt::format("got {:g}, expected 1 to {:g}: {:g} devices are all",
-                          policy.over_selection, most / static_cast<double>(policy.updates), most));
+              fmt::format("got {:g}, expected 1 to {:g}: {:g} devices exist", policy.over_selection,
+                          most / static_cast<double>(policy.updates), most));
         }
         policy.deadline_ns = to_whole(optional_within(one, "deadline", ParamType::time, 1e14, 0));
         policy.least = optional_count(one, "least", static_cast<double>(policy.updates), 1);

@@ -58,7 +58,7 @@ Section policies_of(const FederatedRun& run,
                           {"wasted_share", "wasted"},
                           {"mean_bytes_per_s", "server"},
                           {.key = "peak_bytes_per_s", .title = "most", .show = Show::details},
-                          {.key = "given_up", .title = "given up", .show = given_up},
+                          {.key = "given_up", .title = "abandoned", .show = given_up},
                           {.key = "age", .title = "rounds old", .show = Show::details},
                           {.key = "rounds", .show = Show::never},
                           {.key = "sent_bytes", .show = Show::never},
@@ -96,8 +96,8 @@ Section policies_of(const FederatedRun& run,
                                  run.policies[best].name, percent_text(wasted_share(first)));
   section.tables.push_back(std::move(table));
   section.note(
-      "left: devices that failed, or whose time was over; unused: their update came too late, or "
-      "was too old; wasted: share of the time that devices worked; server: bytes both ways");
+      "left: devices that failed or timed out; unused: updates that arrived too late or were too "
+      "old; wasted: share of the time that devices worked; server: bytes both ways");
   return section;
 }
 

@@ -128,14 +128,15 @@ class Server {
   // What takes minutes is refused: a round that asks many devices, many times.
   [[nodiscard]] Status check_effort(std::int64_t round) const {
     if (now_ns_ > last_ns) {
-      return Error{ErrorCode::bad_config,
-                   fmt::format("round {}: is later than times can tell", round)};
+      return Error{
+          ErrorCode::bad_config,
+          fmt::format("round {}: is later than the latest time that can be represented", round)};
     }
     if (figures_.asked > most_asked || checks_ > most_checks) {
       return Error{
           ErrorCode::bad_config,
-          fmt::format("round {} of {}: {} devices were asked and {} looks taken whether "
-                      "one is there, expected at most {} and {}",
+          fmt::format("round {} of {}: {} devices were asked and {} checks made for one online, "
+                      "expected at most {} and {}",
                       round, federation_.rounds, figures_.asked, checks_, most_asked, most_checks)};
     }
     return ok_status();
@@ -260,7 +261,7 @@ class Server {
       FORETRACE_TRY(check_effort(round));
       if (in_vain > most_tries) {
         return Error{ErrorCode::bad_config,
-                     fmt::format("round {}: no update comes, after {} devices", round, in_vain)};
+                     fmt::format("round {}: no update arrived, after {} devices", round, in_vain)};
       }
       for (; !merging.empty() && merging.front() <= now_ns_; merging.pop()) ++models;
       while (static_cast<std::int64_t>(at_work.size()) < policy_.at_work) {

@@ -84,7 +84,7 @@ Sections streamed_control(const StreamedAnswer& answer) {
   section.tables.push_back(std::move(table));
   section.note(
       "loop: from the sensor to the end of the last stage; late: past the deadline; dropped: a "
-      "newer frame came while it waited; busiest device: with other work");
+      "newer frame arrived while it waited; busiest device: with other work");
   return {std::move(section)};
 }
 
@@ -136,8 +136,7 @@ Sections streamed_buffers(const StreamedAnswer& answer) {
   section.tables.push_back(std::move(table));
   section.note(
       "within bound: the time on the accelerator, or the accuracy, that the query asks for; "
-      "weights: "
-      "read from memory for queries; updates: read to change what the buffer holds");
+      "weights: read from memory for queries; updates: read to change the contents of the buffer");
   return {std::move(section)};
 }
 

@@ -46,8 +46,8 @@ void read_subnets(ConfigFields& fields, const std::string& where, const std::str
     const std::size_t layers =
         net.subnets.empty() ? subnet.layers.size() : net.subnets.front().layers.size();
     if (subnet.layers.empty() || subnet.layers.size() != layers) {
-      one.mistake("layers", fmt::format("got {}, expected {}: as many for every SubNet, of 0 B and "
-                                        "0 s where one has none",
+      one.mistake("layers", fmt::format("got {}, expected {}: one per layer of every SubNet, 0 B "
+                                        "and 0 s where a layer is missing",
                                         subnet.layers.size(), std::max<std::size_t>(1, layers)));
     }
     fields.take(one.finish());

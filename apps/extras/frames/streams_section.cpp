@@ -115,7 +115,7 @@ Sections streamed_loads(const StreamedAnswer& answer) {
   if (too_few) {
     section.note(
         "server without a rate: too few queries for this bound, which even all of them at once "
-        "keep; its figures are those at the rate that batches sustain");
+        "meet; its figures are at the rate that batches sustain");
   }
   return {std::move(section)};
 }

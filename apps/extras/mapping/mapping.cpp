@@ -74,7 +74,7 @@ void check_names(ConfigFields& fields, std::string_view key, const std::vector<s
   std::set<std::string_view> seen;
   for (const std::string& name : names) {
     if (seen.insert(name).second) continue;
-    return fields.mistake(key, fmt::format("{} is there twice", in_quotes(name)));
+    return fields.mistake(key, fmt::format("{} appears twice", in_quotes(name)));
   }
 }
 
@@ -231,10 +231,9 @@ Result<MappingAnswer> run_mapping(const Mapping& mapping) {
   answer.plan = mapping::shard_tables(mapping.sharding, mapping.shard_search);
   answer.whole = mapping::shard_tables(mapping.sharding, {.steps = 0});
   if (!answer.plan) {
-    return Error{
-        ErrorCode::bad_config,
-        fmt::format("{}: /tables: found no way to fit them in {} x {:.1f} GiB", mapping.path,
-                    mapping.sharding.devices, mapping.sharding.memory_bytes / (1 << 30))};
+    return Error{ErrorCode::bad_config,
+                 fmt::format("{}: /tables: found no placement in {} x {:.1f} GiB", mapping.path,
+                             mapping.sharding.devices, mapping.sharding.memory_bytes / (1 << 30))};
   }
   return answer;
 }

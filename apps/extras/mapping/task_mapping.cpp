@@ -157,8 +157,8 @@ Status check_problem(const TaskProblem& problem) {
   for (std::size_t e = 0; e < problem.edges.size(); ++e) {
     const TaskEdge& edge = problem.edges[e];
     if (edge.from >= problem.tasks() || edge.to >= problem.tasks()) {
-      return refuse(fmt::format("edges/{}: names a task that is not there, expected 0 to {}", e,
-                                problem.tasks() - 1));
+      return refuse(
+          fmt::format("edges/{}: names a missing task, expected 0 to {}", e, problem.tasks() - 1));
     }
     if (!(edge.bytes >= 0)) {
       return refuse(fmt::format("edges/{}/bytes: got {}, expected 0 or more", e, edge.bytes));

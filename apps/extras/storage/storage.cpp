@@ -89,7 +89,7 @@ class StorageReader {
       const auto number = static_cast<std::uint32_t>(items.size());
       const auto [found, is_new] = items.try_emplace(cell.text("item"), number, bytes);
       if (is_new) input_.data_bytes += bytes;
-      if (found->second.second != bytes) cell.mistake("bytes", "an item that had another size");
+      if (found->second.second != bytes) cell.mistake("bytes", "an item of another size before");
       data.take(cell.finish());
       input_.order.accesses.push_back({.item = found->second.first, .bytes = bytes});
     }

@@ -250,7 +250,7 @@ def simulate(path, *, step="median", engine: str = "pull"):
         return _simulated(json.loads(_foretrace.simulate_scenario(paths[0], _configs())))
     if len(paths) == 1 and (kind := _foretrace.simulated_kind(paths[0])):
         if (str(step), engine) != ("median", "pull"):
-            raise _foretrace.Error(f"simulate: step and engine are about a recording; {paths[0]} holds {kind}")
+            raise _foretrace.Error(f"simulate: step and engine apply to a recording; {paths[0]} contains {kind}")
         return _answer(paths[0])
     return Recording(paths).simulate(step=step, engine=engine)
 

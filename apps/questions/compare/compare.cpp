@@ -194,7 +194,7 @@ Result<Comparison> compare_runs(const ComparedRun& before, const ComparedRun& af
   if (before.has_work() != after.has_work()) {
     const ComparedRun& idle = before.has_work() ? after : before;
     return Error{ErrorCode::unsupported,
-                 fmt::format("{}: tensors without times, which no run of {} can be compared with",
+                 fmt::format("{}: tensors without times, which cannot be compared with a run of {}",
                              idle.name, (before.has_work() ? before : after).name)};
   }
   Comparison comparison;
@@ -210,11 +210,11 @@ Result<Comparison> compare_runs(const ComparedRun& before, const ComparedRun& af
       matcher.match([](const SpentKey& key) { return Names{std::string(to_string(key.use))}; });
   comparison.reasons = reasons_of(matcher);
   comparison.phases = without_use(matcher.match([](const SpentKey& key) {
-    return Names{key.phase.empty() || key.phase == to_string(Phase::unknown) ? "no phase known"
+    return Names{key.phase.empty() || key.phase == to_string(Phase::unknown) ? "unknown phase"
                                                                              : key.phase};
   }));
   comparison.layers = without_use(matcher.match([](const SpentKey& key) {
-    return Names{key.layer.empty() ? std::string("no layer known") : key.layer};
+    return Names{key.layer.empty() ? std::string("unknown layer") : key.layer};
   }));
   if (comparison.layers.size() < 2) comparison.layers.clear();
   comparison.operators = matcher.match(

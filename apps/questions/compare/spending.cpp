@@ -106,7 +106,7 @@ class Adder {
     SpentKey key{.use = Use::host};
     describe_place(stretch.task, key);
     const Phase phase = graph_.phase(stretch.task);
-    key.group = phase == Phase::unknown ? "no phase known" : key.phase;
+    key.group = phase == Phase::unknown ? "unknown phase" : key.phase;
     key.item = text(stretch.label);
     if (key.item.empty()) key.item = "outside every region";
     return key;
@@ -115,7 +115,7 @@ class Adder {
   /// Whom it waited for, and what that rank did meanwhile.
   void add_waiting(const Stretch& stretch, const StepScope& scope) {
     const std::int32_t rank = late_rank(graph_, timeline_, stretch.task);
-    SpentKey key{.use = Use::waiting, .group = "late ranks, not told which"};
+    SpentKey key{.use = Use::waiting, .group = "late ranks, unknown which"};
     describe_place(stretch.task, key);
     if (rank < 0 || rank == scope.rank) return add(key, stretch);
     key.group = fmt::format("rank {}", rank);

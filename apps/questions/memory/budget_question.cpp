@@ -76,8 +76,8 @@ Status count_overhead(const Session& session, BudgetQuestion& question) {
     if (question.size.bytes <= question.overhead_bytes) {
       const auto mib = [](std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); };
       return Error{ErrorCode::no_match,
-                   fmt::format("memory budget: {:.1f} MiB do not fit: {:.1f} MiB go to the "
-                               "driver's context and to what is reserved beyond live blocks",
+                   fmt::format("memory budget: {:.1f} MiB do not fit: the driver's context and "
+                               "reserved memory beyond live blocks need {:.1f} MiB",
                                mib(question.size.bytes), mib(question.overhead_bytes))};
     }
   }

@@ -35,8 +35,8 @@ class BatchSearch {
     answer_.recorded_batch = recorded_batch(session_.recording());
     if (answer_.recorded_batch <= 0) {
       return Error{ErrorCode::missing_cost,
-                   fmt::format("largest batch: {} does not tell its batch size, expected forward "
-                               "kernels of operators with shapes (record_shapes=True)",
+                   fmt::format("largest batch: unknown batch size of {}, expected forward kernels "
+                               "of operators with shapes (record_shapes=True)",
                                session_.recording().path)};
     }
     FORETRACE_TRY(count_passes());
@@ -269,10 +269,10 @@ Result<BatchAnswer> find_max_batch(const Session& session, std::span<const WhatI
   FORETRACE_TRY(const auto batch, find_what_if("batch_size"));
   for (const WhatIf& what_if : stack) {
     if (in_conflict(*what_if.info, *batch)) {
-      return Error{ErrorCode::bad_usage,
-                   fmt::format("largest batch: {} takes the time of the recorded batch, expected a "
-                               "stack without it",
-                               what_if.info->name)};
+      return Error{
+          ErrorCode::bad_usage,
+          fmt::format("largest batch: {} uses the time of the recorded batch; leave it out",
+                      what_if.info->name)};
     }
   }
   return BatchSearch(session, stack, progress).run(target);

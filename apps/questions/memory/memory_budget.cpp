@@ -188,10 +188,10 @@ Result<BudgetAnswer> run_in_budget(const TaskGraph& recorded, const BudgetQuesti
                                    const RunOptions& options) {
   std::vector<MemoryBudget> budgets = unlimited(recorded);
   if (budgets.empty()) {
-    return Error{ErrorCode::unsupported,
-                 "memory budget: the trace records neither device memory nor shapes of tensors, "
-                 "expected [memory] events "
-                 "(torch.profiler with profile_memory=True or record_shapes=True)"};
+    return Error{
+        ErrorCode::unsupported,
+        "memory budget: the trace records neither device memory nor tensor shapes, expected "
+        "[memory] events (torch.profiler with profile_memory=True or record_shapes=True)"};
   }
   const TaskGraph graph = with_copy_lanes(recorded, budgets);
   FORETRACE_TRY(const Attempt before, attempt(graph, budgets, {.name = "block"}));

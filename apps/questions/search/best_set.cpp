@@ -51,16 +51,14 @@ class BestSetSearch {
   /// What every set is compared with: the stack alone.
   Status look_at_now() {
     if (question_.by == RankBy::memory && !session_.memory_model().is_known()) {
-      return Error{
-          ErrorCode::missing_cost,
-          "order by memory: the trace records neither device memory nor shapes of tensors, "
-          "expected one recorded with profile_memory=True (or record_shapes=True)"};
+      return Error{ErrorCode::missing_cost,
+                   "order by memory: the trace records neither device memory nor tensor shapes, "
+                   "expected one recorded with profile_memory=True (or record_shapes=True)"};
     }
     if (question_.target && !session_.memory_model().is_known()) {
-      return Error{
-          ErrorCode::missing_cost,
-          "memory to fit: the trace records neither device memory nor shapes of tensors, expected "
-          "one recorded with profile_memory=True (or record_shapes=True)"};
+      return Error{ErrorCode::missing_cost,
+                   "memory to fit: the trace records neither device memory nor tensor shapes, "
+                   "expected one recorded with profile_memory=True (or record_shapes=True)"};
     }
     if (question_.by == RankBy::time && !question_.target && session_.memory_model().is_known()) {
       FORETRACE_TRY(expect_device_work(session_.graph(), "best set"));

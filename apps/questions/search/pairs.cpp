@@ -79,7 +79,7 @@ class PairSearch {
         const WhatIfInfo& a = *singles_[i]->info;
         const WhatIfInfo& b = *singles_[j]->info;
         if (in_conflict(a, b)) {
-          pairs.illegal.push_back({a.name, b.name, "they act on the same thing in other ways"});
+          pairs.illegal.push_back({a.name, b.name, "both change the same thing in different ways"});
           continue;
         }
         const bool swaps = comes_before(b, a);

@@ -52,7 +52,8 @@ bool needs_more(const Session& session, const Answer& answer) {
 
 Tried try_alone(const WhatIfInfo& info, const Session& session, bool examples, Keeper& keeper) try {
   if (info.basis == Basis::formula) {
-    return Unranked{info.name, Unranked::Cause::is_formula, "a formula, see foretrace explain"};
+    return Unranked{info.name, Unranked::Cause::is_formula,
+                    "a rough formula, see foretrace explain"};
   }
   std::optional<WhatIf> what_if = with_defaults(info);
   std::string settings;
@@ -65,7 +66,7 @@ Tried try_alone(const WhatIfInfo& info, const Session& session, bool examples, K
   }
   if (!what_if) {
     return Unranked{info.name, Unranked::Cause::needs_parameter,
-                    "needs a parameter, see foretrace explain"};
+                    "needs a value, see foretrace explain"};
   }
   Result<Answer> answer = session.ask({&*what_if, 1}, Neutral::refuse);
   if (!answer.ok()) {
@@ -151,9 +152,8 @@ Result<Ranking> rank_all(const Session& session, const RankHow& how) {
   const MemoryModel& memory = session.memory_model();
   if (by == RankBy::memory && !memory.is_known()) {
     return Error{ErrorCode::missing_cost,
-                 "order by memory: the trace records neither device memory nor shapes of tensors, "
-                 "expected one recorded with "
-                 "profile_memory=True (or record_shapes=True)"};
+                 "order by memory: the trace records neither device memory nor tensor shapes, "
+                 "expected one recorded with profile_memory=True (or record_shapes=True)"};
   }
   if (by == RankBy::time && memory.is_known()) {
     FORETRACE_TRY(expect_device_work(session.graph(), "rank all"));

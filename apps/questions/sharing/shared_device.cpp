@@ -35,10 +35,11 @@ Result<SharedDevice> shared_device(const std::array<std::string, 2>& paths,
                                    const PredictorOptions& options) {
   for (const std::string& path : paths) {
     if (is_scenario_file(path)) {
-      return Error{ErrorCode::bad_usage,
-                   fmt::format("{}: holds a scenario, expected a trace: what two runs share is "
-                               "known of recorded ones",
-                               path)};
+      return Error{
+          ErrorCode::bad_usage,
+          fmt::format(
+              "{}: contains a scenario, expected a trace: sharing is predicted for recorded runs",
+              path)};
     }
   }
   FORETRACE_TRY(auto first, Predictor::load(paths[0], options));
@@ -46,7 +47,7 @@ Result<SharedDevice> shared_device(const std::array<std::string, 2>& paths,
   const std::array<std::string, 2> recorded = {first.accelerator(), second.accelerator()};
   if (accelerator.empty() && recorded[0] != recorded[1]) {
     const auto named = [](const std::string& name) {
-      return name.empty() ? std::string("a device that is not known") : name;
+      return name.empty() ? std::string("an unknown device") : name;
     };
     return Error{ErrorCode::bad_usage,
                  fmt::format("{} ran on {} and {} on {}, expected runs of one device, or "

@@ -147,7 +147,7 @@ Result<Substitutions> Substitutions::of(const Recording& recording,
     }
   }
   if (made.texts_.empty()) {
-    return Error{ErrorCode::no_match, "substitutions: no rule matches anywhere"};
+    return Error{ErrorCode::no_match, "substitutions: no rule matches"};
   }
   made.texts_.emplace_back(stop_text);
   return made;

@@ -93,7 +93,7 @@ Status check_folder(const std::string& folder, std::span<const std::string_view>
                        : fmt::format("files that end in {}", fmt::join(suffixes, ", ")));
   if (dangling > 0) {
     message +=
-        fmt::format("; {} there lead{} nowhere, as {}",
+        fmt::format("; {} in it lead{} nowhere, such as {}",
                     dangling == 1 ? std::string("a link") : fmt::format("{} links", dangling),
                     dangling == 1 ? "s" : "", link);
   }

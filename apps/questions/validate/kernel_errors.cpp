@@ -92,7 +92,7 @@ std::map<Key, Group> groups_of(const Recording& base, const Recording& changed,
 Result<KernelErrors> kernel_errors(const Recording& base, const Recording& changed,
                                    const WhatIf& swap) {
   if (!base.accelerator || !changed.accelerator) {
-    return Error{ErrorCode::unsupported, "the accelerator of one of both recordings is not known"};
+    return Error{ErrorCode::unsupported, "unknown accelerator of one of the two recordings"};
   }
   const foretrace::WhatIfInput scenario{base.graph(), &*base.accelerator, base.catalogue()};
   FORETRACE_TRY(const Change change, swap.info->apply(scenario, swap.parameters));

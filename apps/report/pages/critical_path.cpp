@@ -21,7 +21,7 @@ Page critical_path_page(const PathAnswer& answer) {
                         "host_regions", "layers", "pieces", "honesty"},
       .sections = build<PathAnswer>(list, {}, answer),
       .main_table = "groups"};
-  say_doubts(answer.session.replay().doubts, page);
+  say_doubts(answer.session.replay().doubts, page, &answer.session.recording());
   return page;
 }
 

@@ -11,7 +11,7 @@ namespace foretrace::report {
 namespace sections {
 Builder<ResultAnswer> recording, replay, replay_row, replay_page, profiler, all_steps, prediction,
     breakdown, memory, applied, honesty, trust, ranks, rank_rows, flags, graph, budget, budget_page,
-    ranking, pairs, fit, max_batch, best_set, timeline, energy;
+    ranking, pairs, fit, max_batch, best_set, narrower, timeline, energy;
 }
 
 namespace {
@@ -20,16 +20,16 @@ using namespace sections;
 using List = std::span<Builder<ResultAnswer>* const>;
 
 /// What every document has, whatever was asked, as far as it is known.
-constexpr std::array document = {recording, replay,  profiler, prediction, breakdown, memory,
-                                 budget,    applied, ranking,  pairs,      fit,       max_batch,
-                                 best_set,  ranks,   graph,    honesty,    energy};
+constexpr std::array document = {recording, replay,   profiler, prediction, breakdown, memory,
+                                 budget,    applied,  ranking,  pairs,      fit,       max_batch,
+                                 best_set,  narrower, ranks,    graph,      honesty,   energy};
 
 constexpr std::array replay_list = {recording, replay_page, profiler, graph,     memory, rank_rows,
                                     flags,     all_steps,   energy,   breakdown, trust,  timeline};
 constexpr std::array budget_list = {recording, replay_row, profiler, flags, budget_page, timeline};
-constexpr std::array prediction_list = {recording, replay_row, profiler,    prediction,
-                                        graph,     flags,      energy,      breakdown,
-                                        memory,    applied,    budget_page, timeline};
+constexpr std::array prediction_list = {recording,   replay_row, profiler,  prediction, graph,
+                                        flags,       energy,     breakdown, memory,     applied,
+                                        budget_page, narrower,   timeline};
 constexpr std::array ranking_list = {recording, replay_row, profiler, flags, ranking};
 constexpr std::array pairs_list = {recording, replay_row, profiler, flags, pairs};
 constexpr std::array both_rankings_list = {recording, replay_row, profiler, flags, pairs, ranking};
@@ -58,15 +58,15 @@ Shown shown_of(const ResultAnswer& answer) {
 
 Page result_page(const ResultAnswer& answer) {
   const Shown shown = shown_of(answer);
-  Page page{
-      .schema = "foretrace.result/2",
-      .document_keys = {"input",         "import",  "measured",     "baseline", "profiler",
-                        "predicted",     "speedup", "time_ratio",   "applied",  "ranking",
-                        "pairs",         "fit",     "max_batch",    "search",   "ranks",
-                        "communicators", "tasks",   "dependencies", "honesty",  "memory_rests_on",
-                        "warnings"},
-      .sections = build<ResultAnswer>(shown.list, document, answer),
-      .main_table = shown.main_table};
+  Page page{.schema = "foretrace.result/2",
+            .document_keys = {"input",           "import",    "measured",     "baseline",
+                              "profiler",        "predicted", "speedup",      "time_ratio",
+                              "applied",         "ranking",   "pairs",        "fit",
+                              "max_batch",       "search",    "narrower",     "ranks",
+                              "communicators",   "tasks",     "dependencies", "honesty",
+                              "memory_rests_on", "warnings"},
+            .sections = build<ResultAnswer>(shown.list, document, answer),
+            .main_table = shown.main_table};
   bool is_first = true;
   for (Section& section : page.sections) {
     // Of two rankings the first is the answer.
@@ -75,7 +75,7 @@ Page result_page(const ResultAnswer& answer) {
     }
     is_first = is_first && section.headline.empty();
   }
-  say_doubts(all_doubts(answer), page);
+  say_doubts(all_doubts(answer), page, &answer.session.recording());
   return page;
 }
 

@@ -13,6 +13,7 @@
 #include "apps/questions/search/ranking.h"
 #include "apps/report/section.h"
 #include "apps/session/doubt.h"
+#include "apps/session/narrower.h"
 #include "apps/session/session.h"
 
 namespace foretrace::report {
@@ -28,11 +29,12 @@ struct ResultAnswer {
   const FitAnswer* fit = nullptr;
   const BatchAnswer* max_batch = nullptr;
   const BestSetAnswer* best_set = nullptr;
-  std::span<const std::string> what_ifs{};  ///< as --apply takes them
-  std::string_view table_label{};           ///< stands for a table that is a parameter's text
-  bool all_steps = false;                   ///< every step beside its simulation
-  bool rank_all = false;                    ///< the ranking is asked for beside pairs
-  std::string_view timeline{};              ///< where it was written; empty: nowhere
+  const NarrowerAnswer* narrower = nullptr;  ///< of the range of `predicted`
+  std::span<const std::string> what_ifs{};   ///< as --apply takes them
+  std::string_view table_label{};            ///< stands for a table that is a parameter's text
+  bool all_steps = false;                    ///< every step beside its simulation
+  bool rank_all = false;                     ///< the ranking is asked for beside pairs
+  std::string_view timeline{};               ///< where it was written; empty: nowhere
 };
 /// Of the recording, and of the what-ifs that the answer is about.
 [[nodiscard]] std::vector<Doubt> all_doubts(const ResultAnswer& answer);

@@ -25,6 +25,13 @@ inline constexpr std::array<BreakdownPart, 6> breakdown_parts = {
      {"host_bound_ns", "device waits for the host", &Breakdown::host_bound_ns},
      {"idle_ns", "latencies and gaps", &Breakdown::idle_ns}}};
 
+/// "77 % of the step is ...".
+[[nodiscard]] inline std::string_view name_in_sentence(const BreakdownPart& part) {
+  if (part.time_ns == &Breakdown::compute_ns) return "GPU computation";
+  if (part.time_ns == &Breakdown::host_bound_ns) return "the GPU waiting for the CPU";
+  return part.title;
+}
+
 /// All parts at `path`, for documents.
 [[nodiscard]] inline Section breakdown_section(std::string key, std::string path,
                                                const Breakdown& breakdown) {

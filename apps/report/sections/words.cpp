@@ -1,12 +1,14 @@
 #include "apps/report/sections/words.h"
 
 #include <algorithm>
+#include <utility>
 
 #include <fmt/format.h>
 
 #include "apps/report/text.h"
 #include "apps/session/recording/modelled.h"
 #include "sim/core/text.h"
+#include "trace/annotate/flags.h"
 
 namespace foretrace::report {
 namespace {
@@ -41,8 +43,8 @@ std::string held_text(const Inspection& found) {
   if (facts.steps.host_ns.size() == 1) {
     return fmt::format("step {} measured, the only one", time_text(facts.answer.step_ns));
   }
-  const std::string range = fmt::format("{} to {}", time_text(*fastest, facts.answer.step_ns),
-                                        time_text(*slowest, facts.answer.step_ns));
+  const Ends ends = time_ends(*fastest, *slowest, facts.answer.step_ns);
+  const std::string range = fmt::format("{} to {}", ends.low, ends.high);
   const std::string steps = plural(facts.steps.host_ns.size(), "step");
   const std::string step = time_text(facts.answer.step_ns);
   // The range is of the host; where the device limits, the step is no member of it.
@@ -87,7 +89,7 @@ std::string trace_text(const Recording& recording) {
     return text + "; " + recording.accelerator_note;
   }
   return text + ", " +
-         (recording.accelerator ? recording.accelerator->product : "accelerator not known");
+         (recording.accelerator ? recording.accelerator->product : "unknown accelerator");
 }
 
 std::string_view step_word(const StepAnswer& answer) { return answer.is_span ? "span" : "step"; }
@@ -101,7 +103,7 @@ std::string replay_text(const Replay& replay) {
                        time_text(range.high_ns, range.step_ns));
   }
   if (measured == 0) {
-    return fmt::format("{} {} simulated, the trace has no recorded times to compare with",
+    return fmt::format("{} {} simulated; the trace has no recorded times to compare with",
                        step_word(replay.run.answer), time_text(replay.run.answer.step_ns));
   }
   return fmt::format("{} {} {}, {} simulated ({})", step_word(replay.measured_answer),
@@ -130,8 +132,8 @@ std::string target_text(const MemoryTarget& target) {
 
 std::string comparison_text(const MemoryTarget& target) {
   return fmt::format(
-      "what a fresh process reserves (or the recorded one, if that is less) and {} of driver "
-      "context, against {}; the range goes from live tensors and {} of context to all that the "
+      "what a fresh process reserves (or the recorded one, if less) plus {} of driver context, "
+      "against {}; the range is from live tensors plus {} of context to everything that the "
       "recorded process had cached",
       bytes_text(target.context_high_bytes), target_text(target),
       bytes_text(target.context_low_bytes));
@@ -160,12 +162,29 @@ Section replay_section(const Replay& replay) {
   return section;
 }
 
+std::string warning_text(std::string_view flag) {
+  // Behind the rank of a job, or alone.
+  constexpr std::pair<std::string_view, std::string_view> sentences[] = {
+      {"initial backlog", "recording began with GPU work already queued"},
+      {"late device work", "kernels start late: see unexplained"},
+      {"shared device", "another program may use the GPU"},
+      {trace::flags::first_use, "kernels are loaded or compiled: record after a warm-up"},
+      {trace::flags::missing_records, "waits between streams were not recorded"},
+      {"no recorded starts", "no start times were recorded: order follows from dependencies"}};
+  for (const auto& [words, sentence] : sentences) {
+    if (!flag.ends_with(words)) continue;
+    return std::string(flag.substr(0, flag.size() - words.size())) + std::string(sentence);
+  }
+  return std::string(flag);
+}
+
 Section flags_section(const trace::BuiltGraph& built) {
   Section section{.key = "flags"};
   section.line("tensors", built.memory_note.substr(0, built.memory_note.find(", ")), Show::brief);
   section.line("tensors", built.memory_note, Show::details);
   for (const std::string& flag : built.honesty.flags) {
-    section.facts.push_back({{}, "flag", Value::words(flag), Show::always, true});
+    section.facts.push_back(
+        {{}, "warning", Value::words(flag).as(warning_text(flag)), Show::always, true});
   }
   return section;
 }

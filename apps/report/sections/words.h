@@ -45,7 +45,9 @@ namespace foretrace::report {
 [[nodiscard]] Section trace_section(const Recording& recording);
 /// How close the replay is, as a row.
 [[nodiscard]] Section replay_section(const Replay& replay);
-/// What tensors rest on, and what deserves a second look, as rows.
+/// "recording began with GPU work already queued" of the flag "initial backlog".
+[[nodiscard]] std::string warning_text(std::string_view flag);
+/// What tensors are based on, and warnings, as rows.
 [[nodiscard]] Section flags_section(const trace::BuiltGraph& built);
 
 namespace sections {

@@ -57,14 +57,14 @@ constexpr std::array<Colour, 27> colours = {{
 constexpr std::string_view shapes =
     R"css(text{font:13px system-ui,-apple-system,'Segoe UI',Roboto,'DejaVu Sans',sans-serif}
 .title{font-size:17px;font-weight:600}.strong{font-weight:600}.end,.axis.end{text-anchor:end}.middle,.saved{text-anchor:middle}
-.saved{font-weight:600}.on{font-size:12px}.grid,.rule,.dash{stroke-width:1}.dash{stroke-dasharray:4 3}.step,.curve{fill:none}
+.saved{font-weight:600}.on{font-size:12px}.grid,.rule,.dash{stroke-width:1}.measured{stroke-width:2}.dash{stroke-dasharray:4 3}.step,.curve{fill:none}
 .area{fill-opacity:.16}.curve{stroke-width:1.5}.hatch{fill:url(#hatch)}.s1{fill-opacity:.3}.s2{fill-opacity:.55}.s3{fill-opacity:.8}
 )css";
 
 // Written out for each palette: many viewers of SVG know no variables of CSS.
 constexpr std::string_view fills =
     R"css(text{fill:$ink;}.label,.axis,.end,.middle{fill:$soft;}.saved{fill:$forward;}.on{fill:#fff}
-.back{fill:$back;}.wash{fill:$wash;}.grid,.step{stroke:$line;}.rule,.dash{stroke:$soft;}.area{fill:$forward;}.curve{stroke:$forward;}.peak{fill:$mark;}
+.back{fill:$back;}.wash{fill:$wash;}.grid,.step{stroke:$line;}.rule,.dash{stroke:$soft;}.measured{stroke:$mark;}.area{fill:$forward;}.curve{stroke:$forward;}.peak{fill:$mark;}
 .forward{fill:$forward;}.backward{fill:$backward;}.update{fill:$update;}.loading{fill:$loading;}.communication{fill:$communication;}
 .movement{fill:$movement;}.other{fill:$other;}.host{fill:$host;}.call{fill:$call;}.wait{fill:$wait;}
 .c0{fill:$c0;}.c1{fill:$c1;}.c2{fill:$c2;}.c3{fill:$c3;}.c4{fill:$c4;}.c5{fill:$c5;}.c6{fill:$c6;}.c7{fill:$c7;}.c8{fill:$c8;}.c9{fill:$c9;}.c10{fill:$c10;}

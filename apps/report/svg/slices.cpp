@@ -1,6 +1,7 @@
 #include "apps/report/svg/slices.h"
 
 #include <algorithm>
+#include <cstddef>
 #include <set>
 #include <string_view>
 
@@ -118,7 +119,7 @@ class Rows {
         label = fmt::format("rank {}: {}", lane.rank, label);
       }
       (host ? threads : streams)
-          .push_back({std::move(label), strips_[i].runs(), strips_[i].covered_ns()});
+          .push_back({std::move(label), strips_[i].runs(), strips_[i].covered_ns(), !host});
     }
     const auto busier = [](const LaneRow& a, const LaneRow& b) { return a.busy_ns > b.busy_ns; };
     std::stable_sort(streams.begin(), streams.end(), busier);
@@ -136,6 +137,40 @@ class Rows {
 };
 
 }  // namespace
+
+DeviceGap longest_gap(std::span<const LaneRow> rows, std::size_t pixels) {
+  std::vector<bool> works(pixels, false);
+  std::vector<bool> loads(pixels, false);
+  std::size_t first = pixels;  // before the first and behind the last work is no gap
+  std::size_t last = 0;
+  for (const LaneRow& row : rows) {
+    for (const Run& run : row.runs) {
+      const std::size_t end = std::min(run.first + run.count, pixels);
+      for (std::size_t pixel = run.first; pixel < end; ++pixel) {
+        if (row.is_device) works[pixel] = true;
+        if (!row.is_device && run.fill == Fill::loading) loads[pixel] = true;
+      }
+      if (row.is_device) {
+        first = std::min(first, run.first);
+        last = std::max(last, end);
+      }
+    }
+  }
+  DeviceGap longest;
+  for (std::size_t from = first; from < last;) {
+    std::size_t to = from;
+    while (to < last && !works[to]) ++to;
+    if (to - from > longest.count) {
+      const auto at = [&loads](std::size_t pixel) {
+        return loads.begin() + static_cast<std::ptrdiff_t>(pixel);
+      };
+      const auto loading = std::count(at(from), at(to), true);
+      longest = {from, to - from, 2 * static_cast<std::size_t>(loading) >= to - from};
+    }
+    from = std::max(to, from + 1);
+  }
+  return longest;
+}
 
 std::vector<LaneRow> lane_rows(const TaskGraph& graph, const Timeline& timeline,
                                const RowWindow& window) {

@@ -3,6 +3,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -24,7 +25,16 @@ struct LaneRow {
   std::string label;  ///< "stream 7", "thread 4021"; with the rank where there are several
   std::vector<Run> runs;
   double busy_ns = 0;
+  bool is_device = false;
 };
+
+/// The longest stretch of a window in which no stream works.
+struct DeviceGap {
+  std::size_t first = 0;  ///< pixel
+  std::size_t count = 0;
+  bool for_data = false;  ///< a thread loads data for at least half of it
+};
+[[nodiscard]] DeviceGap longest_gap(std::span<const LaneRow> rows, std::size_t pixels);
 
 /// Streams first, then host threads, each with the busiest first. Lanes with nothing in the window
 /// and lanes that no rank has are left out.

@@ -74,7 +74,7 @@ class TimelineDrawing {
   }
 
   std::string draw() {
-    canvas_.text(16, 30, fitted(picture_.title, 900), "title");
+    canvas_.heading(16, 30, fitted(picture_.title, 900), "title", fitted(picture_.subtitle, 300));
     y_ = 48;
     legend_at_ = y_;
     y_ += 24;
@@ -109,9 +109,11 @@ class TimelineDrawing {
         view.graph, view.timeline,
         {shown_[i].begin_ns, shown_[i].begin_ns + length_ns_, shown_[i].end_ns, rows_pixels});
     const std::size_t kept = std::min(rows.size(), picture_.most_rows);
+    const double first_lane = y_;
     for (std::size_t row = 0; row < kept; ++row) {
       lane(rows[row]);
     }
+    gap(longest_gap(rows, rows_pixels), first_lane);
     if (kept < rows.size()) {
       canvas_.text(16, y_ + 12, fmt::format("{} more rows with less work", rows.size() - kept),
                    "label");
@@ -119,7 +121,35 @@ class TimelineDrawing {
     }
     memory(i);
     saved(i, top);
+    measured(i, top);
     y_ += 12;
+  }
+
+  /// Why the streams wait, where that is long enough to be read.
+  void gap(const DeviceGap& gap, double y) {
+    const auto ns =
+        static_cast<std::int64_t>(static_cast<double>(length_ns_) * static_cast<double>(gap.count) /
+                                  static_cast<double>(rows_pixels));
+    const std::string text = fmt::format("GPU waits {} for {}", report::time_text(ns, length_ns_),
+                                         gap.for_data ? "data" : "the CPU");
+    const auto width = static_cast<double>(gap.count);
+    if (text_width(text) + 12 >= width) return;
+    canvas_.text(rows_left + static_cast<double>(gap.first) + width / 2, y + 15, text, "saved");
+  }
+
+  /// Where the run would end if its steps took what was measured.
+  void measured(std::size_t i, double top) {
+    const auto steps = static_cast<std::int64_t>(std::max<std::size_t>(1, shown_[i].steps));
+    if (picture_.measured_step_ns <= 0 || i + 1 < views_.size() ||
+        picture_.measured_step_ns > length_ns_ / steps) {
+      return;
+    }
+    const double x = x_of(i, shown_[i].begin_ns + steps * picture_.measured_step_ns);
+    canvas_.line(x, top, x, y_, "measured");
+    const std::string text =
+        "measured: " + report::time_text(picture_.measured_step_ns, length_ns_) + " per step";
+    const bool is_right = x + text_width(text) + 8 < rows_right;
+    canvas_.text(is_right ? x + 6 : x - 6, y_ - 8, text, is_right ? "strong" : "strong end");
   }
 
   void lane(const LaneRow& row) {

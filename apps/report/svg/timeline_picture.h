@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <span>
 #include <string>
 #include <string_view>
@@ -22,13 +23,16 @@ struct TimelineView {
 };
 
 struct TimelinePicture {
-  std::string title;
-  std::size_t steps = 2;      ///< whole steps to show of each run, after the first one
-  std::size_t most_rows = 8;  ///< lanes per run, the busiest ones; what is left out is said
+  std::string title;                  ///< a sentence: what the picture shows
+  std::string subtitle{};             ///< beside it, smaller
+  std::size_t steps = 2;              ///< whole steps to show of each run, after the first one
+  std::size_t most_rows = 8;          ///< lanes per run, the busiest ones; what is left out is said
+  std::int64_t measured_step_ns = 0;  ///< a tick in the last run; 0: none
 };
 
 /// Streams and host threads as rows, colours by phase, live bytes below them, a time axis with
-/// round ticks. A shorter run shows the saved time. An SVG document.
+/// round ticks. The longest gap of the streams says for what, a shorter run shows the saved time.
+/// An SVG document.
 [[nodiscard]] std::string timeline_picture(const TimelinePicture& picture,
                                            std::span<const TimelineView> views);
 

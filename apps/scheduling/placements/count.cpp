@@ -20,7 +20,7 @@ class Count final : public Placement {
 
 extern constexpr PlacementInfo info = {
     .name = "count",
-    .summary = "Count accelerators only; any that are free will do.",
+    .summary = "Count accelerators only; take any free ones.",
     .paper =
         "J. Gu et al., Tiresias: A GPU Cluster Manager for Distributed Deep Learning, NSDI "
         "2019 (scheme count)",

@@ -19,7 +19,7 @@ constexpr ParamInfo coverage_param = {
     .type = ParamType::number,
     .unit = "1",
     .default_text = "0.95",
-    .doc = "Share of the workload that typical jobs stand for, most frequent first.",
+    .doc = "Share of the workload that typical jobs cover, most frequent first.",
     .minimum = 0,
     .maximum = 1};
 
@@ -128,7 +128,7 @@ constexpr std::array params = {coverage_param};
 
 extern constexpr PlacementInfo info = {
     .name = "fgd",
-    .summary = "Leave as little as possible that the usual jobs could not use.",
+    .summary = "Leave as few resources as possible that typical jobs cannot use.",
     .paper =
         "Q. Weng et al., Beware of Fragmentation: Scheduling GPU-Sharing Workloads with "
         "Fragmentation Gradient Descent, ATC 2023",

@@ -144,14 +144,14 @@ extern constexpr PlacementInfo info = {
         "H. Barbalho et al., Virtual Machine Allocation with Lifetime Predictions, MLSys 2023 (the "
         "idea; the rule is stated here)",
     .recipe =
-        "Nodes that hold jobs go before empty ones. Among them the one that is used the least "
-        "longer for this job, then the one whose last job ends the soonest after it, then the one "
-        "with the least left of its cores, memory and accelerators.",
+        "Nodes that run jobs are preferred to empty ones. Among them the one that is used the "
+        "least longer for this job, then the one whose last job ends the soonest after it, then "
+        "the one with the least left of its cores, memory and accelerators.",
     .assumptions =
         {"A lifetime is predicted once, when the job is placed; a prediction is off by a factor.",
-         "A job that is still there past its predicted end may end at any time.",
+         "A job that runs past its predicted end may end at any time.",
          "All of a job fits on one node."},
-    .ignores = {"what a job has done before it was preempted", "moves of running jobs",
+    .ignores = {"work of a job before it was preempted", "moves of running jobs",
                 "predictions that are made again while a job runs"},
     .calibrate = "error: predicted over actual lifetimes of past jobs.",
     .params = params,

@@ -14,16 +14,15 @@
 namespace foretrace::scheduling::allox_parts {
 namespace {
 
-constexpr ParamInfo alpha_param = {
-    .name = "alpha",
-    .type = ParamType::number,
-    .unit = "1",
-    .default_text = "1",
-    .doc =
-        "Share of waiting jobs that is looked at, oldest first, but at least as many "
-        "as accelerators are free.",
-    .minimum = 0,
-    .maximum = 1};
+constexpr ParamInfo alpha_param = {.name = "alpha",
+                                   .type = ParamType::number,
+                                   .unit = "1",
+                                   .default_text = "1",
+                                   .doc =
+                                       "Share of waiting jobs to consider, oldest first, but at "
+                                       "least as many as accelerators are free.",
+                                   .minimum = 0,
+                                   .maximum = 1};
 
 class AlloX final : public SharePolicy {
  public:
@@ -130,7 +129,7 @@ extern constexpr SchedulerInfo info = {
                     "A job on several accelerators takes the place of one in the assignment, and "
                     "then its part of "
                     "the time."},
-    .ignores = {"fairness beyond the share of jobs that is looked at"},
+    .ignores = {"fairness beyond the share of jobs considered"},
     .calibrate = "alpha: fairness against mean finish time",
     .params = params,
     .make = make_as<AlloX>};

@@ -19,7 +19,7 @@ constexpr ParamInfo limits_param = {
     .name = "limits",
     .type = ParamType::text,
     .default_text = "3250 s/7200 s/18000 s",
-    .doc = "Service at which a job leaves each queue for the next, parted by '/'."};
+    .doc = "Service at which a job leaves each queue for the next, separated by '/'."};
 constexpr ParamInfo service_param = {.name = "service",
                                      .type = ParamType::text,
                                      .default_text = "accelerator_time",

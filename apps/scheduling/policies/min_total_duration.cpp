@@ -58,7 +58,7 @@ constexpr std::array params = {aware_param, width_param, reset_param, newcomers_
 
 extern constexpr SchedulerInfo info = {
     .name = "min_total_duration",
-    .summary = "All jobs that are there now end as early as possible.",
+    .summary = "All current jobs end as early as possible.",
     .paper =
         "D. Narayanan et al., Heterogeneity-Aware Cluster Scheduling Policies for Deep "
         "Learning Workloads, OSDI 2020",

@@ -27,7 +27,7 @@ constexpr ParamInfo moves_param = {
     .name = "moves",
     .type = ParamType::boolean,
     .default_text = "false",
-    .doc = "A running job leaves for a kind of accelerator where it is faster once there is room."};
+    .doc = "A running job moves to a kind of accelerator where it is faster, once one is free."};
 
 // The smallest key first, equal ones in the order of arrival; what no longer fits is preempted.
 template <auto key>

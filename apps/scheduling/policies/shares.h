@@ -80,7 +80,7 @@ inline constexpr ParamInfo reset_param = {
     .type = ParamType::time,
     .unit = "s",
     .default_text = "1920 s",
-    .doc = "Shares are computed again when jobs came or went, but not more often than this.",
+    .doc = "Shares are recomputed when jobs arrive or end, but not more often than this.",
     .minimum = 0,
     .maximum = 1e18};
 inline constexpr ParamInfo newcomers_param = {
@@ -88,8 +88,8 @@ inline constexpr ParamInfo newcomers_param = {
     .type = ParamType::text,
     .default_text = "wait",
     .doc =
-        "A job that came after shares were computed takes its turn without running (wait, as "
-        "published), or runs on what is left over (run).",
+        "A job that arrives after shares were computed waits its turn (wait, as published), or "
+        "runs on leftover accelerators (run).",
     .choices = "wait|run"};
 inline constexpr ParamInfo seed_param = {.name = "seed",
                                          .type = ParamType::integer,
@@ -101,7 +101,7 @@ inline constexpr ParamInfo aware_param = {
     .name = "aware",
     .type = ParamType::boolean,
     .default_text = "true",
-    .doc = "It knows how fast a job is on each kind; false: all kinds look alike to it."};
+    .doc = "The policy knows the rate of a job on each kind; false: all kinds count as equal."};
 
 /// The options of these parameters.
 [[nodiscard]] RoundOptions round_options(const ParamValues& params, bool shuffles_kinds = false);

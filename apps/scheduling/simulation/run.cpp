@@ -77,9 +77,8 @@ Status check(const RunSetup& setup, const RunOptions& options) {
 Error stuck(const RunSetup& setup, const Machine& machine) {
   for (const JobId job : machine.active()) {
     if (machine.state(job).status != JobStatus::running) continue;
-    return Error{ErrorCode::bad_config,
-                 fmt::format("{}: runs for ever, it gets nowhere at {} steps per second",
-                             name_of(setup, job), machine.state(job).rate)};
+    return Error{ErrorCode::bad_config, fmt::format("{}: never ends at {} steps per second",
+                                                    name_of(setup, job), machine.state(job).rate)};
   }
   return Error{ErrorCode::bad_config,
                fmt::format("{}: the policy never starts it, though nothing else runs",
@@ -94,11 +93,10 @@ Status decide(Machine& machine, const RunSetup& setup, const RunOptions& options
   if (machine.idle_steps() > options.most_idle_steps) {
     const std::string who =
         machine.active().empty() ? "run" : name_of(setup, machine.active().front());
-    return Error{
-        ErrorCode::bad_config,
-        fmt::format("{}: no end in sight, no job came or ended in {} decisions and changes "
-                    "of nodes; try a longer period, a shorter restart or fewer failures",
-                    who, options.most_idle_steps)};
+    return Error{ErrorCode::bad_config,
+                 fmt::format("{}: no job arrived or ended in {} decisions and changes of nodes; "
+                             "try a longer period, a shorter restart or fewer failures",
+                             who, options.most_idle_steps)};
   }
   if (options.cancelled && options.cancelled()) return Error{ErrorCode::no_match, "cancelled"};
   return ok_status();

@@ -69,7 +69,7 @@ void read_request(CellFields& cell, const Cluster& cluster, Job& job) {
   const double share = cell.number("gpu_share", 1, 0.001, 1);
   request.milli = static_cast<std::int32_t>(to_whole(share * whole));
   if (request.milli < whole && request.gpus != 1) {
-    cell.mistake("gpu_share", "a share goes with one accelerator only");
+    cell.mistake("gpu_share", "a share applies to one accelerator only");
   }
   request.cpu_milli = to_whole(cell.number("cpus", 0, 0, 1e6) * 1000);
   request.memory_mib = to_whole(cell.number("memory_mib", 0, 0, 1e12));

@@ -55,8 +55,8 @@ class Prices {
     const CollectiveTime time = collective_time(cluster_, call);
     if (!std::isfinite(time.ns)) {
       return Error{ErrorCode::missing_cost,
-                   fmt::format("{} over {} nodes of {}, which no network joins, expected another "
-                               "cluster",
+                   fmt::format("{} over {} nodes of {}, which has no network between nodes, "
+                               "expected another cluster",
                                to_string(exchange.kind), call.group.nodes, cluster_.name)};
     }
     if (!(time.ns >= 0 && time.ns < trace::longest_nodes_ns)) {
@@ -97,8 +97,8 @@ Result<std::vector<trace::RankTrace>> read_ranks(const NodeScenario& scenario) {
   for (const trace::RankTrace& rank : ranks) {
     if (rank.trace.nodes() != nullptr) continue;
     return Error{ErrorCode::bad_format,
-                 fmt::format("{}: {} holds events, expected a graph of nodes (chakra_et, "
-                             "chakra_json); a recording stands at /workload/trace",
+                 fmt::format("{}: {} contains events, expected a graph of nodes (chakra_et, "
+                             "chakra_json); a recording belongs at /workload/trace",
                              rank.path, rank.trace.events.info.format)};
   }
   return ranks;

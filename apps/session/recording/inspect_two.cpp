@@ -20,13 +20,13 @@ std::string link_nodes(trace::LoadedTrace& timed, const trace::LoadedTrace& exec
   const Result<trace::ExecutionLink> link = trace::link_execution_trace(timed.events, execution);
   const std::string_view other = file_name_of(execution.events.info.path);
   if (!link.ok()) {
-    return fmt::format("not with {}: {}", other, link.error().message);
+    return fmt::format("not linked with {}: {}", other, link.error().message);
   }
   std::string text = fmt::format(
       "with {} by {}: {} of {} nodes are events of this trace, {} events got shapes from them",
       other, link->method, link->matched, link->nodes, link->shapes_added);
   if (link->other_places > 0) {
-    text += fmt::format("; they fit in {} other places as well", link->other_places);
+    text += fmt::format("; they match in {} other places as well", link->other_places);
   }
   return text;
 }
@@ -35,7 +35,7 @@ std::string link_capture(const trace::LoadedTrace& capture, trace::LoadedTrace& 
   const Result<trace::CaptureLink> link = trace::join_capture(capture.events, execution.events);
   const std::string_view other = file_name_of(capture.events.info.path);
   if (!link.ok()) {
-    return fmt::format("not with {}: {}", other, link.error().message);
+    return fmt::format("not linked with {}: {}", other, link.error().message);
   }
   return fmt::format(
       "with {} by {}: {} kernels of {} graph {} are captured launches; {} got an operator, {} "

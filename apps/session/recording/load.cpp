@@ -101,8 +101,9 @@ Result<Recording> recording_of(const std::string& path, trace::LoadedTrace trace
 Result<Recording> recording_of_job(std::vector<trace::RankTrace>& ranks,
                                    const LoadOptions& options) {
   if (options.without_one_off) {
-    return Error{ErrorCode::bad_usage,
-                 "without one-off: silences are cut out of the trace of one rank, expected one"};
+    return Error{
+        ErrorCode::bad_usage,
+        "without one-off: pauses can be cut out of the trace of one rank only, expected one"};
   }
   FORETRACE_TRY(trace::BuiltJob built, trace::build_job(ranks, options.build));
   Recording recording;

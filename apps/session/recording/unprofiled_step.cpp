@@ -100,13 +100,13 @@ bool step_tells_profiler(const Recording& recording) {
 }
 
 Status take_out_profiler(std::int64_t step_ns, Recording& recording) {
-  if (recording.job != nullptr) return refused("it is of one rank, got a job of several");
+  if (recording.job != nullptr) return refused("it is the step of one rank, got a job of several");
   const HostEvents events = host_events(recording);
   const double events_per_step = events.per_step;
   if (events_per_step == 0) {
     return refused(
-        "PyTorch's profiler recorded no operators, so that nothing tells the profiler's "
-        "work from the program's");
+        "no operators were recorded, so profiler overhead cannot be separated from the program's "
+        "work");
   }
   const TaskGraph recorded = recording.graph();
   FORETRACE_TRY(const auto reaction, reaction_of(recorded, events));
@@ -121,17 +121,14 @@ Status take_out_profiler(std::int64_t step_ns, Recording& recording) {
   }
   if (!reaction.tells_host()) {
     return refused(
-        fmt::format("the device limits the step: it takes {} as recorded and {} with "
-                    "the least host, so that {} does not tell what the profiler cost; leave "
-                    "the option out",
+        fmt::format("the step is GPU-bound: {} as recorded and {} with the least CPU time, so {} "
+                    "does not measure profiler overhead; leave the option out",
                     shown(before_ns), shown(least_ns), shown(step_ns)));
   }
   if (step_ns < least_ns) {
     return refused(fmt::format(
-        "expected at least {}, which the step takes if each recorded event cost {} us and "
-        "each piece of the host keeps {:.0f} % of its time, got {}: this recording is "
-        "slower "
-        "than by its profiler",
+        "expected at least {}, the step if each recorded event cost {} us and each CPU segment "
+        "kept {:.0f} % of its time, got {}: more than the profiler slows this recording down",
         shown(least_ns), most_per_event_ns / 1000, 100 * kept_of_host, shown(step_ns)));
   }
   std::int64_t cost = 0;  // too little; `most` is enough

@@ -30,7 +30,7 @@ void read_workload(ConfigFields& fields, NodeScenario& scenario) {
   inner.optional_text("groups", scenario.groups);
   for (const std::string_view key : {"model", "trace"}) {
     if (inner.optional_value(key) != nullptr) {
-      inner.mistake(key, "stands beside chakra, expected one of the two");
+      inner.mistake(key, "cannot be used with chakra, expected one of the two");
     }
   }
   scenario.costs.operations_per_second =
@@ -52,9 +52,9 @@ Result<std::optional<NodeScenario>> scenario_of(const Catalogue& catalogue, cons
   for (const std::string_view key :
        {"framework", "precision", "recompute", "schedule", "parallelism", "batch"}) {
     if (fields.optional_value(key) != nullptr) {
-      fields.mistake(key,
-                     "stands beside traces of ranks, which have their own; expected it with a "
-                     "model");
+      fields.mistake(
+          key,
+          "cannot be used with traces of ranks, which have their own; expected it with a model");
     }
   }
   FORETRACE_TRY(fields.finish());

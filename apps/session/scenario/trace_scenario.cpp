@@ -54,7 +54,8 @@ void read_micro_batches(ConfigFields& fields, GroupSettings& settings) {
   ConfigFields inner(*object, fields.file(), fields.pointer_of("batch"));
   for (const std::string_view key : {"global", "micro"}) {
     if (inner.optional_value(key) != nullptr) {
-      inner.mistake(key, "stands beside a trace, whose batch is recorded; expected micro_batches");
+      inner.mistake(key,
+                    "cannot be used with a trace, whose batch is recorded; expected micro_batches");
     }
   }
   settings.add("micro_batches", optional_count(inner, "micro_batches", most_micro_batches, 0), 0);
@@ -72,7 +73,7 @@ Result<std::optional<TraceScenario>> trace_scenario_of(const ConfigValue& root,
   ConfigFields fields(root, where);
   ConfigFields inner(*workload, where, "/workload");
   if (inner.optional_value("model") != nullptr) {
-    inner.mistake("model", "stands beside a trace, expected one of the two");
+    inner.mistake("model", "cannot be used with a trace, expected one of the two");
   }
   inner.text("trace", scenario.trace);
   const std::uint32_t layers = optional_count(inner, "layers", most_layers, 0);
@@ -81,7 +82,8 @@ Result<std::optional<TraceScenario>> trace_scenario_of(const ConfigValue& root,
   fields.text("cluster", scenario.cluster);
   for (const std::string_view key : {"framework", "precision", "recompute", "schedule"}) {
     if (fields.optional_value(key) != nullptr) {
-      fields.mistake(key, "stands beside a trace, which has its own; expected it with a model");
+      fields.mistake(key,
+                     "cannot be used with a trace, which has its own; expected it with a model");
     }
   }
   read_groups(fields, settings);

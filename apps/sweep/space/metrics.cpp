@@ -18,18 +18,18 @@ constexpr std::array trace_metrics = {
                "reserved bytes of the fullest device, without the driver's context"},
     MetricInfo{"live_bytes", MetricUnit::bytes, false, true, "live tensors of it at the peak"},
     MetricInfo{"fits", MetricUnit::flag, false, true,
-               "1 if the run and the context have room in the memory of its device"},
+               "1 if the run and the context fit into the memory of its device"},
 };
 
 constexpr std::array scenario_metrics = {
     MetricInfo{"step_ns", time_unit, true, true,
                "time of a step; of a pipeline by the formula of its schedule"},
     MetricInfo{"memory_bytes", MetricUnit::bytes, true, true, "what the fullest stage needs"},
-    MetricInfo{"fits", MetricUnit::flag, true, true, "1 if every stage has room on its device"},
+    MetricInfo{"fits", MetricUnit::flag, true, true, "1 if every stage fits on its device"},
     MetricInfo{"ram_bytes", MetricUnit::bytes, false, true,
-               "what it needs of the memory that it computes in"},
+               "its use of the memory that it computes in"},
     MetricInfo{"flash_bytes", MetricUnit::bytes, false, true,
-               "the same of a memory for weights; not known where there is none"},
+               "its use of a memory for weights; unknown without one"},
     MetricInfo{"tokens_per_s", MetricUnit::plain, true, false,
                "tokens per second of the job; samples of a model of layers"},
     MetricInfo{"mfu", MetricUnit::share, true, false,
@@ -37,10 +37,11 @@ constexpr std::array scenario_metrics = {
     MetricInfo{"low_ns", time_unit, false, true, "low end of the range of the step"},
     MetricInfo{"high_ns", time_unit, false, true, "high end of it"},
     MetricInfo{"bubble_ns", time_unit, false, true, "waiting for other stages"},
-    MetricInfo{"exposed_ns", time_unit, false, true, "communication that nothing hides"},
+    MetricInfo{"exposed_ns", time_unit, false, true,
+               "communication without overlapping computation"},
     MetricInfo{"ranks", MetricUnit::plain, false, true, "accelerators in use"},
     MetricInfo{"cost_per_million_tokens", MetricUnit::plain, false, false,
-               "dollars; not known where the cluster has no price"},
+               "dollars; unknown if the cluster has no price"},
 };
 
 }  // namespace

@@ -49,7 +49,7 @@ void read_range(ConfigFields& fields, Axis& axis) {
     return fields.mistake("to", "expected numbers up to 1e15");
   }
   if (axis.is_logarithmic && !(axis.from > 0 && axis.to > 0)) {
-    return fields.mistake("spacing", "got 'log' for a range that does not lie above 0");
+    return fields.mistake("spacing", "got 'log' for a range that is not above 0");
   }
   if (fields.has("count") && !(count >= 1 && count <= most_values)) {
     return fields.mistake("count", "expected a whole number from 1 to 1e6");
@@ -113,10 +113,10 @@ void check_names(ConfigFields& fields, std::span<const MetricInfo> metrics,
         std::any_of(metrics.begin(), metrics.end(),
                     [&](const MetricInfo& metric) { return metric.name == name; });
     if (is_metric || std::find(reserved.begin(), reserved.end(), name) != reserved.end()) {
-      fields.mistake("axes", fmt::format("'{}' means something else, give \"name\"", name));
+      fields.mistake("axes", fmt::format("'{}' has another meaning; set \"name\"", name));
     }
     if (std::any_of(axes.begin(), axes.begin() + static_cast<std::ptrdiff_t>(i), is_same)) {
-      fields.mistake("axes", fmt::format("two are called '{}', give \"name\"", name));
+      fields.mistake("axes", fmt::format("two are called '{}'; set \"name\"", name));
     }
   }
 }

@@ -51,7 +51,7 @@ void read_document(ConfigFields& fields, Sweep& sweep) {
   const bool has_trace = fields.has("trace");
   if (has_trace == fields.has("scenario")) {
     return fields.mistake(has_trace ? "scenario" : "trace",
-                          has_trace ? "stands beside \"trace\", expected one of the two"
+                          has_trace ? "cannot be used with \"trace\", expected one of the two"
                                     : "missing key, expected \"trace\" or \"scenario\"");
   }
   sweep.subject = has_trace ? Subject::trace : Subject::scenario;
@@ -133,7 +133,7 @@ void read_method(ConfigFields& fields, Sweep& sweep, std::vector<Axis>& axes) {
   for (const Axis& axis : axes) {
     if (!axis.is_listed() && !draws) {
       fields.mistake("axes", fmt::format("'{}' has neither \"values\" nor \"count\", which only "
-                                         "the methods random and latin_hypercube do without",
+                                         "the methods random and latin_hypercube allow",
                                          axis.name));
     }
   }
@@ -187,18 +187,17 @@ void read_objectives(ConfigFields& fields, Sweep& sweep, std::span<const std::st
 /// Metrics of a store that cannot be read as it is told of.
 Status check_stored_metrics(const Sweep& sweep, std::span<const std::string> columns) {
   const auto refuse = [&](std::string_view what, std::string_view name) {
-    return Error{
-        ErrorCode::bad_format,
-        fmt::format("{}: the results {} {}: another version of the program wrote them, which "
-                    "shows them; a fresh sweep computes them anew",
-                    sweep.path, what, in_quotes(name))};
+    return Error{ErrorCode::bad_format,
+                 fmt::format("{}: the results {} {}: another version of the program wrote them and "
+                             "can show them; a fresh sweep computes them again",
+                             sweep.path, what, in_quotes(name))};
   };
   const auto known = metrics_of(sweep.subject);
   for (const std::string& column : columns) {
     const bool is_known = std::any_of(known.begin(), known.end(), [&](const MetricInfo& metric) {
       return metric.name == column;
     });
-    if (!is_known) return refuse("hold the unknown metric", column);
+    if (!is_known) return refuse("contain the unknown metric", column);
   }
   for (const MetricInfo& metric : sweep.metrics) {
     if (std::find(columns.begin(), columns.end(), metric.name) == columns.end()) {

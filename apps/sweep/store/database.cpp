@@ -23,7 +23,7 @@ Error failed(const std::string& path, sqlite3* handle, int code) {
   const std::string why = handle == nullptr ? sqlite3_errstr(code) : sqlite3_errmsg(handle);
   if ((code & 0xFF) == SQLITE_NOTADB) {
     return {ErrorCode::bad_format,
-            fmt::format("{}: is no SQLite file, expected the results of a sweep", path)};
+            fmt::format("{}: is not an SQLite file, expected the results of a sweep", path)};
   }
   if ((code & 0xFF) == SQLITE_CORRUPT) {
     return {ErrorCode::bad_format, fmt::format("{}: is damaged ({})", path, why)};
@@ -114,10 +114,9 @@ Status Database::open_for_reading(const std::string& path) {
   std::error_code missing;
   const std::uintmax_t log = std::filesystem::file_size(path + "-wal", missing);
   if (!missing && log > 0) {
-    return Error{ErrorCode::io,
-                 fmt::format("{}: a sweep was cut off here, and its folder cannot be written: copy "
-                             "it to where it can",
-                             path)};
+    return Error{ErrorCode::io, fmt::format("{}: a sweep was interrupted here and its folder is "
+                                            "read-only: copy it to a writable folder",
+                                            path)};
   }
   // Nobody is writing: the file is all there is, and stays as it is.
   close();
@@ -166,7 +165,8 @@ Status Database::lock(const std::string& path) {
   const auto length = ::pread(lock_, before.data(), before.size(), 0);
   if (!std::all_of(before.begin(), before.begin() + std::max<std::ptrdiff_t>(0, length),
                    [](char c) { return c >= '0' && c <= '9'; })) {
-    return Error{ErrorCode::io, fmt::format("{}: is no lock of a sweep, and stays as it is", path)};
+    return Error{ErrorCode::io,
+                 fmt::format("{}: is not the lock of a sweep and is left alone", path)};
   }
   std::array<char, 32> own{};
   const auto [end, error] = std::to_chars(own.data(), own.data() + own.size(), ::getpid());

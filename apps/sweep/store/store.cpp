@@ -194,7 +194,7 @@ Status check_row(const Statement& row, std::size_t columns, const std::string& p
   if (figures && !lost) return ok_status();
   return Error{ErrorCode::bad_format,
                fmt::format("{}: point {}: {}", path, point,
-                           lost ? "its reason is not there" : "a figure is not a number")};
+                           lost ? "its reason is missing" : "a figure is not a number")};
 }
 
 /// The damaged file gets another name, and a new one takes its place.
@@ -234,7 +234,7 @@ Result<Store> Store::open(const std::string& folder, WhenDamaged damaged) {
   std::filesystem::create_directories(folder, failed);
   if (failed) {
     return Error{ErrorCode::io,
-                 fmt::format("cannot make the folder '{}': {}", folder, failed.message())};
+                 fmt::format("cannot create the folder '{}': {}", folder, failed.message())};
   }
   auto database = std::make_unique<Database>();
   const std::string lock = (std::filesystem::path(folder) / "sweep.lock").string();
@@ -256,7 +256,7 @@ Result<Store> Store::read(const std::string& folder) {
   if (!std::filesystem::exists(store_file(folder), failed)) {
     return Error{
         ErrorCode::not_found,
-        fmt::format("{}: no sweep is here, expected a folder that `sweep -o` wrote", folder)};
+        fmt::format("{}: contains no sweep, expected a folder that `sweep -o` wrote", folder)};
   }
   auto database = std::make_unique<Database>();
   FORETRACE_TRY(database->open_for_reading(store_file(folder)));
@@ -275,7 +275,7 @@ bool Store::is_empty() const {
 Result<StoreFacts> Store::facts() const {
   const auto something_else = [&] {
     return Error{ErrorCode::bad_format,
-                 fmt::format("{}: holds something else than the results of a sweep ({})",
+                 fmt::format("{}: contains something other than the results of a sweep ({})",
                              database_->path(), store_schema)};
   };
   FORETRACE_TRY(auto table,

@@ -335,10 +335,9 @@ void GrowthTimes::say_unknown(Change& change) const {
   const double unknown = share(Growth::assumed);
   if (unknown <= guess_share) return;
   change.doubts.push_back(
-      {.text =
-           fmt::format("no shapes are known for {:.0f} % of the time of kernels and copies, which "
-                       "is taken to grow in proportion and may as well stay",
-                       100 * unknown),
+      {.text = fmt::format("shapes are unknown for {:.0f} % of the time of kernels and copies, "
+                           "which is assumed to grow in proportion (the range includes no growth)",
+                           100 * unknown),
        .is_bounded = true});
 }
 

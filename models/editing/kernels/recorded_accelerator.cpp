@@ -13,11 +13,9 @@ Result<const Accelerator*> recorded_accelerator(const WhatIfInput& scenario,
   if (scenario.accelerator != nullptr) return scenario.accelerator;
   const auto& devices = scenario.graph.context().devices;
   const std::string device = devices.empty() ? std::string() : devices.front().name;
-  return Error{
-      ErrorCode::unsupported,
-      fmt::format("the accelerator of the recording is not known (device name {}), expected "
-                  "a file in configs/accelerators with this trace name, or accelerator=NAME",
-                  device.empty() ? std::string("missing") : in_quotes(device))};
+  return Error{ErrorCode::unsupported,
+               fmt::format("unknown GPU (device name {}); add accelerator=NAME, such as h100_sxm",
+                           device.empty() ? std::string("missing") : in_quotes(device))};
 }
 
 }  // namespace foretrace::editing

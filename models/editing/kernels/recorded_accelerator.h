@@ -15,7 +15,7 @@ inline constexpr ParamInfo recorded_accelerator_param = {
     .name = "accelerator",
     .type = ParamType::text,
     .default_text = "recording",
-    .doc = "Accelerator of the recording, if its device name is not known.",
+    .doc = "Accelerator of the recording, if its device name is unknown.",
     .config = "accelerators"};
 
 /// `named` is the parameter's text: "recording", or the name of an accelerator of the catalogue.

@@ -125,8 +125,8 @@ std::string without_states(const KernelEditor& editor) {
     return tensor.category == TensorCategory::optimizer_state;
   });
   if (tensors.empty() || has_states) return {};
-  return "; the known memory holds no optimizer states, so that its peak does not show them, "
-         "before or after";
+  return "; the recorded memory contains no optimizer states, so its peak excludes them before and "
+         "after";
 }
 
 ParameterEditor::ParameterEditor(KernelEditor& editor)

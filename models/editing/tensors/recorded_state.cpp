@@ -202,7 +202,7 @@ OptimizerStates recorded_states(const KernelEditor& editor) {
   if (const OptimizerStates found = states_by_operators(editor); found.bytes >= 0) return found;
   if (named.two_states) return {8, "Adam, by the optimizer's name"};
   if (named.momentum) return {4, "one state, by the optimizer's name"};
-  return {adam.bytes, "Adam assumed, nothing tells"};
+  return {adam.bytes, "Adam (assumed)"};
 }
 
 }  // namespace foretrace::editing

@@ -64,7 +64,7 @@ std::string WeightTensors::edit(TensorEditor& tensors) const {
     }
     if (recorded == 0) continue;
     if (bytes.before > recorded * rounding) {
-      note = "; recorded weights keep their size, since a step reads more than they are";
+      note = "; recorded weights keep their size, since a step reads more than that";
       continue;
     }
     const double share = std::max(0.0, 1 - (bytes.before - bytes.after) / recorded);

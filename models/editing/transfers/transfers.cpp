@@ -107,7 +107,7 @@ std::string names_of(const TaskGraph& graph, const std::set<std::uint32_t>& comm
 Error cannot_grow(const TaskGraph& graph, const std::set<std::uint32_t>& communicators) {
   return {ErrorCode::no_match,
           fmt::format("no communicator can grow: {} reduce{} activations in the forward pass, so "
-                      "that the ranks hold parts of one layer",
+                      "its ranks share layers",
                       names_of(graph, communicators), communicators.size() == 1 ? "s" : "")};
 }
 

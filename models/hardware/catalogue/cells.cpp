@@ -156,7 +156,7 @@ Status rename(Cells& cells, const ColumnNames& names) {
   for (const auto& [ours, theirs] : names) {
     FORETRACE_TRY(const auto at, place_of(cells, theirs));
     if (is_new[at]) {
-      return wrong(cells.place_of_columns(), fmt::format("column {} is to be both {} and {}",
+      return wrong(cells.place_of_columns(), fmt::format("column {} is assigned to both {} and {}",
                                                          in_quotes(theirs), renamed[at], ours));
     }
     renamed[at] = ours;
@@ -257,10 +257,10 @@ Status CellFields::finish() const {
   for (std::size_t i = 0; i < taken_.size(); ++i) {
     const std::string& text = cells_->rows[row_][i];
     if (taken_[i] || text.empty()) continue;
-    return wrong(cells_->place_of_row(row_),
-                 fmt::format("{}: got {}, expected nothing: the other cells of the row leave it "
-                             "without a meaning",
-                             cells_->columns[i], in_quotes(text)));
+    return wrong(
+        cells_->place_of_row(row_),
+        fmt::format("{}: got {}, expected nothing: the other cells of the row make it meaningless",
+                    cells_->columns[i], in_quotes(text)));
   }
   return ok_status();
 }
@@ -279,8 +279,7 @@ Status check_columns(const Cells& cells, KnownColumns known) {
     if (std::find(known.begin(), known.end(), column) != known.end()) continue;
     return wrong(
         cells.place_of_columns(),
-        fmt::format("column {} is not read, expected one of {}{}; \"ignored\" lists "
-                    "columns to pass over",
+        fmt::format("column {} is unused, expected one of {}{}; \"ignored\" lists columns to skip",
                     in_quotes(column), fmt::join(known, ", "), did_you_mean(column, missing)));
   }
   return ok_status();

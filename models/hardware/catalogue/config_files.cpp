@@ -80,12 +80,13 @@ Result<std::string> config_path(const std::string& directory, ConfigKind kind,
 Error unknown_config(std::string_view what, const std::string& folder, std::string_view name,
                      std::span<const std::string> names) {
   const std::vector<std::string_view> valid(names.begin(), names.end());
-  return Error{ErrorCode::not_found,
-               fmt::format("{} {}: not found in {}{}, expected {}", what, in_quotes(name), folder,
-                           did_you_mean(name, valid),
-                           names.empty() ? fmt::format("a path to a .json file (none are there)")
-                                         : fmt::format("a path to a .json file or one of {}",
-                                                       fmt::join(names, ", ")))};
+  return Error{
+      ErrorCode::not_found,
+      fmt::format("{} {}: not found in {}{}, expected {}", what, in_quotes(name), folder,
+                  did_you_mean(name, valid),
+                  names.empty() ? fmt::format("a path to a .json file (the folder has none)")
+                                : fmt::format("a path to a .json file or one of {}",
+                                              fmt::join(names, ", ")))};
 }
 
 }  // namespace foretrace

@@ -60,7 +60,7 @@ std::pair<double, double> distance(const Accelerator& candidate, const DeviceInf
 
 std::string note_on(const Accelerator& found, const DeviceInfo& device) {
   std::string text = fmt::format(
-      "{} has no file and is taken for {}: compute capability {}.{}, {} multiprocessors",
+      "{} has no file and counts as {}: compute capability {}.{}, {} multiprocessors",
       device.name.empty() ? std::string("a device without a name") : in_quotes(device.name),
       found.name, device.compute_major, device.compute_minor, device.multiprocessors);
   if (device.multiprocessors != found.multiprocessors) {

@@ -31,9 +31,9 @@ FigureSources read_sources(ConfigFields& fields, const ConfigValue& root,
     std::string text;
     inner.text(key, text);
     if (std::find(figures.begin(), figures.end(), key) == figures.end()) {
-      inner.mistake(
-          key, fmt::format("source for something that is not in the file{}, expected one of {}",
-                           did_you_mean(key, valid), fmt::join(figures, ", ")));
+      inner.mistake(key,
+                    fmt::format("source of a figure that is not in the file{}, expected one of {}",
+                                did_you_mean(key, valid), fmt::join(figures, ", ")));
     }
     sources.emplace_back(key, std::move(text));
   }
@@ -42,7 +42,7 @@ FigureSources read_sources(ConfigFields& fields, const ConfigValue& root,
     const bool is_group = group != nullptr && group->kind == ConfigValue::Kind::object;
     const std::string parent = figure.substr(0, figure.find('/'));
     if (is_group || object->find(figure) != nullptr || object->find(parent) != nullptr) continue;
-    inner.mistake(figure, "missing source of this figure, expected where it is from and the year");
+    inner.mistake(figure, "missing source of this figure, expected its origin and year");
   }
   fields.take(inner.finish());
   return sources;

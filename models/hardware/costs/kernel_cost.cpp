@@ -230,10 +230,10 @@ Cost scaled_cost(std::int64_t measured_ns, const KernelDescription& kernel, cons
 Error missing_cost(std::string_view what) {
   return Error{
       ErrorCode::missing_cost,
-      fmt::format("{}: no way to give it a duration, expected one of: a trace with operator shapes "
-                  "(record_shapes=True), a parameter that states the time, an accelerator file for "
-                  "the roofline, constants fitted to a table (foretrace calibrate)",
-                  what)};
+      fmt::format(
+          "cannot time {}: record shapes (record_shapes=True), set the parameter that states its "
+          "size or time, name the accelerator, or fit constants to a table (foretrace calibrate)",
+          what)};
 }
 
 Result<Cost> roofline_cost(const KernelDescription& kernel, const Setting& setting,

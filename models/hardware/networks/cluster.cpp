@@ -57,7 +57,8 @@ void read_network(ConfigFields& fields, Network& network) {
     network.oversubscription = 1;
   }
   if (inner.has("leaf_nodes") != inner.has("oversubscription")) {
-    inner.mistake("leaf_nodes", "stands alone, expected leaf_nodes and oversubscription together");
+    inner.mistake("leaf_nodes",
+                  "got one of them, expected leaf_nodes and oversubscription together");
   }
   if (const ConfigValue* sums = inner.optional_object("aggregation")) {
     ConfigFields switches(*sums, inner.file(), inner.pointer_of("aggregation"));
@@ -190,10 +191,11 @@ Result<Cluster> imported(const Catalogue& catalogue, const ImportedFile& file) {
     cluster.evidence = catalogue.evidence();
     return cluster;
   }
-  return Error{ErrorCode::bad_config,
-               fmt::format("{}: is no description of a machine, expected one that names the schema "
-                           "{}, or {}",
-                           file.path, schema, imported_kinds())};
+  return Error{
+      ErrorCode::bad_config,
+      fmt::format("{}: is not a description of a machine, expected one that names the schema "
+                  "{}, or {}",
+                  file.path, schema, imported_kinds())};
 }
 
 /// A file of another simulator with those that belong to it; what stands beside it here has the
@@ -262,8 +264,9 @@ Result<Cluster> cluster_from(const Catalogue& catalogue, const ConfigValue& root
       "schema", "machine", "accelerator", "generation", "usual", "curves", "sources"};
   cluster.sources = read_sources(fields, root, no_figures);
   if (cluster.nodes > 1 && cluster.network.nics == 0) {
-    fields.mistake("network",
-                   "missing key, expected what joins the nodes: the topology is disconnected");
+    fields.mistake(
+        "network",
+        "missing key, expected a network between the nodes: the topology is disconnected");
   }
   FORETRACE_TRY(fields.finish());
   return cluster;
@@ -337,11 +340,10 @@ Result<Cluster> with_aggregation(Cluster cluster, const ConfigValue& object,
   cluster.network.aggregation = read_aggregation(fields);
   FORETRACE_TRY(fields.finish());
   if (cluster.network.nics == 0 || !cluster.tier_network.tiers.empty()) {
-    return Error{
-        ErrorCode::bad_config,
-        fmt::format("{}: {}: got switches that add up for {}, which has none between nodes, "
-                    "expected a cluster with a network of nodes",
-                    where, pointer, cluster.name)};
+    return Error{ErrorCode::bad_config,
+                 fmt::format("{}: {}: got switches that aggregate for {}, which has none between "
+                             "nodes, expected a cluster with a network of nodes",
+                             where, pointer, cluster.name)};
   }
   return cluster;
 }

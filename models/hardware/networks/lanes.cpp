@@ -162,8 +162,8 @@ Lanes read_lanes(ConfigFields& node, std::uint32_t accelerators) {
   lanes.between.assign(accelerators, std::vector<std::uint32_t>(accelerators, 0));
   for (const std::string& text : texts) {
     if (read_lane(text, lanes.between)) continue;
-    node.mistake("lanes", fmt::format("got {}, expected two accelerators of the node and how many "
-                                      "lanes join them, once each, such as '0-3=2'",
+    node.mistake("lanes", fmt::format("got {}, expected two accelerators of the node and the "
+                                      "number of lanes between them, once each, such as '0-3=2'",
                                       in_quotes(text)));
     break;
   }

@@ -74,7 +74,7 @@ Result<Windows> windows_of(HubKeys& keys, const std::vector<std::string>& layers
       full.push_back(i + 1);
     } else {
       return keys.wrong("layer_types", fmt::format("got {}, expected layers of full_attention or "
-                                                   "sliding_attention: others are not known",
+                                                   "sliding_attention: others are unsupported",
                                                    in_quotes(layer)));
     }
   }
@@ -120,7 +120,7 @@ Status read_places(HubKeys& keys, const TransformerSpec& spec, ExpertSpec& exper
                                     [](const std::string& mark) { return mark != "0"; });
     if (std::find(first, marks.end(), "0") != marks.end()) {
       return keys.wrong(kinds.empty() ? "moe_layer_freq" : "mlp_layer_types",
-                        "layers without experts between others are not known, expected all of "
+                        "layers without experts between others are unsupported, expected all of "
                         "them at the beginning");
     }
     experts.first_dense = to_count(static_cast<double>(first - marks.begin()));
@@ -128,7 +128,7 @@ Status read_places(HubKeys& keys, const TransformerSpec& spec, ExpertSpec& exper
   }
   if (const ConfigValue* const dense = keys.list("mlp_only_layers");
       dense != nullptr && !dense->items.empty()) {
-    return keys.wrong("mlp_only_layers", "layers without experts one by one are not known");
+    return keys.wrong("mlp_only_layers", "layers without experts one by one are unsupported");
   }
   // Written beside the step of layers: the same again.
   (void)keys.list("moe_layers");
@@ -219,10 +219,11 @@ Status read_sizes(HubKeys& keys, const ModelFamily& family, TransformerSpec& spe
       {"max_position_embeddings", "n_positions", "n_ctx", "max_seq_len", "seq_length"}, 2048);
   const double table = keys.size({"word_embed_proj_dim", "embedding_size"}, spec.hidden);
   if (table != spec.hidden) {
-    return keys.wrong("word_embed_proj_dim",
-                      fmt::format("a table of {} numbers per token is not known, expected the {} "
-                                  "of hidden_size",
-                                  table, spec.hidden));
+    return keys.wrong(
+        "word_embed_proj_dim",
+        fmt::format(
+            "a table of {} numbers per token is unsupported, expected the {} of hidden_size", table,
+            spec.hidden));
   }
   if (spec.layers >= 1 && spec.hidden >= 1 && spec.heads >= 1 && spec.vocabulary >= 1) {
     return ok_status();
@@ -258,12 +259,12 @@ Status check_kind(HubKeys& keys, const std::string& type, const ModelFamily& fam
   }
   if (keys.flag("is_encoder_decoder", false)) {
     return keys.wrong("is_encoder_decoder",
-                      "an encoder with a decoder is not known, expected one stack of layers");
+                      "an encoder with a decoder is unsupported, expected one stack of layers");
   }
   // Lightning attention: 0 is linear.
   const std::vector<std::string> kinds = per_layer(keys, "attn_type_list");
   if (std::find(kinds.begin(), kinds.end(), "0") != kinds.end()) {
-    return keys.wrong("attn_type_list", "layers of linear attention are not known");
+    return keys.wrong("attn_type_list", "layers of linear attention are unsupported");
   }
   return ok_status();
 }

@@ -131,9 +131,10 @@ Status HubKeys::finish() const {
         says_nothing(root_->items[i])) {
       continue;
     }
-    return wrong(key, fmt::format("{}: what this makes of layers is not known, expected a "
-                                  "transformer of attention and feed-forward",
-                                  root_->items[i].described()));
+    return wrong(
+        key,
+        fmt::format("{}: unsupported layers, expected a transformer of attention and feed-forward",
+                    root_->items[i].described()));
   }
   return ok_status();
 }

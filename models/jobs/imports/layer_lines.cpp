@@ -168,8 +168,8 @@ void Reader::read_header() {
   header_.plan.data = static_cast<std::uint32_t>(all / part);
   if (header_.pipeline > 1) {
     lines_.mistake(
-        fmt::format("pp: got {}, expected 1: the lines are those of one stage for all "
-                    "micro-batches, and say nothing of the others",
+        fmt::format("pp: got {}, expected 1: the lines describe one stage for all micro-batches, "
+                    "and not the others",
                     header_.pipeline));
   }
 }
@@ -288,7 +288,7 @@ Result<ModelSpec> Reader::read() {
   model.source = "workload file of ASTRA-sim 1, SimAI or AICB";
   if (header_.checkpoints > 0) {
     model.notes.emplace_back(
-        "checkpoints of the first line are not taken: no forward pass is repeated");
+        "checkpoints of the first line are ignored: no forward pass is repeated");
   }
   if (header_.policy->word == "HYBRID_MODEL_DATA") {
     model.notes.emplace_back(
@@ -296,8 +296,7 @@ Result<ModelSpec> Reader::read() {
         "those of the model are, as everywhere");
   }
   if (has_broadcasts_) {
-    model.notes.emplace_back(
-        "BROADCAST sends nothing, as in SimAI, whose reader knows no such word");
+    model.notes.emplace_back("BROADCAST sends nothing, as in SimAI, whose reader has no such word");
   }
   if (has_dropped_sends_) {
     model.notes.emplace_back(
@@ -306,7 +305,8 @@ Result<ModelSpec> Reader::read() {
                     header_.policy->word));
   }
   if (!header_.is_aicb) {
-    model.notes.emplace_back("the size of an all-gather is what one rank gives, as in ASTRA-sim");
+    model.notes.emplace_back(
+        "the size of an all-gather is what one rank contributes, as in ASTRA-sim");
   }
   spec_.recorded = header_.plan;
   model.transformer = layered_model(std::move(spec_), 0);

@@ -97,8 +97,7 @@ void Reader::read_node(std::string_view line) {
   node.activation_bytes = value(rest, "activation_size", most_bytes);
   node.parameter_bytes = value(rest, "parameter_size", most_bytes);
   if (!known_.emplace(node.name, nodes_.size()).second) {
-    lines_.mistake(
-        fmt::format("{} stands there twice, expected every node once", in_quotes(node.name)));
+    lines_.mistake(fmt::format("{} appears twice, expected every node once", in_quotes(node.name)));
   }
   if (nodes_.size() >= most_nodes) {
     lines_.mistake(fmt::format("got more nodes, expected at most {}", most_nodes));
@@ -144,7 +143,7 @@ std::vector<std::size_t> Reader::in_order() {
     }
   }
   if (order.size() < nodes_.size()) {
-    lines_.mistake_of_all("the edges go round, expected a graph without cycles");
+    lines_.mistake_of_all("the edges form a cycle, expected a graph without cycles");
   }
   return order;
 }

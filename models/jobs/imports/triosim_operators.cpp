@@ -285,8 +285,8 @@ Result<ModelSpec> Reader::model() const {
                     optimizer_us_ * 1e-3));
   } else {
     model.notes.emplace_back(
-        "no operator of an optimizer is recorded, which would tell the parameters: there are no "
-        "weights, and no gradients to exchange");
+        "no operator of an optimizer is recorded, so the parameters are unknown: no weights, and "
+        "no gradients to exchange");
   }
   model.transformer = layered_model(std::move(spec), widest);
   return model;

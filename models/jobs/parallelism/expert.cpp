@@ -73,7 +73,7 @@ void add_up(Operator& op, const ParallelPlan& plan, double bytes) {
 void connect(Operator op, const ParallelPlan& plan, double tokens, std::vector<Operator>& rank) {
   const bool enters = op.type == OperatorType::dispatch;
   Operator group = op;
-  group.name = enters ? "gather for divided experts" : "add up divided experts";
+  group.name = enters ? "gather for divided experts" : "sum of divided experts";
   add_up(group, plan, op.message_bytes);
   if (plan.expert == 1) add_up(op, plan, op.message_bytes / std::max(1.0, op.shape.batch));
   op.message_bytes /= tokens;

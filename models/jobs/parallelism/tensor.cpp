@@ -115,7 +115,7 @@ void divide(Block& block, const ParallelPlan& plan) {
 
 constexpr std::array<std::string_view, 2> assumptions = {
     "heads and inner sizes are divided evenly",
-    "the group's collectives wait for the slowest rank, and ranks are equally fast"};
+    "collectives wait for the slowest rank, and ranks are equally fast"};
 
 }  // namespace
 

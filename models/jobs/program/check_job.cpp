@@ -63,15 +63,15 @@ Status check_recorded(const Job& job) {
                   job.plan.expert, job.plan.copies());
   }
   if (job.plan.pipeline > 1 && !(job.model->hidden > 0)) {
-    return refuse("/parallelism/pipeline",
-                  "got {}, expected 1: the recording does not say what goes from stage "
-                  "to stage",
-                  job.plan.pipeline);
+    return refuse(
+        "/parallelism/pipeline",
+        "got {}, expected 1: the recording does not contain what stages send to each other",
+        job.plan.pipeline);
   }
   if (job.plan.sharding != Sharding::none && states_gradients(spec)) {
-    return refuse("/parallelism/sharding",
-                  "stands beside a recording that has its own collectives of gradients, expected "
-                  "none");
+    return refuse(
+        "/parallelism/sharding",
+        "cannot be used with a recording that has its own collectives of gradients, expected none");
   }
   return ok_status();
 }
@@ -120,8 +120,7 @@ Status check_machine(const Job& job) {
   if (job.cluster->nodes > 1 && ranks > job.cluster->node_accelerators &&
       job.cluster->network.nics == 0) {
     return refuse("/cluster",
-                  "got {}, whose nodes are not joined, expected a network "
-                  "for {} ranks on nodes of {}",
+                  "got {}, whose nodes have no network, expected one for {} ranks on nodes of {}",
                   job.cluster->name, ranks, job.cluster->node_accelerators);
   }
   return ok_status();
@@ -212,7 +211,7 @@ Status check_job(const Job& job) {
   }
   if (job.plan.shard_size > 0 && job.plan.copies() % job.plan.shard_size != 0) {
     return refuse("/parallelism/shard_size",
-                  "got {}, expected a divisor of the {} ranks that hold the same layers",
+                  "got {}, expected a divisor of the {} ranks that share the same layers",
                   job.plan.shard_size, job.plan.copies());
   }
   FORETRACE_TRY(check_machine(job));

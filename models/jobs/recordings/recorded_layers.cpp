@@ -309,9 +309,8 @@ Result<PassLayers> find_layers(const KernelEditor& editor, const TrainingPass& p
   }
   if (cuts.size() < 2 && count == 0) {
     return Error{ErrorCode::no_match,
-                 "the trace does not tell its layers: it names no modules, and fewer than two "
-                 "products with weights of recorded shapes; expected a recording with "
-                 "with_modules=True, or layers=N for "
+                 "the trace contains no layers: it names no modules, and fewer than two products "
+                 "with weights of recorded shapes; record with with_modules=True, or layers=N for "
                  "N parts of equal time"};
   }
   const std::map<TaskId, ReadNumbers> read = numbers_by_reader(editor);

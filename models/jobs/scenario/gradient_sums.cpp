@@ -33,8 +33,8 @@ void read_sparse_gradients(ConfigFields& fields, Scenario& scenario) {
   if (sum.method == SparseMethod::network && cluster != nullptr &&
       cluster->network.aggregation.trees == 0) {
     inner.mistake("method",
-                  "got 'switch' for switches that do not add up, expected \"aggregation\" of the "
-                  "cluster or the scenario");
+                  "got 'switch' for switches that do not aggregate, expected \"aggregation\" of "
+                  "the cluster or the scenario");
   }
   if (cluster != nullptr && !cluster->tier_network.tiers.empty()) {
     inner.mistake("method", "got a network of tiers, expected one between nodes");

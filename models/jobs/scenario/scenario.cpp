@@ -83,9 +83,9 @@ void read_workload(ConfigFields& fields, const Names& names, ScenarioParts& part
   if (object == nullptr) return;
   ConfigFields inner(*object, fields.file(), fields.pointer_of("workload"));
   if (object->find("chakra") != nullptr) {
-    fields.mistake("workload",
-                   "holds execution traces of ranks, which 'simulate' alone takes; "
-                   "expected a model");
+    fields.mistake(
+        "workload",
+        "contains execution traces of ranks, which only 'simulate' runs; expected a model");
     return;
   }
   scenario.model = read_model(inner, names, *object, parts);
@@ -291,14 +291,14 @@ Result<Scenario> scenario_of(const Catalogue& catalogue, const ConfigValue& docu
 Status check_ranks_alike(const Scenario& scenario) {
   if (!scenario.jitter) return ok_status();
   return Error{ErrorCode::bad_config,
-               "/jitter: got ranks that differ, expected none: only simulate takes them"};
+               "/jitter: got ranks that differ, expected none: only simulate supports them"};
 }
 
 Status check_without_what_ifs(const Scenario& scenario) {
   if (scenario.what_ifs.empty()) return ok_status();
   return Error{ErrorCode::bad_config,
-               "/what_ifs: got what-ifs, expected none: simulate, whatif, report, sweeps and the "
-               "predictor take them"};
+               "/what_ifs: got what-ifs, expected none: only simulate, whatif, report, sweeps and "
+               "the predictor support them"};
 }
 
 Result<Scenario> complete_scenario(Scenario scenario) {

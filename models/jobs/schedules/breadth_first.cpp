@@ -49,7 +49,7 @@ std::uint32_t in_flight(const ScheduleShape& shape, std::uint32_t /*stage*/) {
 
 constexpr std::array<std::string_view, 2> assumptions = {
     "there are at least as many micro-batches as stages",
-    "activations of all micro-batches are held until backward begins"};
+    "activations of all micro-batches are kept until backward begins"};
 
 }  // namespace
 

@@ -144,7 +144,7 @@ Result<std::vector<PlacedStep>> sequence_of(const ScheduleInfo& schedule,
         if (missing(done, shape, placed, needed)) break;
         if (!done.add(step.kind, placed.position, step.micro_batch)) {
           return Error{ErrorCode::bad_config,
-                       fmt::format("{}: {} is there twice", schedule.name, named(stage, step))};
+                       fmt::format("{}: {} appears twice", schedule.name, named(stage, step))};
         }
         sequence.push_back(placed);
         ++next[stage];

@@ -68,7 +68,7 @@ std::uint32_t in_flight(const ScheduleShape& shape, std::uint32_t /*stage*/) {
 }
 
 constexpr std::array<std::string_view, 1> assumptions = {
-    "activations of all micro-batches are held until backward begins"};
+    "activations of all micro-batches are kept until backward begins"};
 
 }  // namespace
 

@@ -79,7 +79,8 @@ std::uint32_t in_flight(const ScheduleShape& shape, std::uint32_t stage) {
 }
 
 constexpr std::array<std::string_view, 1> assumptions = {
-    "a stage holds as many micro-batches as there are stages from it to the last"};
+    "a stage keeps the activations of as many micro-batches as there are stages from it to the "
+    "last"};
 
 }  // namespace
 

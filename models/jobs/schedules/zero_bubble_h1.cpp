@@ -20,7 +20,7 @@ std::vector<ScheduleStep> order(const ScheduleShape& shape, std::uint32_t stage)
 }
 
 constexpr std::array<std::string_view, 1> assumptions = {
-    "activations are held until the gradients of weights are done"};
+    "activations are kept until the gradients of weights are done"};
 
 }  // namespace
 

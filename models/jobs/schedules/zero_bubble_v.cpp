@@ -88,7 +88,7 @@ std::vector<ScheduleStep> order(const ScheduleShape& shape, std::uint32_t stage)
 }
 
 constexpr std::array<std::string_view, 2> assumptions = {
-    "activations are held until the gradients of weights are done",
+    "activations are kept until the gradients of weights are done",
     "a step ends when the last stage does"};
 
 }  // namespace

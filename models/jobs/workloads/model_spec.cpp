@@ -234,8 +234,7 @@ Result<ModelSpec> model_called(const Catalogue& catalogue, std::string_view name
                         });
     if (called) return model;
   }
-  return Error{ErrorCode::not_found,
-               fmt::format("no model of configs/models is called {}", in_quotes(name))};
+  return Error{ErrorCode::not_found, fmt::format("unknown model {}", in_quotes(name))};
 }
 
 std::vector<std::string> model_names(const Catalogue& catalogue) {

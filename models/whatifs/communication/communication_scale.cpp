@@ -62,7 +62,7 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
 }
 
 constexpr std::array<std::string_view, 3> assumptions = {
-    "The factor holds for every selected transfer, whatever its size.",
+    "The factor applies to every selected transfer, whatever its size.",
     "Transfers of different collectives share links as they did.",
     "Without the other ranks' traces `waiting` of a kernel's time is waiting for them and stays."};
 constexpr std::array<std::string_view, 2> ignores = {

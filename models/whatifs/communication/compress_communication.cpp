@@ -113,9 +113,9 @@ class Compressor {
     const double bytes = transferred_bytes(graph_, transfer.task, moving, settings_.link_bandwidth);
     if (bytes <= 0 && graph_.work(transfer.task).bytes != 0) {
       return Error{ErrorCode::missing_cost,
-                   "the trace does not say how many bytes the collectives move, expected "
-                   "link_bandwidth (bytes then follow from the transfer's time), or encode_cost=0 "
-                   "and decode_cost=0 for a codec that costs nothing"};
+                   "the trace does not contain the bytes of collectives, expected link_bandwidth "
+                   "(bytes then follow from the transfer's time), or encode_cost=0 and "
+                   "decode_cost=0 for a codec that costs nothing"};
     }
     if (settings_.encode_cost > 0) {
       FORETRACE_TRY(codec_.encode(transfer, bytes * settings_.encode_cost, "encode for transfer"));

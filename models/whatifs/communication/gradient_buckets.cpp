@@ -98,7 +98,7 @@ class Rebucket {
           "their sizes";
     }
     if (planner_.unsized() > 0) {
-      note += fmt::format("; {} passes do not say how many bytes they move and keep their buckets",
+      note += fmt::format("; {} passes have collectives of unknown size and keep their buckets",
                           planner_.unsized());
     }
     editor_.edit().note(note);
@@ -298,9 +298,9 @@ extern constexpr WhatIfInfo info = {
         "Training, MLSys 2019",
     .recipe =
         "The collectives of gradients of each backward pass are removed with their calls. New ones "
-        "that hold the same bytes in pieces of `bucket` are put behind the backward kernels that "
+        "with the same bytes in pieces of `bucket` are inserted behind the backward kernels that "
         "fill them, with calls on the thread of these, on the same streams and communicators; what "
-        "waited for a recorded one waits for the one that holds its last byte.",
+        "waited for a recorded one waits for the one with its last byte.",
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "latency: a small all-reduce of the group.",

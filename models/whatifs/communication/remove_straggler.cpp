@@ -23,14 +23,14 @@ constexpr ParamInfo to_param = {
     .type = ParamType::time,
     .unit = "ms",
     .default_text = "0 ms",
-    .doc = "Length of every stall afterwards; not given: that of the other ranks.",
+    .doc = "Length of every stall afterwards (that of the other ranks).",
     .minimum = 0,
     .maximum = 3.6e12};
 constexpr ParamInfo at_least_param = {.name = "at_least",
                                       .type = ParamType::time,
                                       .unit = "ms",
                                       .default_text = "1 ms",
-                                      .doc = "Stalls that exceed the other ranks by less are left.",
+                                      .doc = "Stalls that exceed the other ranks by less stay.",
                                       .minimum = 0,
                                       .maximum = 3.6e12};
 constexpr ParamInfo rank_param = {.name = "rank",
@@ -58,8 +58,8 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   }
   if (shorter.empty()) {
     return Error{ErrorCode::no_match,
-                 "no stall that one rank has and the others have not, expected the traces of "
-                 "several ranks of one job (a lower at_least finds shorter ones)"};
+                 "no CPU stall that hits only one rank, expected the traces of several ranks of "
+                 "one job (a lower at_least finds shorter stalls)"};
   }
   Editor editor(graph);
   for (const auto& [task, less] : shorter) {
@@ -73,7 +73,7 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
 }
 
 constexpr std::array<std::string_view, 3> assumptions = {
-    "What the rank did during the stall is needed by nobody: it can go without a trace.",
+    "No other work needs what the rank did during the stall.",
     "The rank would then be as fast as the median of the others at the same place, or as `to` "
     "says.",
     "A silence above 1 ms and three times that of the others is a stall; shorter ones stay."};

@@ -106,11 +106,11 @@ class Replicator {
       const bool splits = splitting.contains(at);
       const bool named = pattern && pattern->found_in(graph_.context().communicators[at].name);
       if (named && splits) {
-        return Error{ErrorCode::no_match,
-                     fmt::format("the communicator {} reduces activations in the forward pass: its "
-                                 "ranks hold parts of one layer, and more of them would do other "
-                                 "work than those recorded",
-                                 graph_.context().communicators[at].name)};
+        return Error{
+            ErrorCode::no_match,
+            fmt::format("the communicator {} reduces activations in the forward pass: its ranks "
+                        "share layers, and more of them would do other work than recorded",
+                        graph_.context().communicators[at].name)};
       }
       if (is_auto ? !splits : named) growing_.insert(at);
     }
@@ -118,8 +118,7 @@ class Replicator {
       return editing::cannot_grow(graph_, splitting);
     }
     if (growing_.empty() && !is_auto) {
-      return Error{ErrorCode::no_match,
-                   fmt::format("no communicator is called {}", in_quotes(names))};
+      return Error{ErrorCode::no_match, fmt::format("unknown communicator {}", in_quotes(names))};
     }
     kept_ = editing::names_of(graph_, splitting);
     return ok_status();
@@ -203,13 +202,13 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
 constexpr std::array<std::string_view, 4> assumptions = {
     "Weak scaling: every rank keeps its work, and every collective its bytes per rank.",
     "Communicators grow by the factor by which the job grows, but for those that reduce 64 KiB or "
-    "more twice in a forward pass: their ranks hold parts of one layer and stay as many.",
+    "more twice in a forward pass: their ranks share layers and their number stays.",
     "Reductions to all run as rings for their bytes and double trees for their latency; gathers, "
     "scatters and all-to-alls take a step per peer.",
     "The links per rank are as fast as recorded times bandwidth_factor."};
 constexpr std::array<std::string_view, 3> ignores = {
     "the last of more ranks arrives later: host noise of ranks that were not recorded",
-    "the boundary between nodes: give its bandwidth as bandwidth_factor",
+    "the boundary between nodes: set its bandwidth with bandwidth_factor",
     "waiting inside kernels whose other ranks are not recorded: it stays as measured"};
 constexpr std::array params = {ranks_param, step_latency_param, bandwidth_factor_param,
                                communicators_param};
@@ -220,7 +219,7 @@ constexpr std::array trends = {Trend{&bandwidth_factor_param, Larger::is_faster}
 
 extern constexpr WhatIfInfo info = {
     .name = "replicate",
-    .summary = "The job on more ranks that do what the recorded ones do.",
+    .summary = "The job on more ranks, each with the work of a recorded one.",
     .paper =
         "R. Thakur, R. Rabenseifner, W. Gropp, Optimization of Collective Communication Operations "
         "in MPICH, IJHPCA 2005",

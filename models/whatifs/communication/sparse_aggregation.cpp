@@ -28,7 +28,7 @@ namespace {
 constexpr ParamInfo density_param = {
     .name = "density",
     .unit = "1",
-    .doc = "Share of one worker's blocks of gradients that are not all zero, as measured.",
+    .doc = "Measured share of one worker's blocks of gradients that are not all zero.",
     .minimum = 0,
     .maximum = 1};
 constexpr ParamInfo overlap_param = {
@@ -58,7 +58,7 @@ constexpr ParamInfo method_param = {
     .name = "method",
     .type = ParamType::text,
     .default_text = "servers",
-    .doc = "Who adds up: servers, the switches of the network, or every worker by itself.",
+    .doc = "What aggregates: servers, the switches of the network, or every worker by itself.",
     .choices = "servers|switch|all_gather"};
 constexpr ParamInfo servers_param = {
     .name = "servers",
@@ -152,8 +152,8 @@ class Aggregator {
     if (known > 0) return static_cast<double>(known);
     if (settings_.workers > 0) return static_cast<double>(settings_.workers);
     return Error{ErrorCode::missing_cost,
-                 "the trace does not say how many ranks reduce gradients, expected the parameter "
-                 "workers"};
+                 "the trace does not contain the number of ranks that reduce gradients, expected "
+                 "the parameter workers"};
   }
 
   /// What the links carry of this buffer, by every method, and its share of the chosen one.
@@ -185,8 +185,8 @@ class Aggregator {
     if (!(buffer > 0)) {
       if (is_recorded) return ok_status();
       return Error{ErrorCode::missing_cost,
-                   "the trace does not say how many bytes the all-reduces move, expected "
-                   "link_bandwidth (bytes then follow from the transfer's time)"};
+                   "the trace does not contain the bytes of all-reduces, expected link_bandwidth "
+                   "(bytes then follow from the transfer's time)"};
     }
     const SparseBlocks blocks = blocks_of(transfer.task);
     const Carried carried = carry(buffer, blocks, workers);

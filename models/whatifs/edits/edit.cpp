@@ -76,7 +76,7 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& values) {
 }
 
 constexpr std::array<std::string_view, 3> assumptions = {
-    "Durations that are given hold for every task that the edit makes.",
+    "Stated durations apply to every task that the edit makes.",
     "Nothing changes but what the edit says: an inserted task reads and writes no memory, and "
     "slows "
     "nothing that runs beside it.",

@@ -237,7 +237,7 @@ Result<std::string> replicate(Request& request) {
                                                                       : Onto::new_ranks;
   const auto times = static_cast<std::size_t>(values.integer(replicate_param));
   FORETRACE_TRY(const Copies copies, request.editor.replicate(request.tasks, times - 1, onto));
-  return fmt::format("{} tasks are there {} times", request.tasks.size(), times);
+  return fmt::format("{} tasks run {} times each", request.tasks.size(), times);
 }
 
 }  // namespace foretrace::edits

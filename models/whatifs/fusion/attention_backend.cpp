@@ -159,7 +159,7 @@ class Switch {
       return {ErrorCode::no_match, fmt::format("attention runs in {} already", backend_)};
     }
     return {ErrorCode::no_match,
-            "no attention that a table can tell: neither fused kernels of known backend or shape, "
+            "no attention that a table covers: neither fused kernels of known backend or shape, "
             "nor a softmax between batched products of known shape"};
   }
 
@@ -344,9 +344,9 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
 constexpr std::array<std::string_view, 5> assumptions = {
     "Rates of a device of one generation are shares of its 16-bit peak; other products of the "
     "generation reach the same shares.",
-    "Rates hold for sequences of one length and for the head sizes of the table; others take those "
+    "Rates apply to sequences of one length and to the head sizes of the table; others take those "
     "of the nearest size, with a wider range, and lengths between two rows what lies between.",
-    "Kernels tell their backend by name; mask=causal holds for all of them, or for none.",
+    "Kernels tell their backend by name; mask=causal applies to all of them, or to none.",
     "A kernel whose backend is in the table keeps what its own shape costs beyond the table.",
     "Helpers of the backward (sums of products, casts) and transposes beside it stay."};
 constexpr std::array<std::string_view, 4> ignores = {

@@ -128,15 +128,14 @@ class Pairing {
                           reading_);
     }
     if (unknown_ > 0) {
-      text +=
-          fmt::format("; of {} more the recorded shapes do not tell (independent=true)", unknown_);
+      text += fmt::format("; {} more have unknown shapes (independent=true)", unknown_);
     }
     return text;
   }
 
   [[nodiscard]] std::string refusal() const {
     if (pairs_ > 0) {
-      return fmt::format("none of {} pairs would be faster as one{}", pairs_, left_text());
+      return fmt::format("none of {} pairs would be faster fused{}", pairs_, left_text());
     }
     return reading_ + unknown_ == 0
                ? std::string("no kernel of a stands next to one of b on a stream")
@@ -177,9 +176,9 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {
-    "Neighbours of a and b are independent if no recorded input of the second has as many "
-    "numbers as the first writes, or if they are the two gradients of one product. Where no "
-    "shapes are recorded nothing tells, unless independent=true says so.",
+    "Neighbours of a and b are independent if no recorded input of the second has as many numbers "
+    "as the first writes, or if they are the two gradients of one product. Where no shapes are "
+    "recorded, independent=true has to state it.",
     "A fused pair takes the longer time and `conflict` of the shorter one: by bottlenecks, the "
     "mean "
     "of the pairs in the artifact of the paper (0.83 for two bound by bytes, 1.73 for two bound by "

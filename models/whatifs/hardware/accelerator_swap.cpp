@@ -35,7 +35,7 @@ constexpr ParamInfo from_param = {
     .name = "from",
     .type = ParamType::text,
     .default_text = "recording",
-    .doc = "Accelerator of the recording, if its device name is not known.",
+    .doc = "Accelerator of the recording, if its device name is unknown.",
     .config = "accelerators"};
 constexpr ParamInfo host_speed_param = {
     .name = "host_speed",
@@ -303,8 +303,8 @@ constexpr std::array<std::string_view, 6> assumptions = {
     "A product without recorded shapes lies between arithmetic and bytes, an unknown kernel "
     "follows the bandwidth.",
     "Launch latency and gaps between kernels differ by the difference of both files.",
-    "The host runs the same code at host_speed times the speed; nothing in a trace tells the "
-    "speed of another host, so the range is 0.9 to 1.1.",
+    "The host runs the same code at host_speed times the speed; a trace does not contain the speed "
+    "of another CPU, so the range is 0.9 to 1.1.",
     "Pinned copies with the host follow the links in both files; pageable ones, synchronizing "
     "calls "
     "and collectives take as long as recorded."};

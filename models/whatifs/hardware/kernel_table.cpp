@@ -109,8 +109,8 @@ constexpr std::array<std::string_view, 3> assumptions = {
     "about.",
     "Between rows the time per unit of work is smooth in the logarithm of the "
     "sizes.",
-    "Sizes of a row are those of the product (m, n, k, batch), or the numbers moved "
-    "for other operators; a row of a kernel holds for all that it tells apart no further."};
+    "Sizes of a row are those of the product (m, n, k, batch), or the numbers moved for other "
+    "operators; a row of a kernel applies to all sizes that it does not distinguish."};
 constexpr std::array<std::string_view, 2> ignores = {
     "operators that are not in the table and sizes out of reach: they stay as "
     "measured",

@@ -59,7 +59,7 @@ Error no_work(const editing::KernelEditor& editor, TaskId kernel) {
                         operator_or_kernel(editor, kernel))};
   }
   return {ErrorCode::missing_cost,
-          fmt::format("{}: no formula gives the work of its {} kernels from the recorded shapes, "
+          fmt::format("{}: no formula for the work of its {} kernels from the recorded shapes, "
                       "expected patterns without it",
                       operator_or_kernel(editor, kernel), to_string(editor.class_of(kernel)))};
 }

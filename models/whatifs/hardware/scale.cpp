@@ -22,7 +22,7 @@ namespace {
 constexpr ParamInfo factor_param = {
     .name = "factor",
     .unit = "x",
-    .doc = "New time / old time: 0.5 is twice as fast, 0 takes the work away.",
+    .doc = "New time / old time: 0.5 is twice as fast, 0 removes the work.",
     .minimum = 0,
     .maximum = 1e4};
 constexpr ParamInfo select_param = {
@@ -77,7 +77,7 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
 }
 
 constexpr std::array<std::string_view, 3> assumptions = {
-    "The factor holds for every selected task, short or long.",
+    "The factor applies to every selected task, short or long.",
     "Nothing else changes: not the order of launches, not the work that runs beside it.",
     "For host tasks the time before the call on its thread scales with the call (segments=true)."};
 constexpr std::array<std::string_view, 2> ignores = {

@@ -54,7 +54,7 @@ class Checkpointing {
     if (passes_.empty()) {
       return Error{ErrorCode::no_match,
                    "no forward kernels with a backward pass after them, expected a training step "
-                   "of a recording that tells the two apart (an XPlane with its programs does)"};
+                   "of a recording that separates the two (such as an XPlane with its programs)"};
     }
     if (mode == "segments" && segments == 1) {
       return editor_.finish("one part, which is kept whole: nothing runs again");

@@ -24,21 +24,21 @@ constexpr ParamInfo sparsity_param = {
     .name = "sparsity",
     .unit = "1",
     .default_text = "0",
-    .doc = "Share of zeros behind ReLUs that feed convolutions; 0: not known, not used.",
+    .doc = "Share of zeros behind ReLUs that feed convolutions; 0: unknown, not used.",
     .minimum = 0,
     .maximum = 0.999};
 constexpr ParamInfo bits_param = {
     .name = "bits",
     .unit = "1",
     .default_text = "16",
-    .doc = "Bits per number of maps with no better code (the paper: 16, 10 or 8).",
+    .doc = "Bits per number of activations with no better code (the paper: 16, 10 or 8).",
     .minimum = 1,
     .maximum = 32};
 constexpr ParamInfo least_param = {.name = "least",
                                    .type = ParamType::bytes,
                                    .unit = "B",
                                    .default_text = "1 MiB",
-                                   .doc = "Smaller feature maps are kept as they are.",
+                                   .doc = "Smaller activations are kept unchanged.",
                                    .minimum = 1,
                                    .maximum = 1e15};
 
@@ -57,12 +57,12 @@ class Encoder {
     }
     if (editor_.untouched()) {
       return Error{ErrorCode::no_match,
-                   "no feature map whose code would be smaller is kept from forward to backward, "
+                   "no activation whose code would be smaller is kept from forward to backward, "
                    "expected a training step with recorded memory events or shapes"};
     }
     return editor_.finish(fmt::format(
-        "{} maps as one bit, {} sparse, {} in fewer bits: {:.0f} MB kept between forward and "
-        "backward become {:.0f} MB ({:.2f}x); {:.2f} ms to encode and decode",
+        "{} activations as one bit, {} sparse, {} in fewer bits: {:.0f} MB kept between forward "
+        "and backward become {:.0f} MB ({:.2f}x); {:.2f} ms to encode and decode",
         count_[0], count_[1], count_[2], before_ * 1e-6, after_ * 1e-6, before_ / after_,
         editing::to_ms(editor_.sums().after_ns)));
   }
@@ -98,9 +98,9 @@ class Encoder {
     const Precision precision = editor_.about(pass.forward[stash.made]).traits.precision;
     const auto work = editing::moving_work(numbers, bytes / number_bytes, precision);
     const TaskId encode =
-        editor_.add(pass.forward[stash.last_use], Place::after, {"encode feature map", work, cost});
+        editor_.add(pass.forward[stash.last_use], Place::after, {"encode activation", work, cost});
     const TaskId decode =
-        editor_.add(stash.needed_by, Place::before, {"decode feature map", work, cost});
+        editor_.add(stash.needed_by, Place::before, {"decode activation", work, cost});
     if (stash.recorded()) {
       const TaskId from = editor_.call_of_new(encode);
       const TaskId to = editor_.call_of_new(decode);
@@ -128,11 +128,11 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {
-    "Encoding and decoding are kernels of their own, bound by bytes: the map and its code.",
-    "A map behind a ReLU that is pooled needs only its sign in the backward.",
+    "Encoding and decoding are kernels of their own, bound by bytes: the activation and its code.",
+    "An activation behind a ReLU that is pooled needs only its sign in the backward.",
     "Behind other ReLUs `sparsity` of the numbers are zero; a kept number takes one byte more for "
     "its place.",
-    "Training stands the precision of all other maps being reduced to `bits`."};
+    "Training tolerates `bits` per number in all other activations."};
 constexpr std::array<std::string_view, 3> ignores = {
     "the place of the maximum in pooling windows (4 bits per output)",
     "encoding that is fused into the kernel before it", "accuracy with fewer bits"};
@@ -143,18 +143,18 @@ constexpr std::array<std::string_view, 1> memory_settings = {"bits=8"};
 
 extern constexpr WhatIfInfo info = {
     .name = "gist_encoding",
-    .summary = "Encode the feature maps that are kept for the backward pass.",
+    .summary = "Encode the activations that are kept for the backward pass.",
     .paper =
         "A. Jain, A. Phanishayee, J. Mars, L. Tang, G. Pekhimenko, Gist: Efficient Data "
         "Encoding for Deep Neural Network Training, ISCA 2018",
     .recipe =
-        "For every feature map that lives from forward to backward, an encoding kernel is "
-        "inserted after its use in forward and a decoding kernel before the backward kernel "
-        "that needs it, with their launches; each moves the bytes of the map and of its code.",
+        "For every activation that lives from forward to backward, an encoding kernel is inserted "
+        "after its use in forward and a decoding kernel before the backward kernel that needs it, "
+        "with their launches; each moves the bytes of the activation and of its code.",
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "sparsity: share of zeros behind the ReLUs of the model in training.",
-    .identity = {.none_because = "feature maps with a shorter code are encoded"},
+    .identity = {.none_because = "activations with a shorter code are encoded"},
     .params = params,
     .apply = apply,
     .stage = ApplyStage::storage,

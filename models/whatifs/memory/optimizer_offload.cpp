@@ -258,7 +258,7 @@ constexpr std::array<std::string_view, 4> assumptions = {
     "update, "
     "and 2 for a 16-bit copy.",
     "Gradients leave in chunks as the backward pass makes them, evenly over its kernels.",
-    "The update begins when all gradients are there; updated parameters return chunk by chunk.",
+    "The update begins when all gradients have arrived; updated parameters return chunk by chunk.",
     "The next forward pass begins when all parameters are back."};
 constexpr std::array<std::string_view, 3> ignores = {
     "that the ranks of one host share its memory bandwidth",

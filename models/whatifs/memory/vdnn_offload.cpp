@@ -31,19 +31,19 @@ constexpr ParamInfo least_param = {.name = "least",
                                    .type = ParamType::bytes,
                                    .unit = "B",
                                    .default_text = "1 MiB",
-                                   .doc = "Smaller feature maps stay on the device.",
+                                   .doc = "Smaller activations stay on the device.",
                                    .minimum = 1,
                                    .maximum = 1e15};
 constexpr ParamInfo policy_param = {
     .name = "policy",
     .type = ParamType::text,
     .default_text = "all",
-    .doc = "all: every feature map; conv: those that a convolution reads.",
+    .doc = "all: every activation; conv: those that a convolution reads.",
     .choices = "all|conv"};
 constexpr ParamInfo safe_param = {.name = "safe",
                                   .type = ParamType::boolean,
                                   .default_text = "true",
-                                  .doc = "The forward pass waits for each map to have left."};
+                                  .doc = "The forward pass waits until each activation has left."};
 
 using editing::CopyEngine;
 
@@ -139,30 +139,28 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   }
   const double bytes = engine.bytes(CopyEngine::Direction::to_host);
   if (editor.edit().change().inserted.empty()) {
-    return Error{
-        ErrorCode::no_match,
-        "no feature map of that size is kept from forward to backward, expected a training "
-        "step with recorded memory events or shapes"};
+    return Error{ErrorCode::no_match,
+                 "no activation of that size is kept from forward to backward, expected a training "
+                 "step with recorded memory events or shapes"};
   }
-  return editor.finish(fmt::format(
-      "{} feature maps, {:.0f} MB, leave the device and return over the recorded window: {:.2f} ms "
-      "of copies each way{}",
-      maps, bytes * 1e-6, bytes / bandwidth * 1e3, offload.tensors.note()));
+  return editor.finish(
+      fmt::format("{} activations, {:.0f} MB, leave the device and return over the recorded "
+                  "window: {:.2f} ms of copies each way{}",
+                  maps, bytes * 1e-6, bytes / bandwidth * 1e3, offload.tensors.note()));
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {
     "Host memory is pinned, large enough, and the link to it is not shared with other devices.",
-    "A feature map is read by the kernel after the one that writes it, and then not until its "
+    "An activation is read by the kernel after the one that writes it, and then not until its "
     "backward.",
-    "A prefetch is issued when the backward comes to the map that is needed before; both "
-    "directions of the link work at the same time.",
-    "With safe=true the forward pass waits until a map has left before it goes on after its use, "
-    "as "
-    "vDNN does; without it, memory must last."};
+    "A prefetch is issued when the backward reaches the activation needed before; both directions "
+    "of the link work at the same time.",
+    "With safe=true the forward pass waits after each use until the activation has left, as vDNN "
+    "does; without it, memory must be large enough."};
 constexpr std::array<std::string_view, 3> ignores = {
     "kernels that get slower while copies use the same memory",
     "time to allocate and free on the device",
-    "feature maps that several layers share: by shapes, they are counted once per layer"};
+    "activations that several layers share: by shapes, they are counted once per layer"};
 constexpr std::array params = {editing::host_link_param, least_param, policy_param, safe_param};
 constexpr std::array<std::string_view, 3> memory_settings = {"policy=conv", "least=16MiB",
                                                              "least=256MiB"};
@@ -171,19 +169,19 @@ constexpr std::array<std::string_view, 3> memory_settings = {"policy=conv", "lea
 
 extern constexpr WhatIfInfo info = {
     .name = "vdnn_offload",
-    .summary = "Keep feature maps in host memory between forward and backward.",
+    .summary = "Keep activations in host memory between forward and backward.",
     .paper =
         "M. Rhu et al., vDNN: Virtualized Deep Neural Networks for Scalable, Memory-Efficient "
         "Neural Network Design, MICRO 2016",
     .recipe =
-        "For every feature map that lives from forward to backward, a copy to the host is "
-        "inserted after its use and a copy back before the backward of the map that is needed "
-        "before it, on one stream per direction, with their calls. The next forward kernel "
-        "and the backward kernel that needs the map wait for them.",
+        "For every activation that lives from forward to backward, a copy to the host is inserted "
+        "after its use and a copy back before the backward of the activation that is needed before "
+        "it, on one stream per direction, with their calls. The next forward kernel and the "
+        "backward kernel that needs the activation wait for them.",
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "bandwidth: a pinned copy of some MB in any trace of the machine.",
-    .identity = {.none_because = "feature maps leave the device and return"},
+    .identity = {.none_because = "activations leave the device and return"},
     .params = params,
     .apply = apply,
     .stage = ApplyStage::storage,

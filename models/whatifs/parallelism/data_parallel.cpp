@@ -79,8 +79,7 @@ class Spreader {
     const Gradients gradients = finder_.of(pass, options_.parameters);
     if (gradients.list.empty()) {
       return Error{ErrorCode::missing_cost,
-                   "the trace does not say how large the gradients are, expected recorded shapes "
-                   "or parameters=N"};
+                   "unknown size of gradients, expected recorded shapes or parameters=N"};
     }
     if (!updates_ && options_.parameters == 0 && gradients.numbers() < least_gradients) {
       return Error{ErrorCode::no_match,

@@ -34,19 +34,17 @@ std::optional<Cluster> usual_machine(const Catalogue& catalogue, std::string_vie
 Result<Cluster> machine_of(const WhatIfInput& scenario, const std::string& named) {
   if (named != "recording") return find_cluster(scenario.catalogue, named);
   if (scenario.accelerator == nullptr) {
-    return Error{ErrorCode::unsupported,
-                 "the accelerator of the recording is not known, expected cluster=NAME (foretrace "
-                 "list clusters names them)"};
+    return Error{ErrorCode::unsupported, "unknown GPU; add cluster=NAME, such as dgx_h100"};
   }
   for (const bool of_family : {false, true}) {
     if (auto cluster = usual_machine(scenario.catalogue, scenario.accelerator->name, of_family)) {
       return *std::move(cluster);
     }
   }
-  return Error{ErrorCode::unsupported,
-               fmt::format("no cluster file is the usual machine of {}, expected cluster=NAME "
-                           "(foretrace list clusters names them)",
-                           scenario.accelerator->name)};
+  return Error{
+      ErrorCode::unsupported,
+      fmt::format("no cluster file is the usual machine of {}; add cluster=NAME, such as dgx_h100",
+                  scenario.accelerator->name)};
 }
 
 TransferTime transfer_time(const Cluster& cluster, const CollectiveCall& call) {

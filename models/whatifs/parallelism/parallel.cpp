@@ -68,10 +68,10 @@ Result<Change> grow_recorded(const WhatIfInput& scenario, const ParamValues& par
   const std::uint32_t size = only_group_size(scenario.graph);
   const auto data = static_cast<double>(params.integer(data_param));
   if (size < 2) {
-    return Error{ErrorCode::unsupported,
-                 "the trace has collectives of several groups, or of groups of unknown size, so "
-                 "that data does not tell which grow; expected recorded=true, or a trace of one "
-                 "device"};
+    return Error{
+        ErrorCode::unsupported,
+        "the trace has collectives of several groups, or of groups of unknown size, so data does "
+        "not select which grow; expected recorded=true, or a trace of one device"};
   }
   return keep_groups(scenario, params, cluster, data / size);
 }
@@ -226,8 +226,7 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
 }
 
 constexpr std::array<std::string_view, 8> assumptions = {
-    "Every rank does what the recorded device does, at the same time: nobody waits for a late "
-    "rank.",
+    "Every rank does what the recorded device does, at the same time: no rank is late.",
     "Ranks of a group lie next to each other on the machine and have its network for themselves.",
     "Gradients are ready in the reverse order of the forward pass, and go as PyTorch's "
     "DistributedDataParallel sends them.",
@@ -256,7 +255,7 @@ constexpr std::array<std::string_view, 1> conflicts = {"replicate"};
 
 extern constexpr WhatIfInfo info = {
     .name = "parallel",
-    .summary = "The run of one device spread over the ranks of a cluster.",
+    .summary = "The run of one device, spread over the ranks of a cluster.",
     .paper =
         "S. Li et al., PyTorch Distributed: Experiences on Accelerating Data Parallel Training, "
         "VLDB 2020; S. Rajbhandari et al., ZeRO, SC 2020; M. Shoeybi et al., Megatron-LM, 2019; "

@@ -313,8 +313,7 @@ class Pipeliner {
     if (options_.data.ranks < 2) return ok_status();
     if (!(total_parameters() > 0)) {
       return Error{ErrorCode::missing_cost,
-                   "the trace does not say how large the gradients are, expected recorded shapes "
-                   "or parameters=N"};
+                   "unknown size of gradients, expected recorded shapes or parameters=N"};
     }
     const auto exchange = [&](TaskId behind, CollectiveKind kind) {
       const TaskId task = network_.communicate(behind, Place::after, data_transfer(kind, stage));

@@ -30,11 +30,12 @@ class Regrouper {
       FORETRACE_TRY(set(transfer));
     }
     if (grows() && shortest_used_ == transfers.size()) {
-      return Error{ErrorCode::missing_cost,
-                   fmt::format("the trace tells the bytes of none of its {} collectives, so that "
-                               "what they take among more ranks is not known, expected recorded "
-                               "sizes (PyTorch 2.3 or later) or a trace of one device",
-                               shortest_used_)};
+      return Error{
+          ErrorCode::missing_cost,
+          fmt::format(
+              "unknown sizes of all {} collectives, so their time among more ranks is unknown, "
+              "expected recorded sizes (PyTorch 2.3 or later) or a trace of one device",
+              shortest_used_)};
     }
     std::string note = fmt::format("{} collectives {:.2f} ms -> {:.2f} ms on {}", transfers.size(),
                                    before_ * 1e-6, after_ * 1e-6, cluster_.machine);

@@ -111,8 +111,7 @@ class Sharder {
     counted_ = gradients.counted;
     if (!(wanted > 0)) {
       return Error{ErrorCode::missing_cost,
-                   "the trace does not say how large the parameters are, expected recorded shapes "
-                   "or parameters=N"};
+                   "unknown size of parameters, expected recorded shapes or parameters=N"};
     }
     double forward_ns = 0;
     for (const TaskId kernel : pass.forward) {

@@ -18,8 +18,7 @@ Status check_only_modelled(const ParamValues& params) {
     if (!params.given(row)) continue;
     return Error{
         ErrorCode::bad_config,
-        fmt::format("{}: tells what a trace does not; a modelled job has its own, expected "
-                    "none",
+        fmt::format("{}: adds what a trace lacks; a modelled job has its own, expected none",
                     row.name)};
   }
   return ok_status();

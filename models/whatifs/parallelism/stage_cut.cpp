@@ -65,10 +65,10 @@ Result<std::vector<Stage>> make_stages(const KernelEditor& editor, const PassLay
                                        const std::function<std::int64_t(TaskId)>& time_of) {
   const std::vector<PassLayer>& list = layers.list;
   if (list.size() < count) {
-    return Error{ErrorCode::no_match,
-                 fmt::format("pipeline: got {} stages, expected at most the {} layers that the "
-                             "trace tells ({})",
-                             count, list.size(), to_string(layers.evidence))};
+    return Error{
+        ErrorCode::no_match,
+        fmt::format("pipeline: got {} stages, expected at most the {} layers of the trace ({})",
+                    count, list.size(), to_string(layers.evidence))};
   }
   std::vector<std::int64_t> layer_ns;
   double parameters = 0;
@@ -105,9 +105,9 @@ Result<std::vector<Stage>> make_stages(const KernelEditor& editor, const PassLay
     if (s == 0) continue;
     stage.message_bytes = message_bytes(editor, stage.forward);
     if (!(stage.message_bytes > 0)) {
-      return Error{ErrorCode::missing_cost,
-                   "pipeline: the trace does not say how large activations between layers are, "
-                   "expected recorded shapes"};
+      return Error{
+          ErrorCode::missing_cost,
+          "pipeline: unknown size of activations between layers, expected recorded shapes"};
     }
   }
   return stages;

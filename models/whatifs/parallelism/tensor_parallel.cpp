@@ -63,8 +63,8 @@ class Divider {
     done.own_parameters = all > 0 ? own / all : 1.0 / options_.ranks;
     done.note = fmt::format(
         "{} tensor-parallel ranks{}: {:.0f} pairs of products per pass divided, {:.0f} products "
-        "whole; {}; a rank holds {:.1f} M of {:.1f} M parameters; {:.2f} ms of transfers per pass "
-        "on {}",
+        "whole; {}; a rank has {:.1f} M of {:.1f} M parameters; {:.2f} ms of transfers per pass on "
+        "{}",
         options_.ranks, options_.sequence ? " with sequence" : "",
         static_cast<double>(pairs) / each, static_cast<double>(whole) / each, editor_.sums_text(),
         own / each * 1e-6, all / each * 1e-6,

@@ -60,8 +60,7 @@ Result<std::string> insert_loss_scaling(KernelEditor& editor, const PrecisionCho
     if (choice.needs_scaling) {
       return missing_cost("the pass over the gradients (parameters=COUNT)");
     }
-    return std::string(
-        "loss scaling is left out: the number of gradients is not known (parameters=COUNT)");
+    return std::string("loss scaling is left out: unknown number of gradients (parameters=COUNT)");
   }
   const double bytes = 2 * parameters * (choice.autocast ? 4 : 2);
   FORETRACE_TRY(auto cost, editor.moving_cost(bytes, KernelClass::optimizer));

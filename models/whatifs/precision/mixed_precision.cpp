@@ -62,8 +62,8 @@ constexpr ParamInfo followers_param = {
     .unit = "1",
     .default_text = "0.75",
     .doc =
-        "Share of elementwise, copy and batch-norm time that runs on 16-bit data under "
-        "autocast, where shapes do not tell (casts=all follows them).",
+        "Share of elementwise, copy and batch-norm time that runs on 16-bit data under autocast, "
+        "where shapes are unknown (casts=all follows them).",
     .minimum = 0,
     .maximum = 1,
     .optimistic = "1",
@@ -229,9 +229,9 @@ constexpr std::array<std::string_view, 12> assumptions = {
     "fp32; `followers` of the other elementwise time has 16-bit inputs (0.5 to 1 in the range). "
     "Where most products are 16 bit already, only what an fp32 product writes follows: tensors "
     "that the program casts to fp32, and what it computes from them, stay.",
-    "Kernel names tell the truth about precision: fp32 products on TF32 units are named so. "
-    "Custom, Triton and XLA kernels without a type in their name stay as measured, in the range "
-    "down to half; see their share in the note.",
+    "Kernel names state their precision: fp32 products on TF32 units are named so. Custom, Triton "
+    "and XLA kernels without a type in their name stay as measured, in the range down to half; see "
+    "their share in the note.",
     "fp8: linear products of known shape, sizes but for rows multiples of 16, run at the fp8 rate; "
     "one kernel casts each activation, weight and gradient and finds the next scale.",
     "Loss scaling: one multi-tensor kernel reads and writes all gradients before an update, whose "

@@ -54,16 +54,15 @@ constexpr ParamInfo storage_param = {
     .maximum = 1e13,
     .optimistic = "5 GB/s",
     .pessimistic = "1 GB/s"};
-constexpr ParamInfo pageable_param = {
-    .name = "pageable",
-    .type = ParamType::bandwidth,
-    .unit = "GB/s",
-    .default_text = "6 GB/s",
-    .doc = "Of copies to pageable memory, as blocking saves make them.",
-    .minimum = 1e6,
-    .maximum = 1e13,
-    .optimistic = "12 GB/s",
-    .pessimistic = "3 GB/s"};
+constexpr ParamInfo pageable_param = {.name = "pageable",
+                                      .type = ParamType::bandwidth,
+                                      .unit = "GB/s",
+                                      .default_text = "6 GB/s",
+                                      .doc = "Of copies to pageable memory, as in blocking saves.",
+                                      .minimum = 1e6,
+                                      .maximum = 1e13,
+                                      .optimistic = "12 GB/s",
+                                      .pessimistic = "3 GB/s"};
 constexpr ParamInfo parameters_param = {
     .name = "parameters",
     .unit = "1",
@@ -78,14 +77,14 @@ constexpr ParamInfo bytes_param = {
     .doc = "Saved per parameter; 0: its own and its states', by the recorded update.",
     .minimum = 0,
     .maximum = 64};
-constexpr ParamInfo ranks_param = {.name = "ranks",
-                                   .type = ParamType::text,
-                                   .default_text = "first",
-                                   .doc =
-                                       "first: one rank saves for all, tables of fused lookups "
-                                       "aside; all: each saves what it holds, a share where ranks "
-                                       "reduce-scatter their gradients.",
-                                   .choices = "first|all"};
+constexpr ParamInfo ranks_param = {
+    .name = "ranks",
+    .type = ParamType::text,
+    .default_text = "first",
+    .doc =
+        "first: one rank saves for all, tables of fused lookups aside; all: each saves its own "
+        "state, a share where ranks reduce-scatter their gradients.",
+    .choices = "first|all"};
 
 constexpr double fp32_bytes = 4;
 using editing::CopyEngine;
@@ -380,8 +379,8 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   count_bytes(editor, params, settings);
   if (!(settings.model_bytes > 0) && settings.table_bytes.empty()) {
     return Error{ErrorCode::missing_cost,
-                 "the trace does not say how large the state of training is, expected "
-                 "parameters=COUNT, or a trace with record_shapes=True"};
+                 "unknown size of the training state, expected parameters=COUNT, or a trace with "
+                 "record_shapes=True"};
   }
   const Saves saves = Saver(editor, settings).run();
   if (saves.number == 0) {

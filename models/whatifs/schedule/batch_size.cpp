@@ -142,11 +142,11 @@ constexpr std::array<std::string_view, 5> assumptions = {
     "batch says otherwise.",
     "Kernels without recorded shapes (replayed from a CUDA graph, compiled by XLA) grow in "
     "proportion, but for their ramp-up; in the range they may also stay, as one that reads weights "
-    "does. Above a third of the time the answer is doubtful. So do copies and sets whose bytes are "
-    "those of no recorded input; copies from the host before the first forward kernel are input, "
-    "and scalars stay.",
-    "Host calls take what they took, but for labelled loading in the process, which makes as many "
-    "samples as the batch has: a run bound by other host work gets more samples for the same time.",
+    "does. Above a third of the time the answer is low-confidence. So do copies and sets whose "
+    "bytes are those of no recorded input; copies from the host before the first forward kernel "
+    "are input, and scalars stay.",
+    "CPU time stays as recorded, except labelled data loading in the process, which scales with "
+    "the batch: a run bound by other CPU work processes more samples in the same time.",
     "All-to-alls, transfers between stages and reductions inside a forward pass move activations, "
     "and grow beyond 20 us of latency; other collectives move parameters and stay.",
     "Times of products follow tiles in waves over the multiprocessors; others follow bytes."};
@@ -163,7 +163,7 @@ constexpr std::array trends = {Trend{&factor_param, Larger::is_slower}};
 
 extern constexpr WhatIfInfo info = {
     .name = "batch_size",
-    .summary = "Change the batch size; kernels scale by their shapes, the host stays.",
+    .summary = "Change the batch size; kernels scale by their shapes, CPU time stays.",
     .paper =
         "G. Yu, T. Grossman, G. Pekhimenko, Skyline: Interactive In-Editor Computational "
         "Performance Profiling for Deep Neural Network Training, UIST 2020",

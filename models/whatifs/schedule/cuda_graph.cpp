@@ -215,7 +215,7 @@ constexpr std::array<std::string_view, 6> assumptions = {
     "Dependencies between streams are kept as they were."};
 constexpr std::array<std::string_view, 4> ignores = {
     "capture, instantiation and warm-up steps", "copies of inputs into static buffers",
-    "memory that private pools hold", "first launch of a graph (about 1 us per node more)"};
+    "memory of private pools", "first launch of a graph (about 1 us per node more)"};
 
 constexpr std::array params = {select_param,       min_launches_param, max_segment_param,
                                launch_base_param,  node_cost_param,    node_gap_param,

@@ -109,11 +109,11 @@ class Loader {
     }
     stretch_host(rank, batches);
     const std::size_t uploads = slow_uploads(rank);
-    editor_.note(fmt::format(
-        "rank {}: {} batches of {:.2f} ms; {} workers give one every {:.2f} ms, the rest of a "
-        "step takes {:.2f} ms: the loader {}",
-        rank, batches.size(), ms(mean), settings_.workers, ms(supply), ms(demand),
-        keeps_up ? "keeps up" : "is the limit"));
+    editor_.note(
+        fmt::format("rank {}: {} batches of {:.2f} ms; {} workers make one every {:.2f} ms, the "
+                    "rest of a step takes {:.2f} ms: the loader {}",
+                    rank, batches.size(), ms(mean), settings_.workers, ms(supply), ms(demand),
+                    keeps_up ? "keeps up" : "is the limit"));
     if (uploads > 0) {
       editor_.note(fmt::format("rank {}: {} uploads from pageable memory x {:g}", rank, uploads,
                                settings_.upload));

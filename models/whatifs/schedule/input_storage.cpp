@@ -43,7 +43,7 @@ constexpr ParamInfo bytes_param = {.name = "batch_bytes",
 constexpr ParamInfo bandwidth_param = {.name = "bandwidth",
                                        .type = ParamType::bandwidth,
                                        .unit = "GB/s",
-                                       .doc = "What storage gives to this rank.",
+                                       .doc = "Bandwidth of storage for this rank.",
                                        .minimum = 1,
                                        .maximum = 1e15};
 constexpr ParamInfo cached_param = {
@@ -61,9 +61,9 @@ constexpr ParamInfo prepare_param = {
     .unit = "ms",
     .default_text = "0 ms",
     .doc =
-        "Processor time of a worker for a batch; 0: what a loader in the process took, where the "
-        "names of its regions tell one (_SingleProcessDataLoaderIter, data_load; get_batch, "
-        "next_batch and fetch_batch where no workers are recorded).",
+        "Processor time of a worker for a batch; 0: what a loader in the process took, where its "
+        "regions name one (_SingleProcessDataLoaderIter, data_load; get_batch, next_batch and "
+        "fetch_batch where no workers are recorded).",
     .minimum = 0,
     .maximum = 1e12};
 constexpr ParamInfo ready_param = {.name = "ready",
@@ -123,7 +123,7 @@ class Input {
                                                                 : "the workers limit";
     editor_.note(fmt::format(
         "rank {}: {} batches, read in {:.2f} ms and prepared in {:.2f} ms by {} workers: one every "
-        "{:.2f} ms in the mean, the rest of a step takes {:.2f} ms: {}",
+        "{:.2f} ms on average, the rest of a step takes {:.2f} ms: {}",
         rank, count, ms(pipeline_.read_ns), ms(prepare), pipeline_.workers, ms(supply), ms(demand),
         limit));
   }

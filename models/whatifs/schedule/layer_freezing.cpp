@@ -243,7 +243,7 @@ constexpr std::array trends = {Trend{&share_param, Larger::is_faster}};
 
 extern constexpr WhatIfInfo info = {
     .name = "layer_freezing",
-    .summary = "Do not train the first layers: their backward and update vanish.",
+    .summary = "Do not train the first layers: no backward pass and no update for them.",
     .paper =
         "A. Brock et al., FreezeOut: Accelerate Training by Progressively Freezing Layers, "
         "2017; Y. Wang et al., Egeria: Efficient DNN Training with Knowledge-Guided Layer "

@@ -163,11 +163,9 @@ constexpr std::array<std::string_view, 5> assumptions = {
     "ramp-up "
     "once, matrix products in waves where the accelerator is known, one launch.",
     "Kernels of the two halves take turns where one of them fills the device by its grid (pairs on "
-    "an H100 miss that by 6 % in the mean); others that run at once slow down by 1 + conflict: by "
-    "bottlenecks, "
-    "the mean of the pairs of HFuse (0.83 for two bound by bytes, 0.33 for different ones; two "
-    "bound "
-    "by arithmetic take turns), which is off by 21 % on average.",
+    "an H100 miss that by 6 % on average); others that run at once slow down by 1 + conflict: by "
+    "bottlenecks, the mean of the pairs of HFuse (0.83 for two bound by bytes, 0.33 for different "
+    "ones; two bound by arithmetic take turns), which is off by 21 % on average.",
     "The recorded window is the middle of a run: the second half enters it with its forward done.",
     "The models are launched from one process, the second half's kernels with the host time of "
     "the recorded ones."};

@@ -130,7 +130,7 @@ constexpr std::array<std::string_view, 1> conflicts = {"data_loader_workers"};
 
 extern constexpr WhatIfInfo info = {
     .name = "remove_input_stalls",
-    .summary = "Every batch is ready when the step asks for it: the bound of faster input.",
+    .summary = "Every batch is ready when the step needs it: the upper bound of faster input.",
     .paper =
         "J. Mohan, A. Phanishayee, A. Raniwala, V. Chidambaram, Analyzing and Mitigating Data "
         "Stalls in DNN Training, VLDB 2021 (DS-Analyzer)",

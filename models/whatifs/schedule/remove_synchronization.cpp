@@ -133,7 +133,7 @@ constexpr std::array params = {select_param, keep_reads_param};
 
 extern constexpr WhatIfInfo info = {
     .name = "remove_synchronization",
-    .summary = "Take out calls that make the host wait for the device.",
+    .summary = "Remove calls that make the CPU wait for the GPU.",
     .paper =
         "none; PyTorch performance tuning guide, \"avoid unnecessary CPU-GPU synchronization\"; "
         "removal as in H. Zhu, A. Phanishayee, G. Pekhimenko, Daydream, USENIX ATC 2020",

@@ -53,8 +53,8 @@ constexpr std::array<std::string_view, 4> assumptions = {
     "Queries are as long as keys: training, or the prompt of inference.",
     "Activations have their positions beside the batch in the leading dimensions.",
     "Kernels without recorded shapes grow in proportion, inside of attention with the square; in "
-    "the range they may also stay. Above a third of the time the answer is doubtful. Copies go as "
-    "in batch_size."};
+    "the range they may also stay. Above a third of the time the answer is low-confidence. Copies "
+    "change as in batch_size."};
 constexpr std::array<std::string_view, 3> ignores = {
     "kernels that libraries pick for other sizes, beyond the model of tiles",
     "host work per token: tokenizing, collating",

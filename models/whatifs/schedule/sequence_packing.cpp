@@ -26,7 +26,7 @@ namespace {
 constexpr ParamInfo fill_param = {
     .name = "fill",
     .unit = "1",
-    .doc = "Mean length of a sample / padded length: the share of positions that holds tokens.",
+    .doc = "Mean length of a sample / padded length: the share of positions that contain tokens.",
     .minimum = 0.001,
     .maximum = 1};
 constexpr ParamInfo variation_param = {.name = "variation",
@@ -43,7 +43,7 @@ constexpr ParamInfo packed_param = {
     .name = "packed",
     .unit = "1",
     .default_text = "0.98",
-    .doc = "Share of the packed positions that holds tokens: packing leaves gaps.",
+    .doc = "Share of the packed positions that contain tokens: packing leaves gaps.",
     .minimum = 0.1,
     .maximum = 1,
     .optimistic = "1",
@@ -86,12 +86,12 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   FORETRACE_TRY(expect_padding(editor));
   FORETRACE_TRY(auto resizer, editing::PositionResizer::make(editor));
   const double fill = params.number(fill_param);
-  if (fill == 1) return editor.finish("every position holds a token: there is nothing to pack");
+  if (fill == 1) return editor.finish("every position contains a token: nothing to pack");
   const double variation = params.number(variation_param);
   const double rows = fill / params.number(packed_param);
   if (rows >= 1) {
     return Error{ErrorCode::no_match,
-                 fmt::format("packing saves nothing: {:.1f} % of the positions hold tokens "
+                 fmt::format("packing saves nothing: {:.1f} % of the positions contain tokens "
                              "already, and packed rows would be filled to {:.1f} %",
                              100 * fill, 100 * params.number(packed_param))};
   }
@@ -121,9 +121,7 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
 
 constexpr std::array<std::string_view, 5> assumptions = {
     "The recorded batch is padded to one length (images and flat lists of tokens are declined), "
-    "and "
-    "`fill` is the mean of many batches; a trace "
-    "does not tell what is padding.",
+    "and `fill` is the mean of many batches; a trace does not record padding.",
     "Fused attention takes lengths (a varlen kernel or a mask of blocks) and does the pairs within "
     "each sample: fill x fill x (1 + variation x variation) of those recorded.",
     "Attention of single operators gets a mask and does whole rows.",

@@ -97,8 +97,8 @@ class Factored {
     if (!has_update() || factored_ == 0) return {};
     const double after = weights_.numbers_left();
     if (!(before > 0) || !(after < before)) {
-      return "; update and collectives of gradients stay, since the number of parameters is not "
-             "known";
+      return "; update and collectives of gradients stay, since the number of parameters is "
+             "unknown";
     }
     const double share = after / before;
     for (const TaskId kernel : editing::update_kernels(editor_)) {

@@ -32,12 +32,13 @@ constexpr ParamInfo rank_param = {.name = "rank",
                                   .doc = "Rank of the cores (the paper: 8 to 64).",
                                   .minimum = 1,
                                   .maximum = 4096};
-constexpr ParamInfo hit_param = {.name = "hit",
-                                 .unit = "1",
-                                 .default_text = "0",
-                                 .doc = "Share of looked-up rows that a cache of plain rows holds.",
-                                 .minimum = 0,
-                                 .maximum = 1};
+constexpr ParamInfo hit_param = {
+    .name = "hit",
+    .unit = "1",
+    .default_text = "0",
+    .doc = "Share of looked-up rows that a cache of plain rows contains.",
+    .minimum = 0,
+    .maximum = 1};
 constexpr ParamInfo efficiency_param = {
     .name = "efficiency",
     .unit = "1",

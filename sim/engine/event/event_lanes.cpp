@@ -127,7 +127,7 @@ Status EventRun::add_dependency(const Dependency& dependency) {
   FORETRACE_TRY(check(dependency, true));
   if (stage_[index(dependency.task)] >= Stage::offered) {
     return Error{ErrorCode::bad_config,
-                 fmt::format("policy: task {} is past waiting, no dependency can hold it back",
+                 fmt::format("policy: task {} no longer waits, no dependency can delay it",
                              index(dependency.task))};
   }
   depend(dependency);
@@ -167,10 +167,11 @@ Status EventRun::check_place(const AppendedTask& appended) const {
   }
   if (index(place) >= static_tasks_ || graph_.lane_id(place) != appended.task.lane ||
       stage_[index(place)] >= Stage::offered || (call_time_ && is_stream(appended.task.lane))) {
-    return Error{ErrorCode::bad_config,
-                 fmt::format("policy: nothing can be put before task {}, expected a task of the "
-                             "graph on lane {} that has not started, in a run with recorded waits",
-                             index(place), index(appended.task.lane))};
+    return Error{
+        ErrorCode::bad_config,
+        fmt::format("policy: nothing can be inserted before task {}, expected a task of the graph "
+                    "on lane {} that has not started, in a run with recorded waits",
+                    index(place), index(appended.task.lane))};
   }
   return ok_status();
 }

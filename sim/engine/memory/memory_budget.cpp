@@ -196,7 +196,7 @@ std::string BudgetState::describe(TaskId task) const {
   const MemoryPressure found = pressure(task, budget, lacking);
   const std::string_view owner = graph_->names()[found.operator_name];
   return fmt::format(
-      "device {} of rank {}: out of memory: {} before task {} needs {} bytes more than there are, "
+      "device {} of rank {}: out of memory: {} before task {} needs {} bytes more than are free, "
       "got {} of {} allocated",
       found.device, found.rank,
       owner.empty() ? std::string("the host") : fmt::format("'{}'", owner), index(task), lacking,

@@ -171,8 +171,7 @@ class LawChecker {
     };
     return Error{
         ErrorCode::cyclic_graph,
-        fmt::format("edit: {} waited for {}, and what the change makes of the one does not "
-                    "wait for what it makes of the other",
+        fmt::format("edit: {} waited for {}, and their replacements do not wait for each other",
                     name(task), name(task_of(old_source)))};
   }
 

@@ -124,8 +124,8 @@ TEST_CASE("chakra export: sums of blocks are refused, a dense size beside them w
   REQUIRE_FALSE(result.ok());
   CHECK(result.error().code == foretrace::ErrorCode::unsupported);
   CHECK(result.error().message ==
-        "test.json: /sparse_gradients: got sums of blocks, which no collective of these traces is, "
-        "expected none");
+        "test.json: /sparse_gradients: got sums of blocks, which these traces have no collective "
+        "for, expected none");
 }
 
 TEST_CASE("chakra export: more ranks than files make sense are refused") {

@@ -69,8 +69,7 @@ TEST_CASE("plan of a recording: refuses one device, and more than a cluster has"
     REQUIRE_FALSE(answer.ok());
     return answer.error().message;
   };
-  CHECK(error_of("dgx_a100", 1) ==
-        "number of GPUs: got 1, expected at least 2 to spread a recorded run over");
+  CHECK(error_of("dgx_a100", 1) == "number of GPUs: got 1, expected at least 2 for a recorded run");
   CHECK(error_of("dgx_a100", 100000).find("expected at most the") != std::string::npos);
   CHECK(error_of("dgx_a10", 8).find("dgx_a100") != std::string::npos);
 }

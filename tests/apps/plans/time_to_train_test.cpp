@@ -119,7 +119,7 @@ TEST_CASE("time to train: forward passes of stages with ranks of their own are n
   const std::string first = R"("scenario": ")" + file + "\"";
   const std::string target = R"("target": {"at": [{"batch": 32, "samples": 320}]}, "evaluation": )";
   CHECK(mistake(target + R"({"every_samples": 160, "samples": 64})", first)
-            .find("/evaluation/samples: got a scenario whose stages have ranks of their own") !=
+            .find("/evaluation/samples: got a scenario whose stages have their own ranks") !=
         std::string::npos);
   const auto timed = parsed(target + R"({"every_samples": 160, "time": "3 s"})", first);
   REQUIRE_MESSAGE(timed.ok(), timed.error().message);
@@ -153,5 +153,5 @@ TEST_CASE("time to train: mistakes are one line with their place") {
   REQUIRE(beyond.ok());
   const auto refused = training_times(*beyond);
   REQUIRE_FALSE(refused.ok());
-  CHECK(refused.error().message.find("says nothing of a batch of") != std::string::npos);
+  CHECK(refused.error().message.find("has no entry for a batch of") != std::string::npos);
 }

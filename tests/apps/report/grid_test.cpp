@@ -67,17 +67,17 @@ TEST_CASE("what a table answers without is left out and named before a name or a
   grid.row({"  remove_synchronization", "2528.6 ms", "2440.5 .. 2620.1 ms", "4.6 GiB", "same"});
   const std::string wide = grid.text(0, {.width = 80});  // 24 + 2 + 9 + 2 + 19 + 2 + 9 + 2 + 6 = 75
   CHECK(wide.find("same") != std::string::npos);
-  CHECK(wide.find("no room") == std::string::npos);
+  CHECK(wide.find("hidden") == std::string::npos);
   // 65 without the last column.
   CHECK(grid.text(0, {.width = 70}) ==
         "what-if                        step  range                live peak\n"
         "  remove_synchronization  2528.6 ms  2440.5 .. 2620.1 ms    4.6 GiB\n"
-        "  no room for change (a wider terminal, or --csv)\n");
+        "  1 column hidden (change): widen the terminal, or use --csv\n");
   CHECK(grid.text(0, {.width = 56}) ==
         "what-if                        step  range\n"
         "  remove_synchronization  2528.6 ms  2440.5 .. 2620.1 ms\n"
-        "  no room for live peak, change (a wider terminal, or\n"
-        "  --csv)\n");
+        "  2 columns hidden (live peak, change): widen the\n"
+        "  terminal, or use --csv\n");
 }
 
 TEST_CASE("figures that have no room stand below their rows with their titles, never cut") {

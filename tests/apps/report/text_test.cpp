@@ -1,5 +1,10 @@
 #include "apps/report/text.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <random>
+#include <string>
+
 #include <doctest/doctest.h>
 
 namespace foretrace::report {
@@ -10,9 +15,46 @@ TEST_CASE("times of one page have the decimals of its scale") {
   CHECK(time_text(4'426'000) == "4.426 ms");
   CHECK(time_text(50'581'044) == "50.58 ms");
   CHECK(time_text(91'300) == "91.3 us");
-  CHECK(time_text(40'000, 176'000'000) == "0.0 ms");
+  CHECK(time_text(2'136'800'000) == "2.137 s");
   CHECK(time_text(3'358'542'500'000) == "3358.5 s");
   CHECK(time_text(13'336'300'000) == "13.34 s");
+}
+
+TEST_CASE("what takes time is not shown as taking none") {
+  CHECK(time_text(40'000, 176'000'000) == "40.0 us");
+  CHECK(time_text(91, 43'000'000'000) == "91 ns");
+  CHECK(time_text(0, 176'000'000) == "0.0 ms");
+  std::mt19937_64 random(7);
+  for (int i = 0; i < 2000; ++i) {
+    const auto draw = [&] { return static_cast<std::int64_t>(random() >> (random() % 62)); };
+    const std::string text = time_text(std::max<std::int64_t>(1, draw()), draw());
+    CHECK_MESSAGE(text.find_first_of("123456789") != std::string::npos, text);
+  }
+}
+
+TEST_CASE("two figures side by side differ where their values do") {
+  CHECK(bytes_range_text(13'970'000'000, 13'990'000'000) == "13.01 .. 13.03 GiB");
+  CHECK(bytes_range_text(1024, 1024) == "1.0 .. 1.0 KiB");
+  CHECK(bytes_text(std::int64_t{3} << 40) == "3.0 TiB");
+  CHECK(time_ends(50'931'000, 50'934'000, 50'000'000).low == "50.931 ms");
+  std::mt19937_64 random(11);
+  for (int i = 0; i < 4000; ++i) {
+    // Near each other and far from each other, small and large.
+    const auto low = static_cast<std::int64_t>(random() >> (12 + random() % 50));
+    const auto high = low + static_cast<std::int64_t>(random() >> (12 + random() % 50));
+    const auto scale = static_cast<std::int64_t>(random() >> (2 + random() % 60));
+    for (const Ends& ends : {bytes_ends(low, high), time_ends(low, high, scale)}) {
+      CHECK_MESSAGE((ends.low == ends.high) == (low == high), low, " ", high, " ", ends.low);
+    }
+  }
+}
+
+TEST_CASE("the colour of a change says whether it is less") {
+  const TextStyle style{.colour = true};
+  CHECK(style.change("-60.0 %") == "\033[32m-60.0 %\033[0m");
+  CHECK(style.change("+1.2 GiB") == "\033[31m+1.2 GiB\033[0m");
+  CHECK(style.change("same") == "same");
+  CHECK(TextStyle{}.change("-60.0 %") == "-60.0 %");
 }
 
 TEST_CASE("small shares keep two decimals, zero has no sign") {

@@ -35,8 +35,8 @@ TEST_CASE("cells: the mark that spreadsheets write before a table is no part of 
 TEST_CASE("cells: a column that nobody reads is a mistake, with its place and the nearest name") {
   CHECK(mistake("arrival_s,gpus,duration_s").empty());
   CHECK(mistake("arrival_s,gpus,comment") ==
-        "jobs.csv: line 1: column 'comment' is not read, expected one of arrival_s, gpus, "
-        "duration_s; \"ignored\" lists columns to pass over");
+        "jobs.csv: line 1: column 'comment' is unused, expected one of arrival_s, gpus, "
+        "duration_s; \"ignored\" lists columns to skip");
   const std::string told = mistake("arrival_s,gpus,duration");
   CHECK(told.find("jobs.csv: line 1: column 'duration' is not read") == 0);
   CHECK(told.find("did you mean 'duration_s'") != std::string::npos);
@@ -54,8 +54,8 @@ TEST_CASE("cells: a cell that nobody takes is a mistake of its row; an empty one
   CellFields second(*cells, 1);
   CHECK(second.number("a", 0, 0, 9) == 2);
   CHECK(second.finish().error().message ==
-        "jobs.csv: line 4: b: got 'x', expected nothing: the other cells of the row leave it "
-        "without a meaning");
+        "jobs.csv: line 4: b: got 'x', expected nothing: the other cells of the row make it "
+        "meaningless");
   CHECK(second.text("b") == "x");
   CHECK(second.finish().ok());
 }
@@ -104,7 +104,7 @@ TEST_CASE("cells: columns get the names that we know, and are passed over only b
         "run.json: /jobs/columns: got the column 'gpu', expected one of arrival_s, gpus, "
         "duration_s (did you mean 'gpus'?)");
   CHECK(table.mistake(R"(, "columns": {"arrival_s": "n", "duration_s": "n"})") ==
-        "line 1: column 'n' is to be both arrival_s and duration_s");
+        "line 1: column 'n' is assigned to both arrival_s and duration_s");
 }
 
 TEST_CASE("cells: names that are exchanged are exchanged") {

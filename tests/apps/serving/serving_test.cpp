@@ -48,9 +48,8 @@ TEST_CASE("serving: one clear line for every mistake") {
   CHECK(error_of(h100 + R"("parallelism": {"experts": 2}, )" + few).find("/parallelism/experts") !=
         std::string::npos);
   // 16 GB of weights in 16 GiB x 0.9.
-  CHECK(
-      error_of(R"("accelerator": "t4", "precision": "fp16", )" + few).find("no room for a cache") !=
-      std::string::npos);
+  CHECK(error_of(R"("accelerator": "t4", "precision": "fp16", )" + few)
+            .find("no memory left for a cache") != std::string::npos);
   CHECK(error_of(h100 + R"("steps": {"chunked_prompts": false, "batched_tokens": 64}, )" + few)
             .find("/steps/batched_tokens") != std::string::npos);
   CHECK(error_of(h100 + R"("limits": {"token": "-1 ms"}, )" + few).find("/limits/token") !=
@@ -142,8 +141,7 @@ TEST_CASE("serving: a load of so many at any time begins with all of them, as be
                  "steady": true}})"),
                                   "mine.json");
   REQUIRE_FALSE(read.ok());
-  CHECK(read.error().message ==
-        "mine.json: /requests/generate/steady: stands alone, expected in_flight beside it");
+  CHECK(read.error().message == "mine.json: /requests/generate/steady: needs in_flight beside it");
 }
 
 TEST_CASE("serving: the rate of a steady load does not change with the number of rounds") {

@@ -90,7 +90,7 @@ TEST_CASE("memory need: shapes that tell little are refused, and what they tell 
   memory.is_from_shapes = true;
   const Status refused = check_tensors(recording, "memory to fit");
   REQUIRE_FALSE(refused.ok());
-  CHECK(refused.error().message.find("shapes tell what 30 % of its kernels make") !=
+  CHECK(refused.error().message.find("shapes give the output size of 30 % of its kernels") !=
         std::string::npos);
   memory.known_share = 0.55;
   CHECK(check_tensors(recording, "memory to fit").ok());

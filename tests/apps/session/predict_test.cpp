@@ -183,7 +183,7 @@ TEST_CASE("what says again what is so changes nothing; another policy, priority 
     options.neutral = Neutral::refuse;
     const Result<Prediction> prediction = predict(recording, stack, options);
     if (prediction.ok()) return true;
-    CHECK(prediction.error().message == "again: changes nothing: every task stays as it is");
+    CHECK(prediction.error().message == "again: changes nothing: every task stays as recorded");
     return false;
   };
   CHECK_FALSE(changes({}));

@@ -181,7 +181,7 @@ TEST_CASE("sweep: a folder that holds something else is refused") {
   std::ofstream(store_file(folder)) << std::string(5000, 'x');
   const auto store = Store::open(folder);
   REQUIRE_FALSE(store.ok());
-  CHECK(store.error().message.find("is no SQLite file") != std::string::npos);
+  CHECK(store.error().message.find("is not an SQLite file") != std::string::npos);
   CHECK_FALSE(open_stored(scratch_file("sweep_nowhere")).ok());
 }
 

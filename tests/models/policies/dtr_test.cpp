@@ -56,7 +56,7 @@ TEST_CASE("dtr: the cheap map goes, not the expensive one") {
 TEST_CASE("dtr: an operator that needs more than the budget is an error that names the bytes") {
   const PolicyRun run = run_policy(chain_graph({}), dtr, mib);
   CHECK(!run.ok);
-  CHECK(run.error.find("needs 1048576 bytes more than there are") != std::string::npos);
+  CHECK(run.error.find("needs 1048576 bytes more than are free") != std::string::npos);
 }
 
 TEST_CASE("dtr: in two square roots of n maps, every layer of a chain is repeated at most once") {

@@ -45,8 +45,8 @@ TEST_CASE("what is wrong is said with its place") {
 
 TEST_CASE("a bare selection is answered with the quoted one") {
   CHECK(parse_what_if("scale:select=kind=kernel,factor=2").error().message ==
-        "what-if 'scale:select=kind=kernel,factor=2': a value that holds '=' needs quotes "
-        "that the shell leaves alone: \"...select='kind=kernel'...\"");
+        "what-if 'scale:select=kind=kernel,factor=2': a value that contains '=' needs quotes that "
+        "reach the program: \"...select='kind=kernel'...\"");
 }
 
 TEST_CASE("a JSON file holds one what-if, a list, or an object with a list") {

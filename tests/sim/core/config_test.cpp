@@ -128,7 +128,7 @@ TEST_CASE("config: files must exist, be files and name the schema") {
         ": got a list, expected an object with \"schema\": \"foretrace.toy/1\"");
   CHECK(file_error("{}") == ": /schema: missing key, expected \"foretrace.toy/1\"");
   CHECK(file_error(R"({"schema": "foretrace.toy/2"})") ==
-        ": /schema: got 'foretrace.toy/2', expected \"foretrace.toy/1\" (this program knows no "
+        ": /schema: got 'foretrace.toy/2', expected \"foretrace.toy/1\" (this program reads no "
         "other version)");
   CHECK(file_error(R"({"schema": 1})") ==
         ": /schema: got the number 1, expected \"foretrace.toy/1\"");

@@ -122,10 +122,10 @@ TEST_CASE("selection: quotes hold the signs of the grammar, two of them are one"
 
 TEST_CASE("selection: errors name the position and the nearest valid word") {
   CHECK(error("kid=kernel") ==
-        "selection 'kid=kernel', character 1: there is no key 'kid' (did you mean 'kind'?), "
-        "expected one of kind, name, operator, layer, phase, resource, rank, device, stream, step");
+        "selection 'kid=kernel', character 1: unknown key 'kid' (did you mean 'kind'?), expected "
+        "one of kind, name, operator, layer, phase, resource, rank, device, stream, step");
   CHECK(error("stream=7&kind=kernal") ==
-        "selection 'stream=7&kind=kernal', character 15: there is no 'kernal' (did you mean "
+        "selection 'stream=7&kind=kernal', character 15: unknown 'kernal' (did you mean "
         "'kernel'?), expected one of host, launch, kernel, collective, copy, set, synchronization, "
         "wait, mark, transfer");
   CHECK(error("stream=seven") ==

@@ -225,10 +225,9 @@ TEST_CASE("commit: a law that a change breaks is named") {
   wrong.stand_ins.clear();
   auto made = commit(g, wrong, Checks::none);
   REQUIRE(made.ok());
-  CHECK(
-      check_laws(g, change, *made).error().message ==
-      "edit: kernel 'k' (task 3) waited for kernel 'e' (task 1), and what the change makes of the "
-      "one does not wait for what it makes of the other");
+  CHECK(check_laws(g, change, *made).error().message ==
+        "edit: kernel 'k' (task 3) waited for kernel 'e' (task 1), and their replacements do not "
+        "wait for each other");
 }
 
 TEST_CASE("commit: a hand-over to a removed task still takes its time, a latency does not") {

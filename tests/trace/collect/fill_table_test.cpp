@@ -276,7 +276,7 @@ TEST_CASE(
   CHECK(table.duration_ns[index(last)] == 100);
   CHECK(count("step 7") == 0);
   CHECK(table.duration_ns[index(event_called(table, "layer"))] == 50);
-  CHECK(damage_count(trace.report, "device work under way when recording was switched off") == 1);
+  CHECK(damage_count(trace.report, "GPU work in progress when recording was switched off") == 1);
   CHECK(trace.report.damage.size() == 1);
 }
 
@@ -395,7 +395,7 @@ TEST_CASE("collector: records without usable times are dropped with their reason
   CHECK(damage_count(trace.report, "record without a time") == 3);
   CHECK(damage_count(trace.report, "record that ends before it starts") == 1);
   CHECK(damage_count(trace.report, "record with a time out of range") == 1);
-  CHECK(damage_count(trace.report, "text that is not there") == 1);
+  CHECK(damage_count(trace.report, "text that is missing") == 1);
 }
 
 TEST_CASE("collector: what was lost while recording is told, by place and kind") {

@@ -142,12 +142,11 @@ TEST_CASE("collector: a recording of steps says what is missing of them, and why
   CHECK(warning("1:2", "4").empty());
   CHECK(warning("1:2", "3").empty());  // the last one ended with the program
   CHECK(warning("1:2", "0")
-            .find("nothing was recorded: steps 1:2 were asked for and no step was "
-                  "seen") == 0);
+            .find("nothing was recorded: steps 1:2 were requested and no step was seen") == 0);
   CHECK(warning("4:5", "1") ==
-        "nothing was recorded: steps 4:5 were asked for, the program began 1 step");
+        "nothing was recorded: steps 4:5 were requested, the program began 1 step");
   CHECK(warning("1:2", "2") ==
-        "steps 1:2 were asked for, the program began 2 steps: the last are missing");
+        "steps 1:2 were requested, the program began 2 steps: the last ones are missing");
   CHECK(step_warning({}).empty());
   CHECK(step_warning({{"steps", "1:2"}}).empty());  // killed before it could count
   CHECK(step_text({{"steps", "1:2"}, {"steps seen", "7"}, {"steps by", "updates"}}) ==

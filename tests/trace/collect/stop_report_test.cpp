@@ -11,9 +11,10 @@ namespace {
 TEST_CASE("stop report: when and why, on one line, and nothing of a whole recording") {
   CHECK(stop_warning({}).empty());
   CHECK(stop_warning({{"stopped", "No space left on device"}, {"recorded until", "1700000000"}}) ==
-        "recorded until 2023-11-14 22:13:20 UTC only, the program ran on: No space left on device");
+        "recorded until 2023-11-14 22:13:20 UTC only, the program continued: No space left on "
+        "device");
   CHECK(stop_warning({{"stopped", "x\ny"}, {"recorded until", "0"}}) ==
-        "recorded until its first call only, the program ran on: x y");
+        "recorded until its first call only, the program continued: x y");
 }
 
 TEST_CASE("stop report: a number that is no date stays a number") {

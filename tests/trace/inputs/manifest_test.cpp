@@ -92,14 +92,13 @@ TEST_CASE("manifest: each recording that is not there costs a warning, all of th
   CHECK(
       job->front().trace.report.warnings ==
       std::vector<std::string>{
-          list + ": lists run.2.ftr, which is not there; the other recordings are taken without it",
-          list +
-              ": lists run.3.ftr, which is not there; the other recordings are taken without it"});
+          list + ": lists run.2.ftr, which is missing; the other recordings are used without it",
+          list + ": lists run.3.ftr, which is missing; the other recordings are used without it"});
   const std::string gone = folder.write("gone.json", manifest(R"({"path": "x.ftr"})"));
   const auto none = read_job(std::vector<std::string>{gone}, {});
   REQUIRE_FALSE(none.ok());
   CHECK(none.error().message ==
-        gone + ": lists 1 recording of which none is there, the first is x.ftr");
+        gone + ": lists 1 recording, all of them missing, the first is x.ftr");
 }
 
 TEST_CASE("manifest: one that lists itself, another list or a recording twice is refused") {

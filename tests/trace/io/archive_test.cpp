@@ -215,7 +215,7 @@ TEST_CASE("archive: a file that is nearly all hole ends in an error, not in zero
   std::snprintf(checksum, sizeof checksum, "%06o", sum);
   header.replace(148, 7, std::string(checksum, 7));
   const std::string archive = header + std::string(1024, 'x') + end;
-  CHECK(lacks(listing(archive, std::size_t{1} << 27U), "at most 1000 for each are read") == "");
+  CHECK(lacks(listing(archive, std::size_t{1} << 27U), "expected at most 1000 for each") == "");
 }
 
 TEST_CASE("archive: what was packed comes back, at every size of read") {
@@ -264,13 +264,13 @@ TEST_CASE("archive: bombs end in one line, alone and in archives") {
     CAPTURE(packing);
     const std::string bomb = packed_as(packing, zeros);
     REQUIRE(bomb.size() < zeros.size() / 1000);
-    CHECK(lacks(unpacked(bomb, std::size_t{1} << 20U).error, "at most 1000 for each are read") ==
+    CHECK(lacks(unpacked(bomb, std::size_t{1} << 20U).error, "expected at most 1000 for each") ==
           "");
     // What is packed twice is unpacked once.
     CHECK(unpacked(packed_as(packing, bomb)).text == bomb);
     const std::string inside = tar_file("bomb", bomb) + end;
     CHECK(lacks(listing(packed_as(packing, tar_file("a", zeros) + end), zeros.size()),
-                "at most 1000 for each are read") == "");
+                "expected at most 1000 for each") == "");
     CHECK(listing(inside, bomb.size()) == "bomb=" + bomb + ";");
   }
   // Deflate makes a thousand times as much at best: many such files together are one bomb.
@@ -279,14 +279,13 @@ TEST_CASE("archive: bombs end in one line, alone and in archives") {
   limits.always = std::size_t{1} << 26U;
   limits.per_byte = 100;
   CHECK(lacks(listing(zip_of({{"a", half}, {"b", half}, {"c", half}}), half.size(), limits),
-              "at most 100 for each are read") == "");
+              "expected at most 100 for each") == "");
 }
 #else
 TEST_CASE("archive: a build without libarchive says so") {
-  CHECK(
-      listing(tar_file("a", "1") + end) ==
-      "error: a.tar: is an archive, which this build cannot read (it has no libarchive); unpack it "
-      "and give its files");
+  CHECK(listing(tar_file("a", "1") + end) ==
+        "error: a.tar: is an archive, which this build cannot read (it has no libarchive); unpack "
+        "it and use its files");
 }
 #endif
 

@@ -38,13 +38,13 @@ TEST_CASE("unpacked: files that grow a thousand times are refused where all is k
                           '\0');
   const std::string ftr = packed(ftr::head() + zeros);
   CHECK(ftr.size() < zeros.size() / 900);
-  CHECK(refusal_of(ftr).find("at most 100 for each are read") != std::string::npos);
+  CHECK(refusal_of(ftr).find("expected at most 100 for each") != std::string::npos);
   // A pickle, whose first key says what it is.
   const std::string pickle = "\x80\x04}(\x8c\x08segments](";
-  CHECK(refusal_of(packed(pickle + zeros)).find("at most 100 for each are read") !=
+  CHECK(refusal_of(packed(pickle + zeros)).find("expected at most 100 for each") !=
         std::string::npos);
   std::string database = std::string("SQLite format 3\0\x10\0", 18) + std::string(82, '\x01');
-  CHECK(refusal_of(packed(database + zeros)).find("at most 100 for each are read") !=
+  CHECK(refusal_of(packed(database + zeros)).find("expected at most 100 for each") !=
         std::string::npos);
 }
 

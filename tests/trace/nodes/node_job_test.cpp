@@ -231,10 +231,10 @@ TEST_CASE("node job: ranks that disagree are refused") {
         "expected all_reduce of 5000 bytes as on rank 0");
   CHECK(refusal(job_of({with(0, 5000), {compute(1, 10)}}), both) ==
         "rank0: node 2 'meet': all_reduce of 5000 bytes of group 'g': rank 1 has no such node, "
-        "expected one on every rank that takes part");
+        "expected one on every participating rank");
   CHECK(refusal(job_of({{message(1, true, 1, 10)}, {compute(1, 1)}})) ==
         "rank0: node 1 'talk': send of 10 bytes: rank 1 has no such node, expected one on every "
-        "rank that takes part");
+        "participating rank");
   CHECK(refusal(job_of({{message(1, true, 0, 10)}, {compute(1, 1)}})) ==
         "rank0: node 1 'talk': a message of rank 0 to itself, expected another rank");
   CHECK(refusal(job_of({{message(1, true, 1, 10)}, {message(1, false, 0, 11)}})) ==
@@ -263,9 +263,8 @@ TEST_CASE("node job: communication that is only on the host is told, not lost") 
   CHECK(lost->exchanges == 0);
   REQUIRE(lost->warnings.size() >= 1);
   CHECK(lost->warnings.back() ==
-        "2 communication nodes are on the host (is_cpu_op is true) and none like it on the device: "
-        "it keeps its recorded time, no network is asked and nobody waits for it; the first is "
-        "rank0: node 2 'meet'");
+        "2 communication nodes are on the CPU (is_cpu_op is true) and none of the kind on the GPU: "
+        "it keeps its recorded time, and no rank waits for it; the first is rank0: node 2 'meet'");
   // PyTorch's node of a collective launches the one on the device, which is there.
   const std::vector<std::string> whole = {compute(1, 10), host, device};
   const auto launched = built(job_of({whole, whole}), both);

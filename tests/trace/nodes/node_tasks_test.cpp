@@ -103,8 +103,7 @@ TEST_CASE("nodes: communication without a duration is an error that names it and
   REQUIRE_FALSE(graph.ok());
   CHECK(graph.error().code == ErrorCode::missing_cost);
   CHECK(graph.error().message ==
-        "t: node 2 'all': no duration is recorded for 1000 bytes; give the rate of "
-        "the network");
+        "t: node 2 'all': no duration is recorded for 1000 bytes; state the network bandwidth");
   // 1000 bytes at 1 GB/s take 1 us.
   const auto priced = built(nodes, {.network_bytes_per_second = 1e9});
   REQUIRE(priced.ok());
@@ -117,7 +116,7 @@ TEST_CASE("nodes: work without durations costs the longer of computing and movin
       R"({"Id": 1, "NodeType": 4, "is_cpu_op": false, "num_ops": 3000, "tensor_size": 1000})";
   const auto graph = built(nodes);
   REQUIRE_FALSE(graph.ok());
-  CHECK(graph.error().message.find("give the rate of computing") != std::string::npos);
+  CHECK(graph.error().message.find("state the compute rate") != std::string::npos);
   // 3000 operations at 1e9/s: 3 us; 1000 bytes at 1e9/s: 1 us.
   const auto priced = built(nodes, {.operations_per_second = 1e9, .memory_bytes_per_second = 1e9});
   REQUIRE(priced.ok());

@@ -45,8 +45,8 @@ TEST_CASE("job: two recordings that nothing joins are no job") {
   REQUIRE_FALSE(job.ok());
   CHECK(job.error().code == ErrorCode::bad_usage);
   CHECK(job.error().message ==
-        "before.json: has no common collectives with after.json, and nothing says that they are "
-        "ranks of one job; ask about each by itself");
+        "before.json: has no common collectives with after.json, and no record says that they are "
+        "ranks of one job; use each by itself");
 }
 
 TEST_CASE("job: ranks of jobs of different sizes are none of one job") {
@@ -58,7 +58,7 @@ TEST_CASE("job: ranks of jobs of different sizes are none of one job") {
   REQUIRE_FALSE(job.ok());
   CHECK(job.error().message ==
         "before.json: has no common collectives with after.json, and they are of jobs of 8 and 2 "
-        "ranks; ask about each by itself");
+        "ranks; use each by itself");
 }
 
 TEST_CASE("job: recordings whose ranks are known are one, and so are those that communicate") {

@@ -90,7 +90,8 @@ TEST_CASE("job inputs: a folder is the job in it, and says so if it holds none o
   std::filesystem::create_symlink(folder.path / "gone.json", folder.path / "a.json");
   CHECK(list_files(input).error().message.ends_with("; its link a.json leads nowhere"));
   folder.write("notes.txt", "not a trace");
-  CHECK(list_files(input).error().message.find("no trace in this folder") != std::string::npos);
+  CHECK(list_files(input).error().message.find("this folder contains no profiler trace") !=
+        std::string::npos);
   folder.write("x_rank0.json", trace(0));
   folder.write("x_rank1.json", trace(1));
   folder.write("notes.txt", "not a trace");
@@ -178,7 +179,7 @@ TEST_CASE("job inputs: a bomb in an archive is one error, whatever lies beside i
        {test::packed_as("zstd", test::tar_of(files)), test::zip_of(files)}) {
     const auto job = read_job(std::vector<std::string>{folder.write("a.packed", bomb)}, {});
     REQUIRE_FALSE(job.ok());
-    CHECK(job.error().message.find("at most 1000 for each are read") != std::string::npos);
+    CHECK(job.error().message.find("expected at most 1000 for each") != std::string::npos);
   }
 }
 
@@ -195,7 +196,7 @@ TEST_CASE("job inputs: execution traces in an archive keep their nodes, and are 
   auto alone = read_job(std::vector<std::string>{one}, {});
   const auto refused = build_job(*alone);
   REQUIRE_FALSE(refused.ok());
-  CHECK(refused.error().message.find("pytorch_et has no times to tell waiting from transfer by") !=
+  CHECK(refused.error().message.find("pytorch_et has no times to separate waiting from transfer") !=
         std::string::npos);
   const std::string two = folder.write(
       "two.tar", test::tar_file("et_1.json", nodes) + test::tar_file("et_0.json", nodes) + end);
@@ -203,7 +204,7 @@ TEST_CASE("job inputs: execution traces in an archive keep their nodes, and are 
   REQUIRE(ranks_of(both) == std::vector<std::int32_t>{0, 1});
   const auto built = build_job(*both);
   REQUIRE_FALSE(built.ok());
-  CHECK(built.error().message.find("two.tar:et_0.json: pytorch_et has no times to join ranks by") !=
+  CHECK(built.error().message.find("two.tar:et_0.json: pytorch_et has no times to align ranks") !=
         std::string::npos);
   CHECK(built.error().message.find("and 2 such traces were given") != std::string::npos);
 }
@@ -257,7 +258,7 @@ TEST_CASE("job inputs: standard input is given once") {
   const std::vector<std::string> twice = {"-", "-"};
   const auto files = list_files(twice);
   REQUIRE_FALSE(files.ok());
-  CHECK(files.error().message == "standard input ('-') is given more than once");
+  CHECK(files.error().message == "standard input ('-') is named more than once");
 }
 
 }  // namespace foretrace::trace

@@ -42,7 +42,7 @@ std::string refusal(const EventTable& table) {
 
 TEST_CASE("work: a replay of an accelerator that is not understood is no success") {
   const std::string message = refusal(with_unknown(5'000, 3));
-  CHECK(message.starts_with("test: its accelerator is not understood: 5000 of 5007 events"));
+  CHECK(message.starts_with("test: unsupported accelerator: 5000 of 5007 events"));
   CHECK(message.find("most of them of '/device:NPU:0', 3 are device work") != std::string::npos);
   // Without any device work it is one just so.
   CHECK(refusal(with_unknown(5'000, 0)).find("is not understood") != std::string::npos);

@@ -49,7 +49,7 @@ TEST_CASE("rules: every one that others do not need can be left out") {
     CHECK(built.ok() != rule->required);
     if (!built.ok()) {
       CHECK(built.error().message ==
-            "the rule " + std::string(rule->name) + " cannot be left out: others rest on it");
+            "the rule " + std::string(rule->name) + " cannot be left out: others need it");
     }
   }
 }

@@ -181,7 +181,7 @@ Result<TruthScore> score_fgd(const TruthTable& table, const TruthTable& nodes,
     const std::string_view policy = placement_of(published);
     if (policy.empty() || workload.jobs.empty()) {
       score.skipped.push_back(
-          {row, "policy", fmt::format("policy {} is not known", in_quotes(published))});
+          {row, "policy", fmt::format("unknown policy {}", in_quotes(published))});
       continue;
     }
     const auto seeds = static_cast<std::size_t>(numbers.count_or("seeds", 1, most_seeds));

@@ -237,7 +237,7 @@ std::vector<Experiment> experiments_of(const TruthTable& table, TruthScore& scor
       score.skipped.push_back(
           {row, "value",
            alias == nullptr ? "it shares accelerators: rates of pairs are known for one kind only"
-                            : fmt::format("the metric {} is not known", in_quotes(metric))});
+                            : fmt::format("unknown metric {}", in_quotes(metric))});
       continue;
     }
     const double rate = numbers.number_or("rate_jobs_per_h", 0, 1e-3, most_rate_per_h);

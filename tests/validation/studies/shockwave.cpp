@@ -218,8 +218,7 @@ Result<TruthScore> score_shockwave_results(const TruthTable& table, const Shockw
     const Alias* alias = alias_of(name);
     if (alias == nullptr || alias->scheduler.empty()) {
       score.skipped.push_back(
-          {row, "policy",
-           std::string(alias == nullptr ? "this policy is not known" : alias->why_not)});
+          {row, "policy", std::string(alias == nullptr ? "unknown policy" : alias->why_not)});
       continue;
     }
     if (!done.contains(name)) {

@@ -89,7 +89,7 @@ Result<TruthScore> score_tiresias(const TruthTable& table) {
     });
     if (alias == aliases.end()) {
       for (std::size_t row = 0; row < table.size(); ++row) {
-        score.skipped.push_back({row, column, "this policy is not known"});
+        score.skipped.push_back({row, column, "unknown policy"});
       }
       continue;
     }

@@ -153,7 +153,7 @@ class Builder {
     const Worker worker{o.data_rank, o.stage};
     if (!placed_.try_emplace({worker, o.op, o.number}, Placed{begin, task}).second) {
       return Error{ErrorCode::bad_format,
-                   fmt::format("{} {} of data rank {}, stage {}: is there twice", name, o.number,
+                   fmt::format("{} {} of data rank {}, stage {}: appears twice", name, o.number,
                                o.data_rank, o.stage)};
     }
     if (meets_others(o.op)) meetings_[meeting_of(o)].emplace_back(begin, task);

@@ -63,7 +63,7 @@ TEST_CASE("recorded pipeline: an operation that is there twice is refused") {
   job.push_back(job.front());
   const auto graph = recorded_pipeline(job, 2);
   REQUIRE_FALSE(graph.ok());
-  CHECK(graph.error().message == "forward-compute 0 of data rank 0, stage 0: is there twice");
+  CHECK(graph.error().message == "forward-compute 0 of data rank 0, stage 0: appears twice");
   CHECK(pipeline_op("forward-comput").error().message.find("forward-compute") != std::string::npos);
 }
 

@@ -215,7 +215,7 @@ void finish_now(Recorder& r) {
     static_cast<void>(r.writer->finish(end_facts(r)));
   }
   if (const std::string why = r.writer->stopped(); !why.empty()) {
-    say(r.settings, "the recording of this program is not whole: " + why);
+    say(r.settings, "the recording of this program is incomplete: " + why);
   }
 }
 

@@ -187,7 +187,7 @@ class Document {
           "the file ends inside a node, at byte {}: {} nodes were read", stream_.bytes(), nodes));
     } else if (outcome != Outcome::end) {
       trace_.report.warnings.push_back(
-          fmt::format("what stands at byte {} is no message, reading stopped: {} nodes were read",
+          fmt::format("byte {} begins no message, reading stopped: {} nodes were read",
                       stream_.offset(), nodes));
     }
   }

@@ -69,8 +69,8 @@ class ChakraWriter {
     }
     if (lags_ > 0) {
       report_.left_out.push_back(
-          fmt::format("{} latencies and gaps: Chakra has no place for them, they are kept for "
-                      "foretrace in attributes of its own",
+          fmt::format("{} latencies and gaps: Chakra cannot store them; foretrace reads them from "
+                      "its own attributes",
                       lags_));
     }
     return report_;

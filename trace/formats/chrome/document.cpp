@@ -85,8 +85,8 @@ Status DocumentWalker::walk_object() {
         key.text.size() >= 2 ? unescaped(key.text.substr(1, key.text.size() - 2)) : std::string();
     if (c != '"' || key.outcome != ValueReader::Outcome::value || reader_.peek() != ':') {
       if (found_events_) {
-        report_.warnings.push_back(fmt::format(
-            "what follows the events at byte {} is no valid JSON and was left out", offset));
+        report_.warnings.push_back(
+            fmt::format("invalid JSON after the events, at byte {}, was left out", offset));
         return ok_status();
       }
       return refusal(fmt::format("is no valid JSON at byte {}: expected a key and ':'", offset));
@@ -294,7 +294,7 @@ void DocumentWalker::warn_about_end() {
     report_.warnings.push_back(fmt::format(
         "{}: {}; {}", trouble, read,
         left > 0 ? fmt::format("{} of {} compressed bytes are missing", left, source_.file_size())
-                 : "how much is missing is not known"));
+                 : "the missing amount is unknown"));
     return;
   }
   switch (end_) {
@@ -305,7 +305,7 @@ void DocumentWalker::warn_about_end() {
       return;
     case End::inside_event:
       report_.warnings.push_back(
-          fmt::format("the file ends inside an event: {}; how much is missing is not known", read));
+          fmt::format("the file ends inside an event: {}; the missing amount is unknown", read));
       return;
     case End::inside_value:
       report_.warnings.push_back(fmt::format("the file ends inside its metadata: {}", read));

@@ -41,8 +41,8 @@ constexpr std::array magics = {
     Magic{"\x89HDF\r\n", "an HDF5 file"},
     Magic{"\x93NUMPY", "a NumPy array"},
     Magic{std::string_view("NVR\0", 4),
-          "a report of Nsight Compute: it holds counters of single "
-          "kernels, no timeline; record with Nsight Systems"},
+          "a report of Nsight Compute: it contains counters of single kernels and no timeline; "
+          "record with Nsight Systems"},
     Magic{"<!DOCTYPE", "a web page: was the download an error page or a login page?"},
     Magic{"<!doctype", "a web page: was the download an error page or a login page?"},
     Magic{"<html", "a web page: was the download an error page or a login page?"},
@@ -143,10 +143,10 @@ std::string describe_object(const JsonOutline& outline) {
     return "the JSON of rocprofv3";
   }
   if (has_key(outline, "schema") && has_key(outline, "nodes")) {
-    return "a PyTorch execution trace (it has no times; give the Kineto trace of the same run)";
+    return "a PyTorch execution trace without times: add the Kineto trace of the same run";
   }
   if (has_key(outline, "schema") && has_key(outline, "pid") && has_key(outline, "start_ts")) {
-    return "a PyTorch execution trace (it has no times; give the Kineto trace of the same run)";
+    return "a PyTorch execution trace without times: add the Kineto trace of the same run";
   }
   if (outline.keys.size() == 1 && has_key(outline, "attr")) {
     return "the JSON form of a Chakra execution trace";
@@ -155,7 +155,7 @@ std::string describe_object(const JsonOutline& outline) {
     return "a PyTorch memory snapshot";
   }
   if (has_key(outline, "foretrace") && has_key(outline, "files")) {
-    return "the list of recordings that foretrace collect writes: give one of those it lists";
+    return "the list of recordings that foretrace collect writes: use one of those it lists";
   }
   if (outline.complete && !has_key(outline, "traceEvents")) {
     std::string keys;
@@ -210,12 +210,11 @@ std::string describe_text(std::string_view prefix) {
   }
   const std::string_view line = prefix.substr(0, prefix.find('\n'));
   if (line.starts_with("OperatorID,OperatorName,")) {
-    return "a table of operators of TrioSim (the model of a scenario; or give the Kineto trace "
-           "that "
+    return "a table of operators of TrioSim (the model of a scenario; or use the Kineto trace that "
            "it was made from)";
   }
   if (line.starts_with("Index,TensorID,")) {
-    return "a table of tensors of TrioSim (give the Kineto trace that it was made from)";
+    return "a table of tensors of TrioSim (use the Kineto trace that it was made from)";
   }
   if (std::count(line.begin(), line.end(), ',') >= 2) {
     return "a table with commas (csv)";
@@ -268,12 +267,12 @@ std::string describe_format(std::string_view prefix) {
     if (prefix.starts_with(magic.bytes)) {
       return fmt::format("looks like {}{}", magic.meaning,
                          is_packed(prefix) && !reads_archives()
-                             ? "; this build has no libarchive, which does that"
+                             ? "; this build has no libarchive to unpack it"
                              : "");
     }
   }
   if (is_archive(prefix)) {
-    return "looks like a tar archive: unpack it and give one file";
+    return "looks like a tar archive: unpack it and use one file";
   }
   if (!is_text(prefix)) {
     return fmt::format("looks like {}", describe_binary(prefix));

@@ -17,7 +17,7 @@ Result<std::string> read_all(ByteSource& source, std::string start, std::uint64_
     if (used > most) {
       return Error{ErrorCode::unsupported,
                    fmt::format("{}: more than {} MiB when unpacked, too much for memory; unpack it "
-                               "and give the plain file",
+                               "and use the plain file",
                                source.path(), most >> 20U)};
     }
     bytes.resize(std::max(used + first_piece, used * 2));

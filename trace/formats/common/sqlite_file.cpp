@@ -244,7 +244,7 @@ bool TableScan::next() {
     return true;
   }
   if (state == SQLITE_INTERRUPT || state == SQLITE_ROW) {
-    trouble_ = "more rows than a file of its size can hold";
+    trouble_ = "more rows than a file of its size can contain";
   } else if (state != SQLITE_DONE) {
     trouble_ = sqlite3_errmsg(file_.db_);
   }

@@ -67,7 +67,7 @@ Status check_head(std::string_view file, std::string_view path) {
     return Error{ErrorCode::bad_format, fmt::format("{}: {}", path, what)};
   };
   if (!file.starts_with(ftr::magic)) {
-    return refuse("is no .ftr file: its first bytes differ");
+    return refuse("is not an .ftr file: its first bytes differ");
   }
   if (file.size() < ftr::head_bytes) {
     return refuse(fmt::format("ends inside the head of the file, got {} bytes, expected {}",
@@ -127,8 +127,9 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   const std::uint64_t damaged_before = trace.report.dropped();
   const ftr::Pairs info = info_of(chunks);
   if (info.empty()) {
-    return Error{ErrorCode::bad_format,
-                 fmt::format("{}: holds no whole chunk that says what is in it", source.path())};
+    return Error{
+        ErrorCode::bad_format,
+        fmt::format("{}: contains no complete chunk that describes its contents", source.path())};
   }
   if (ftr::value_of(info, "content") == "records") {
     collector::fill_table(collector::read_recording(chunks, file.size(), info, trace.report),

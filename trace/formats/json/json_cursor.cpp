@@ -112,8 +112,8 @@ void JsonCursor::report_end(ImportReport& report, std::string_view what) {
     report.warnings.push_back(
         fmt::format("the file ends early, at byte {}: {} were read", report.bytes, what));
   } else if (broken_) {
-    report.warnings.push_back(fmt::format(
-        "what stands at byte {} is no JSON, reading stopped there: {} were read", offset_, what));
+    report.warnings.push_back(
+        fmt::format("byte {} begins no JSON, reading stopped there: {} were read", offset_, what));
   }
 }
 

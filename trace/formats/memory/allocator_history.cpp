@@ -138,7 +138,7 @@ void AllocatorHistory::fill(Device& device, LoadedTrace& trace) {
   }
   if (!fits) {
     trace.report.warnings.emplace_back(
-        "the history and the segments at its end do not fit: levels below 0 count as 0");
+        "the history contradicts the segments at its end: levels below 0 count as 0");
   }
   if (!device.has_times && !device.changes.empty()) {
     trace.report.warnings.emplace_back("the events have no times: their order stands for ns");
@@ -166,7 +166,7 @@ void AllocatorHistory::finish(LoadedTrace& trace) {
   }
   if (others > 0) {
     trace.report.warnings.push_back(
-        fmt::format("device {} is shown; {} other devices have memory too", most->first, others));
+        fmt::format("device {} is shown; {} other devices also have memory", most->first, others));
   }
 }
 

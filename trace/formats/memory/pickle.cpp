@@ -164,7 +164,7 @@ class Pickle::Machine {
   // ---- stack ----
   std::optional<Index> pop() {
     if (stack_.empty() || (!marks_.empty() && stack_.size() <= marks_.back())) {
-      trouble_ = "takes a value that is not there";
+      trouble_ = "uses a missing value";
       return std::nullopt;
     }
     const Index value = stack_.back();
@@ -173,7 +173,7 @@ class Pickle::Machine {
   }
   std::vector<Index> pop_to_mark() {
     if (marks_.empty()) {
-      trouble_ = "goes back to a mark that is not there";
+      trouble_ = "returns to a missing mark";
       return {};
     }
     std::vector<Index> items(stack_.begin() + static_cast<std::ptrdiff_t>(marks_.back()),
@@ -192,7 +192,7 @@ class Pickle::Machine {
   // Adds to the container on top of the stack.
   void extend(PickleKind kind, const std::vector<Index>& items) {
     if (stack_.empty() || out_.values_[stack_.back()].kind != kind) {
-      trouble_ = "adds to something that is no container";
+      trouble_ = "adds to something that is not a container";
       return;
     }
     if (kind == PickleKind::dictionary && items.size() % 2 != 0) {
@@ -220,7 +220,7 @@ class Pickle::Machine {
   void put(std::uint64_t slot) {
     // Writers count their slots: more than there are bytes is damage.
     if (stack_.empty() || slot > bytes_.size()) {
-      trouble_ = "remembers something that is not there";
+      trouble_ = "stores something that is missing";
       return;
     }
     if (slot >= memo_.size()) {
@@ -230,7 +230,7 @@ class Pickle::Machine {
   }
   void get(std::uint64_t slot) {
     if (slot >= memo_.size() || memo_[static_cast<std::size_t>(slot)] == absent) {
-      trouble_ = "recalls something that was not remembered";
+      trouble_ = "reads something that was not stored";
       return;
     }
     stack_.push_back(memo_[static_cast<std::size_t>(slot)]);

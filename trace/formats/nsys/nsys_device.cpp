@@ -177,7 +177,7 @@ void NsysImport::read_graphs() {
   close(scan, table);
   if (count > 0) {
     report_.warnings.push_back(
-        fmt::format("{} launches of CUDA graphs are recorded as one piece each; record with "
+        fmt::format("{} launches of CUDA graphs are recorded as one operation each; record with "
                     "--cuda-graph-trace=node to see their kernels",
                     count));
   }

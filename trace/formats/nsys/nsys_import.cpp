@@ -269,7 +269,7 @@ void NsysImport::warn() {
     list += fmt::format("{}{}", i == 0 ? "" : ", ", processes[i]);
   }
   report_.warnings.push_back(
-      fmt::format("{} processes work on devices ({}{}): each is taken for a rank, in this order",
+      fmt::format("{} processes use devices ({}{}): each counts as a rank, in this order",
                   processes.size(), list, processes.size() > most_listed ? ", ..." : ""));
 }
 

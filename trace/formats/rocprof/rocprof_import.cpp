@@ -300,8 +300,8 @@ void RocprofImport::finish() {
             [](const auto& a, const auto& b) { return a.id < b.id; });
   if (work_ > 0 && launches_ == 0) {
     report_.warnings.emplace_back(
-        "no HIP calls are recorded (rocprofv3 --hip-trace or --sys-trace): device work keeps its "
-        "recorded gaps, so that what-ifs about the host say nothing");
+        "no HIP calls are recorded (rocprofv3 --hip-trace or --sys-trace): GPU work keeps its "
+        "recorded gaps, so CPU what-ifs have no effect");
   }
   rows_.finish();
 }

@@ -157,8 +157,8 @@ void classify_xla(EventTable& table, const std::map<std::int64_t, std::string>& 
   demote_containers(table, holds);
   if (work > 0 && launches == 0) {
     report.warnings.emplace_back(
-        "no launch calls of the host are recorded: device work keeps its recorded gaps, so that "
-        "what-ifs about the host say nothing");
+        "no launch calls are recorded: device work keeps its recorded gaps, so CPU what-ifs have "
+        "no effect");
   }
 }
 

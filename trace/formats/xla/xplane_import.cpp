@@ -378,12 +378,12 @@ void XplaneImport::warn() {
             [](const auto& a, const auto& b) { return a.id < b.id; });
   if (work_ > 0 && launches_ == 0) {
     report_.warnings.emplace_back(
-        "no launch calls of the host are recorded: device work keeps its recorded gaps, so that "
-        "what-ifs about the host say nothing");
+        "no launch calls are recorded: device work keeps its recorded gaps, so CPU what-ifs have "
+        "no effect");
   }
   if (has_tpu_) {
     report_.warnings.emplace_back(
-        "a TPU has no streams: operations of the line \"XLA Ops\" are taken for device work");
+        "a TPU has no streams: operations of the line \"XLA Ops\" count as device work");
   }
 }
 

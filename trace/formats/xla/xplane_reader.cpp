@@ -66,8 +66,8 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   FORETRACE_TRY(auto bytes, formats::read_all(source, {}, most_bytes));
   if (was_taken_for_text(bytes)) {
     return Error{ErrorCode::bad_format,
-                 fmt::format("{}: looks like an XPlane protobuf that was stored as text: its bytes "
-                             "above 127 are replaced by U+FFFD and lost; fetch it again as binary",
+                 fmt::format("{}: looks like an XPlane protobuf that was stored as text, which "
+                             "replaced its bytes above 127 by U+FFFD; fetch it again as binary",
                              source.path())};
   }
   LoadedTrace trace;

@@ -160,7 +160,7 @@ Result<BuiltGraph> build_memory_graph(const MemoryTimeline& timeline) {
         *std::max_element(timeline.reserved.begin(), timeline.reserved.end());
     built.memory.push_back(std::move(memory));
   }
-  built.warnings.emplace_back("a timeline of memory: there are tensors, but no work and no times");
+  built.warnings.emplace_back("a memory timeline: tensors, but no work and no times");
   return built;
 }
 

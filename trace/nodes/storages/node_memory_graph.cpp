@@ -41,8 +41,7 @@ Result<BuiltGraph> build_memory_graph(const EventTable& events, const NodeGraph&
                    .parameters = std::move(tensors.parameters),
                    .memory_note = std::move(tensors.note)};
   built.warnings.push_back(fmt::format(
-      "an execution trace without durations: {} nodes give its tensors an order; 1 ns per node "
-      "stands for the time",
+      "an execution trace without durations: its {} nodes order the tensors; each counts as 1 ns",
       nodes.size()));
   return built;
 }

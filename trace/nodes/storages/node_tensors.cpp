@@ -241,8 +241,8 @@ class NodeTensors {
 
   [[nodiscard]] std::string note() const {
     std::string text = fmt::format(
-        "recorded tensors, one per storage ({}), live until the last use; what operators take for "
-        "themselves and references that are held longer are not recorded: a peak is a least value",
+        "recorded tensors, one per storage ({}), live until the last use; scratch memory of "
+        "operators and longer references are not recorded, so the true peak is at least this",
         storages_.lives.size());
     if (storages_.absurd > 0) {
       text += fmt::format("; {} uses of absurd size left out", storages_.absurd);
@@ -280,9 +280,9 @@ std::string why_no_tensors(const EventTable& events, const NodeGraph& nodes) {
   const bool any_on_host =
       std::any_of(nodes.tensors.begin(), nodes.tensors.end(),
                   [&](const NodeTensor& tensor) { return is_host_node(nodes, tensor.node); });
-  return fmt::format("its {} uses of tensors {}", nodes.tensors.size(),
-                     any_on_host ? "name no device, or are empty"
-                                 : "are of nodes that are not known to run on the host");
+  return fmt::format(
+      "its {} uses of tensors {}", nodes.tensors.size(),
+      any_on_host ? "name no device, or are empty" : "belong to nodes that may not run on the CPU");
 }
 
 }  // namespace foretrace::trace

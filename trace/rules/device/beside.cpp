@@ -88,12 +88,11 @@ void put_beside(Assembly& assembly) {
 
 }  // namespace
 
-extern constexpr Rule info = {
-    .name = "beside",
-    .doc =
-        "copies of one line that overlap each other are in no queue: each "
-        "runs beside the others, from when it was asked for",
-    .stage = Stage::collect,
-    .apply = put_beside};
+extern constexpr Rule info = {.name = "beside",
+                              .doc =
+                                  "copies of one line that overlap each other are in no queue: "
+                                  "each runs in parallel from its request on",
+                              .stage = Stage::collect,
+                              .apply = put_beside};
 
 }  // namespace foretrace::trace::rules::beside_parts

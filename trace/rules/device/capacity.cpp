@@ -92,7 +92,7 @@ void explain_by_full_device(Assembly& assembly) { assembly.causes.push_back({fin
 
 extern constexpr Rule info = {
     .name = "capacity",
-    .doc = "late starts while a kernel of another stream filled the device: until its last blocks",
+    .doc = "late starts while a kernel of another stream filled the GPU: until its last blocks",
     .apply = explain_by_full_device};
 
 }  // namespace foretrace::trace::rules::capacity_parts

@@ -97,11 +97,10 @@ void move_devices(Assembly& assembly) {
 
 }  // namespace
 
-extern constexpr Rule info = {.name = "device_clock",
-                              .doc =
-                                  "device times that lie before their launches move by what is "
-                                  "missing: the clocks differ",
-                              .stage = Stage::collect,
-                              .apply = move_devices};
+extern constexpr Rule info = {
+    .name = "device_clock",
+    .doc = "device times before their launches move behind them: the clocks differ",
+    .stage = Stage::collect,
+    .apply = move_devices};
 
 }  // namespace foretrace::trace::rules::device_clock_parts

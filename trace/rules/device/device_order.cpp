@@ -157,10 +157,9 @@ void order_device(Assembly& assembly) {
 
 }  // namespace
 
-extern constexpr Rule info = {
-    .name = "device_order",
-    .doc = "operations that waited for one that was launched later take their place behind it",
-    .required = true,
-    .apply = order_device};
+extern constexpr Rule info = {.name = "device_order",
+                              .doc = "operations that waited for a later launch move behind it",
+                              .required = true,
+                              .apply = order_device};
 
 }  // namespace foretrace::trace::rules::device_order_parts

@@ -305,7 +305,7 @@ void explain_starts(Assembly& assembly) { DeviceStarts(assembly).run(); }
 
 extern constexpr Rule info = {
     .name = "device_start",
-    .doc = "splits every start into latency, gap and source; counts what nothing explains",
+    .doc = "splits every start into latency, gap and source; counts the unexplained rest",
     .required = true,
     .apply = explain_starts};
 

@@ -190,7 +190,7 @@ void find_event_waits(Assembly& assembly) { EventWaits(assembly).run(); }
 
 extern constexpr Rule info = {
     .name = "event_wait",
-    .doc = "work of a stream that waits for an event: it follows what stood before the record",
+    .doc = "work of a stream that waits for an event follows the work before the event's record",
     .apply = find_event_waits};
 
 }  // namespace foretrace::trace::rules::event_wait_parts

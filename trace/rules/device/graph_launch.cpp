@@ -106,10 +106,9 @@ void join_graphs(Assembly& assembly) {
 
 }  // namespace
 
-extern constexpr Rule info = {.name = "graph_launch",
-                              .doc =
-                                  "operations of a device graph follow the launching stream, "
-                                  "and what comes next on it follows them",
-                              .apply = join_graphs};
+extern constexpr Rule info = {
+    .name = "graph_launch",
+    .doc = "operations of a CUDA graph follow the launching stream, and its next work follows them",
+    .apply = join_graphs};
 
 }  // namespace foretrace::trace::rules::graph_launch_parts

@@ -15,9 +15,7 @@ void add_work_without_call(Assembly& assembly) {
 
 extern constexpr Rule info = {
     .name = "pre_window",
-    .doc =
-        "device work whose launch is not in the recording: what follows on its stream waits for "
-        "it",
+    .doc = "GPU work whose launch was not recorded: the next work of its stream waits for it",
     .stage = Stage::collect,
     .apply = add_work_without_call};
 

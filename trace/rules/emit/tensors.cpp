@@ -266,11 +266,11 @@ std::string memory_note(std::span<const DeviceMemory> memory) {
   }
   if (operators == 0) return {};
   std::string text = fmt::format(
-      "no memory was recorded: tensors follow from the shapes of {} operators (assumed), without "
-      "scratch space of libraries and what the program holds for longer than it uses",
+      "memory estimated from {} operator shapes (assumed; record with profile_memory=True to "
+      "measure it), without scratch space of libraries and tensors kept longer than used",
       operators);
   if (unknown > 0) {
-    text += fmt::format("; what {} of them make is not known ({} and the like)", unknown,
+    text += fmt::format("; unknown output of {} of them ({} and others)", unknown,
                         fmt::join(names, ", "));
   }
   return text;

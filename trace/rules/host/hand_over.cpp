@@ -201,9 +201,8 @@ void find_hand_overs(Assembly& assembly) {
 
 }  // namespace
 
-extern constexpr Rule info = {
-    .name = "hand_over",
-    .doc = "threads that fall silent while another one works: they wait for it",
-    .apply = find_hand_overs};
+extern constexpr Rule info = {.name = "hand_over",
+                              .doc = "threads that pause while another one works wait for it",
+                              .apply = find_hand_overs};
 
 }  // namespace foretrace::trace::rules::hand_over_parts

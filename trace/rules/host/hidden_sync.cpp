@@ -61,10 +61,10 @@ void find_hidden_syncs(Assembly& assembly) {
 
 }  // namespace
 
-extern constexpr Rule info = {.name = "hidden_sync",
-                              .doc =
-                                  "event synchronizations that were not recorded: a long "
-                                  "silence right before an event is read",
-                              .apply = find_hidden_syncs};
+extern constexpr Rule info = {
+    .name = "hidden_sync",
+    .doc =
+        "event synchronizations that were not recorded: a long pause right before an event is read",
+    .apply = find_hidden_syncs};
 
 }  // namespace foretrace::trace::rules::hidden_sync_parts

@@ -26,7 +26,7 @@ void keep_host_gaps(Assembly& assembly) {
 
 extern constexpr Rule info = {
     .name = "host_gaps",
-    .doc = "time between the calls of a thread is host work, left out it is nothing",
+    .doc = "time between the calls of a thread is CPU work; without the rule it is 0",
     .apply = keep_host_gaps};
 
 }  // namespace foretrace::trace::rules::host_gaps_parts

@@ -148,11 +148,10 @@ void measure_medians(Assembly& assembly) {
 
 }  // namespace
 
-extern constexpr Rule info = {.name = "medians",
-                              .doc =
-                                  "what the recording shows of itself: launch latencies, gaps "
-                                  "between operations, call durations",
-                              .required = true,
-                              .apply = measure_medians};
+extern constexpr Rule info = {
+    .name = "medians",
+    .doc = "medians of the recording: launch latencies, gaps between operations, call durations",
+    .required = true,
+    .apply = measure_medians};
 
 }  // namespace foretrace::trace::rules::medians_parts

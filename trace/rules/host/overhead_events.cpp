@@ -55,9 +55,10 @@ void take_out_full_queues(Assembly& assembly) {
 
 }  // namespace
 
-extern constexpr Rule info = {
-    .name = "overhead_events",
-    .doc = "launches that the profiler saw waiting for a full queue keep the rest of their time",
-    .apply = take_out_full_queues};
+extern constexpr Rule info = {.name = "overhead_events",
+                              .doc =
+                                  "launches that waited for a full queue, by the profiler's "
+                                  "records, keep the rest of their time",
+                              .apply = take_out_full_queues};
 
 }  // namespace foretrace::trace::rules::overhead_events_parts

@@ -159,7 +159,7 @@ void find_polling(Assembly& assembly) { Polling(assembly).run(); }
 
 extern constexpr Rule info = {
     .name = "polling",
-    .doc = "silences that end together with the kernel launched just before: the host polls for it",
+    .doc = "pauses that end together with the kernel launched just before: the CPU polls for it",
     .apply = find_polling};
 
 }  // namespace foretrace::trace::rules::polling_parts

@@ -94,9 +94,8 @@ void find_overheads(Assembly& assembly) {
 
 }  // namespace
 
-extern constexpr Rule info = {
-    .name = "profiler_overhead",
-    .doc = "the profiler's own work inside calls: it explains why they are long",
-    .apply = find_overheads};
+extern constexpr Rule info = {.name = "profiler_overhead",
+                              .doc = "profiler overhead inside calls, which makes them long",
+                              .apply = find_overheads};
 
 }  // namespace foretrace::trace::rules::profiler_overhead_parts

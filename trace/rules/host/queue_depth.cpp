@@ -43,7 +43,7 @@ void limit_queues(Assembly& assembly) {
 extern constexpr Rule info = {.name = "queue_depth",
                               .doc =
                                   "launches that were blocked on a full queue: a CUDA stream "
-                                  "takes 1,021 ahead of the executing one",
+                                  "queues 1,021 behind the executing one",
                               .apply = limit_queues};
 
 }  // namespace foretrace::trace::rules::queue_depth_parts

@@ -112,7 +112,7 @@ void measure_references(Assembly& assembly) {
 
 extern constexpr Rule info = {
     .name = "reference_times",
-    .doc = "what answers are held against: host time without waiting, device busy time, the span",
+    .doc = "references of the checks: CPU time without waiting, GPU busy time, the span",
     .required = true,
     .apply = measure_references};
 

@@ -2,12 +2,16 @@
 
 /** A time in the unit and with the decimals of `scale`. */
 export function time(ns, scale = ns) {
-  const size = Math.abs(scale || ns);
-  let text;
-  if (size < 1e6) text = `${(ns / 1e3).toFixed(1)} \u00b5s`;
-  else if (size >= 1e10) text = `${(ns / 1e9).toFixed(size < 1e11 ? 2 : 1)} s`;
-  else text = `${(ns / 1e6).toFixed(size < 1e7 ? 3 : size < 1e8 ? 2 : 1)} ms`;
-  return text.replace('-', '\u2212');
+  let [unit, decimals, name] = timeUnit(Math.abs(scale || ns));
+  // What is not nothing is not shown as nothing.
+  if (ns !== 0 && Math.abs(ns / unit) < 0.5 * 10 ** -decimals) [unit, decimals, name] = timeUnit(Math.abs(ns));
+  return `${(ns / unit).toFixed(decimals)} ${name}`.replace('-', '\u2212');
+}
+function timeUnit(size) {
+  if (size < 1e3) return [1, 0, 'ns'];
+  if (size < 1e6) return [1e3, 1, '\u00b5s'];
+  if (size < 1e9) return [1e6, size < 1e7 ? 3 : size < 1e8 ? 2 : 1, 'ms'];
+  return [1e9, size < 1e10 ? 3 : size < 1e11 ? 2 : 1, 's'];
 }
 /** A tick: as many decimals as its step needs, so that no two are alike; `most`: the largest beside it. */
 export function tickTime(ns, step, most) {

@@ -30,11 +30,11 @@ Section job_breakdown(const NodeAnswer& answer) {
   }
   section.tables.push_back(std::move(table));
   if (answer.analysis.free_transfers_ns) {
-    section.note(fmt::format(
-        "communication hidden behind computation: {}; if communication took no time, the step "
-        "would be {} shorter",
-        time_text(breakdown.communication_overlapped_ns, step),
-        time_text(*answer.analysis.free_transfers_ns, step)));
+    section.note(
+        fmt::format("computation hides {} of communication; if communication took no time, the "
+                    "step would be {} shorter",
+                    time_text(breakdown.communication_overlapped_ns, step),
+                    time_text(*answer.analysis.free_transfers_ns, step)));
   }
   return section;
 }
@@ -73,7 +73,7 @@ Sections node_job_step(const NodeJobPart& part) {
   section.line("groups", answer.groups.empty() ? "as the traces name them"
                                                : shorten(answer.groups, page_width - 12));
   section.line("on", cluster.machine);
-  section.line("computation", "as long as the traces say, whatever the accelerator");
+  section.line("computation", "as recorded, whatever the accelerator");
   section.line("timeline", part.timeline);
   for (const std::string& warning : answer.warnings) section.notes.push_back({.text = warning});
   return {std::move(section), job_breakdown(answer),
@@ -103,8 +103,7 @@ Sections node_job_exchanges(const NodeJobPart& part) {
   const bool is_recorded = answer.recorded_transfer_ns > 0;
   if (!answer.exchanges.empty()) {
     section.note(fmt::format("all ranks together: {}{}", time_text(answer.transfer_ns),
-                             is_recorded ? fmt::format(" here, {} as the traces say, waiting "
-                                                       "included",
+                             is_recorded ? fmt::format(" here, {} as recorded, waiting included",
                                                        time_text(answer.recorded_transfer_ns))
                                          : ""));
   } else {

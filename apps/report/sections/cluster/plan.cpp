@@ -182,10 +182,9 @@ Sections plan_best(const PlansPart& part) {
   } else {
     section.scale_ns = answer.best.front().step_ns;
     section.note(
-        "steps are simulated: formulas tell which plan of each grid may be the fastest; one per "
-        "grid of ranks; dp, tp, pp, cp, ep: data, tensor, pipeline, context and expert "
-        "parallel; pp 8x6: 8 stages of 6 chunks each (interleaved); zero 1 divides optimizer "
-        "states, zero 3 parameters, too");
+        "steps are simulated; formulas choose the plan of each grid of ranks that may be fastest; "
+        "dp, tp, pp, cp, ep: data, tensor, pipeline, context and expert parallel; pp 8x6: 8 stages "
+        "of 6 chunks each (interleaved); zero 1 shards optimizer states, zero 3 also parameters");
   }
   return {std::move(section), plan_parts(answer)};
 }

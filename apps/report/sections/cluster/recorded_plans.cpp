@@ -17,7 +17,7 @@ namespace {
 
 std::string recorded_plans_headline(const RecordedPlans& answer) {
   if (answer.plans.empty()) {
-    return fmt::format("nothing spreads this run over {} devices of {}", answer.gpus,
+    return fmt::format("no plan spreads this run over {} devices of {}", answer.gpus,
                        answer.cluster.name);
   }
   const RecordedPlan& best = answer.plans.front();
@@ -89,18 +89,19 @@ Sections recorded_plans_context(const RecordedPlansPart& part) {
                Value::words(answer.cluster.name)
                    .as(fmt::format("{}: {}", answer.cluster.name, answer.cluster.machine)));
   section.fact("devices", "devices", Value::plain(answer.gpus));
-  section.fact("step_ns", "recorded",
-               Value::time(answer.recorded_step_ns)
-                   .as(fmt::format("step {}{}", time_text(answer.recorded_step_ns),
-                                   answer.recorded_devices > 1
-                                       ? fmt::format(" of one of {} devices, which may have waited "
-                                                     "for others",
-                                                     answer.recorded_devices)
-                                       : std::string())));
+  section.fact(
+      "step_ns", "recorded",
+      Value::time(answer.recorded_step_ns)
+          .as(fmt::format(
+              "step {}{}", time_text(answer.recorded_step_ns),
+              answer.recorded_devices > 1
+                  ? fmt::format(" of one of {} devices, which may include waiting for others",
+                                answer.recorded_devices)
+                  : std::string())));
   section.fact(
       "tried", "tried",
       Value::count(answer.plans.size() + answer.refused.size())
-          .as(fmt::format("{} plans; {} cannot be, {} do not fit into {} per device",
+          .as(fmt::format("{} plans; {} are impossible, {} do not fit into {} per device",
                           answer.plans.size() + answer.refused.size(), answer.refused.size(),
                           answer.too_large, bytes_text(answer.cluster.accelerator.memory_bytes))));
   section.datum("too_large", Value::count(answer.too_large));
@@ -112,16 +113,15 @@ Sections recorded_plans_best(const RecordedPlansPart& part) {
   const RecordedPlans& answer = part.answer;
   Section section{.key = "plans", .title = "plans", .tables = {plan_table(part, true)}};
   section.note(
-      "a step does as many samples as the recorded one; batch: of every data rank and micro-batch, "
-      "against the recorded one, as batch_size:factor=N makes it; faster: samples per "
-      "second against the recorded run; efficiency: time that one such device needs for the same "
-      "samples, by gradient accumulation where they are more, against that of all devices; "
-      "exposed: collectives of a step that nothing hides; memory: of the rank that was recorded, "
-      "with pipeline of the first stage");
+      "a step processes as many samples as the recorded one; batch: of each data rank and "
+      "micro-batch over the recorded one (batch_size:factor=N); faster: samples per second over "
+      "the recorded run; efficiency: time of one device for the same samples (with gradient "
+      "accumulation if they are more) over that of all devices; exposed: collectives that no "
+      "computation overlaps; memory: of the recorded rank, with pipeline of the first stage");
   if (std::ranges::any_of(answer.plans, is_above_one)) {
     section.note(
-        "above 100 %: what a device waits for on its own (loading, launches) passes while other "
-        "stages or ranks work, and larger passes use a device better");
+        "above 100 %: waits of a single device (loading, launches) overlap with work of other "
+        "stages or ranks, and larger passes use a device better");
   }
   if (section.tables.front().rows.empty()) section.show = Show::never;
   return {std::move(section)};
@@ -132,9 +132,9 @@ Sections recorded_plans_larger(const RecordedPlansPart& part) {
                   .title = "plans of more samples per step",
                   .tables = {plan_table(part, false)}};
   section.note(
-      "every data rank and every micro-batch does the recorded batch: a step does so many times "
-      "the samples, and may need other hyperparameters; not to be compared with the plans above "
-      "by time alone");
+      "every data rank and micro-batch processes the recorded batch, so a step processes more "
+      "samples and may need other hyperparameters; do not compare its time alone with the plans "
+      "above");
   if (section.tables.front().rows.empty()) section.show = Show::never;
   return {std::move(section)};
 }
@@ -163,7 +163,7 @@ Sections recorded_plans_refused(const RecordedPlansPart& part) {
         {.cells = {Value::words(std::move(settings)), Value::none(), Value::words(std::move(why))},
          .is_for_pages = true});
   }
-  Section section{.key = "refused", .title = "what cannot be", .tables = {std::move(table)}};
+  Section section{.key = "refused", .title = "impossible plans", .tables = {std::move(table)}};
   if (by_reason.empty()) section.show = Show::never;
   return {std::move(section)};
 }

@@ -94,14 +94,14 @@ std::string too_small_text(const ScenarioAnswer& answer) {
                         bytes_text(to_whole(memory.need)), memory.name,
                         bytes_text(to_whole(memory.has)));
   }
-  return fmt::format("does not fit: {}; {} per step if it did", text, time_text(answer.step_ns));
+  return fmt::format("does not fit: {}; {} per step if it fitted", text, time_text(answer.step_ns));
 }
 
 std::string scenario_headline(const ScenarioPart& part) {
   const ScenarioAnswer& answer = part.answer;
   if (!answer.fits && answer.memories.size() > 1) return too_small_text(answer);
   if (!answer.fits) {
-    return fmt::format("does not fit: stage {} needs {}, a device has {}; {} per step if it did",
+    return fmt::format("does not fit: stage {} needs {}, a device has {}; {} per step if it fitted",
                        answer.fullest_stage, bytes_text(to_whole(answer.fullest().total())),
                        bytes_text(part.scenario.cluster->accelerator.memory_bytes),
                        time_text(answer.step_ns));

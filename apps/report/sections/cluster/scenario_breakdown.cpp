@@ -52,7 +52,7 @@ Section scenario_breakdown(const ScenarioPart& part) {
     row(fmt::format("exposed {} communication", to_string(static_cast<Axis>(i))), parts.exposed[i]);
   }
   row("optimizer", parts.optimizer);
-  row("waiting for the host", parts.host);
+  row("waiting for the CPU", parts.host);
   row("pipeline bubble", parts.bubble);
   row("waiting for slower ranks", slower);
   Section section{.key = "breakdown",

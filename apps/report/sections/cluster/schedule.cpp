@@ -18,10 +18,10 @@ namespace {
 
 constexpr const char* legend =
     "mean, median, 99 %: completion times (end minus arrival); waits: until the first start; "
-    "unfair: later than 1.05 times an equal division of the cluster would have allowed";
+    "unfair: more than 5 % later than with an equal division of the cluster";
 constexpr const char* host_legend =
-    "nodes: those that hold a job, mean over time; empty: share of all nodes that do not; cores "
-    "held, memory held: of what nodes have while they hold a job";
+    "nodes: those that run a job, mean over time; empty: share of all nodes that run none; cores "
+    "used, memory used: of nodes that run a job";
 
 using scheduling::Clock;
 using scheduling::JobStatus;
@@ -82,7 +82,7 @@ std::vector<const ScheduleRun*> best_first(const ScheduleAnswer& answer) {
 std::string schedule_headline(const ScheduleAnswer& answer) {
   const ScheduleRun& best = *best_first(answer).front();
   if (is_of_hosts(answer.schedule) && best.metrics.nodes) {
-    return fmt::format("{}: {:.1f} in use in the mean under {} with {}, {} of their cores held{}",
+    return fmt::format("{}: {:.1f} in use on average under {} with {}, {} of their cores used{}",
                        cluster_text(answer.schedule), best.metrics.nodes->mean_used,
                        best.policy.name, best.placement.name,
                        percent_text(best.metrics.nodes->cpu_density.value_or(0)),
@@ -113,8 +113,8 @@ void add_policies(const ScheduleAnswer& answer, Section& section) {
            .show = answer.schedule.placements.size() > 1 || of_hosts ? Show::always : Show::never},
           {.key = "mean_nodes", .title = "nodes", .show = for_hosts},
           {.key = "empty_share", .title = "empty", .show = for_hosts},
-          {.key = "cpu_density", .title = "cores held", .show = for_hosts},
-          {.key = "memory_density", .title = "memory held", .show = for_hosts},
+          {.key = "cpu_density", .title = "cores used", .show = for_hosts},
+          {.key = "memory_density", .title = "memory used", .show = for_hosts},
           {.key = "dropped", .title = "dropped", .show = for_hosts},
           {.key = "mean_completion_ns", .title = "mean", .show = for_gpus},
           {.key = "median_completion_ns", .title = "median", .show = for_gpus},

@@ -24,7 +24,7 @@ std::string latency_text(double seconds) { return latency_value(seconds).shown; 
 
 std::string machine_text(const Serving& serving) {
   const std::string copies = serving.options.prompt_replicas > 0
-                                 ? fmt::format("{} for prompts, {} for writing",
+                                 ? fmt::format("{} for prompts, {} for decoding",
                                                plural(serving.options.prompt_replicas, "replica"),
                                                serving.options.replicas)
                                  : plural(serving.options.replicas, "replica");
@@ -98,7 +98,7 @@ void add_remarks_of(const ServedAnswer& served, Section& section) {
   section.datum("most_blocks", Value::plain(answer.service.most_blocks));
   section.fact("steps", "steps", Value::plain(answer.service.steps));
   section.fact("use", "replicas compute", Value::share(answer.use));
-  section.fact("preemptions", "put back", Value::plain(answer.preemptions),
+  section.fact("preemptions", "preempted", Value::plain(answer.preemptions),
                answer.preemptions > 0 ? Show::always : Show::never);
   section.fact("refused", "do not fit in the cache", Value::count(answer.refused),
                answer.refused > 0 ? Show::always : Show::never);
@@ -117,7 +117,7 @@ void add_remarks_of(const ServedAnswer& served, Section& section) {
                beyond > 0 ? Show::always : Show::never);
   const double share = static_cast<double>(answer.cached_tokens) /
                        static_cast<double>(std::max<std::int64_t>(1, answer.prompt_tokens));
-  section.fact("cached_share", "of prompts in the cache", Value::share(share),
+  section.fact("cached_share", "of prompt tokens found in the cache", Value::share(share),
                answer.cached_tokens > 0 ? Show::always : Show::never);
   if (serving.limits.first_token_ns > 0 || serving.limits.token_ns > 0) {
     const auto done = static_cast<double>(std::max<std::size_t>(1, answer.done));

@@ -21,30 +21,29 @@ constexpr std::array<std::string_view, 4> shardings = {"none", "optimizer", "gra
 
 std::string stages_count(const StagedPlan& plan) {
   const std::size_t count = plan.scenario.job.stages.size();
-  return count == 1 ? "one stage" : fmt::format("{} stages of own layers and ranks", count);
+  return count == 1 ? "one stage" : fmt::format("{} stages with their own layers and ranks", count);
 }
 
 std::string stages_headline(const StagesPart& part) {
   const StageAnswer& answer = part.answer;
   if (answer.best.empty()) {
-    return fmt::format(
-        "nothing fits: no stages of {} for {} on {} devices have room in {} per device",
-        part.scenario.model->name, batch_text(part.scenario, answer.global_batch), answer.gpus,
-        bytes_text(part.scenario.cluster->accelerator.memory_bytes));
+    return fmt::format("nothing fits: no stages of {} for {} on {} devices fit into {} per device",
+                       part.scenario.model->name, batch_text(part.scenario, answer.global_batch),
+                       answer.gpus, bytes_text(part.scenario.cluster->accelerator.memory_bytes));
   }
   const StagedPlan& best = answer.best.front();
   std::string text =
       fmt::format("{} per step of {}{} with {}, micro-batch {}", time_text(best.step_ns),
                   batch_text(part.scenario, answer.global_batch), utilization_text(best.figures),
                   stages_count(best), best.scenario.job.micro_batch);
-  if (!answer.even) return text + "; no plan of stages that are alike fits";
+  if (!answer.even) return text + "; no plan of equal stages fits";
   if (best.step_ns == answer.even->step_ns) {
-    return text + "; as fast as the best plan of stages that are alike";
+    return text + "; as fast as the best plan of equal stages";
   }
   const double change =
       static_cast<double>(best.step_ns) / static_cast<double>(answer.even->step_ns) - 1;
-  return text + fmt::format("; {} against the best plan of stages that are alike",
-                            signed_percent_text(change));
+  return text +
+         fmt::format("; {} against the best plan of equal stages", signed_percent_text(change));
 }
 
 /// As a scenario says them, with what they take.
@@ -161,11 +160,10 @@ Sections stages_best(const StagesPart& part) {
   if (!answer.best.empty()) section.scale_ns = answer.best.front().step_ns;
   section.note(
       "simulated in full; 7 dp 2 tp 4: 7 layers on 8 ranks; bound: sum of the stages + (passes - "
-      "1) "
-      "x the slowest, which the dynamic program minimizes, without what stages send; -: stages are "
-      "alike");
+      "1) x the slowest, which the dynamic program minimizes, without transfers between stages; -: "
+      "equal stages");
   if (answer.best.empty()) section.show = Show::never;
-  Section even{.key = "even", .title = "the best plan of stages that are alike"};
+  Section even{.key = "even", .title = "the best plan of equal stages"};
   Table one{.key = "even", .columns = plan_columns()};
   one.columns.front().title = "plan";
   if (answer.even) one.add(plan_cells(*answer.even));

@@ -59,7 +59,8 @@ std::string axes_text(const Sweep& sweep, const SelectedPoint& point) {
 
 std::string sweep_headline(const SweepAnswer& answer) {
   const auto& counts = answer.counts;
-  if (counts.rows == 0) return "no points: none is computed yet, or the constraints exclude all\n";
+  if (counts.rows == 0)
+    return "no points: none is computed yet, or constraints exclude all of them\n";
   std::string text =
       fmt::format("{} of {}", count_text(counts.feasible), plural(counts.rows, "point"));
   text += " feasible";
@@ -84,7 +85,7 @@ std::string run_text(const sweeping::SweepRun& run) {
     text += fmt::format("; the sweep file has changed: {} of {} rows apply and were kept",
                         count_text(run.reused), count_text(run.old_rows));
   } else if (run.found > 0) {
-    text += fmt::format("; {} were there already", count_text(run.found));
+    text += fmt::format("; {} existed already", count_text(run.found));
   }
   if (run.unwanted > 0) {
     text += fmt::format("; {} are excluded by constraints over axes", count_text(run.unwanted));
@@ -238,8 +239,7 @@ Sections swept_points(const SweepAnswer& answer) {
   section.datum("undefined", Value::count(answer.counts.undefined));
   if (answer.counts.undefined > 0) {
     section.note(
-        fmt::format("in {} an expression divides by zero: constraints do not hold there, "
-                    "objectives rank last",
+        fmt::format("in {} an expression divides by zero: these fail constraints and rank last",
                     plural(answer.counts.undefined, "point")));
   }
   section.tables.push_back(points_table(answer));

@@ -30,8 +30,8 @@ const TrainingTime& fastest(const TrainingPart& part) {
 std::string training_headline(const TrainingTime& best) {
   if (!best.fits) {
     return fmt::format(
-        "does not fit: a step needs more memory than a device has; {} to the target "
-        "with a batch of {:.0f} if it did",
+        "does not fit: a step needs more memory than a device has; {} to the target with a batch "
+        "of {:.0f} if it fitted",
         long_text(best.total_ns.typical), best.batch);
   }
   return fmt::format("{} to the target ({} .. {}) with a batch of {:.0f}: {:.0f} steps of {}",
@@ -102,7 +102,7 @@ Sections training_batches(const TrainingPart& part) {
         "*: between the samples of two batches of the file, linear in the logarithm of the batch");
   }
   section.note(
-      "how many samples a batch needs is the file's word: training tells, no simulation does");
+      "the number of samples that each batch needs is from the file: only training measures it");
   return {std::move(section)};
 }
 

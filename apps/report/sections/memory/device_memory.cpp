@@ -33,9 +33,9 @@ std::string memory_headline(const Inspection& found) {
     // What was recorded is the answer, unless other settings of the allocator are asked about.
     const bool is_recorded = found.memory && report.reserved.recorded_bytes >= 0 &&
                              report.reserved.expected_bytes == report.reserved.recorded_bytes;
+    const Ends ends = bytes_ends(report.reserved.low_bytes, report.reserved.high_bytes);
     text += is_recorded ? bytes_text(report.reserved.recorded_bytes)
-                        : fmt::format("{} to {}", bytes_text(report.reserved.low_bytes),
-                                      bytes_text(report.reserved.high_bytes));
+                        : fmt::format("{} to {}", ends.low, ends.high);
     text += " reserved";
   }
   return text;
@@ -58,7 +58,7 @@ std::string model_text(const trace::ParameterEstimate& model) {
   }
   constexpr std::int64_t noteworthy = 100;  // a hundredth of the weights
   if (model.unplaced_bytes > (model.parameter_bytes + model.buffer_bytes) / noteworthy) {
-    text += fmt::format("; {} more was there and may belong to the model",
+    text += fmt::format("; {} more was allocated and may belong to the model",
                         bytes_text(model.unplaced_bytes));
   }
   return text + (model.is_exact ? "" : " (assumed)");
@@ -89,7 +89,7 @@ std::string before_text(const MemoryReport& report) {
     text += fmt::format(", {} of it freed later", bytes_text(report.older_freed_bytes));
   }
   if (report.assumed_bytes > 0) {
-    text += fmt::format("; {} of it given to weights and optimizer state by shapes (assumed)",
+    text += fmt::format("; {} of it assigned to weights and optimizer state by shapes (assumed)",
                         bytes_text(report.assumed_bytes));
   }
   return text;
@@ -99,10 +99,9 @@ std::string reserved_text(const MemoryReport& report) {
   const ReservedRange& range = report.reserved;
   std::string text =
       fmt::format("between {} and {}; ", bytes_text(range.low_bytes), bytes_text(range.high_bytes));
-  text += range.recorded_bytes < 0
-              ? std::string("what was reserved in the recording is not known; ")
-              : fmt::format("{} recorded, which depends on what ran before; ",
-                            bytes_text(range.recorded_bytes));
+  text += range.recorded_bytes < 0 ? std::string("reserved memory was not recorded; ")
+                                   : fmt::format("{} recorded, which depends on earlier work; ",
+                                                 bytes_text(range.recorded_bytes));
   text += fmt::format("a fresh process needs {}", bytes_text(range.fresh_bytes));
   return text + fmt::format(", {} of it free in pieces of at most {} at the peak",
                             bytes_text(range.fragmentation.free_bytes),
@@ -142,9 +141,9 @@ Table held_table(std::string name, std::string title, const std::vector<MemorySh
 
 Section held_section(const MemoryReport& report) {
   const std::int64_t whole = report.curve.peak_bytes;
-  Section section{.key = "held", .title = "held at the peak"};
+  Section section{.key = "held", .title = "allocated at the peak"};
   section.tables.push_back(
-      held_table("categories", "held at the peak by category", report.categories, whole));
+      held_table("categories", "allocated at the peak, by category", report.categories, whole));
   const auto add_details = [&](const char* name, const char* title,
                                const std::vector<MemoryShare>& shares) {
     section.tables.push_back(held_table(name, title, shares, whole));
@@ -173,7 +172,7 @@ std::string verdict_text(const MemoryFit& fit) {
   switch (fit.verdict) {
     case FitVerdict::fits: return "yes";
     case FitVerdict::after_retries:
-      return fmt::format("only if the allocator gives back its cache {} times", fit.retries);
+      return fmt::format("only if the allocator frees its cache {} times", fit.retries);
     case FitVerdict::no:
       return "no: out of memory" +
              (fit.fails_at.empty() ? std::string() : fmt::format(" in {}", fit.fails_at));
@@ -200,7 +199,7 @@ void add_device(Sections& sections, const Inspection& found, const MemoryReport&
   section.line("reserved", reserved_text(report));
   if (report.planned_bytes >= 0) {
     section.line("planned",
-                 fmt::format("{} with fixed offsets and proven reuse; {} if nothing were reused",
+                 fmt::format("{} with fixed offsets and verified reuse; {} without reuse",
                              bytes_text(report.planned_bytes), bytes_text(report.no_reuse_bytes)),
                  Show::details);
   }

@@ -51,8 +51,8 @@ Section breakdown_of_one(const ResultAnswer& answer) {
   section.tables.push_back(std::move(table));
   if (analysis.free_transfers_ns) {
     section.note(
-        fmt::format("communication hidden behind computation: {}; if collectives took no time, the "
-                    "{} would be {} shorter",
+        fmt::format("computation hides {} of communication; if collectives took no time, the {} "
+                    "would be {} shorter",
                     time_text(analysis.breakdown.communication_overlapped_ns, step.step_ns),
                     step_word(step), time_text(*analysis.free_transfers_ns, step.step_ns)));
   }

@@ -28,9 +28,9 @@ std::string communication_headline(const CommunicationAnswer& answer) {
   return fmt::format(
       "{}: {} of {} matched, {}", shorten(answer.session.recording().path, 32),
       communication.matched, plural(communication.collectives, "collective"),
-      is_known
-          ? fmt::format("{} waiting, {} transfer", time_text(waiting), time_text(transfer))
-          : fmt::format("waiting unknown: {} of both transfer and waiting", time_text(transfer)));
+      is_known ? fmt::format("{} waiting, {} transfer", time_text(waiting), time_text(transfer))
+               : fmt::format("waiting unknown: {} of transfer and waiting together",
+                             time_text(transfer)));
 }
 
 std::string communicator_text(const trace::JobCommunicator& communicator) {
@@ -70,7 +70,7 @@ Table costs_table(const Communication& communication) {
          row.bytes < 0 ? Value::none("not recorded") : Value::bytes(row.bytes),
          Value::count(row.count), Value::time(row.median_transfer_ns),
          Value::bandwidth(row.bus_bandwidth),
-         row.complete ? Value::time(row.waiting_ns) : Value::none("not told apart"),
+         row.complete ? Value::time(row.waiting_ns) : Value::none("not separated"),
          Value::words(row.communicator), Value::words(to_string(row.kind)),
          Value::flag(row.complete), Value::time(row.transfer_ns),
          Value::bandwidth(row.pair_bandwidth)});
@@ -115,7 +115,7 @@ Table rank_costs_table(const CommunicationAnswer& answer) {
 
 Table stalls_table(const Communication& communication) {
   Table table{.key = "stalls",
-              .title = "stalls of one host",
+              .title = "CPU stalls of one rank",
               .columns = {{"", ""},
                           {"", "before"},
                           {"count", "count"},
@@ -176,10 +176,10 @@ Sections communication_costs(const CommunicationAnswer& answer) {
   }
   const bool sizes = std::all_of(communication.rows.begin(), communication.rows.end(),
                                  [](const auto& row) { return row.bytes >= 0; });
-  section.note(fmt::format(
-      "transfer: median of one rank after the last one arrived; bandwidth: of the bus at it{}; "
-      "waiting: sum over ranks",
-      sizes ? "" : ", where the size was recorded"));
+  section.note(
+      fmt::format("transfer: median of one rank after the last one arrived; bandwidth: bus "
+                  "bandwidth of that transfer{}; waiting: sum over ranks",
+                  sizes ? "" : ", where the size was recorded"));
   return {std::move(section)};
 }
 
@@ -191,9 +191,9 @@ Sections communication_ranks(const CommunicationAnswer& answer) {
     return {std::move(section)};
   }
   section.note(
-      "transfer and waiting that no computation hides, and communication that it does; last in: "
-      "collectives in which the rank arrives last, late by: its distance from the median arrival "
-      "in them, added up");
+      "exposed: transfer and waiting without overlapping computation; hidden: communication with "
+      "it; last in: collectives in which the rank arrives last; late by: sum of its delays after "
+      "the median arrival in them");
   return {std::move(section)};
 }
 
@@ -201,7 +201,7 @@ Sections communication_stalls(const CommunicationAnswer& answer) {
   Section section{.key = "stalls", .scale_ns = answer.session.replay().measured.span_ns};
   section.tables.push_back(stalls_table(answer.communication));
   if (answer.communication.stalls.empty() && !answer.communication.rows.empty()) {
-    section.note("no host stalls for more than 1 ms where the other ranks' do not");
+    section.note("no CPU stalls above 1 ms that hit only one rank");
   }
   return {std::move(section)};
 }

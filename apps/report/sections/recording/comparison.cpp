@@ -34,7 +34,7 @@ std::string reason_name(const Compared& reason) {
     case Use::copy: return name;
     case Use::communication: return "exposed " + name;
     case Use::waiting: return "waiting for " + name;
-    case Use::host: return "host work, " + in_words(name);
+    case Use::host: return "CPU work, " + in_words(name);
     case Use::idle: return name.empty() ? std::string(to_string(Use::idle)) : name;
   }
   return name;
@@ -188,7 +188,7 @@ std::string noise_remark(const Comparison& comparison) {
   const double change = change_of(comparison.after_ns, comparison.before_ns);
   return comparison.change_ns() != 0 && comparison.scatter > 0 &&
                  std::abs(change) <= comparison.scatter
-             ? fmt::format("within the {} by which the recorded steps scatter: noise",
+             ? fmt::format("within the {} scatter of the recorded steps: noise",
                            percent_text(comparison.scatter))
              : std::string();
 }

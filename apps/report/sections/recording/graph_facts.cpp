@@ -52,7 +52,7 @@ std::string threads_text(const GraphFacts& facts) {
       fmt::format("{}, {}", plural(facts.threads.size(), "thread"), plural(calls, "call"));
   return facts.honesty.span_ns == 0
              ? text
-             : fmt::format("{} that matter; {} of work if nothing waited", text,
+             : fmt::format("{} that matter; {} of work without any waits", text,
                            time_text(facts.honesty.host_only_ns, facts.honesty.span_ns));
 }
 
@@ -84,7 +84,7 @@ Section shares_section(const GraphFacts& facts) {
     section.tables.push_back(shares_table(key, title, shares, facts.device_time_ns));
     section.tables.back().show = show;
   };
-  if (facts.kinds.empty()) section.note("no device work was recorded");
+  if (facts.kinds.empty()) section.note("no GPU work was recorded");
   add("kinds", "by kind", facts.kinds, Show::always);
   add("phases", "by phase", facts.phases, Show::always);
   add("layers", "by layer", facts.layers, facts.layers.size() > 1 ? Show::details : Show::never);
@@ -127,7 +127,8 @@ Sections graph_facts(const InspectAnswer& answer) {
   rows.line("graph", fmt::format("{}, {} dependencies", plural(facts.tasks, "task"),
                                  count_text(facts.dependencies)));
   for (const std::string& flag : facts.honesty.flags) {
-    rows.facts.push_back({{}, "flag", Value::words(flag), Show::always, true});
+    rows.facts.push_back(
+        {{}, "warning", Value::words(flag).as(warning_text(flag)), Show::always, true});
   }
   rows.datum("tasks", Value::count(facts.tasks));
   rows.datum("dependencies", Value::count(facts.dependencies));

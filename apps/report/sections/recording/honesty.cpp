@@ -37,23 +37,22 @@ Row counter(const Counter& counted, const Honesty& honesty, std::int64_t whole_n
 Section unexplained_section(const Honesty& honesty, std::int64_t whole_ns) {
   const std::vector<Column> columns = {
       {"what"}, {"time_ns", "time"}, {"share", "of span"}, {"count", "count"}};
-  Table open{.title = "not explained by the graph", .columns = columns};
+  Table open{.title = "without a recorded cause", .columns = columns};
   const auto row = [&](const Counter& counted) { return counter(counted, honesty, whole_ns); };
-  open.rows = {row({"device work that started late", "unexplained_device",
-                    honesty.unexplained_device_ns, honesty.unexplained_device_count}),
-               row({"launches that took long", "unexplained_launch", honesty.unexplained_launch_ns,
+  open.rows = {row({"late kernels", "unexplained_device", honesty.unexplained_device_ns,
+                    honesty.unexplained_device_count}),
+               row({"blocked launch calls", "unexplained_launch", honesty.unexplained_launch_ns,
                     honesty.unexplained_launch_count})};
   const auto add = [&](Table& table, const Counter& counted) {
     if (counted.time_ns > 0) table.rows.push_back(row(counted));
   };
   add(open,
-      {"device busy with unrecorded work at first", "initial_backlog", honesty.initial_backlog_ns});
+      {"GPU busy with unrecorded work at first", "initial_backlog", honesty.initial_backlog_ns});
   add(open, {"first use of kernels (module loading)", "first_use", honesty.first_use_ns});
-  add(open, {"work of the profiler itself, which stays in the times", "overhead_removed",
-             honesty.profiler_ns});
+  add(open, {"profiler overhead that stays in the times", "overhead_removed", honesty.profiler_ns});
   add(open, {"device graphs: work that was not recorded", "unrecorded_device",
              honesty.unrecorded_device_ns, honesty.unrecorded_device_count});
-  Table taken{.title = "taken out of recorded times", .columns = columns};
+  Table taken{.title = "removed from recorded times", .columns = columns};
   add(taken, {"launches blocked by a full queue", "queue_blocked", honesty.queue_blocked_ns,
               honesty.queue_blocked_count});
   std::string origins;
@@ -113,30 +112,29 @@ Section reactions_section(const Honesty& honesty, const Reactions& reactions) {
                           {"error", "error"},
                           {"", ""}}};
   table.rows = {
-      reaction("an infinitely fast device", {"device_x0_ns", reactions.device_x0_ns},
+      reaction("an infinitely fast GPU", {"device_x0_ns", reactions.device_x0_ns},
                {"host_only_ns", timed ? honesty.host_only_ns : 0},
-               "against the host alone, from the events"),
-      reaction("an infinitely fast host", {"host_x0_ns", reactions.host_x0_ns},
+               "against CPU time alone, from the events"),
+      reaction("an infinitely fast CPU", {"host_x0_ns", reactions.host_x0_ns},
                {"device_busy_ns", timed ? honesty.device_busy_ns : 0},
-               "against the busy device, from the events"),
-      reaction("a device twice as fast", {"device_half_ns", reactions.device_half_ns}, {}, ""),
-      reaction("a device half as fast", {"device_double_ns", reactions.device_double_ns}, {}, "")};
+               "against GPU busy time, from the events"),
+      reaction("a GPU twice as fast", {"device_half_ns", reactions.device_half_ns}, {}, ""),
+      reaction("a GPU half as fast", {"device_double_ns", reactions.device_double_ns}, {}, "")};
   return {
       .key = "reactions", .tables = {std::move(table)}, .scale_ns = scale, .show = Show::details};
 }
 
 /// The same in three lines.
 Section trust_section(const Honesty& honesty, const Reactions& reactions, std::int64_t whole_ns) {
-  Section section{.key = "trust", .title = "how far the graph can be trusted", .show = Show::brief};
+  Section section{.key = "trust", .title = "how trustworthy the graph is", .show = Show::brief};
   if (honesty.span_ns == 0) {
-    section.note("the trace has no recorded times to check it against");
+    section.note("the trace has no recorded times to check against");
     return section;
   }
-  section.line(
-      "unexplained",
-      fmt::format("device work that started late: {} of the span; launches that took long: {}",
-                  percent_text(share_of(honesty.unexplained_device_ns, whole_ns)),
-                  percent_text(share_of(honesty.unexplained_launch_ns, whole_ns))));
+  section.line("unexplained",
+               fmt::format("late kernels: {} of the span; blocked launch calls: {}",
+                           percent_text(share_of(honesty.unexplained_device_ns, whole_ns)),
+                           percent_text(share_of(honesty.unexplained_launch_ns, whole_ns))));
   if (honesty.host_only_ns > 0) {
     section.line("fast device",
                  fmt::format("{} simulated if the GPU took no time, {} from the events ({})",

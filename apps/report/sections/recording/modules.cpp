@@ -85,7 +85,7 @@ std::string modules_headline(const Inspection& found) {
       summary.in_module_ns == 0
           ? "no modules were recorded"
           : fmt::format(
-                "a module for {} of forward and backward",
+                "modules recorded for {} of forward and backward",
                 percent_text(share_of(summary.in_module_ns, summary.could_be_in_module_ns)));
   return fmt::format("{}: a stage for {} of device time, {}", shorten(file_name_of(found.path), 60),
                      percent_text(share_of(summary.in_stage_ns, summary.device_ns)), modules);
@@ -118,7 +118,7 @@ Sections modules(const InspectAnswer& answer) {
                             .rows = ModuleRows(summary, steps).rows(),
                             .below_key = "below"});
   if (summary.device_ns != 0) {
-    section.note(steps > 1 ? fmt::format("mean of {} steps, with what runs between them", steps)
+    section.note(steps > 1 ? fmt::format("mean of {} steps, including work between them", steps)
                            : std::string("sums over the whole recording"));
   }
   return {std::move(section)};

@@ -25,8 +25,8 @@ std::uint64_t rounded(double events) { return static_cast<std::uint64_t>(to_whol
 /// Of every event that was taken out.
 std::string text_of(const Unprofiled& found) {
   return fmt::format(
-      "{} taken out for each of {} recorded events a step, {} of the host's time, so that the step "
-      "takes {} instead of the recorded {}",
+      "{} removed for each of {} recorded events per step ({} of CPU time), so the step takes {} "
+      "instead of the recorded {}",
       time_text(found.cost_ns), count_text(rounded(found.events_per_step)),
       percent_text(found.share_of_host), time_text(found.step_ns),
       time_text(found.recorded_step_ns));
@@ -40,7 +40,7 @@ std::string text_of(const Recording& recording, double events, std::int64_t allo
   if (!step_tells) text += ", not separable here";
   if (allowed_ns > 0) {
     text += fmt::format("; the range allows up to {} per event{}", time_text(allowed_ns),
-                        step_tells ? ", beyond what they add to the step now" : "");
+                        step_tells ? ", beyond their share of the step now" : "");
   }
   return text;
 }

@@ -54,8 +54,8 @@ Section rank_steps(const Recording& recording, const Replay& replay) {
   Section section{.key = "rank_table", .tables = {std::move(table)}, .show = Show::details};
   section.scale_ns = slowest;
   section.note(
-      "median steps; matched: collectives found on all ranks, the others keep their recorded "
-      "duration; clock: offset, from the ends of collectives");
+      "median steps; matched: collectives found on all ranks (the others keep their recorded "
+      "duration); clock: offset, from the ends of collectives");
   return section;
 }
 

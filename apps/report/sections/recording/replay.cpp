@@ -39,9 +39,9 @@ std::string steps_text(const Replay& replay) {
   }
   switch (answer.limit) {
     case StepLimit::host: break;
-    case StepLimit::device_period: return text + " (the host runs ahead, the device limits)";
-    case StepLimit::device_work: return text + " (the work of the device limits)";
-    case StepLimit::device_end: return text + " (the step ends with its device work)";
+    case StepLimit::device_period: return text + " (the CPU runs ahead: GPU-bound)";
+    case StepLimit::device_work: return text + " (GPU-bound)";
+    case StepLimit::device_end: return text + " (the step ends with its GPU work)";
   }
   return text;
 }
@@ -126,7 +126,7 @@ Sections replay_page(const ResultAnswer& answer) {
                (found.empty() ? found : found + "; ") + steps_text(answer.session.replay()));
   section.line(
       "one-off", one_off_text(answer.session.recording()), Show::always,
-      answer.session.recording().without_one_off ? "" : "; --without-one-off leaves them out");
+      answer.session.recording().without_one_off ? "" : "; --without-one-off cuts them out");
   section.line("span", span_text(answer.session.replay()));
   return {std::move(section)};
 }

@@ -49,8 +49,8 @@ Sections trace_table(const std::vector<const Inspection*>& traces) {
   }
   Section section{.key = "traces", .tables = {std::move(table)}, .scale_ns = longest};
   section.notes.push_back(
-      {"step: the median, or the whole span where none is recorded; --details "
-       "shows each trace, --communication takes them as one job",
+      {"step: the median, or the whole span if no steps are recorded; --details shows each trace, "
+       "--communication treats them as one job",
        "  ", Show::brief});
   return {std::move(section)};
 }

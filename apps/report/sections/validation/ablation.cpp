@@ -21,8 +21,8 @@ std::string rules_headline(const std::vector<AblatedRule>& rules) {
   if (rules.size() == 1) {
     const AblatedRule& rule = rules.front();
     return fmt::format(
-        "without {}, {} of {} replays differ: mean error of the span {}, with an "
-        "infinitely fast device {}",
+        "without {}, {} of {} replays differ: mean error of the span {}, with an infinitely fast "
+        "GPU {}",
         rule.rule, rule.differing(), rule.traces.size(), both(rule, &GraphErrors::span),
         both(rule, &GraphErrors::device_x0));
   }
@@ -137,8 +137,8 @@ Sections ablated_rules(const std::vector<AblatedRule>& rules) {
   section.tables = {rules.size() == 1 ? traces_table(rules.front()) : rules_table(rules)};
   section.tables.front().name = "rules";
   section.note(
-      "with the rule -> without it; shares of the recorded span: simulated less measured, "
-      "and, with a device or host that takes no time, simulated less what the events say");
+      "with the rule -> without it; shares of the recorded span: simulated minus measured, and, "
+      "with a device or host that takes no time, simulated minus the time of the events");
   return {std::move(section)};
 }
 

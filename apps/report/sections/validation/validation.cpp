@@ -29,8 +29,8 @@ std::string remarks_of(const ReplayRow& row) {
     const bool launches = row.honesty.unexplained_launch_ns > row.honesty.unexplained_device_ns;
     const bool recorded = row.honesty.edges_by_origin[0] > 0;
     text += (text.empty() ? "" : "; ") +
-            std::string(launches   ? "launch calls held up on the host (preempted, locked)"
-                        : recorded ? "device work later than all it waits for"
+            std::string(launches   ? "launch calls blocked on the CPU (preempted, locked)"
+                        : recorded ? "GPU work later than everything it waits for"
                                    : "cross-stream waits without cuda_sync events");
   }
   return text;
@@ -52,7 +52,7 @@ std::string spread_line(const ReplayTable& table, const char* what, Column colum
 std::string replays_headline(const ReplayTable& table) {
   const auto flagged = std::count_if(table.rows.begin(), table.rows.end(),
                                      [](const ReplayRow& row) { return row.flagged(); });
-  return fmt::format("{} recordings replayed, {} of them flagged and left out of these figures",
+  return fmt::format("{} recordings replayed, {} of them flagged and excluded from these figures",
                      table.rows.size(), flagged) +
          spread_line(table, "span error", [](const auto& row) { return row.span_error; }) +
          spread_line(table, "worst step error",

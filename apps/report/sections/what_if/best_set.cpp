@@ -43,7 +43,7 @@ std::string best_set_headline(const ResultAnswer& asked) {
   const BestSetAnswer& answer = *asked.best_set;
   const std::int64_t before = sample_time(answer.now);
   if (!answer.best && answer.nearest) {
-    return fmt::format("nothing fits {}: the least that was found is {}, with {}",
+    return fmt::format("nothing fits {}: the least found is {}, with {}",
                        target_text(*answer.target), bytes_text(*answer.nearest->needed_bytes),
                        names_of(answer, *answer.nearest));
   }
@@ -53,8 +53,7 @@ std::string best_set_headline(const ResultAnswer& asked) {
     return fmt::format(
         "no set of what-ifs saves {} here{}: {} {} as it is",
         answer.by == RankBy::memory ? "memory" : "time",
-        is_scatter ? fmt::format(" beyond the {} by which steps scatter", percent_text(scatter))
-                   : "",
+        is_scatter ? fmt::format(" beyond the {} scatter of steps", percent_text(scatter)) : "",
         step_word(asked.session.run().answer), time_text(before));
   }
   const ChosenSet& best = *answer.best;
@@ -79,7 +78,7 @@ std::string set_search_text(const BestSetAnswer& answer) {
           : fmt::format("the most promising sets out of {} (--trials tries more)", what);
   const bool grows = answer.most_members > answer.complete_size;
   return fmt::format("{}{}; {} simulated", sets,
-                     grows ? ", then larger ones by what adds most and single exchanges" : "",
+                     grows ? ", then larger ones by the largest addition and single exchanges" : "",
                      count_text(answer.trials));
 }
 
@@ -249,12 +248,12 @@ Section best_set_page(const ResultAnswer& asked) {
   }
   if (!answer.members.empty()) {
     section.note(
-        fmt::format("adds: to the rows above it; left out: what the set loses without "
-                    "it; what gives less than {} is left out{}",
+        fmt::format("adds: to the rows above it; left out: what the set loses without it; gains "
+                    "below {} are not shown{}",
                     percent_text(answer.tolerance),
                     answer.best->samples == 1 ? "" : "; steps are per recorded batch"));
     section.notes.push_back({command_text(asked)});
-    section.note("shows the set in full: what it rests on and assumes");
+    section.note("shows the set in full, with its data and assumptions");
   }
   return section;
 }

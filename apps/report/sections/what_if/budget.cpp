@@ -17,10 +17,10 @@ std::string budget_size_text(const BudgetAnswer& answer) {
       [](const auto& a, const auto& b) { return a.budget_bytes < b.budget_bytes; });
   // A share is one of live blocks; a size is one of the whole device.
   const std::string_view of_what = high->overhead_bytes > 0 ? "" : " of live tensors";
+  const Ends ends = bytes_ends(low->budget_bytes, high->budget_bytes);
   return low->budget_bytes == high->budget_bytes
-             ? fmt::format("{}{}", bytes_text(low->budget_bytes), of_what)
-             : fmt::format("{} to {}{}", bytes_text(low->budget_bytes),
-                           bytes_text(high->budget_bytes), of_what);
+             ? fmt::format("{}{}", ends.low, of_what)
+             : fmt::format("{} to {}{}", ends.low, ends.high, of_what);
 }
 
 std::string budget_step_text(const BudgetAnswer& answer, std::int64_t step_ns) {
@@ -38,7 +38,7 @@ std::string asker_text(const BudgetStop& stop) {
 
 std::string stop_text(const BudgetStop& stop) {
   std::string text =
-      fmt::format("{} asks for {} more than there are, before {} (task {}", asker_text(stop),
+      fmt::format("{} needs {} more than is free, before {} (task {}", asker_text(stop),
                   bytes_text(stop.pressure.missing_bytes), stop.task, index(stop.pressure.task));
   if (stop.phase != Phase::unknown) text += fmt::format(", {}", to_string(stop.phase));
   text += fmt::format("); {} of {} allocated on device {} of rank {}",
@@ -55,20 +55,20 @@ std::string remedy_text(const BudgetAnswer& answer) {
                         budget_step_text(answer, tried.step_ns));
   }
   if (!text.empty()) return text;
-  return fmt::format("nothing fits in that much; --when-full {} gets through from {} on",
+  return fmt::format("nothing fits in that much; with --when-full {} it runs from {} on",
                      answer.enough_with, bytes_text(answer.enough_bytes));
 }
 
 std::string budget_device_text(const BudgetAnswer& answer, const BudgetDevice& device) {
-  std::string text = fmt::format("needs {} without a budget, {} of it from before the window",
-                                 bytes_text(device.free_peak_bytes), bytes_text(device.base_bytes));
+  std::string text =
+      fmt::format("needs {} without a budget, {} of it allocated before the recording",
+                  bytes_text(device.free_peak_bytes), bytes_text(device.base_bytes));
   if (device.assumed_bytes > 0) {
     text += fmt::format(" ({} assumed from shapes)", bytes_text(device.assumed_bytes));
   }
   if (device.overhead_bytes > 0) {
     text += fmt::format(
-        "; {} of the budget goes to the driver's context and to what is reserved "
-        "beyond live blocks",
+        "; the driver's context and reserved memory beyond live blocks use {} of the budget",
         bytes_text(device.overhead_bytes));
   }
   if (answer.fits) {
@@ -82,7 +82,7 @@ std::string budget_device_text(const BudgetAnswer& answer, const BudgetDevice& d
 
 std::string budget_headline(const BudgetAnswer& answer) {
   if (!answer.is_needed && answer.fits) {
-    return fmt::format("fits in {}: no request ever waits", budget_size_text(answer));
+    return fmt::format("fits in {}: no allocation waits", budget_size_text(answer));
   }
   const std::string with = answer.choice.name == "fail" ? "" : " with " + answer.choice.name;
   if (!answer.fits) {

@@ -47,11 +47,11 @@ std::string fit_headline(const FitAnswer& answer) {
   }
   if (!answer.best) {
     return answer.smallest
-               ? fmt::format("nothing fits {}: {} now; the least that was found: {} with {}", size,
+               ? fmt::format("nothing fits {}: {} now; the least found: {} with {}", size,
                              need_text(answer, answer.now), need_text(answer, *answer.smallest),
                              set_text(answer, *answer.smallest))
-               : fmt::format("nothing fits {}: {} now, and no what-if here edits tensors", size,
-                             need_text(answer, answer.now));
+               : fmt::format("nothing fits {}: {} now, and no applicable what-if changes tensors",
+                             size, need_text(answer, answer.now));
   }
   const FitSet& best = *answer.best;
   return fmt::format(
@@ -152,13 +152,12 @@ void add_singles(Section& section, const FitAnswer& answer, bool fitting) {
 
 std::string searched_text(const FitAnswer& answer) {
   const std::string what =
-      fmt::format("{} of at most {}, out of {} that edit tensors", plural(answer.sets, "set"),
+      fmt::format("{} of at most {}, out of {} that change tensors", plural(answer.sets, "set"),
                   plural(answer.most_members, "what-if"), plural(answer.choices.size(), "setting"));
   return answer.is_complete
              ? fmt::format("{}; all were tried, {} fit", what, count_text(answer.fitting))
-             : fmt::format(
-                   "{}; the {} most promising were tried, {} fit, a better one may be missed", what,
-                   count_text(answer.trials), count_text(answer.fitting));
+             : fmt::format("{}; the {} most promising were tried, {} fit; a better one may exist",
+                           what, count_text(answer.trials), count_text(answer.fitting));
 }
 
 /// The command that shows the chosen set in full.
@@ -197,10 +196,11 @@ Section fit_page_section(const ResultAnswer& asked) {
   section.line("policies", policies_text(answer));
   if (!answer.fits_now()) {
     section.line("searched", searched_text(answer));
-    section.line("equal",
-                 fmt::format("steps within {} of the shortest count as equal: fewer what-ifs win",
-                             percent_text(answer.tolerance)),
-                 Show::details);
+    section.line(
+        "equal",
+        fmt::format("steps within {} of the shortest count as equal; fewer what-ifs are preferred",
+                    percent_text(answer.tolerance)),
+        Show::details);
   }
   add_set(section, answer, answer.now, "now");
   if (answer.best) {
@@ -217,14 +217,14 @@ Section fit_page_section(const ResultAnswer& asked) {
   }
   if (answer.smallest) {
     add_set(section, answer, *answer.smallest,
-            answer.smallest->fits ? "least memory of all" : "least memory of all, too much");
+            answer.smallest->fits ? "least memory of all" : "least memory of all, but too much");
   }
   section.tables.push_back(chosen_table(answer));
   add_singles(section, answer, true);
   add_singles(section, answer, false);
   if (answer.best) {
     section.notes.push_back({repeat_text(asked)});
-    section.note("shows the first of them in full: what it rests on and assumes");
+    section.note("shows the first of them in full, with its data and assumptions");
   }
   return section;
 }

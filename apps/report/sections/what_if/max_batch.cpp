@@ -68,9 +68,9 @@ std::string multiples_text(std::int64_t granule) {
 /// What keeps larger batches out.
 std::string above_text(const BatchAnswer& answer) {
   const BatchScan& scan = answer.scan;
-  if (answer.is_limit_of_model) return "larger batches are not asked for";
-  if (scan.possible == 0) return "live tensors alone are too much at every batch";
-  std::string beyond = fmt::format("live tensors alone are too much above {}", scan.possible);
+  if (answer.is_limit_of_model) return "larger batches were not tried";
+  if (scan.possible == 0) return "live tensors alone exceed it at every batch";
+  std::string beyond = fmt::format("live tensors alone exceed it above {}", scan.possible);
   if (scan.possible <= answer.max_batch) return beyond;
   return fmt::format("{} from {} to {} was tried and does not fit, {}",
                      multiples_text(scan.granule_above), answer.max_batch + 1, scan.possible,
@@ -94,7 +94,7 @@ std::string below_text(const BatchAnswer& answer) {
     text += fmt::format(" and {} more", plural(scan.gaps.size() - most_gaps, "gap"));
   }
   return fmt::format(
-      "below, {} was tried; these do not fit, since what is reserved does not grow evenly: {}",
+      "below, {} was tried; these do not fit, since reserved memory does not grow evenly: {}",
       tried, text);
 }
 
@@ -128,7 +128,7 @@ Table batches_table(const BatchAnswer& answer) {
                           {"samples_per_second", "samples/s"},
                           {"needed_bytes", "needs"},
                           {"fits", ""},
-                          {"", "rests on"}}};
+                          {"", "based on"}}};
   for (const char* const key :
        {"low_ns", "high_ns", "provenance", "needed_low_bytes", "needed_high_bytes", "memory"}) {
     table.columns.push_back({key, "", Show::never});
@@ -198,8 +198,8 @@ Sections max_batch(const ResultAnswer& asked) {
   section.datum("live_line_bytes", line_value(answer.live_line));
   section.tables.push_back(batches_table(answer));
   section.note(fmt::format(
-      "a batch is what one device takes per pass{}; the host takes what it took at the recorded "
-      "batch; foretrace explain batch_size tells what else is assumed",
+      "a batch is what one device processes per pass{}; CPU time stays as recorded; foretrace "
+      "explain batch_size lists the other assumptions",
       answer.passes == 1 ? std::string() : fmt::format(", {} passes per step", answer.passes)));
   return {std::move(section)};
 }

@@ -21,7 +21,7 @@ std::string pairs_headline(const ResultAnswer& answer) {
   const PairRanking& pairs = *answer.pairs;
   const StepAnswer& step = answer.session.run().answer;
   if (pairs.rows.empty()) {
-    return fmt::format("no two of {} can be together", plural(pairs.singles.size(), "what-if"));
+    return fmt::format("no two of {} can be combined", plural(pairs.singles.size(), "what-if"));
   }
   const RankedPair& best = pairs.rows.front();
   std::string line =
@@ -118,7 +118,7 @@ Table pair_rows(const ResultAnswer& answer) {
 }
 
 Section illegal_section(const PairRanking& pairs) {
-  Section section{.key = "not_together", .title = "not together", .show = Show::details};
+  Section section{.key = "not_together", .title = "not combined", .show = Show::details};
   for (const IllegalPair& pair : pairs.illegal) {
     section.notes.push_back({pair.reason, fmt::format("  {}, {}: ", pair.first, pair.second)});
   }
@@ -137,11 +137,10 @@ Sections pairs(const ResultAnswer& answer) {
                   .path = "pairs",
                   .headline = pairs_headline(answer),
                   .scale_ns = answer.session.step_ns()};
-  section.line("combined",
-               fmt::format("the best {} of the what-ifs that gain {} alone, with their defaults "
-                           "(--top changes that): {}",
-                           pairs.singles.size(), by_memory ? "memory" : "time",
-                           fmt::join(pairs.singles, ", ")));
+  section.line("combined", fmt::format("the best {} of the what-ifs that gain {} alone, with their "
+                                       "defaults (--top N for more): {}",
+                                       pairs.singles.size(), by_memory ? "memory" : "time",
+                                       fmt::join(pairs.singles, ", ")));
   section.datum("top", Value::count(pairs.most_singles));
   section.datum("singles", Value::texts(pairs.singles));
   section.datum("tried", Value::count(pairs.tried));
@@ -162,7 +161,7 @@ Sections pairs(const ResultAnswer& answer) {
   }
   if (!pairs.illegal.empty()) {
     section.notes.push_back(
-        {fmt::format("{} cannot be together (--details)", plural(pairs.illegal.size(), "pair")),
+        {fmt::format("{} cannot be combined (--details)", plural(pairs.illegal.size(), "pair")),
          "  ", Show::brief});
   }
   return {std::move(section), illegal_section(pairs)};

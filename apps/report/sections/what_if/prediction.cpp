@@ -1,6 +1,8 @@
 // The predicted step beside the simulated recording.
 #include <algorithm>
 #include <cmath>
+#include <cstdlib>
+#include <string>
 
 #include <fmt/format.h>
 
@@ -14,6 +16,42 @@
 namespace foretrace::report::sections {
 namespace {
 
+/// GPUs of a run that a what-if spreads; 0: none does, or the trace has the groups.
+std::int64_t spread_gpus(const Prediction& prediction) {
+  std::int64_t gpus = 0;
+  for (const Applied& applied : prediction.applied) {
+    if (applied.info->name != "parallel") continue;
+    gpus = 1;
+    for (const auto& [key, value] : applied.parameters) {
+      if (key == "recorded" && value == "true") return 0;
+      if (key == "data" || key == "tensor" || key == "pipeline")
+        gpus *= std::strtoll(value.c_str(), nullptr, 10);
+    }
+  }
+  return gpus;
+}
+
+std::string between_text(const Prediction& prediction, std::int64_t before) {
+  if (prediction.low_ns == prediction.high_ns) return {};
+  const Ends ends = time_ends(prediction.low_ns, prediction.high_ns, before);
+  return fmt::format(", between {} and {}", ends.low, ends.high);
+}
+
+/// "8 GPUs: 1,348 samples/s, 7.43x (93 % efficiency); step 182.0 -> 189.9 ms".
+std::string spread_line(const ResultAnswer& answer, std::int64_t gpus) {
+  const Throughput& throughput = *answer.predicted->throughput();
+  const std::int64_t before = answer.session.step_ns();
+  const std::int64_t after = answer.predicted->step_ns();
+  const std::string rate =
+      throughput.predicted ? rate_text(*throughput.predicted) + " samples/s, " : std::string();
+  return fmt::format("{} GPUs: {}{}{} ({:.0f} % efficiency); {} {} now, {} predicted ({})",
+                     count_text(static_cast<std::uint64_t>(gpus)), rate,
+                     factor_text(throughput.ratio), rate.empty() ? " the samples/s" : "",
+                     100 * throughput.ratio / static_cast<double>(gpus),
+                     step_word(answer.session.run().answer), time_text(before),
+                     time_text(after, before), change_text(after, before));
+}
+
 std::string throughput_text(const Throughput& throughput) {
   const std::string ratio = factor_text(throughput.ratio);
   return throughput.now ? fmt::format(", {} -> {} samples/s ({})", rate_text(*throughput.now),
@@ -25,22 +63,22 @@ std::string throughput_text(const Throughput& throughput) {
 std::string step_line(const ResultAnswer& answer) {
   const std::int64_t before = answer.session.step_ns();
   const Prediction& prediction = answer.predicted->prediction();
+  const auto& throughput = answer.predicted->throughput();
+  if (const std::int64_t gpus = spread_gpus(prediction); gpus > 1 && throughput) {
+    return spread_line(answer, gpus) + between_text(prediction, before);
+  }
   const std::int64_t after = prediction.run.answer.step_ns;
   std::string line =
       fmt::format("{} {} now, {} predicted ({}", step_word(answer.session.run().answer),
                   time_text(before), time_text(after, before), change_text(after, before));
   // Where the work of a step changes, its time alone does not say what is gained.
-  const auto& throughput = answer.predicted->throughput();
   line += throughput ? ")" + throughput_text(*throughput)
                      : fmt::format(", {})", factor_text(speedup_of(before, after, 1)));
-  if (prediction.low_ns != prediction.high_ns) {
-    line += fmt::format(", between {} and {}", time_text(prediction.low_ns, before),
-                        time_text(prediction.high_ns, before));
-  }
+  line += between_text(prediction, before);
   const bool is_formula =
       std::any_of(prediction.applied.begin(), prediction.applied.end(),
                   [](const auto& applied) { return applied.info->basis == Basis::formula; });
-  return line + (is_formula ? ", by a formula" : "");
+  return line + (is_formula ? ", by a rough formula" : "");
 }
 
 /// What a side of the range is made of, each part as a share of the step.
@@ -65,7 +103,7 @@ std::string side_text(const RangeSide& side) {
                         percent_text(std::expm1(part.size)));
   }
   if (side.doubt != 1) {
-    text += fmt::format("; all {} because the answer is doubtful", factor_text(side.doubt));
+    text += fmt::format("; all {} because confidence is low", factor_text(side.doubt));
   }
   return text;
 }
@@ -124,7 +162,7 @@ std::string noise_text(const ResultAnswer& answer) {
   const auto& throughput = answer.predicted->throughput();
   const bool is_throughput = throughput && std::abs(throughput->ratio - 1) > replay.scatter;
   return replay.scatter > 0 && std::abs(change) <= replay.scatter && !is_throughput
-             ? fmt::format("within the {} by which the recorded steps scatter: noise",
+             ? fmt::format("within the {} scatter of the recorded steps: noise",
                            percent_text(replay.scatter))
              : std::string();
 }
@@ -144,8 +182,8 @@ Sections prediction(const ResultAnswer& answer) {
                               : in_budget ? step_line(answer)
                                           : budget_headline(*answer.predicted_budget),
                   .remark = noise_text(answer)};
-  if (!has_room || !in_budget) section.line("if it did", step_line(answer));
-  section.line("rests on",
+  if (!has_room || !in_budget) section.line("if it fitted", step_line(answer));
+  section.line("based on",
                provenance_text(predicted.analysis()) + " of the predicted critical path");
   section.line("faster by", side_text(prediction.faster), Show::details);
   section.line("slower by", side_text(prediction.slower), Show::details);

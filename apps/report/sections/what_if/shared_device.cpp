@@ -23,15 +23,16 @@ std::string shared_headline(const SharedDevice& answer) {
                        bytes_text(answer.alone[1].memory_bytes), answer.accelerator);
   }
   const SharedWay& best = answer.ways.front();
-  return fmt::format("{} the two do {:.2f} times the work of one: {} -> {} ({}) and {} -> {} ({})",
-                     best.sharing == Sharing::mps && !answer.has_mps
-                         ? std::string("side by side")
-                         : fmt::format("by {}", way_name(answer, best.sharing)),
-                     best.together(), time_text(answer.alone[0].step_ns),
-                     time_text(best.runs.first.step_ns, answer.alone[0].step_ns),
-                     percent_text(best.runs.first_share), time_text(answer.alone[1].step_ns),
-                     time_text(best.runs.second.step_ns, answer.alone[1].step_ns),
-                     percent_text(best.runs.second_share));
+  return fmt::format(
+      "combined throughput {} is {:.2f}x that of one job alone: {} -> {} ({}) and {} -> {} ({})",
+      best.sharing == Sharing::mps && !answer.has_mps
+          ? std::string("side by side")
+          : fmt::format("by {}", way_name(answer, best.sharing)),
+      best.together(), time_text(answer.alone[0].step_ns),
+      time_text(best.runs.first.step_ns, answer.alone[0].step_ns),
+      percent_text(best.runs.first_share), time_text(answer.alone[1].step_ns),
+      time_text(best.runs.second.step_ns, answer.alone[1].step_ns),
+      percent_text(best.runs.second_share));
 }
 
 Value run_value(const SharedDevice& answer, std::size_t i) {
@@ -80,22 +81,22 @@ Sections shared_device(const SharedDevice& answer) {
   }
   section.tables = {std::move(table)};
   section.note(fmt::format(
-      "speed: step alone / step beside the other; together: the sum of both, 1 is what one of them "
-      "alone gets done. Time slices: who wants the device while the other has it waits. {}: "
-      "kernels run beside each other as far as the device has room for the blocks of both. {}"
-      "Hosts are taken to have cores of their own",
+      "speed: step alone / step beside the other; together: the sum of both, where 1 is the "
+      "throughput of one job alone. Time slices: a job waits while the other uses the device. {}: "
+      "kernels run at the same time as far as the blocks of both fit on the device. {}Each job is "
+      "assumed to have its own CPU cores",
       answer.has_mps ? "MPS" : "Side by side",
-      answer.has_mps ? "MIG halves: each runs as --apply mig_slice has it, on the largest profile "
-                       "of which two fit (3 of 7 slices where the product's multiprocessors are "
-                       "not known). "
-                     : ""));
+      answer.has_mps
+          ? "MIG halves: each runs as with --apply mig_slice, on the largest profile that fits "
+            "twice (3 of 7 slices if the multiprocessors of the product are unknown). "
+          : ""));
   if (!answer.without_mig.empty()) section.note(answer.without_mig);
-  section.note(fmt::format(
-      "No range is given. On the pairs of training jobs that Gavel measured under MPS the same "
-      "model is {:.0f} % off in the mean, where only the jobs' rates alone are known, and does not "
-      "tell which pairs go well together: its rates rank (correlation {:.2f}) as those of pairs "
-      "that are all slowed alike",
-      pair_mean_error * 100, pair_rank_correlation));
+  section.note(
+      fmt::format("No range is stated. On the pairs of training jobs that Gavel measured under "
+                  "MPS, where only the rates of jobs alone are known, the same model is {:.0f} % "
+                  "off on average and does not predict which pairs combine well: its rates rank "
+                  "(correlation {:.2f}) as if all pairs were slowed equally",
+                  pair_mean_error * 100, pair_rank_correlation));
   return {std::move(section)};
 }
 

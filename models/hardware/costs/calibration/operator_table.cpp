@@ -117,7 +117,7 @@ OperatorKind Reading::kind_of(std::string_view name) {
   for (std::size_t i = 0; i < operator_kind_count; ++i) {
     valid.push_back(to_string(static_cast<OperatorKind>(i)));
   }
-  fail(fmt::format("operator {}: not known{}, expected one of {}", in_quotes(name),
+  fail(fmt::format("unknown operator {}{}, expected one of {}", in_quotes(name),
                    did_you_mean(name, valid), fmt::join(valid, ", ")));
   return OperatorKind::gemm;
 }

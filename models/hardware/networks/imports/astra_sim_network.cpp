@@ -216,11 +216,11 @@ void Reader::read_system(const ImportedFile& system) {
     } else if (std::find(implementations.begin(), implementations.end(), key) ==
                    implementations.end() &&
                key != "preferred-dataset-splits" && key != "collective-optimization") {
-      root.mistake(key, fmt::format("is not known{}, expected what ASTRA-sim calls its settings",
+      root.mistake(key, fmt::format("is unknown{}, expected a setting of ASTRA-sim",
                                     did_you_mean(key, implementations)));
     }
   }
-  if (!others.empty()) cluster_.notes.push_back("not taken of the system: " + others);
+  if (!others.empty()) cluster_.notes.push_back("ignored settings of the system: " + others);
   const Status status = root.finish();
   if (!status.ok() && mistake_.empty()) mistake_ = status.error().message;
 }

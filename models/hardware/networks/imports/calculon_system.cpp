@@ -225,8 +225,8 @@ Result<Cluster> read(const Catalogue& /*catalogue*/, const ImportedFile& file) {
   cluster.notes = {
       "efficiency by size of an operation: that of the largest counts for products of every size; "
       "other kernels follow our own operator models",
-      "processing_mode, processor_usage and must_be_filled are not taken: what overlaps and what "
-      "it slows is a matter of the framework"};
+      "processing_mode, processor_usage and must_be_filled are ignored: the framework decides what "
+      "overlaps and what that slows"};
   if (near.bytes >= most_memory_bytes) cluster.notes.emplace_back("memory has no limit");
   return cluster;
 }

@@ -148,8 +148,8 @@ Result<Cluster> read(const Catalogue& /*catalogue*/, const ImportedFile& file) {
   cluster.link_bandwidth = accelerator.link_bandwidth = tier.bandwidth;
   cluster.link_latency_ns = tier.latency_ns;
   cluster.notes = {
-      "caches, register files and tiling are not taken: products and rows follow our "
-      "own operator models, with the rates of the units"};
+      "caches, register files and tiling are ignored: our operator models use the rates of the "
+      "units"};
   return cluster;
 }
 

@@ -53,7 +53,7 @@ TEST_CASE("outputs: one that is also read is refused, by whatever name, and stay
     CAPTURE(ran.err);
     CHECK(ran.code == 2);
     CHECK(ran.err.find("foretrace: cannot write '") == 0);
-    CHECK(ran.err.find("it is read too") != std::string::npos);
+    CHECK(ran.err.find("it is an input, too") != std::string::npos);
     CHECK(text_of(in.trace) == before);
   };
   for (const char* const name : {"t.json.gz", "soft.json", "hard.json", "../also_read/t.json.gz"}) {

@@ -52,7 +52,7 @@ TEST_CASE("federated: one clear line for every mistake") {
              "/policies/0/updates: got 9, expected a whole number from 1 to 8"));
   CHECK(says(task + classes +
                  R"("policies": [{"kind": "synchronous", "updates": 8, "over_selection": 1.5}])",
-             "8 devices are all"));
+             "8 devices exist"));
   CHECK(says(task + classes + R"("policies": [{"kind": "buffered", "updates": 8}])",
              "/policies/0/at_work: missing key"));
   CHECK(says(task + R"("classes": [], )" + policies, "/classes: got 0 devices"));

@@ -134,8 +134,7 @@ TEST_CASE("max batch: nothing fits, batch_size in the stack, no memory") {
   const auto stale = find_max_batch(run.session, by_shape, gibibytes(8));
   REQUIRE_FALSE(stale.ok());
   CHECK(stale.error().message ==
-        "largest batch: flash_attention takes the time of the recorded batch, expected a stack "
-        "without it");
+        "largest batch: flash_attention uses the time of the recorded batch; leave it out");
   const Loaded bare = test::loaded(FORETRACE_SOURCE_DIR "/tests/fixtures/kineto_json/rocm.json");
   CHECK_FALSE(find_max_batch(bare.session, {}, gibibytes(8)).ok());
 }

@@ -166,7 +166,8 @@ TEST_CASE("memory budget: a trace without memory is refused") {
   REQUIRE(choice.ok());
   const auto answer = run_in_budget(demo->graph(), {{.bytes = 1 << 30}, *std::move(choice)}, {});
   REQUIRE(!answer.ok());
-  CHECK(answer.error().message.find("neither device memory nor shapes") != std::string::npos);
+  CHECK(answer.error().message.find("neither device memory nor tensor shapes") !=
+        std::string::npos);
 }
 
 TEST_CASE("memory budget: a trace without what operators read is refused by the policies") {

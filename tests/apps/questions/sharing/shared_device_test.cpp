@@ -195,9 +195,9 @@ TEST_CASE("shared device: the page says how far it may be off, and what is doubt
   std::ofstream(cut, std::ios::binary) << text.substr(0, text.size() * 2 / 3);
   const test::Ran doubted = test::run_program("corun " + whole + " " + cut);
   CHECK(doubted.code == 0);
-  CHECK(doubted.out.find("doubtful: cut.json: ") != std::string::npos);
+  CHECK(doubted.out.find("low confidence: cut.json: ") != std::string::npos);
   const test::Ran quiet = test::run_program("corun --quiet " + whole + " " + cut);
-  CHECK(quiet.out.find("doubtful: the graph of cut.json") != std::string::npos);
+  CHECK(quiet.out.find("low confidence: the graph of cut.json") != std::string::npos);
 }
 
 }  // namespace foretrace

@@ -37,9 +37,8 @@ TEST_CASE("validate: a folder without recordings is bad input, said in one line"
   CHECK(refused() == path + ": no files in or below this folder");
   fs::create_symlink("/nowhere/b.json.gz", folder.path / "b.json.gz");
   fs::create_symlink("/nowhere/a.json.gz", folder.path / "a.json.gz");
-  CHECK(refused() == path +
-                         ": no files in or below this folder; 2 links there lead nowhere, as "
-                         "a.json.gz");
+  CHECK(refused() ==
+        path + ": no files in or below this folder; 2 links in it lead nowhere, such as a.json.gz");
   for (const char* question : {"--data", "--what-ifs --data", "--jobs --data", "--formats --data",
                                "--ablate all --data"}) {
     CAPTURE(question);

@@ -74,10 +74,9 @@ TEST_CASE("run: jobs that get nowhere are an error, not an endless loop") {
     options.period_ns = 10 * second;
     const auto outcome = jobs.run("fifo", "", options);
     REQUIRE_FALSE(outcome.ok());
-    CHECK(
-        outcome.error().message ==
-        "job 0: no end in sight, no job came or ended in 1000 decisions and changes of nodes; try "
-        "a longer period, a shorter restart or fewer failures");
+    CHECK(outcome.error().message ==
+          "job 0: no job arrived or ended in 1000 decisions and changes of nodes; try a longer "
+          "period, a shorter restart or fewer failures");
   }
 }
 

@@ -254,7 +254,7 @@ TEST_CASE("tables: work is either a time or steps of something") {
   };
   CHECK(told({{"duration_s", "5"}, {"model", "m"}}) ==
         "run.json: /jobs: /rows/1: model: got 'm', expected nothing: the other cells of the row "
-        "leave it without a meaning");
+        "make it meaningless");
   CHECK(told({{"steps", "5"}, {"type", "t"}, {"model", "m"}}).find("model: got 'm'") !=
         std::string::npos);
   CHECK(told({{"duration_s", "5"}, {"steps", "5"}}).find("either duration_s or steps") !=

@@ -123,7 +123,7 @@ TEST_CASE("chakra workload: what was not taken of the machine's file is told as 
   REQUIRE_MESSAGE(answer.ok(), answer.error().message);
   const auto& warnings = answer->warnings;
   CHECK(std::any_of(warnings.begin(), warnings.end(), [](const std::string& warning) {
-    return warning.find("not taken of the system") != std::string::npos &&
+    return warning.find("ignored settings of the system") != std::string::npos &&
            warning.find("active-chunks-per-dimension") != std::string::npos;
   }));
 }
@@ -131,10 +131,10 @@ TEST_CASE("chakra workload: what was not taken of the machine's file is told as 
 TEST_CASE("chakra workload: mistakes of the file are told with their place") {
   CHECK_FALSE(parsed(R"("workload": {"model": "gpt_22b"}, "cluster": "selene")")->has_value());
   CHECK(refusal(R"("workload": {"chakra": "x", "model": "gpt_22b"}, "cluster": "selene")") ==
-        "s.json: /workload/model: stands beside chakra, expected one of the two");
+        "s.json: /workload/model: cannot be used with chakra, expected one of the two");
   CHECK(refusal(R"("workload": {"chakra": "x"}, "cluster": "selene", "batch": {"global": 8})") ==
-        "s.json: /batch: stands beside traces of ranks, which have their own; expected it with a "
-        "model");
+        "s.json: /batch: cannot be used with traces of ranks, which have their own; expected it "
+        "with a model");
   CHECK(refusal(R"("workload": {"chakra": []}, "cluster": "selene")").find("/workload/chakra") !=
         std::string::npos);
   const std::string folder = FORETRACE_SOURCE_DIR "/examples/12_scenarios/two_ranks";
@@ -148,7 +148,7 @@ TEST_CASE("chakra workload: mistakes of the file are told with their place") {
       R"({"schema": "foretrace.scenario/1", "workload": {"chakra": "x"}, "cluster": "selene"})",
       "s.json");
   REQUIRE_FALSE(model.ok());
-  CHECK(model.error().message.find("which 'simulate' alone takes") != std::string::npos);
+  CHECK(model.error().message.find("which only 'simulate' runs") != std::string::npos);
 }
 
 TEST_CASE("chakra workload: what is lost of a rank's trace is told, and the answer doubted") {

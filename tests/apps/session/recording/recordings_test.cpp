@@ -178,7 +178,7 @@ TEST_CASE("recordings: launches without kernels are told with what usually cause
   CHECK(has_doubt(run, "permission"));
   const test::Ran said = test::run_program("simulate " + folder + "launches_without_kernels.json");
   CHECK(said.out.find("NVIDIA A100-SXM4-80GB") != std::string::npos);
-  CHECK(said.out.find("accelerator not known") == std::string::npos);
+  CHECK(said.out.find("unknown accelerator") == std::string::npos);
 }
 
 TEST_CASE("recordings: the creation of a context is a one-off that can be left out") {

@@ -129,7 +129,7 @@ TEST_CASE("gradient_sums: mistakes have their place") {
   CHECK(error_of(R"(, "sparse_gradients": {"density": 0.1, "method": "swich"})")
             .find("did you mean 'switch'?") != std::string::npos);
   CHECK(error_of(R"(, "sparse_gradients": {"density": 0.1, "method": "switch"})")
-            .find("/sparse_gradients/method: got 'switch' for switches that do not add up") !=
+            .find("/sparse_gradients/method: got 'switch' for switches that do not aggregate") !=
         std::string::npos);
   CHECK(error_of(R"(, "sparse_gradients": {"density": 0.1})",
                  R"("data": 64, "sharding": "optimizer")")

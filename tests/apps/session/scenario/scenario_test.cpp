@@ -327,7 +327,7 @@ TEST_CASE("scenario: mistakes of jitter have their place, and other commands ref
   const auto strict = read_scenario_of_alike_ranks(*foretrace::test::shipped(), path);
   REQUIRE_FALSE(strict.ok());
   CHECK(strict.error().message ==
-        path + ": /jitter: got ranks that differ, expected none: only simulate takes them");
+        path + ": /jitter: got ranks that differ, expected none: only simulate supports them");
 }
 
 TEST_CASE("scenario: what does not fit is an answer that names the stage") {

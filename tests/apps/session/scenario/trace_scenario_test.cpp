@@ -43,12 +43,13 @@ TEST_CASE("scenario of a trace: what belongs to a model is refused with its plac
   const std::string trace = R"("workload": {"trace": "a.json"}, "cluster": "dgx_a100")";
   CHECK(error_of(trace) == "");
   CHECK(error_of(trace + R"(, "framework": "megatron_core")") ==
-        "s.json: /framework: stands beside a trace, which has its own; expected it with a model");
+        "s.json: /framework: cannot be used with a trace, which has its own; expected it with a "
+        "model");
   CHECK(error_of(trace + R"(, "batch": {"global": 64})") ==
-        "s.json: /batch/global: stands beside a trace, whose batch is recorded; expected "
+        "s.json: /batch/global: cannot be used with a trace, whose batch is recorded; expected "
         "micro_batches");
   CHECK(error_of(R"("workload": {"trace": "a.json", "model": "b"}, "cluster": "c")") ==
-        "s.json: /workload/model: stands beside a trace, expected one of the two");
+        "s.json: /workload/model: cannot be used with a trace, expected one of the two");
   CHECK(error_of(trace + R"(, "parallelism": {"tensor": -2})").find("got -2") != std::string::npos);
   CHECK(error_of(trace + R"(, "parallelizm": {})").find("did you mean 'parallelism'?") !=
         std::string::npos);

@@ -147,7 +147,7 @@ TEST_CASE("sweep store: a damaged one is refused, and replaced only where that i
 TEST_CASE("sweep store: figures that are none, lost reasons and views lead nowhere") {
   for (const auto& [change, message] :
        {std::pair{"UPDATE points SET step_ns = 'abc' WHERE id = 1", "a figure is not a number"},
-        {"UPDATE points SET reason = 77 WHERE id = 1", "its reason is not there"},
+        {"UPDATE points SET reason = 77 WHERE id = 1", "its reason is missing"},
         {"UPDATE points SET id = -5 WHERE id = 1", "a figure is not a number"},
         {"DROP VIEW results; ALTER TABLE points RENAME TO other; "
          "CREATE VIEW points AS SELECT * FROM other",
@@ -196,13 +196,13 @@ TEST_CASE("sweep store: one of a program with fewer metrics is shown, and not go
     const auto reuse = reuse_store(sweep, facts_of(sweep), *store);
     REQUIRE_FALSE(reuse.ok());
     CHECK(reuse.error().message ==
-          "the folder holds results without the metric 'time_ratio' of this sweep: take another "
-          "one, or compute all of them anew");
+          "the folder contains results without the metric 'time_ratio' of this sweep: choose "
+          "another one, or compute all of them again");
   }
   change("ALTER TABLE points RENAME COLUMN speedup TO gain");
   const auto unknown = open_stored(folder);
   REQUIRE_FALSE(unknown.ok());
-  CHECK(unknown.error().message.find("hold the unknown metric 'gain'") != std::string::npos);
+  CHECK(unknown.error().message.find("contain the unknown metric 'gain'") != std::string::npos);
 }
 
 TEST_CASE("sweep store: a sound one is not replaced, neither is somebody else's database") {
@@ -223,7 +223,7 @@ TEST_CASE("sweep store: a file in the lock's place that is none stays as it is")
   std::ofstream(lock) << "my notes\n";
   const auto refused = Store::open(folder);
   REQUIRE_FALSE(refused.ok());
-  CHECK(refused.error().message.find("is no lock of a sweep, and stays as it is") !=
+  CHECK(refused.error().message.find("is not the lock of a sweep and is left alone") !=
         std::string::npos);
   CHECK(text_of(lock) == "my notes\n");
   CHECK_FALSE(fs::exists(store_file(folder)));

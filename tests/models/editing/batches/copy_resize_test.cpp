@@ -133,8 +133,7 @@ TEST_CASE("copies: much time of unknown shape is a doubt") {
   REQUIRE(change.ok());
   REQUIRE(change->doubts.size() == 1);
   CHECK(change->doubts[0].is_bounded);
-  CHECK(change->doubts[0].text.find("no shapes are known for 58 % of the time of kernels and") ==
-        0);
+  CHECK(change->doubts[0].text.find("shapes are unknown for 58 % of the time of kernels and") == 0);
 }
 
 TEST_CASE(

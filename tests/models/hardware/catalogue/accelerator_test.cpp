@@ -181,16 +181,15 @@ TEST_CASE("accelerator: mistakes in a file are named by their pointer") {
   CHECK(error_with("  \"vector_fp32_flops\": \"19.5 TFLOP/s\",\n", "")
             .starts_with("/vector_fp32_flops: missing key, expected a rate such as"));
   CHECK(error_with("\"memory_bandwidth\": \"NVIDIA", "\"memory_bandwidht\": \"NVIDIA")
-            .starts_with("/sources/memory_bandwidht: source for something that is not in the file "
+            .starts_with("/sources/memory_bandwidht: source of a figure that is not in the file "
                          "(did you mean 'memory_bandwidth'?)"));
   CHECK(error_with("\"1.5 us\"", "\"-1.5 us\"") ==
         "/launch_latency: got -1.5 us, expected a value from 0 to 1000 s");
   CHECK(error_with("\"2.039 TB/s\"", "\"0 TB/s\"")
             .starts_with("/memory_bandwidth: got a value that is not positive"));
-  CHECK(
-      error_with("foretrace.accelerator/1", "foretrace.accelerator/0") ==
-      "/schema: got 'foretrace.accelerator/0', expected \"foretrace.accelerator/1\" (this program "
-      "knows no other version)");
+  CHECK(error_with("foretrace.accelerator/1", "foretrace.accelerator/0") ==
+        "/schema: got 'foretrace.accelerator/0', expected \"foretrace.accelerator/1\" (this "
+        "program reads no other version)");
   CHECK(error_with("[\"NVIDIA A100-SXM4-80GB\"", "[5, \"NVIDIA A100-SXM4-80GB\"") ==
         "/trace_names: got the number 5 in the list, expected a text");
 }
@@ -210,9 +209,8 @@ TEST_CASE("accelerator: the sustained clock is a property with a range") {
 }
 
 TEST_CASE("accelerator: a figure without a source is refused") {
-  CHECK(
-      error_with("    \"kernel_gap\": \"measured on recorded traces: median over kernels, "
-                 "A100-PG509-200 with ns timestamps\",\n",
-                 "") ==
-      "/sources/kernel_gap: missing source of this figure, expected where it is from and the year");
+  CHECK(error_with("    \"kernel_gap\": \"measured on recorded traces: median over kernels, "
+                   "A100-PG509-200 with ns timestamps\",\n",
+                   "") ==
+        "/sources/kernel_gap: missing source of this figure, expected its origin and year");
 }

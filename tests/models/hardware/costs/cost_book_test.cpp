@@ -79,7 +79,7 @@ TEST_CASE("cost book: a task without a cost is an error that names it and the wa
   REQUIRE_FALSE(status.ok());
   CHECK(status.error().code == ErrorCode::missing_cost);
   CHECK(status.error().message ==
-        "kernel 'mystery': no way to give it a duration, expected one of: a trace with operator "
-        "shapes (record_shapes=True), a parameter that states the time, an accelerator file for "
-        "the roofline, constants fitted to a table (foretrace calibrate)");
+        "cannot time kernel 'mystery': record shapes (record_shapes=True), set the parameter that "
+        "states its size or time, name the accelerator, or fit constants to a table (foretrace "
+        "calibrate)");
 }

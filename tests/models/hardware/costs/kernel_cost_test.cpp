@@ -136,8 +136,8 @@ TEST_CASE("roofline: a kernel without an amount is an error that names it and th
       roofline_cost(kernel(KernelClass::gemm, true), {&a100, Precision::fp32}, "kernel 'x'");
   REQUIRE_FALSE(cost.ok());
   CHECK(cost.error().code == ErrorCode::missing_cost);
-  CHECK(cost.error().message ==
-        "kernel 'x': no way to give it a duration, expected one of: a trace with operator shapes "
-        "(record_shapes=True), a parameter that states the time, an accelerator file for the "
-        "roofline, constants fitted to a table (foretrace calibrate)");
+  CHECK(
+      cost.error().message ==
+      "cannot time kernel 'x': record shapes (record_shapes=True), set the parameter that states "
+      "its size or time, name the accelerator, or fit constants to a table (foretrace calibrate)");
 }

@@ -89,10 +89,9 @@ TEST_CASE("clusters: switches that add up say how fast a port is, and stand betw
   REQUIRE(pod.ok());
   const auto refused = foretrace::with_aggregation(*pod, *sums, "s.json", "/aggregation");
   REQUIRE_FALSE(refused.ok());
-  CHECK(
-      refused.error().message ==
-      "s.json: /aggregation: got switches that add up for tpu_v3_multipod, which has none between "
-      "nodes, expected a cluster with a network of nodes");
+  CHECK(refused.error().message ==
+        "s.json: /aggregation: got switches that aggregate for tpu_v3_multipod, which has none "
+        "between nodes, expected a cluster with a network of nodes");
 }
 
 TEST_CASE("clusters: a sum on a torus passes the axes that its group reaches over") {

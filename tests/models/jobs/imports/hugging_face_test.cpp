@@ -183,8 +183,8 @@ TEST_CASE("config.json: a member that tells of layers and that nobody reads is r
   const auto refused = with(R"("conv_kernel_size": 4)");
   REQUIRE_FALSE(refused.ok());
   CHECK(refused.error().message ==
-        "new.json: /conv_kernel_size: got the number 4: what this makes of layers is not known, "
-        "expected a transformer of attention and feed-forward");
+        "new.json: /conv_kernel_size: got the number 4: unsupported layers, expected a transformer "
+        "of attention and feed-forward");
   for (const char* const harmless :
        {R"("conv_kernel_size": 0)", R"("attention_dropout": 0.1)", R"("hidden_act": "silu")",
         R"("rope_theta": 10000.0)", R"("eos_token_id": [1, 2])", R"("layer_norm_epsilon": 1e-5)",

@@ -62,8 +62,8 @@ TEST_CASE("layer profile: a mistake is one line with file and line") {
   CHECK(error_with("\tnode2 -- node3", "\tnode2 -- node33")
             .find("graph.txt:5: got 'node33' (did you mean 'node3'?)") == 0);
   CHECK(error_with("\tnode1 -- node2", "\tnode3 -- node2") ==
-        "graph.txt: the edges go round, expected a graph without cycles");
-  CHECK(error_with("node2 -- Linear", "node3 -- Linear").find("stands there twice") !=
+        "graph.txt: the edges form a cycle, expected a graph without cycles");
+  CHECK(error_with("node2 -- Linear", "node3 -- Linear").find("appears twice") !=
         std::string::npos);
   CHECK(error_with(", parameter_size=288.000", "").find("parameter_size: missing") !=
         std::string::npos);

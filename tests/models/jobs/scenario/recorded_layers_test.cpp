@@ -104,8 +104,9 @@ TEST_CASE("recorded layers: sizes of the file are the plan, and another plan is 
         "s.json: /parallelism/tensor: got 4, expected 2, which the recorded layers are divided by");
   const auto stages = with_lines(data_lines, R"({"pipeline": 2})");
   REQUIRE_FALSE(stages.ok());
-  CHECK(stages.error().message.find("/parallelism/pipeline: got 2, expected 1: the recording does "
-                                    "not say") != std::string::npos);
+  CHECK(stages.error().message.find(
+            "/parallelism/pipeline: got 2, expected 1: the recording does not contain") !=
+        std::string::npos);
 }
 
 TEST_CASE("recorded layers: a network without an accelerator runs them alone") {

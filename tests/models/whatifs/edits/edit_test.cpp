@@ -184,8 +184,8 @@ TEST_CASE("edit: every mistake in a file has its place, what was expected and th
   CHECK(message(R"([{"edits": [{"scale": 1}]}])")
             .find("f.json: /0/edits/0: edit: parameter 'select': missing, expected ") == 0);
   CHECK(message(R"({"edits": [{"select": "nmae=a", "scale": 1}]})")
-            .find("f.json: /edits/0: edit: 'select': selection 'nmae=a', character 1: there is no "
-                  "key 'nmae' (did you mean 'name'?)") == 0);
+            .find("f.json: /edits/0: edit: 'select': selection 'nmae=a', character 1: unknown key "
+                  "'nmae' (did you mean 'name'?)") == 0);
   CHECK(message(R"({"edits": [{"select": "name=a", "scale": "fast"}]})")
             .find("f.json: /edits/0: edit: parameter 'scale': ") == 0);
   CHECK(message(R"({"edits": [{"select": "name=a", "insert": "x"}]})") ==
@@ -195,7 +195,7 @@ TEST_CASE("edit: every mistake in a file has its place, what was expected and th
         "f.json: /edits/0/insert: got an object, expected text, a number or true/false; what it "
         "needs to know stands beside it");
   CHECK(message(R"({"edits": [{"select": "name=a", "scale": 1, "place": "before"}]})") ==
-        "f.json: /edits/0: edit: 'place' says nothing of 'scale', expected it with one of insert, "
+        "f.json: /edits/0: edit: 'place' does not use 'scale', expected it with one of insert, "
         "reorder");
   CHECK(message(R"({"edits": [{"select": "name=a", "remove": false}]})") ==
         "f.json: /edits/0: edit: 'remove' is false, expected true or another primitive");

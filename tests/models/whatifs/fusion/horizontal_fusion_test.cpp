@@ -49,7 +49,7 @@ TEST_CASE("horizontal_fusion: pairs that want the same stay as they are") {
   const auto declined = apply_to(run.build(), horizontal_fusion,
                                  {{"a", "name~gemm"}, {"b", "name~gemm"}, {"conflict", "1.2"}});
   REQUIRE_FALSE(declined.ok());
-  CHECK(declined.error().message == "none of 1 pairs would be faster as one");
+  CHECK(declined.error().message == "none of 1 pairs would be faster fused");
 }
 
 TEST_CASE("horizontal_fusion: every kernel is in one pair, and pairs are neighbours") {

@@ -221,7 +221,7 @@ TEST_CASE("offload_pattern: shapes that say too little are not called missing") 
   const auto failed = apply_to(run.build(), offload_pattern, given(everything));
   REQUIRE_FALSE(failed.ok());
   CHECK(failed.error().message ==
-        "aten::convolution_backward: no formula gives the work of its convolution kernels from the "
+        "aten::convolution_backward: no formula for the work of its convolution kernels from the "
         "recorded shapes, expected patterns without it");
 }
 

@@ -40,15 +40,15 @@ TEST_CASE("gist_encoding: sparse rows behind a ReLU, if the share of zeros is kn
   const auto graph = one_layer("relu elementwise_kernel");
   const auto sparse = after(graph, gist_encoding, {{"sparsity", "0.75"}}, &a100);
   // A quarter of the numbers, 5 bytes each, beside the map itself.
-  CHECK(duration_of(sparse, "encode feature map") ==
+  CHECK(duration_of(sparse, "encode activation") ==
         doctest::Approx(moved(a100, numbers * (4 + 1.25))).epsilon(1e-4));
-  CHECK(count_of(sparse, "decode feature map") == 1);
+  CHECK(count_of(sparse, "decode activation") == 1);
 }
 
 TEST_CASE("gist_encoding: half of the bits for maps without a ReLU") {
   const auto a100 = toy_accelerator();
   const auto fewer = after(one_layer("my kernel"), gist_encoding, {{"sparsity", "0.75"}}, &a100);
-  CHECK(duration_of(fewer, "encode feature map") ==
+  CHECK(duration_of(fewer, "encode activation") ==
         doctest::Approx(moved(a100, numbers * 6)).epsilon(1e-4));
 }
 

@@ -276,8 +276,7 @@ TEST_CASE("parallel: collectives of unknown size keep their waiting where the gr
   const auto refused = apply_to(job(-1), parallel, of_8);
   REQUIRE_FALSE(refused.ok());
   CHECK(refused.error().code == ErrorCode::missing_cost);
-  CHECK(refused.error().message.find("the bytes of none of its 4 collectives") !=
-        std::string::npos);
+  CHECK(refused.error().message.find("unknown sizes of all 4 collectives") != std::string::npos);
   // Of two all-reduces one tells its size; the other keeps 9 and 1 ms.
   const TaskGraph graph = job(16 << 20);
   const std::int64_t known = time_on("dgx_a100", CollectiveKind::all_reduce, 16 << 20, 8);

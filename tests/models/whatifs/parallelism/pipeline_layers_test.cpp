@@ -221,8 +221,7 @@ TEST_CASE("pipeline: refuses more stages than layers, inference, accumulation, z
   // Modules alone cut layers, but do not tell what they hand on.
   CHECK(error_of(toy_transformer({.layers = 8, .names_modules = true, .shapes = false}),
                  pipeline("2", "4")) ==
-        "pipeline: the trace does not say how large activations between layers are, expected "
-        "recorded shapes");
+        "pipeline: unknown size of activations between layers, expected recorded shapes");
 }
 
 TEST_CASE("pipeline: the first stage loads every micro-batch") {

@@ -88,7 +88,7 @@ TEST_CASE(
     }
     const auto change = apply_to(run.build(), eight_bit_optimizer);
     REQUIRE_MESSAGE(change.ok(), change.error().message);
-    return change->notes.back().find("holds no optimizer states") != std::string::npos;
+    return change->notes.back().find("contains no optimizer states") != std::string::npos;
   };
   using enum foretrace::TensorCategory;
   CHECK(tells({weight}));

@@ -355,7 +355,7 @@ TEST_CASE("mixed_precision: loss scaling is for fp16 in training, and needs the 
   CHECK(notes_of({{"dtype", "bf16"}, {"parameters", "1e6"}}).find("loss scaling") ==
         std::string::npos);
   CHECK(notes_of({{"dtype", "fp16"}}) ==
-        "loss scaling is left out: the number of gradients is not known (parameters=COUNT)");
+        "loss scaling is left out: unknown number of gradients (parameters=COUNT)");
   const auto unknown =
       apply_to(graph, mixed_precision, {{"dtype", "fp16"}, {"loss_scaling", "dynamic"}}, &a100);
   REQUIRE_FALSE(unknown.ok());

@@ -126,7 +126,7 @@ TEST_CASE("batch_size: kernels without shapes may stay, and much of them is a do
       CHECK(ns * static_cast<double>(edit.high) >= measured * 0.9999);
     }
     REQUIRE(change->doubts.size() == 1);
-    CHECK(change->doubts[0].text.find("no shapes are known for 100 %") == 0);
+    CHECK(change->doubts[0].text.find("shapes are unknown for 100 %") == 0);
     CHECK(change->doubts[0].is_bounded);
   }
   // A fifth of the time without shapes is none: 400 of 500 us have them.

@@ -66,10 +66,9 @@ TEST_CASE("memory budget: it fails at once if told to, and names who asked") {
   const TaskGraph graph = TwoThreads().graph();
   const auto run = simulate_event_driven(graph, with_budget(100, WhenFull::fail));
   REQUIRE(!run.ok());
-  CHECK(
-      run.error().message ==
-      "device 0 of rank 0: out of memory: 'aten::mm' before task 3 needs 10 bytes more than there "
-      "are, got 60 of 100 allocated");
+  CHECK(run.error().message ==
+        "device 0 of rank 0: out of memory: 'aten::mm' before task 3 needs 10 bytes more than are "
+        "free, got 60 of 100 allocated");
 }
 
 TEST_CASE("memory budget: a wait that nobody can end is an error, not a hang") {

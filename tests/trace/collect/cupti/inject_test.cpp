@@ -98,7 +98,7 @@ TEST_CASE("cupti: a program without steps leaves a file that says so, and so doe
   CHECK(trace.events.size() == 0);
   REQUIRE(trace.report.warnings.size() == 1);
   CHECK(trace.report.warnings[0].find(
-            "nothing was recorded: steps 1:2 were asked for and no step") == 0);
+            "nothing was recorded: steps 1:2 were requested and no step") == 0);
   CHECK(ran.err.find("run.ftr: nothing was recorded: steps 1:2") != std::string::npos);
 }
 

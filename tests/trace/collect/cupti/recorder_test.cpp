@@ -125,7 +125,7 @@ TEST_CASE("cupti: two collects with one output keep both recordings and both lis
   CHECK(fs::exists(folder.path() / "run.ftr"));
   CHECK(fs::exists(folder.path() / "run.ftr.json"));
   CHECK(count_of(folder.path(), ".ftr.json") == 2);
-  CHECK(says(ran.err, "run.ftr was written by somebody else meanwhile and stays"));
+  CHECK(says(ran.err, "another program wrote run.ftr meanwhile; it stays"));
 }
 
 TEST_CASE("cupti: an earlier recording is replaced by a new one, other files never") {
@@ -160,11 +160,11 @@ TEST_CASE("cupti: a full disk costs the rest of the recording, and is said at th
   const Ran ran = folder.shell(collect_command + " -o disk/run.ftr -- " + program + "fill");
   CAPTURE(all_of(ran));
   CHECK(ran.code == 3);
-  CHECK(says(ran.err, "the recording of this program is not whole: No space left on device\n"));
+  CHECK(says(ran.err, "the recording of this program is incomplete: No space left on device\n"));
   CHECK(says(ran.err, "run.ftr: recorded until 20"));
   const LoadedTrace trace = read_file(disk + "/run.ftr");
   CHECK(trace.events.size() > 1000);
-  CHECK(has_warning(trace.report, " UTC only, the program ran on: No space left on device"));
+  CHECK(has_warning(trace.report, " UTC only, the program continued: No space left on device"));
   CHECK(damage_count(trace.report, "records of calls that could not be written") > 1000);
 }
 
@@ -185,7 +185,7 @@ TEST_CASE("cupti: a disk that others fill meanwhile costs no recording its end")
   CHECK(trace.events.size() <= 200);
   CHECK_FALSE(has_warning(trace.report, "end mark"));
   const bool whole = trace.events.size() == 200;
-  CHECK(has_warning(trace.report, "the program ran on: No space left on device") != whole);
+  CHECK(has_warning(trace.report, "the program continued: No space left on device") != whole);
 }
 
 TEST_CASE("cupti: a limit for the size of files ends the recording and not the program") {
@@ -195,7 +195,7 @@ TEST_CASE("cupti: a limit for the size of files ends the recording and not the p
   CHECK(ran.code == 3);
   const LoadedTrace trace = read_only_file(ran);
   CHECK(trace.events.size() > 1000);
-  CHECK(has_warning(trace.report, "the program ran on: File too large"));
+  CHECK(has_warning(trace.report, "the program continued: File too large"));
 }
 
 TEST_CASE("cupti: --max-size is kept, and what is in the file can be read") {
@@ -205,7 +205,7 @@ TEST_CASE("cupti: --max-size is kept, and what is in the file can be read") {
   CHECK(ran.code == 3);
   CHECK(fs::file_size(folder.path() / "run.ftr") <= 200 * 1024);
   CHECK(fs::file_size(folder.path() / "run.ftr") > 100 * 1024);
-  CHECK(has_warning(read_only_file(ran).report, "the file has the size that it may have"));
+  CHECK(has_warning(read_only_file(ran).report, "the file has reached its size limit"));
   CHECK(folder.collect("''", "--max-size 3", program + "launch").code == 125);
 }
 
@@ -250,7 +250,7 @@ TEST_CASE("cupti: another tool's library goes first, and other ranges are not ta
                          program + "launch");
   CAPTURE(all_of(ran));
   CHECK(ran.out == "first\ninjected: 1\n");
-  CHECK(says(ran.err, "CUDA_INJECTION64_PATH names " + other + ": it goes into the program first"));
+  CHECK(says(ran.err, "CUDA_INJECTION64_PATH names " + other + ", which loads first"));
   CHECK(read_only_file(ran).events.size() == 200);
   ran = folder.shell("NVTX_INJECTION64_PATH='" + other + "' " + collect_command + " --nvtx -- " +
                      program + "launch");
@@ -279,7 +279,7 @@ TEST_CASE("cupti: a collector that is missing or none is not a program without C
                                  " '" FORETRACE_PROGRAM "' collect -- sh -c 'exit 4'");
     CAPTURE(ran.err);
     CHECK(ran.code == 4);
-    CHECK(says(ran.err, "collect: " + std::string(library) + " cannot be put into the program"));
+    CHECK(says(ran.err, "collect: " + std::string(library) + " cannot be loaded into the program"));
     CHECK_FALSE(says(ran.err, "no process"));
     CHECK(std::count(ran.err.begin(), ran.err.end(), '\n') == 1);
   }

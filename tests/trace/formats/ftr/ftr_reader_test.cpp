@@ -69,13 +69,14 @@ TEST_CASE("ftr: the fixture is found by its first bytes and equals the JSON it w
 }
 
 TEST_CASE("ftr: what is no .ftr file, or one of a later version, is refused with its reason") {
-  CHECK(error_of("") == "t: is no .ftr file: its first bytes differ");
-  CHECK(error_of("\x89PNG\r\n\x1a\n-------------") == "t: is no .ftr file: its first bytes differ");
+  CHECK(error_of("") == "t: is not an .ftr file: its first bytes differ");
+  CHECK(error_of("\x89PNG\r\n\x1a\n-------------") ==
+        "t: is not an .ftr file: its first bytes differ");
   CHECK(error_of(magic) == "t: ends inside the head of the file, got 8 bytes, expected 16");
   std::string file = fixture();
   file[9] = '\x01';
   CHECK(error_of(file) == "t: the head of the file is damaged: its checksum differs");
-  CHECK(error_of(head()) == "t: holds no whole chunk that says what is in it");
+  CHECK(error_of(head()) == "t: contains no complete chunk that describes its contents");
   std::string later(magic);
   put_fixed(later, 7, 4);
   put_fixed(later, checksum(later), 4);
@@ -133,9 +134,9 @@ TEST_CASE("ftr: a broken head of a chunk costs that chunk only") {
   const auto at = static_cast<std::size_t>(chunks[names].offset);
   file[at + 9] = static_cast<char>(file[at + 9] ^ 0x7f);  // its size
   const LoadedTrace loaded = read_ftr(file);
-  CHECK(damage_count(loaded.report, "bytes that are no chunk") == 1);
+  CHECK(damage_count(loaded.report, "bytes outside of chunks") == 1);
   CHECK(loaded.events.size() == read_ftr(fixture()).events.size());
-  CHECK(damage_count(loaded.report, "names that are not there") == 1);
+  CHECK(damage_count(loaded.report, "names that are missing") == 1);
 }
 
 TEST_CASE("ftr: an event whose name, arguments or track are not there is repaired or dropped") {
@@ -173,8 +174,8 @@ TEST_CASE("ftr: an event whose name, arguments or track are not there is repaire
   REQUIRE(loaded.events.size() == 2);
   CHECK(loaded.events.name_of(EventId{1}).empty());
   CHECK(index(loaded.events.descriptor[1]) == 0);
-  CHECK(damage_count(loaded.report, "names that are not there") == 1);
-  CHECK(damage_count(loaded.report, "arguments that are not there") == 1);
+  CHECK(damage_count(loaded.report, "names that are missing") == 1);
+  CHECK(damage_count(loaded.report, "arguments that are missing") == 1);
   CHECK(damage_count(loaded.report, "event whose kind, track or time is out of range") == 2);
 }
 
@@ -250,7 +251,7 @@ TEST_CASE("ftr: sequence numbers follow their events when a chunk of events is l
   const SequenceNumber& left = loaded.events.sequence_numbers.front();
   CHECK(left.number == 2);
   CHECK(loaded.events.external_id[index(left.event)] == rows_per_chunk + 4);
-  CHECK(damage_count(loaded.report, "sequence number of an event that is not there") == 1);
+  CHECK(damage_count(loaded.report, "sequence number of a missing event") == 1);
 }
 
 }  // namespace

@@ -173,7 +173,7 @@ TEST_CASE("damage: a cut file gives every whole event and says what is missing")
   CHECK(inside.events.size() == 1);
   CHECK(damage_count(inside.report, "event cut off by the end of the file") == 1);
   CHECK(has_warning(inside.report, "the file ends inside an event"));
-  CHECK(has_warning(inside.report, "how much is missing is not known"));
+  CHECK(has_warning(inside.report, "the missing amount is unknown"));
   const LoadedTrace behind = read_text(whole.substr(0, whole.find("], \"traceName")));
   CHECK(behind.events.size() == 2);
   CHECK(behind.report.dropped() == 0);
@@ -204,7 +204,7 @@ TEST_CASE("damage: a cut or corrupt gzip gives what was readable and says how mu
   CHECK(half.events.size() > 8'000);
   CHECK(half.events.size() < 12'000);
   CHECK(has_warning(half.report, "gzip data ends early"));
-  CHECK(has_warning(half.report, "how much is missing is not known"));
+  CHECK(has_warning(half.report, "the missing amount is unknown"));
 
   std::string corrupt = bytes;
   corrupt[bytes.size() / 2] = static_cast<char>(corrupt[bytes.size() / 2] ^ 0x55);
@@ -218,7 +218,7 @@ TEST_CASE("damage: text behind the trace is told") {
   const LoadedTrace two = read_text(R"({"traceEvents": []} {"traceEvents": []})");
   CHECK(has_warning(two.report, "more text follows the trace at byte 20"));
   const LoadedTrace rest = read_text(R"({"traceEvents": [], 5})");
-  CHECK(has_warning(rest.report, "what follows the events at byte 20 is no valid JSON"));
+  CHECK(has_warning(rest.report, "invalid JSON after the events, at byte 20"));
 }
 
 TEST_CASE("damage: a timestamp far from the others is told") {

@@ -98,8 +98,8 @@ TEST_CASE("writers of events: a trace that is something else is refused, not wri
     const auto report = writer_called(format).write(graph, [](std::string_view) { return true; });
     REQUIRE_FALSE(report.ok());
     CHECK(report.error().message ==
-          "the trace is a graph of nodes without events, which this format has no place for; "
-          "chakra_et has");
+          "the trace is a graph of nodes without events, which this format cannot store; chakra_et "
+          "has");
   }
   LoadedTrace both = read_events(
       R"({"ph": "X", "cat": "cpu_op", "name": "a", "pid": 1, "tid": 2, "ts": 1, "dur": 1})");

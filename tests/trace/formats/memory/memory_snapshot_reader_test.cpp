@@ -44,7 +44,7 @@ void check_snapshot(const LoadedTrace& trace) {
   CHECK(memory.failed.empty());
   CHECK(trace.report.damage.empty());
   REQUIRE(trace.report.warnings.size() == 1);
-  CHECK(trace.report.warnings[0] == "device 0 is shown; 1 other devices have memory too");
+  CHECK(trace.report.warnings[0] == "device 0 is shown; 1 other devices also have memory");
 }
 
 TEST_CASE("memory_snapshot: the history is walked back from what is held at its end") {
@@ -108,9 +108,10 @@ TEST_CASE("memory_snapshot: broken pickles are refused with the byte") {
   CHECK(message("\x80\x04."s).starts_with("t: the pickle leaves no value at byte 2"));
   CHECK(message("\x80\x04"
                 "a."s)
-            .starts_with("t: the pickle takes a value"));
+            .starts_with("t: the pickle uses a missing value"));
   CHECK(message("\x80\x04]K\x01s."s).starts_with("t: the pickle adds to something"));
-  CHECK(message("\x80\x04h\x05."s).starts_with("t: the pickle recalls something"));
+  CHECK(
+      message("\x80\x04h\x05."s).starts_with("t: the pickle reads something that was not stored"));
   CHECK(message("\x80\x04X\xFF\xFF\xFF\xFF"s).starts_with("t: the pickle is cut off"));
   CHECK(message("\x80\x04\x8D\xFF\xFF\xFF\xFF\xFF\xFF\xFF\x7F."s)
             .starts_with("t: the pickle is cut off"));

@@ -126,7 +126,7 @@ TEST_CASE("nsys_sqlite: processes that count alike stay apart") {
   CHECK(track_of(table, kernels[0]).process == 100);
   CHECK(track_of(table, kernels[3]).process == 200);
   CHECK(track_of(table, launches[1]).rank == 1);
-  CHECK(has_warning(trace.report, "2 processes work on devices (100, 200)"));
+  CHECK(has_warning(trace.report, "2 processes use devices (100, 200)"));
 }
 
 TEST_CASE("nsys_sqlite: a wait is matched with the record of its event") {
@@ -397,7 +397,7 @@ TEST_CASE("nsys_sqlite: pages that lead to each other without end are given up")
   const auto loaded = try_bytes(bytes);
   REQUIRE_MESSAGE(loaded.ok(), loaded.error().message);
   CHECK(damage_count(loaded->report, "rest of a damaged table") == 1);
-  CHECK(has_warning(loaded->report, "more rows than a file of its size can hold"));
+  CHECK(has_warning(loaded->report, "more rows than a file of its size can contain"));
 }
 
 TEST_CASE("nsys_sqlite: the real exports are read, all of them") {

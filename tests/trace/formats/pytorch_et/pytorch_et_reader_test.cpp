@@ -52,7 +52,7 @@ TEST_CASE("pytorch_et: simulating operators without times is an error that says 
   const auto built = build_graph(trace);
   REQUIRE_FALSE(built.ok());
   CHECK(built.error().code == ErrorCode::missing_cost);
-  CHECK(built.error().message.find("give the Kineto trace of the same run") != std::string::npos);
+  CHECK(built.error().message.find("add the Kineto trace of the same run") != std::string::npos);
 }
 
 std::string with_nodes(const std::string& nodes) {

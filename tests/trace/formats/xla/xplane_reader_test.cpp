@@ -145,7 +145,7 @@ TEST_CASE("xplane: of a TPU the innermost operations are the work") {
   CHECK(descriptor_of(table, event_called(table, "fusion.1")).flops == doctest::Approx(1e9));
   CHECK(descriptor_of(table, event_called(table, "copy-start.1")).bytes == 8192);
   CHECK(table.info.devices[0].name == "TPU v4");
-  CHECK(has_warning(trace.report, "no launch calls of the host"));
+  CHECK(has_warning(trace.report, "no launch calls are recorded"));
   CHECK(has_warning(trace.report, "a TPU has no streams"));
   const auto built = build_graph(table);
   REQUIRE_MESSAGE(built.ok(), built.error().message);
@@ -161,8 +161,8 @@ TEST_CASE("xplane: bytes that were stored as text are named as that") {
   const auto loaded = try_bytes(bytes);
   REQUIRE_FALSE(loaded.ok());
   CHECK(loaded.error().message ==
-        "t.xplane.pb: looks like an XPlane protobuf that was stored as text: its bytes above 127 "
-        "are replaced by U+FFFD and lost; fetch it again as binary");
+        "t.xplane.pb: looks like an XPlane protobuf that was stored as text, which replaced its "
+        "bytes above 127 by U+FFFD; fetch it again as binary");
 }
 
 TEST_CASE("xplane: a cut file gives what is whole, and says that it is cut") {

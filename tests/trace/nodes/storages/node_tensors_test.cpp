@@ -280,7 +280,7 @@ TEST_CASE("node tensors: why there are none is said") {
        "outputs": {"values": [[8, 8, 0, 100, 4, "cuda:0"]]}}]})");
   REQUIRE(kernels.ok());
   CHECK(why_no_tensors(kernels->events, *kernels->nodes()) ==
-        "its 1 uses of tensors are of nodes that are not known to run on the host");
+        "its 1 uses of tensors belong to nodes that may not run on the CPU");
   const auto built = build_memory_graph(on_host.events, *on_host.nodes());
   REQUIRE(!built.ok());
   CHECK(built.error().message.find("all of host memory") != std::string::npos);

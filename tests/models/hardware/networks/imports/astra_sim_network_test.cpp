@@ -111,7 +111,7 @@ TEST_CASE("astra-sim network: what is not taken is told") {
   const auto cluster = read(two, rings);
   REQUIRE(cluster.ok());
   REQUIRE(cluster->notes.size() == 1);
-  CHECK(cluster->notes[0] == "not taken of the system: scheduling-policy, endpoint-delay");
+  CHECK(cluster->notes[0] == "ignored settings of the system: scheduling-policy, endpoint-delay");
 }
 
 TEST_CASE("astra-sim network: a mistake is one line with its place") {
