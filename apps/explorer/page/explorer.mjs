@@ -422,7 +422,7 @@ export class Explorer {
 
   layersOf({ side, row, i }) {
     const { origin } = this.runs[side].graph;
-    return this.layers.namesOf(origin ? origin[row.task[i]] : row.task[i]);
+    return this.layers.namesOf(origin ? origin[row.task[i]] : row.task[i], true);
   }
 
   /** The same task in the other run. */

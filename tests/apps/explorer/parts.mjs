@@ -1,5 +1,6 @@
 // What a timeline is made of, over random runs: tracks and their places, links, sums, search, time added up, late ranks, colours.
 import { readFileSync } from 'node:fs';
+import { Layers } from '../../../apps/explorer/page/model/layers.mjs';
 import { boxesOf } from '../../../apps/explorer/page/view/added.mjs';
 import { sumsOf } from '../../../apps/explorer/page/view/area.mjs';
 import { addView, markOf, readView } from '../../../apps/explorer/page/view/link.mjs';
@@ -125,6 +126,8 @@ for (let i = 0; i < 200; ++i) {
   }
 }
 
+const layers = new Layers({ layers: [[0, -1], [1, -1], [2, 1], [3, 2]], layer_runs: [0, 2, 3, 1, 1, 2] }, ['', 'net', 'net/block', 'net/block.conv']);
+check([0, 1, 2, 3, 4, 5].map((task) => layers.namesOf(task, true).join('>')).join(' ') === '  net>block>conv net net ' && layers.namesOf(2).join(' ') === 'net net/block net/block.conv', 'every task has its layers');
 const names = [{ kind: 'kernel', name: 'my_gemm', ns: 9 }, { kind: 'operator', name: 'aten::mm', ns: 5 }, { kind: 'kernel', name: 'gemm_small', ns: 1 }, { kind: 'layer', name: 'net.gemm', ns: 3 }];
 check(String(found(names, 'gemm').map(({ name }) => name)) === 'gemm_small,my_gemm,net.gemm', 'names that begin with it come first, then by time');
 check(String(found(names, 'GEMM kernel').map(({ name }) => name)) === 'my_gemm,gemm_small' || String(found(names, 'GEMM kernel').map(({ name }) => name)) === 'gemm_small,my_gemm', 'every word counts, its kind too');

@@ -5,6 +5,7 @@ import { count, percent, shortName, time } from './format.mjs';
 import { isWaiting } from './palette.mjs';
 
 const leastShare = 0.004;
+const leastText = 0.025; // less has no room for a name
 const boxHeight = 24;
 const mostDeep = 14;
 
@@ -53,7 +54,7 @@ export function byLayer(run, rows, strings, layers) {
       if (!isDevice(kind)) continue;
       const task = origin ? origin[row.task[i]] : row.task[i];
       sums.add(layers.keyOf(task) * run.works.length + work, row.end[i] - row.begin[i],
-        () => [...layers.namesOf(task), strings[operator], shortName(strings[name])].filter(Boolean));
+        () => [...layers.namesOf(task, true), strings[operator], shortName(strings[name])].filter(Boolean));
     }
   }
   return sums.tree('the device');
@@ -131,9 +132,9 @@ export class Added {
     const chart = make('div', { class: 'flame', role: 'group', 'aria-label': `${node.name}, the largest parts: ${told}` },
       ...boxes.map(({ node: each, left, width, depth }) => {
         const share = percent(each.ns / this.root.ns).replace('+', '');
-        const button = make('button', { type: 'button', tabindex: depth > 0 ? '-1' : '0', class: `depth-${depth % 4}`,
+        const button = make('button', { type: 'button', 'aria-label': each.name, tabindex: depth > 0 ? '-1' : '0', class: `depth-${depth % 4}`,
           title: `${each.name}\n${time(each.ns)}, ${share}${each.count > 0 ? `, ${count(each.count)} times` : ''}` },
-        width > 0.12 ? `${shortName(each.name)}  ${time(each.ns, this.root.ns)}` : shortName(each.name));
+        width < leastText ? '' : width > 0.12 ? `${shortName(each.name)}  ${time(each.ns, this.root.ns)}` : shortName(each.name));
         Object.assign(button.style, { left: `${100 * left}%`, width: `${100 * width}%`, top: `${depth * boxHeight}px` });
         button.addEventListener('click', () => this.enter(each, node));
         return button;

@@ -392,7 +392,9 @@ export class Timeline {
     const rows = this.places.filter((place) => place.row);
     if (rows.length === 0) return;
     if (!this.chosen) {
-      this.choose({ side: rows[0].side, row: rows[0].row, i: 0 });
+      const { side, row } = rows[0];
+      const first = row.end.findIndex((end) => end > this.from + this.sides[side].shift); // in view
+      this.choose({ side, row, i: Math.max(0, first) });
       return;
     }
     const { row, side, i } = this.chosen;
