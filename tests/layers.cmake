@@ -82,7 +82,7 @@ set(table
   "models/editing/transfers          | sim/core sim/graph sim/edit"
   "models/editing/tensors            | sim/core sim/graph sim/edit models/hardware/kernels models/hardware/costs models/editing/kernels models/editing/transfers"
   "models/editing/chains             | sim/core sim/graph sim/edit models/hardware/kernels models/hardware/catalogue models/editing/kernels models/editing/tensors"
-  "models/jobs/recordings            | sim/core sim/graph models/editing/kernels models/editing/tensors"
+  "models/jobs/recordings            | sim/core sim/graph sim/edit models/hardware/collectives models/jobs/workloads models/jobs/schedules models/jobs/parallelism models/jobs/program models/jobs/program/graphs models/editing/kernels models/editing/tensors"
   "models/editing/batches            | sim/core sim/graph sim/edit sim/engine/pull models/editing/kernels models/editing/transfers models/editing/tensors"
   "models/policies/eviction          | sim/core sim/graph sim/engine/event models/hardware/catalogue models/hardware/costs models/editing/kernels models/editing/tensors"
   "models/policies                   | models/editing/copies models/policies/eviction"

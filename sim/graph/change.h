@@ -119,7 +119,16 @@ struct ChangeDoubt {
   bool is_bounded = false;
 };
 
+/// A run that is emitted anew rather than edited: none of its tasks is one of the graph.
+struct Successor {
+  TaskGraph graph;
+  std::vector<float> low;  ///< per task, factor of its duration; empty: all 1
+  std::vector<float> high;
+};
+
 struct Change {
+  /// Not null: the next graph; the change then edits no task, tensor or parameter.
+  std::shared_ptr<const Successor> successor;
   std::vector<DurationEdit> durations;
   std::vector<SegmentEdit> segments;
   std::vector<LagEdit> lags;

@@ -4,18 +4,24 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
 
 #include "apps/session/recording/load.h"
 #include "models/jobs/recordings/recorded_program.h"
+#include "models/whatifs/what_if.h"
 #include "sim/engine/memory/memory_tracker.h"
 #include "sim/engine/pull/pull.h"
 #include "sim/graph/links.h"
 #include "tests/configs.h"
 #include "tests/laws/training_run.h"
 #include "tests/sim/graph/random_change.h"
+
+namespace foretrace::what_ifs {
+extern const WhatIfInfo parallel;
+}
 
 using namespace foretrace;
 
@@ -97,6 +103,18 @@ std::size_t check_folder(const std::string& folder, std::uintmax_t most_bytes) {
   return found;
 }
 
+/// 1F1B with four micro-batches per stage.
+Result<TaskGraph> staged(const Recording& recording, const std::string& stages) {
+  const std::vector<std::pair<std::string, std::string>> given = {{"pipeline", stages},
+                                                                  {"cluster", "dgx_h100"}};
+  FORETRACE_TRY(const auto params,
+                ParamValues::parse("parallel", what_ifs::parallel.params, given));
+  const WhatIfInput input{recording.graph(), nullptr, recording.catalogue()};
+  FORETRACE_TRY(const Change change, what_ifs::parallel.apply(input, params));
+  FORETRACE_TRY(Committed committed, commit(recording.graph(), change, Checks::all));
+  return std::move(committed.graph);
+}
+
 }  // namespace
 
 TEST_CASE("law: a random run read as a program and emitted again is the same run") {
@@ -127,6 +145,38 @@ TEST_CASE("law: real traces read as programs and emitted again are the same runs
     return;
   }
   CHECK(check_folder(FORETRACE_SHARED_DIR "/traces", 2U << 20U) > 10);
+}
+
+TEST_CASE("law: stages of a recording free what they make, and hold what is in flight") {
+  for (const char* file : {"demo_generated_cnn.json.gz", "h200/gpt2.baseline.ftr.gz"}) {
+    CAPTURE(file);
+    const auto recording = load(std::string(FORETRACE_SOURCE_DIR "/examples/traces/") + file,
+                                {.catalogue = test::shipped()});
+    REQUIRE(recording.ok());
+    const TaskGraph& graph = recording->graph();
+    const auto alone = track_memory(graph, simulate(graph));
+    REQUIRE(alone.size() == 1);
+    for (const std::string& text : {"stages=2", "stages=4"}) {
+      CAPTURE(text);
+      const std::string stages = text.substr(7);
+      const auto run = staged(*recording, stages);
+      REQUIRE_MESSAGE(run.ok(), run.error().message);
+      CHECK(run->topology().launch_order_fixed);
+      const auto curves = track_memory(*run, simulate(*run));
+      REQUIRE(curves.size() == std::stoul(stages));
+      double held = 0;
+      for (const MemoryCurve& curve : curves) {
+        const auto peak = static_cast<double>(curve.peak_bytes - curve.base_bytes);
+        const auto left = static_cast<double>(curve.end_bytes - curve.base_bytes);
+        CHECK(left < 0.05 * static_cast<double>(alone[0].peak_bytes));
+        // Stage s has as many micro-batches in flight as stages from it on.
+        const auto in_flight = std::stod(stages) - curve.rank;
+        CHECK(peak < 1.05 * in_flight * static_cast<double>(alone[0].peak_bytes));
+        held += static_cast<double>(curve.base_bytes);
+      }
+      CHECK(held >= 0.9 * static_cast<double>(alone[0].base_bytes));
+    }
+  }
 }
 
 TEST_CASE("equal layers of a recorded transformer are one block") {

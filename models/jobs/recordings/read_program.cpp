@@ -6,8 +6,6 @@
 #include <unordered_map>
 #include <utility>
 
-#include "models/editing/tensors/update_of_pass.h"
-#include "models/jobs/recordings/recorded_layers.h"
 #include "models/jobs/recordings/recorded_program.h"
 #include "sim/graph/links.h"
 #include "sim/graph/renumber.h"
@@ -16,19 +14,15 @@ namespace foretrace {
 namespace {
 
 using editing::KernelEditor;
-using editing::PassLayers;
-using editing::TrainingPass;
 
 /// What tasks are for, as far as they say so themselves.
 class KnownParts {
  public:
-  explicit KnownParts(const KernelEditor& editor)
-      : graph_(editor.graph()), of_task_(editor.graph().size(), unknown) {
-    const std::vector<TrainingPass> passes = editing::find_passes(editor);
-    const auto updates = editing::updates_of_passes(editor, passes);
+  KnownParts(const TaskGraph& graph, std::span<const RecordedPass> passes)
+      : graph_(graph), of_task_(graph.size(), unknown) {
     for (std::uint32_t p = 0; p < passes.size(); ++p) {
-      add_pass(editor, passes[p], p);
-      add({PartRole::update, p, 0}, updates[p].kernels);
+      add_pass(passes[p], p);
+      add({PartRole::update, p, 0}, passes[p].updates);
     }
   }
 
@@ -41,16 +35,15 @@ class KnownParts {
  private:
   static constexpr std::uint32_t unknown = UINT32_MAX;
 
-  void add_pass(const KernelEditor& editor, const TrainingPass& pass, std::uint32_t number) {
-    const Result<PassLayers> layers = editing::find_layers(editor, pass, 0);
-    if (!layers.ok()) {
-      add({PartRole::forward, number}, pass.forward);
-      add({PartRole::backward, number}, pass.backward);
+  void add_pass(const RecordedPass& pass, std::uint32_t number) {
+    if (!pass.layers.ok()) {
+      add({PartRole::forward, number}, pass.kernels.forward);
+      add({PartRole::backward, number}, pass.kernels.backward);
       return;
     }
-    for (std::uint32_t l = 0; l < layers->list.size(); ++l) {
-      add({PartRole::forward, number, l}, layers->list[l].forward);
-      add({PartRole::backward, number, l}, layers->list[l].backward);
+    for (std::uint32_t l = 0; l < pass.layers->list.size(); ++l) {
+      add({PartRole::forward, number, l}, pass.layers->list[l].forward);
+      add({PartRole::backward, number, l}, pass.layers->list[l].backward);
     }
   }
 
@@ -72,8 +65,8 @@ class KnownParts {
 
 class ProgramReader {
  public:
-  explicit ProgramReader(const KernelEditor& editor)
-      : graph_(editor.graph()), parts_(editor), number_(editor.graph().size()) {}
+  ProgramReader(const TaskGraph& graph, std::span<const RecordedPass> passes)
+      : graph_(graph), parts_(graph, passes), number_(graph.size()) {}
 
   RecordedProgram read() {
     cut();
@@ -116,14 +109,27 @@ class ProgramReader {
     return {PartRole::input, next == next_pass_.end() ? 0 : next->second};
   }
 
+  /// What a thread does before any part belongs to its first one.
+  [[nodiscard]] std::map<LaneId, Thread> first_parts() const {
+    std::map<LaneId, Thread> threads;
+    for (std::size_t t = graph_.size(); t-- > 0;) {
+      const auto task = make_id<TaskId>(t);
+      const RecordedPart* known = parts_.of(task);
+      if (known != nullptr) threads[thread_of(task)].part = *known;
+    }
+    return threads;
+  }
+
   void cut() {
     visit_of_.assign(graph_.size(), 0);
-    std::map<LaneId, Thread> threads;
+    std::map<LaneId, Thread> threads = first_parts();
     for (std::size_t t = 0; t < graph_.size(); ++t) {
       const auto task = make_id<TaskId>(t);
       Thread& thread = threads[thread_of(task)];
       const RecordedPart part = part_of(task, thread);
-      if (part.role == PartRole::forward) next_pass_[graph_.lane(task).rank] = part.pass + 1;
+      if (part.role == PartRole::forward && parts_.of(task) != nullptr) {
+        next_pass_[graph_.lane(task).rank] = part.pass + 1;
+      }
       if (thread.visit == UINT32_MAX || part != thread.part) {
         thread = {part, static_cast<std::uint32_t>(tasks_.size())};
         tasks_.emplace_back();
@@ -218,8 +224,25 @@ class ProgramReader {
 
 }  // namespace
 
-RecordedProgram read_program(const editing::KernelEditor& editor) {
-  return ProgramReader(editor).read();
+RecordedProgram read_program(const KernelEditor& editor, std::span<const RecordedPass> passes) {
+  return ProgramReader(editor.graph(), passes).read();
+}
+
+RecordedProgram read_program(const KernelEditor& editor) {
+  return read_program(editor, recorded_passes(editor));
+}
+
+std::vector<TaskId> ops_in_turn(const RecordedProgram& program) {
+  std::vector<TaskId> ops;
+  ops.reserve(program.size());
+  std::vector<std::uint32_t> done(program.visits.size());
+  for (const RecordedTurn& turn : program.turns) {
+    for (std::uint32_t i = 0; i < turn.ops; ++i) {
+      ops.push_back(
+          make_id<TaskId>(program.visits[turn.visit].first_op + std::size_t{done[turn.visit]++}));
+    }
+  }
+  return ops;
 }
 
 }  // namespace foretrace

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "models/editing/kernels/kernel_editor.h"
+#include "models/jobs/recordings/recorded_passes.h"
 #include "sim/core/result.h"
 #include "sim/graph/task_graph.h"
 
@@ -98,7 +99,11 @@ struct RecordedProgram {
 };
 
 /// Of any graph; where the layers of a pass are not known, the pass is one.
+[[nodiscard]] RecordedProgram read_program(const editing::KernelEditor& editor,
+                                           std::span<const RecordedPass> passes);
 [[nodiscard]] RecordedProgram read_program(const editing::KernelEditor& editor);
+/// Per task of the graph that was read, the number of its op.
+[[nodiscard]] std::vector<TaskId> ops_in_turn(const RecordedProgram& program);
 
 /// The run that the program states. Error: it is no graph, as where somebody has changed it so.
 [[nodiscard]] Result<TaskGraph> graph_of(const RecordedProgram& program);

@@ -202,7 +202,10 @@ Workload build_layered(const LayeredSpec& spec, const BatchShape& batch, const K
     block.role = spec.recorded.has_value() ? BlockRole::layer : role_of(i, spec.groups.size());
     for (const LayerOperator& one : group.operators) {
       Operator op = built(one, batch, kernels);
-      if (block.operators.empty()) block.input_bytes = op.kept_bytes;
+      if (block.operators.empty()) {
+        block.input_bytes =
+            one.input_numbers > 0 ? one.input_numbers * batch.number_bytes : op.kept_bytes;
+      }
       if (one.kind == LayerKind::recorded) {
         add_recorded(one, op, block.operators);
       } else if (one.kind == LayerKind::product && one.rows > 1 && kernels.channels_first) {

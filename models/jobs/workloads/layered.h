@@ -45,6 +45,8 @@ struct LayerOperator {
   RecordedTimes recorded;       ///< recorded
   RecordedExchanges exchanges;  ///< the same
   double kept_numbers = 0;      ///< the same: kept for backward
+  /// The same: what the layer before hands on; 0: as many as the layer keeps.
+  double input_numbers = 0;
 };
 
 /// Equal layers in a row.

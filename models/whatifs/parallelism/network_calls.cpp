@@ -16,8 +16,9 @@ namespace {
 /// took 4 to 15 times as long as copies in five recordings (V100, A100, H100, MI300X), median 6.6.
 constexpr double collective_calls = 6.6;
 
-/// Median host time of the framework before a launch: what an operator costs on this host.
-std::int64_t usual_host_time(const KernelEditor& editor) {
+}  // namespace
+
+std::int64_t usual_host_ns(const KernelEditor& editor) {
   std::vector<std::int64_t> times;
   for (const TaskId kernel : editor.kernels()) {
     const TaskId call = editor.own_call(kernel);
@@ -30,14 +31,16 @@ std::int64_t usual_host_time(const KernelEditor& editor) {
   return *middle;
 }
 
-}  // namespace
+std::int64_t collective_host_ns(const KernelEditor& editor) {
+  return to_whole(static_cast<double>(usual_host_ns(editor)) * collective_calls);
+}
 
 NetworkCalls::NetworkCalls(KernelEditor& editor, const Cluster& cluster)
     : editor_(editor),
       graph_(editor.graph()),
       cluster_(cluster),
       usual_(usual_launch(graph_)),
-      host_ns_(usual_host_time(editor)) {
+      host_ns_(usual_host_ns(editor)) {
   for (const Lane& lane : graph_.context().lanes) {
     last_number_ = std::max(last_number_, lane.number);
   }

@@ -32,6 +32,11 @@ struct TransferPlace {
   std::int32_t step = -1;
 };
 
+/// Host time of the framework before the call of a collective.
+[[nodiscard]] std::int64_t collective_host_ns(const KernelEditor& editor);
+/// Median host time of the framework before a launch: what an operator costs on this host.
+[[nodiscard]] std::int64_t usual_host_ns(const KernelEditor& editor);
+
 class NetworkCalls {
  public:
   NetworkCalls(KernelEditor& editor, const Cluster& cluster);

@@ -16,11 +16,11 @@
 #include "models/whatifs/parallelism/data_parallel.h"
 #include "models/whatifs/parallelism/machine.h"
 #include "models/whatifs/parallelism/parallel_params.h"
-#include "models/whatifs/parallelism/pipeline_layers.h"
 #include "models/whatifs/parallelism/rank_share.h"
 #include "models/whatifs/parallelism/recorded_groups.h"
 #include "models/whatifs/parallelism/sharded_parameters.h"
 #include "models/whatifs/parallelism/spread_job.h"
+#include "models/whatifs/parallelism/staged_run.h"
 #include "models/whatifs/parallelism/tensor_parallel.h"
 #include "models/whatifs/what_if.h"
 
@@ -98,22 +98,16 @@ editing::DataParallel data_options(const editing::KernelEditor& editor, const Pa
 
 Result<Change> spread_stages(const WhatIfInput& scenario, const ParamValues& params,
                              const Cluster& cluster, const Grid& grid) {
-  editing::KernelEditor editor(scenario);
   const editing::PipelineOptions options{
       .stages = grid.pipeline,
+      .schedule = params.text(schedule_param),
+      .chunks = static_cast<std::uint32_t>(params.integer(chunks_param)),
+      .shard_size = static_cast<std::uint32_t>(params.integer(shard_size_param)),
       .micro_batches = static_cast<std::uint32_t>(params.integer(micro_batches_param)),
       .layers = static_cast<std::size_t>(params.integer(layers_param)),
       .tensor = {grid.tensor, params.boolean(sequence_param)},
-      .data = data_options(editor, params, grid)};
-  if (options.data.sharding > 2) {
-    return Error{ErrorCode::unsupported,
-                 "zero: got 3 with pipeline, expected at most 2: parameters would be collected for "
-                 "every micro-batch"};
-  }
-  FORETRACE_TRY(auto done, editing::pipeline_layers(editor, cluster, options));
-  editor.edit().set_samples(static_cast<double>(grid.data) * done.micro_batches);
-  editor.edit().set_parameters({});  // what a stage holds, its kernels tell
-  return editor.finish(done.note);
+      .data = data_options(editing::KernelEditor(scenario), params, grid)};
+  return editing::staged_run(scenario, cluster, options);
 }
 
 /// A rank has `own` of the parameters, and with ZeRO updates `share` of these.
@@ -163,6 +157,22 @@ Result<Change> spread_device(const WhatIfInput& scenario, const ParamValues& par
   return editor.finish(fmt::format("{}", fmt::join(notes, "; ")));
 }
 
+Status check_given(const ParamValues& params, const Grid& grid) {
+  if (params.given(micro_batches_param) && grid.pipeline < 2) {
+    return Error{ErrorCode::bad_config,
+                 "micro_batches: only with pipeline; gradient_accumulation runs several passes on "
+                 "one device"};
+  }
+  for (const ParamInfo& row : {schedule_param, chunks_param}) {
+    if (!params.given(row) || grid.pipeline > 1) continue;
+    return Error{ErrorCode::bad_config, fmt::format("{}: only with pipeline", row.name)};
+  }
+  if (params.integer(shard_size_param) > 0 && params.integer(zero_param) == 0) {
+    return Error{ErrorCode::bad_config, "shard_size: only with zero, which says what is shared"};
+  }
+  return ok_status();
+}
+
 Result<Change> spread(const WhatIfInput& scenario, const ParamValues& params,
                       const Cluster& cluster) {
   if (params.boolean(recorded_param)) {
@@ -177,11 +187,7 @@ Result<Change> spread(const WhatIfInput& scenario, const ParamValues& params,
   const Grid grid{static_cast<std::uint32_t>(params.integer(data_param)),
                   static_cast<std::uint32_t>(params.integer(tensor_param)),
                   static_cast<std::uint32_t>(params.integer(pipeline_param))};
-  if (params.given(micro_batches_param) && grid.pipeline < 2) {
-    return Error{ErrorCode::bad_config,
-                 "micro_batches: only with pipeline; gradient_accumulation runs several passes on "
-                 "one device"};
-  }
+  FORETRACE_TRY(check_given(params, grid));
   if (grid.ranks() > cluster.accelerators()) {
     return Error{ErrorCode::no_match,
                  fmt::format("got {} ranks, expected at most the {} accelerators of {}",
@@ -197,8 +203,9 @@ Result<Change> spread(const WhatIfInput& scenario, const ParamValues& params,
     return editing::KernelEditor(scenario).finish("one rank leaves the run on one device");
   }
   if (!was_parallel) {
-    return grid.pipeline > 1 ? spread_stages(scenario, params, cluster, grid)
-                             : spread_device(scenario, params, cluster, grid);
+    const bool is_staged = grid.pipeline > 1 || params.integer(shard_size_param) > 0;
+    return is_staged ? spread_stages(scenario, params, cluster, grid)
+                     : spread_device(scenario, params, cluster, grid);
   }
   if (grid.tensor > 1 || grid.pipeline > 1) {
     return Error{ErrorCode::unsupported,
@@ -240,15 +247,15 @@ constexpr std::array<std::string_view, 8> assumptions = {
     "trace.",
     "Where neither shapes nor sizes are recorded, a collective takes the shortest time of its "
     "place in all steps, and its own where the groups grow."};
-constexpr std::array<std::string_view, 4> ignores = {
+constexpr std::array<std::string_view, 3> ignores = {
     "kernels and transfers that slow each other down while both run",
     "the last of more ranks arrives later: noise of hosts that were not recorded",
-    "loading of data by more processes from the same disks",
-    "with pipeline: memory of later stages, and synchronization of their hosts with their device"};
+    "loading of data by more processes from the same disks"};
 constexpr std::array params = {
-    data_param,          zero_param,        tensor_param,     sequence_param,      pipeline_param,
-    micro_batches_param, layers_param,      recorded_param,   ranks_param,         cluster_param,
-    bucket_param,        bucket_view_param, parameters_param, gradient_bytes_param};
+    data_param,          zero_param,          tensor_param,  sequence_param,   pipeline_param,
+    micro_batches_param, schedule_param,      chunks_param,  shard_size_param, layers_param,
+    recorded_param,      ranks_param,         cluster_param, bucket_param,     bucket_view_param,
+    parameters_param,    gradient_bytes_param};
 constexpr std::array<std::string_view, 1> conflicts = {"replicate"};
 
 }  // namespace
@@ -269,7 +276,7 @@ extern constexpr WhatIfInfo info = {
         "feed-forward parts run by columns and rows, other kernels scale with the split, and "
         "the group adds up the result of each pair. pipeline: layers become stages on ranks of "
         "their "
-        "own, which do every micro-batch, one forward, one backward. recorded: the trace's own "
+        "own, which do every micro-batch in the order of the schedule. recorded: the trace's own "
         "collectives take the time that the cluster needs.",
     .assumptions = assumptions,
     .ignores = ignores,

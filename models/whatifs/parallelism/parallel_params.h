@@ -64,6 +64,31 @@ inline constexpr ParamInfo micro_batches_param = {
     .doc = "With pipeline: how often a step does the recorded batch; 0: four times per stage.",
     .minimum = 0,
     .maximum = 65536};
+inline constexpr ParamInfo schedule_param = {
+    .name = "schedule",
+    .type = ParamType::text,
+    .default_text = "1f1b",
+    .doc =
+        "With pipeline: the order of its passes: gpipe, 1f1b, interleaved or breadth_first; a "
+        "modelled job takes every schedule."};
+inline constexpr ParamInfo chunks_param = {
+    .name = "chunks",
+    .type = ParamType::integer,
+    .unit = "1",
+    .default_text = "0",
+    .doc = "With pipeline: pieces of the model on each stage; 0: as few as the schedule takes.",
+    .minimum = 0,
+    .maximum = 1024};
+inline constexpr ParamInfo shard_size_param = {
+    .name = "shard_size",
+    .type = ParamType::integer,
+    .unit = "1",
+    .default_text = "0",
+    .doc =
+        "With zero: ranks that share one copy, which other groups store again (HSDP); 0: all data "
+        "ranks.",
+    .minimum = 0,
+    .maximum = 1e6};
 inline constexpr ParamInfo sequence_param = {
     .name = "sequence",
     .type = ParamType::boolean,

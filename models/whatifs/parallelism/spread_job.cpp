@@ -24,6 +24,17 @@ Status check_only_modelled(const ParamValues& params) {
   return ok_status();
 }
 
+Status change_schedule(const ParamValues& params, Job& job) {
+  if (!params.given(schedule_param) && !params.given(chunks_param)) return ok_status();
+  if (params.given(schedule_param)) {
+    FORETRACE_TRY(job.schedule, find_schedule(params.text(schedule_param)));
+  }
+  const auto chunks = static_cast<std::uint32_t>(params.integer(chunks_param));
+  job.chunks = chunks > 0 ? chunks : job.schedule->least_chunks;
+  job.stages.clear();
+  return ok_status();
+}
+
 void change_plan(const ParamValues& params, Job& job) {
   const double per_rank = job.global_batch / job.plan.data;
   const auto set = [&](const ParamInfo& row, std::uint32_t& size) {
@@ -35,7 +46,7 @@ void change_plan(const ParamValues& params, Job& job) {
   if (params.given(sequence_param)) job.plan.sequence = params.boolean(sequence_param);
   if (params.given(zero_param)) {
     job.plan.sharding = static_cast<Sharding>(params.integer(zero_param));
-    job.plan.shard_size = 0;
+    job.plan.shard_size = static_cast<std::uint32_t>(params.integer(shard_size_param));
   }
   if (params.given(pipeline_param)) job.stages.clear();
   const auto micro_batches = static_cast<double>(params.integer(micro_batches_param));
@@ -50,6 +61,7 @@ Result<std::optional<std::string>> spread_job(const WhatIfInput& input, const Pa
   if (params.boolean(recorded_param)) return std::optional<std::string>{};
   FORETRACE_TRY(check_only_modelled(params));
   change_plan(params, scenario.job);
+  FORETRACE_TRY(change_schedule(params, scenario.job));
   if (params.given(cluster_param)) {
     FORETRACE_TRY(Cluster cluster, editing::machine_of(input, params.text(cluster_param)));
     scenario.cluster = std::make_shared<const Cluster>(std::move(cluster));

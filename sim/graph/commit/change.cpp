@@ -11,7 +11,8 @@
 namespace foretrace {
 
 bool Change::changes_topology() const {
-  return !(removed.empty() && stand_ins.empty() && new_lanes.empty() && new_works.empty() &&
+  return successor != nullptr ||
+         !(removed.empty() && stand_ins.empty() && new_lanes.empty() && new_works.empty() &&
            inserted.empty() && new_dependencies.empty() && new_waits.empty() &&
            removed_dependencies.empty() && moved.empty() && reordered.empty() && queues.empty());
 }
@@ -38,6 +39,7 @@ bool keeps_lag(const TaskGraph& graph, const LagEdit& edit) {
 }  // namespace
 
 std::size_t Change::tasks_changed(const TaskGraph& graph) const {
+  if (successor != nullptr) return successor->graph.size();
   std::vector<TaskId> tasks;
   const auto is_new = [&](TaskId task) { return index(task) >= graph.size(); };
   const auto collect = [&](const auto& edits) {
@@ -74,6 +76,16 @@ Checks default_checks() {
 
 namespace {
 
+Committed succeeded(const TaskGraph& graph, const Successor& next) {
+  const auto bounds = [](const std::vector<float>& factors) {
+    const bool are_tight =
+        std::all_of(factors.begin(), factors.end(), [](float factor) { return factor == 1.0F; });
+    return are_tight ? std::vector<float>{} : factors;
+  };
+  return {next.graph, std::vector<TaskId>(graph.size(), none<TaskId>), bounds(next.low),
+          bounds(next.high)};
+}
+
 Result<Committed> commit_unchecked(const TaskGraph& graph, const Change& change) {
   FORETRACE_TRY(auto fate, committing::check_change(graph, change));
   FORETRACE_TRY(committing::check_tensors(graph, change));
@@ -87,6 +99,10 @@ Result<Committed> commit_unchecked(const TaskGraph& graph, const Change& change)
 }  // namespace
 
 Result<Committed> commit(const TaskGraph& graph, const Change& change, Checks checks) {
+  if (change.successor != nullptr) {
+    if (checks == Checks::all) FORETRACE_TRY(validate(change.successor->graph));
+    return succeeded(graph, *change.successor);
+  }
   auto committed = commit_unchecked(graph, change);
   if (!committed || checks == Checks::none) return committed;
   FORETRACE_TRY(validate(committed->graph));

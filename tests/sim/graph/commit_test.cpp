@@ -1,3 +1,6 @@
+#include <memory>
+#include <vector>
+
 #include <doctest/doctest.h>
 
 #include "sim/engine/pull/pull.h"
@@ -50,6 +53,20 @@ TEST_CASE("commit: an empty change gives the same graph and shares everything") 
   CHECK(c.graph.weights().duration_ns == g.weights().duration_ns);
   CHECK(c.new_id.empty());
   CHECK(c.low.empty());
+}
+
+TEST_CASE("commit: a successor takes the place of the whole graph") {
+  const TaskGraph g = graph("h:l(5) s:k(20)<l");
+  Change change;
+  change.successor = std::make_shared<const Successor>(
+      Successor{graph("h:a(1) s:b(2)<a h:c(3)"), {1, 0.5F, 1}, {1, 1, 1}});
+  CHECK((change.changes_topology() && !change.empty()));
+  CHECK(change.tasks_changed(g) == 3);
+  const Committed c = committed(g, change);
+  CHECK(to_text(c.graph) == "h:a(1) s:b(2)<a h:c(3)");
+  CHECK(c.new_id == std::vector<TaskId>(2, none<TaskId>));
+  CHECK(c.low == std::vector<float>{1, 0.5F, 1});
+  CHECK(c.high.empty());
 }
 
 TEST_CASE("change: each changed task counts once, whatever is said of it") {

@@ -1,4 +1,4 @@
-#include "models/whatifs/parallelism/pipeline_layers.h"
+#include "models/whatifs/parallelism/staged_run.h"
 
 #include <algorithm>
 #include <map>
@@ -9,9 +9,9 @@
 #include <doctest/doctest.h>
 
 #include "models/hardware/collectives/collective_costs.h"
+#include "models/jobs/recordings/layer_cuts.h"
 #include "models/jobs/schedules/execution.h"
 #include "models/jobs/schedules/schedule.h"
-#include "models/whatifs/parallelism/stage_cut.h"
 #include "tests/configs.h"
 #include "tests/models/streams_in_turn.h"
 #include "tests/models/toy_run.h"
@@ -201,7 +201,7 @@ TEST_CASE("pipeline: one more micro-batch costs the slowest stage, more stages s
   CHECK(end_of_backward("2", "9") > end_of_backward("2", "8"));
 }
 
-TEST_CASE("pipeline: refuses more stages than layers, inference, accumulation, zero=3") {
+TEST_CASE("pipeline: refuses more stages than layers, inference, accumulation") {
   const Accelerator a100 = toy_accelerator();
   const auto error_of = [&](const TaskGraph& graph, const Given& given) {
     const auto change = apply_to(graph, parallel, given, &a100);
@@ -214,14 +214,93 @@ TEST_CASE("pipeline: refuses more stages than layers, inference, accumulation, z
             .find("expected a training step") != std::string::npos);
   CHECK(error_of(toy_transformer(), pipeline("8", "65536")).find("expected at most") !=
         std::string::npos);
-  Given zero = pipeline("2", "0");
-  zero.emplace_back("zero", "3");
-  zero.emplace_back("data", "2");
-  CHECK(error_of(toy_transformer(), zero).find("zero: got 3 with pipeline") != std::string::npos);
   // Modules alone cut layers, but do not tell what they hand on.
   CHECK(error_of(toy_transformer({.layers = 8, .names_modules = true, .shapes = false}),
                  pipeline("2", "4")) ==
         "pipeline: unknown size of activations between layers, expected recorded shapes");
+}
+
+TEST_CASE("pipeline: every schedule does the same work, in its own memory") {
+  const Accelerator a100 = toy_accelerator();
+  const TaskGraph before = toy_transformer({.layers = 8});
+  const auto spread = [&](const char* schedule, const char* chunks) {
+    Given given = pipeline("2", "8");
+    given.emplace_back("schedule", schedule);
+    given.emplace_back("chunks", chunks);
+    return after(before, parallel, given, &a100);
+  };
+  const TaskGraph usual = spread("1f1b", "0");
+  const auto kernels_ns = [](const TaskGraph& graph) {
+    std::int64_t ns = 0;
+    for (const auto& [rank, work] : work_by_rank(graph)) ns += work.forward_ns + work.backward_ns;
+    return ns;
+  };
+  const auto end_ns = [](const TaskGraph& graph) { return work_by_rank(graph).at(0).end_ns; };
+  for (const char* name : {"gpipe", "interleaved", "breadth_first"}) {
+    CAPTURE(name);
+    const TaskGraph graph = spread(name, "0");
+    CHECK(kernels_ns(graph) == kernels_ns(usual));
+    CHECK(graph.topology().launch_order_fixed);
+  }
+  // Twice as many pieces, half of the bubble.
+  CHECK(end_ns(spread("interleaved", "2")) < end_ns(usual));
+  CHECK(tasks_named(spread("interleaved", "2"), "send of activations").size() ==
+        3 * tasks_named(usual, "send of activations").size());
+  Given divided = pipeline("2", "8");
+  divided.emplace_back("schedule", "zero_bubble_h1");
+  const auto change = apply_to(before, parallel, divided, &a100);
+  REQUIRE_FALSE(change.ok());
+  CHECK(change.error().message.find("whose backward passes are divided") != std::string::npos);
+}
+
+TEST_CASE("pipeline: sharded parameters are collected once a step") {
+  const Accelerator a100 = toy_accelerator();
+  Given given = pipeline("2", "4");
+  given.emplace_back("data", "8");
+  given.emplace_back("zero", "3");
+  const TaskGraph graph = after(toy_transformer({.layers = 4}), parallel, given, &a100);
+  double gathered = 0;
+  for (const TaskId task : tasks_named(graph, "all-gather of parameters")) {
+    gathered += static_cast<double>(graph.work(task).bytes);
+  }
+  CHECK(gathered == doctest::Approx(4.0 * (4 * 12 * 1024 * 1024 + 2 * 32000 * 1024)).epsilon(1e-6));
+  const Timeline timeline = simulate(graph);
+  std::map<std::int32_t, std::int64_t> ends;  // of products, by rank
+  for (const TaskId task : tasks_named(graph, gemm)) {
+    std::int64_t& end = ends[graph.lane(task).rank];
+    end = std::max(end, timeline.end_ns(task));
+  }
+  for (const TaskId task : tasks_named(graph, "reduce-scatter of gradients")) {
+    CHECK(timeline.start_ns(task) >= ends.at(graph.lane(task).rank));
+  }
+}
+
+TEST_CASE("shards: groups of ranks hold the parameters again and add their gradients up") {
+  const Accelerator a100 = toy_accelerator();
+  const auto spread = [&](const char* shard_size) {
+    return after(
+        toy_transformer({.layers = 4}), parallel,
+        {{"data", "32"}, {"zero", "3"}, {"shard_size", shard_size}, {"cluster", "dgx_a100"}},
+        &a100);
+  };
+  const TaskGraph one = spread("32");
+  const TaskGraph groups = spread("8");
+  CHECK(tasks_named(one, "all-reduce of gradients").empty());
+  CHECK(tasks_named(groups, "all-reduce of gradients").size() ==
+        tasks_named(groups, "reduce-scatter of gradients").size());
+  const auto gathers_ns = [](const TaskGraph& graph) {
+    std::int64_t ns = 0;
+    for (const TaskId task : tasks_named(graph, "all-gather of parameters")) {
+      ns += graph.duration_ns(task);
+    }
+    return ns;
+  };
+  CHECK(gathers_ns(groups) < gathers_ns(one));  // inside a node
+  for (const auto& [key, value] : Given{{"schedule", "gpipe"}, {"chunks", "2"}}) {
+    const auto change = apply_to(toy_transformer(), parallel, {{"data", "2"}, {key, value}}, &a100);
+    REQUIRE_FALSE(change.ok());
+    CHECK(change.error().message == key + ": only with pipeline");
+  }
 }
 
 TEST_CASE("pipeline: the first stage loads every micro-batch") {
@@ -275,7 +354,6 @@ TEST_CASE("pipeline: streams that wait for each other in the recording do so on 
 }
 
 TEST_CASE("stages: a cut makes the slowest stage as fast as any cut can") {
-  using editing::cut_stages;
   const std::vector<std::int64_t> layers = {5, 1, 1, 1, 6, 2};
   CHECK(cut_stages(layers, 1) == std::vector<std::size_t>{0});
   CHECK(cut_stages(layers, 2) == std::vector<std::size_t>{0, 4});

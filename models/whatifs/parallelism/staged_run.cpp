@@ -1,0 +1,102 @@
+// One forward, one backward (torch.distributed.pipelining's Schedule1F1B). A tensor group divides
+// the kernels first; what it makes of them is then cut into stages.
+//
+//   before   rank 0: [f1 f2][b2 b1] update
+//   after    rank 0: [f1][f1]          [b1][b1] update
+//            rank 1:     [f2][b2][f2][b2] update                           pipeline=2
+#include "models/whatifs/parallelism/staged_run.h"
+
+#include <memory>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "models/editing/tensors/model_state.h"
+#include "models/jobs/recordings/spread_program.h"
+#include "models/whatifs/parallelism/machine.h"
+#include "models/whatifs/parallelism/network_calls.h"
+#include "models/whatifs/parallelism/tensor_parallel.h"
+
+namespace foretrace::editing {
+namespace {
+
+/// Four micro-batches per stage keep the bubble below a fifth of a step.
+constexpr std::uint32_t usual_per_stage = 4;
+
+/// The run as a rank of a tensor group does it.
+struct DividedRun {
+  Committed run;
+  double own_parameters = 1;
+};
+
+Result<DividedRun> divided_run(const WhatIfInput& input, const Cluster& cluster,
+                               const TensorOptions& options) {
+  if (options.ranks < 2) return DividedRun{{input.graph, {}, {}, {}}, 1};
+  KernelEditor editor(input);
+  FORETRACE_TRY(const auto divided, divide_tensors(editor, cluster, options));
+  Change change = editor.finish(divided.note);
+  // Kernels that are divided no longer tell what the model has.
+  if (change.parameters == nullptr) change.parameters = parameters_of(KernelEditor(input));
+  FORETRACE_TRY(auto run, commit(input.graph, change));
+  return DividedRun{std::move(run), divided.own_parameters};
+}
+
+SpreadOptions spread_options(const PipelineOptions& options, const Cluster& cluster) {
+  SpreadOptions spread;
+  spread.plan.data = options.data.ranks;
+  spread.plan.tensor = options.tensor.ranks;
+  spread.plan.pipeline = options.stages;
+  spread.plan.sequence = options.tensor.sequence;
+  spread.plan.sharding = static_cast<Sharding>(options.data.sharding);
+  spread.plan.shard_size = options.data.ranks > 1 ? options.shard_size : 0;
+  const std::uint32_t usual = options.stages > 1 ? usual_per_stage * options.stages : 1;
+  spread.micro_batches = options.micro_batches > 0 ? options.micro_batches : usual;
+  spread.layers = options.layers;
+  spread.gradient_bytes = options.data.gradient_bytes;
+  spread.parameters = options.data.parameters;
+  spread.cluster = &cluster;
+  spread.time_of = [&cluster](const CollectiveCall& call) {
+    const TransferTime time = transfer_time(cluster, call);
+    return SpreadTime{time.ns, time.trust};
+  };
+  return spread;
+}
+
+std::string note_of(const SpreadRun& run, const SpreadOptions& options, const Cluster& cluster) {
+  std::string stages;
+  for (const std::int64_t ns : run.stage_ns) {
+    stages += fmt::format("{}{:.2f}", stages.empty() ? "" : ", ", to_ms(ns));
+  }
+  return fmt::format(
+      "{} stages of a pipeline (layers from {}), {} ms of kernels per micro-batch; {} "
+      "micro-batches of the recorded batch each, in the order of {}; {:.2f} ms of transfers per "
+      "step on {}",
+      options.plan.pipeline, to_string(run.evidence), stages, options.micro_batches,
+      options.schedule->name, to_ms(run.transferred_ns), cluster.machine);
+}
+
+}  // namespace
+
+Result<Change> staged_run(const WhatIfInput& input, const Cluster& cluster,
+                          const PipelineOptions& options) {
+  FORETRACE_TRY(const auto divided, divided_run(input, cluster, options.tensor));
+  const KernelEditor editor({divided.run.graph, input.accelerator, input.catalogue});
+  SpreadOptions spread = spread_options(options, cluster);
+  FORETRACE_TRY(spread.schedule, find_schedule(options.schedule));
+  spread.chunks = options.chunks > 0 ? options.chunks : spread.schedule->least_chunks;
+  spread.own_parameters = divided.own_parameters;
+  spread.launch = usual_launch(divided.run.graph);
+  spread.call_host_ns = collective_host_ns(editor);
+  spread.copy_host_ns = usual_host_ns(editor);
+  spread.low = &divided.run.low;
+  spread.high = &divided.run.high;
+  FORETRACE_TRY(auto run, spread_program(editor, spread));
+  Change change;
+  change.notes.push_back(note_of(run, spread, cluster));
+  change.samples = double{1} * spread.plan.data * spread.micro_batches;
+  change.successor = std::make_shared<const Successor>(
+      Successor{std::move(run.graph), std::move(run.low), std::move(run.high)});
+  return change;
+}
+
+}  // namespace foretrace::editing
