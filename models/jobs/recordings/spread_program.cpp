@@ -166,8 +166,7 @@ Status Spreader::add_layers(const RecordedPass& pass, PassJob& of) const {
   const double all = options_.parameters > 0 ? options_.parameters : trained;
   if (options_.plan.data > 1 && !(all > 0)) {
     return Error{ErrorCode::missing_cost,
-                 "the trace does not say how large the gradients are, expected recorded shapes "
-                 "or parameters=N"};
+                 "unknown size of gradients, expected recorded shapes or parameters=N"};
   }
   const auto ns_of = [this](const std::vector<TaskId>& kernels) {
     return std::accumulate(
@@ -203,10 +202,10 @@ Status Spreader::add_stages(const RecordedPass& pass, PassJob& of) const {
   const std::size_t positions = std::size_t{options_.plan.pipeline} * options_.chunks;
   const std::vector<PassLayer>& layers = pass.layers->list;
   if (layers.size() < positions) {
-    return Error{ErrorCode::no_match,
-                 fmt::format("pipeline: got {} stages, expected at most the {} layers that the "
-                             "trace tells ({})",
-                             positions, layers.size(), to_string(pass.layers->evidence))};
+    return Error{
+        ErrorCode::no_match,
+        fmt::format("pipeline: got {} stages, expected at most the {} layers of the trace ({})",
+                    positions, layers.size(), to_string(pass.layers->evidence))};
   }
   for (const std::size_t cut : cut_stages(of.layer_ns, positions)) {
     of.cuts.push_back(static_cast<std::uint32_t>(cut));
@@ -223,9 +222,9 @@ Status Spreader::add_stages(const RecordedPass& pass, PassJob& of) const {
                                i, positions)};
     }
     if (i > 0 && !(of.model.layered->groups[of.cuts[i]].operators.front().input_numbers > 0)) {
-      return Error{ErrorCode::missing_cost,
-                   "pipeline: the trace does not say how large activations between layers are, "
-                   "expected recorded shapes"};
+      return Error{
+          ErrorCode::missing_cost,
+          "pipeline: unknown size of activations between layers, expected recorded shapes"};
     }
   }
   return ok_status();
