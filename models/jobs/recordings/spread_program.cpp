@@ -360,7 +360,6 @@ Status Spreader::write_pass(std::uint32_t pass, const PassJob& of,
   for (std::uint32_t s = 0; s < stages.size(); ++s) {
     StageWork work;
     work.job = &of.job;
-    work.stage = s;
     work.pass = pass;
     const HeldShares shares = shares_of(of, s);
     work.update_share = shares.trained * shares.states;

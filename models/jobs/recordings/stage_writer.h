@@ -32,7 +32,6 @@ struct SpreadParts {
 /// What a stage is, of one pass.
 struct StageWork {
   const Job* job = nullptr;
-  std::uint32_t stage = 0;
   std::uint32_t pass = 0;
   double update_share = 1;      ///< of the recorded update
   std::int64_t loading_ns = 0;  ///< of a micro-batch, on the stage that loads
@@ -85,7 +84,6 @@ class StageWriter {
                      std::uint32_t members);
   TaskId launched(const TaskSpec& device, std::string_view name, std::int64_t host_ns,
                   const Trust& trust);
-  [[nodiscard]] bool is_copy() const { return work_.stage > 0 || group_.second != 0; }
 
   const SpreadParts& parts_;
   const RecordedProgram& program_;
