@@ -19,6 +19,7 @@
 #include "apps/cli/options.h"
 #include "apps/cli/output/console.h"
 #include "apps/cli/page_answers.h"
+#include "apps/explorer/docs.h"
 #include "apps/explorer/service.h"
 #include "apps/explorer/site.h"
 #include "apps/web/guard.h"
@@ -34,6 +35,7 @@ struct Options {
   app::PageOptions page;
   std::size_t port = 0;
   bool each = false;
+  bool docs = false;
 };
 
 /// A descriptor that can be read once the program is asked to end.
@@ -65,15 +67,19 @@ class EndSignals {
   int descriptor_ = -1;
 };
 
-int serve_page(const Options& options, const serve::Server& server, const explorer::Site& site) {
+/// `site` answers requests: the page of runs, or the documentation.
+template <typename Site>
+int serve_page(const Options& options, const serve::Server& server, const Site& site) {
   const Result<std::string> token = serve::make_token();
   if (!token.ok()) return app::failure(token.error());
   const serve::Guard guard{server.port(), *token};
   const EndSignals end;
   if (end.descriptor() < 0) {
-    return app::failure({ErrorCode::io, "serve: the system gives no descriptor for signals"});
+    return app::failure({ErrorCode::io, "serve: no file descriptor for signals"});
   }
-  const std::string address = fmt::format("http://127.0.0.1:{}/#token={}", guard.port, guard.token);
+  const std::string address =
+      options.docs ? fmt::format("http://127.0.0.1:{}/", guard.port)
+                   : fmt::format("http://127.0.0.1:{}/#token={}", guard.port, guard.token);
   const int told = app::answer(
       options.common.json
           ? fmt::format("{{\"schema\": \"foretrace.serve/1\", \"url\": \"{}\"}}\n", address)
@@ -123,6 +129,14 @@ int run(const Options& options) {
   const Result<serve::Server> server =
       serve::Server::listen(static_cast<std::uint16_t>(options.port));
   if (!server.ok()) return app::failure(server.error());
+  if (options.docs) {
+    // Beside the configs, in the source tree and where the program is installed.
+    const auto docs = explorer::Docs::read(app::config_directory() + "/../examples");
+    return docs.ok() ? serve_page(options, *server, *docs) : app::failure(docs.error());
+  }
+  if (options.trace.paths.empty()) {
+    return app::failure({ErrorCode::bad_usage, "serve: TRACE is required, or --docs"});
+  }
   const Result<HowTos>& how_tos = app::how_tos();
   if (!how_tos.ok()) return app::failure(how_tos.error());
   const std::vector<std::vector<std::string>> runs = runs_of(options);
@@ -144,11 +158,13 @@ int run(const Options& options) {
 
 std::function<int()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
-  app::add_trace(cli, options->trace);
+  app::add_trace(cli, options->trace, false);
   app::add_page_options(cli, options->page);
   cli.add_flag("--each", options->each,
-               "every TRACE is a run of its own, a folder too; the page chooses between them");
-  cli.add_option("--port", options->port, "of 127.0.0.1; without it one that is free")
+               "each TRACE (or folder) is a run of its own; the page switches between them");
+  cli.add_flag("--docs", options->docs,
+               "show the documentation instead: tutorial, recipes, studies");
+  cli.add_option("--port", options->port, "port on 127.0.0.1 (a free one)")
       .type_name("N")
       .in_range(1, 65535);
   app::add_run(cli, options->trace);
@@ -157,6 +173,7 @@ std::function<int()> setup(app::Arguments& cli) {
       {"foretrace serve trace.json.gz",
        "prints an address; the page there stacks what-ifs, with their parameters"},
       {"foretrace serve rank0.json.gz rank1.json.gz", "the ranks of one job"},
+      {"foretrace serve --docs", "the documentation, in a browser"},
       {"foretrace serve --each before.json.gz after.json.gz job/", "three runs to choose from"}};
   cli.add_examples(examples);
   return [options] { return run(*options); };
