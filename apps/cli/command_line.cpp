@@ -48,7 +48,8 @@ int run_command_line(int argc, char** argv, const Program& program) {
   constexpr Example examples[] = {
       {"foretrace whatif trace.json.gz", "what would help most"},
       {"foretrace simulate trace.json.gz",
-       "replays a trace: how close the simulation is, and where the time goes"}};
+       "replays a trace: how close the simulation is, and where the time goes"},
+      {"foretrace serve --docs", "tutorial, recipes and studies, in a browser"}};
   add_examples(root, examples);
 
   std::map<const CLI::App*, std::function<int()>> actions;

@@ -42,7 +42,7 @@ TEST_CASE("rank-all: what gains nothing is not announced as a gain, and noise is
   CHECK(holds(none, "; best of "));
   const std::string noise =
       answer_of("whatif --rank-all -q", "torchrec_dlrm_v100x4/fp32_a2a_rank0.json.gz");
-  CHECK(noise.starts_with("nothing here helps: "));
+  CHECK(holds(noise, ", within noise)"));
 }
 
 TEST_CASE("critical-path: the first line says what bounds the step, by its regions or kernels") {

@@ -10,6 +10,7 @@
 #include <string>
 #include <string_view>
 #include <system_error>
+#include <type_traits>
 #include <utility>
 #include <vector>
 
@@ -24,6 +25,7 @@
 #include "apps/cli/options.h"
 #include "apps/cli/output/console.h"
 #include "apps/cli/page_answers.h"
+#include "apps/explorer/docs.h"
 #include "apps/explorer/service.h"
 #include "apps/explorer/site.h"
 #include "apps/web/guard.h"
@@ -39,6 +41,7 @@ struct Options {
   app::PageOptions page;
   std::size_t port = 0;
   bool each = false;
+  bool docs = false;
 };
 
 /// A descriptor that can be read once the program is asked to end.
@@ -70,17 +73,22 @@ class EndSignals {
   int descriptor_ = -1;
 };
 
-int serve_page(const Options& options, serve::Server& server, explorer::Site& site) {
+/// `site` answers requests: the page of runs, or the documentation.
+template <typename Site>
+int serve_page(const Options& options, serve::Server& server, Site& site) {
   const Result<std::string> token = serve::make_token();
   if (!token.ok()) return app::failure(token.error());
   const serve::Guard guard{server.port(), *token};
-  server.limit_bodies(
-      [&](const serve::Request& head) { return explorer::Site::body_limit(head, guard); });
+  if constexpr (std::is_same_v<Site, explorer::Site>) {  // it takes recordings, the other nothing
+    server.limit_bodies([&](const serve::Request& head) { return Site::body_limit(head, guard); });
+  }
   const EndSignals end;
   if (end.descriptor() < 0) {
-    return app::failure({ErrorCode::io, "serve: the system gives no descriptor for signals"});
+    return app::failure({ErrorCode::io, "serve: no file descriptor for signals"});
   }
-  const std::string address = fmt::format("http://127.0.0.1:{}/#token={}", guard.port, guard.token);
+  const std::string address =
+      options.docs ? fmt::format("http://127.0.0.1:{}/", guard.port)
+                   : fmt::format("http://127.0.0.1:{}/#token={}", guard.port, guard.token);
   const int told = app::answer(
       options.common.json
           ? fmt::format("{{\"schema\": \"foretrace.serve/1\", \"url\": \"{}\"}}\n", address)
@@ -126,7 +134,8 @@ class OneFile {
     OneFile file(std::move(folder), name);
     std::ofstream out(file.path(), std::ios::binary);
     out.write(bytes.data(), static_cast<std::streamsize>(bytes.size()));
-    if (!out.flush()) return Error{ErrorCode::io, "serve: the recording that was sent cannot be stored"};
+    if (!out.flush())
+      return Error{ErrorCode::io, "serve: the recording that was sent cannot be stored"};
     return file;
   }
   OneFile(OneFile&& other) noexcept
@@ -192,6 +201,14 @@ int run(const Options& options) {
   app::start_logging(options.common);
   Result<serve::Server> server = serve::Server::listen(static_cast<std::uint16_t>(options.port));
   if (!server.ok()) return app::failure(server.error());
+  if (options.docs) {
+    // Beside the configs, in the source tree and where the program is installed.
+    auto docs = explorer::Docs::read(app::config_directory() + "/../examples");
+    return docs.ok() ? serve_page(options, *server, *docs) : app::failure(docs.error());
+  }
+  if (options.trace.paths.empty()) {
+    return app::failure({ErrorCode::bad_usage, "serve: TRACE is required, or --docs"});
+  }
   const std::vector<std::vector<std::string>> runs = runs_of(options);
   const std::vector<std::string> names = names_of(runs);
   std::vector<explorer::SiteRun> served;
@@ -214,11 +231,13 @@ int run(const Options& options) {
 
 std::function<int()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
-  app::add_trace(cli, options->trace);
+  app::add_trace(cli, options->trace, false);
   app::add_page_options(cli, options->page);
   cli.add_flag("--each", options->each,
-               "every TRACE is a run of its own, a folder too; the page chooses between them");
-  cli.add_option("--port", options->port, "of 127.0.0.1; without it one that is free")
+               "each TRACE (or folder) is a run of its own; the page switches between them");
+  cli.add_flag("--docs", options->docs,
+               "show the documentation instead: tutorial, recipes, studies");
+  cli.add_option("--port", options->port, "port on 127.0.0.1 (a free one)")
       .type_name("N")
       .in_range(1, 65535);
   app::add_run(cli, options->trace);
@@ -227,6 +246,7 @@ std::function<int()> setup(app::Arguments& cli) {
       {"foretrace serve trace.json.gz",
        "prints an address; the page there stacks what-ifs, with their parameters"},
       {"foretrace serve rank0.json.gz rank1.json.gz", "the ranks of one job"},
+      {"foretrace serve --docs", "the documentation, in a browser"},
       {"foretrace serve --each before.json.gz after.json.gz job/", "three runs to choose from"}};
   cli.add_examples(examples);
   return [options] { return run(*options); };

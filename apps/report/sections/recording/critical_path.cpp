@@ -61,6 +61,8 @@ std::string region_text(std::string_view label) {
   if (label.starts_with(loader)) {
     return std::string(label.substr(loader.size(), label.find(')') - loader.size()));
   }
+  constexpr std::string_view engine = "autograd::engine::evaluate_function: ";
+  if (label.starts_with(engine)) label.remove_prefix(engine.size());
   for (const std::string_view front : {"Optimizer.step#", "Optimizer.zero_grad#"}) {
     if (!label.starts_with(front)) continue;
     const std::string_view method =
@@ -77,7 +79,7 @@ struct NamedTime {
   std::int64_t time_ns = 0;
 };
 
-/// Regions of CPU time, or kernels of GPU time, largest first.
+/// Regions of CPU time, or operators of GPU time (kernels without one), largest first.
 std::vector<NamedTime> parts_of(const PathAnswer& answer, bool is_host_bound) {
   std::map<std::string, std::int64_t> times;
   if (is_host_bound) {
@@ -88,7 +90,10 @@ std::vector<NamedTime> parts_of(const PathAnswer& answer, bool is_host_bound) {
     const TaskGraph& graph = answer.session.graph();
     for (const PathPiece& piece : answer.report.path.pieces) {
       if (piece.part == PathPart::duration && is_device(graph.kind(piece.task))) {
-        times[function_text(graph.name(piece.task))] += piece.duration_ns;
+        const NameId called = graph.work(piece.task).operator_name;
+        const std::string_view name =
+            called == NameId{0} ? graph.name(piece.task) : graph.names()[called];
+        times[region_text(name)] += piece.duration_ns;
       }
     }
   }

@@ -41,8 +41,10 @@ std::string largest_part(const ResultAnswer& answer) {
                        });
   const StepAnswer& step = answer.session.run().answer;
   const std::int64_t time_ns = breakdown.*most->time_ns;
+  const bool has_gpu_work = breakdown.compute_ns + breakdown.memory_copy_ns > 0;
   return fmt::format("{} of the {} is {} ({})", percent_text(share_of(time_ns, step.step_ns)),
-                     step_word(step), name_in_sentence(*most), time_text(time_ns, step.step_ns));
+                     step_word(step), has_gpu_work ? name_in_sentence(*most) : "CPU work",
+                     time_text(time_ns, step.step_ns));
 }
 
 std::string ranking_headline(const ResultAnswer& answer) {
@@ -61,14 +63,14 @@ std::string ranking_headline(const ResultAnswer& answer) {
                        signed_bytes_text(best.memory->live_bytes - ranking.memory->live_bytes),
                        step_word(step), change_text(best.step_ns, before));
   }
-  const std::string found = fmt::format(
-      "best of {}: {}, {} {} -> {} ({}, {}{})", ranking.rows.size(), name_of(best), step_word(step),
-      time_text(before), time_text(best.step_ns, before), change_text(best.step_ns, before),
-      factor_text(best.speedup), best.samples == 1 ? "" : " per sample");
   constexpr double least = 1.005;  // less is not worth a change of the program
-  return best.speedup < least || best.is_noise
-             ? fmt::format("nothing here helps: {}; {}", largest_part(answer), found)
-             : found;
+  const bool helps = best.speedup >= least;
+  const std::string found = fmt::format(
+      "best of {}: {}, {} {} -> {} ({}, {}{}{})", ranking.rows.size(), name_of(best),
+      step_word(step), time_text(before), time_text(best.step_ns, before),
+      change_text(best.step_ns, before), factor_text(best.speedup),
+      best.samples == 1 ? "" : " per sample", best.is_noise && helps ? ", within noise" : "");
+  return helps ? found : fmt::format("nothing here helps: {}; {}", largest_part(answer), found);
 }
 
 /// What puts a row into perspective.
