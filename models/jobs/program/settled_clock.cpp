@@ -23,10 +23,9 @@ double clock_factor(const SustainedClock& clock, double now, CostSource source) 
   return (source == CostSource::product ? clock.typical : clock.high) / now;
 }
 
-// The limit of a board holds for its mean power over about so long. Assumed, between the 25 ms and
-// the 1 s over which an A100 and an H100 report it (Yang et al., Part-time power measurements, SC
-// 2024).
-constexpr double power_window_ns = 100e6;
+// The limit of a board holds for its mean power over about so long: assumed to be what drivers
+// report it over (nvidia-smi, power.draw: the average of a second).
+constexpr double power_window_ns = 1e9;
 
 // A stage waits for others at both ends of a step, in one piece: what is longer than the window
 // lets the clock rise no more.

@@ -22,21 +22,22 @@ TEST_CASE("settled clock: only waits that power is averaged over let it rise") {
   Job job = test::job_of(large);
   job.plan.tensor = 8;
   job.recompute = Recompute::full;
+  job.micro_batch = 16;
   const double alone = product_scale(job, 1, 8);
-  // Stages that wait seven eighths of a step do so for seconds in one piece: counted in full they
+  // Stages that wait seven eighths of a step do so for more than a minute in one piece: counted in full they
   // would let the clock rise to its end.
   const double waiting = product_scale(job, 35, 5);
   CHECK(waiting > 0.95 * alone);
   CHECK(waiting < alone);
 
-  // A wait of 0.2 s counts in good part, one of 10 s hardly.
+  // A wait of 0.2 s counts in good part, one of minutes hardly.
   const test::JobParts small = test::selene("gpt_22b");
   Job quick = test::job_of(small);
   quick.plan.tensor = 8;
   quick.length = 2048;
   CHECK(product_scale(quick, 4, 1) < 0.95 * product_scale(quick, 1, 1));
   Job longer = quick;
-  longer.micro_batch = 64;
+  longer.micro_batch = 1024;
   CHECK(product_scale(longer, 4, 1) > 0.97 * product_scale(longer, 1, 1));
 }
 
