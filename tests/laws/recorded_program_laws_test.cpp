@@ -156,9 +156,9 @@ TEST_CASE("law: stages of a recording free what they make, and hold what is in f
     const TaskGraph& graph = recording->graph();
     const auto alone = track_memory(graph, simulate(graph));
     REQUIRE(alone.size() == 1);
-    for (const std::string& text : {"stages=2", "stages=4"}) {
+    for (const std::string_view text : {"stages=2", "stages=4"}) {
       CAPTURE(text);
-      const std::string stages = text.substr(7);
+      const std::string stages(text.substr(7));
       const auto run = staged(*recording, stages);
       REQUIRE_MESSAGE(run.ok(), run.error().message);
       CHECK(run->topology().launch_order_fixed);

@@ -15,10 +15,10 @@ namespace foretrace {
 struct CollectiveLog {
   CollectiveKind kind = CollectiveKind::none;
   std::uint32_t ranks = 0;
-  std::uint32_t nodes = 0;    ///< hosts that ranks are on
-  std::string library;        ///< "NCCL 2.21.5"; empty: not said
-  std::vector<double> bytes;  ///< ascending; the buffer as the test counts it
-  std::vector<double> ns;     ///< out of place; in place where that was not run
+  std::uint32_t nodes = 0;      ///< hosts that ranks are on
+  std::string library{};        ///< "NCCL 2.21.5"; empty: not said
+  std::vector<double> bytes{};  ///< ascending; the buffer as the test counts it
+  std::vector<double> ns{};     ///< out of place; in place where that was not run
 };
 
 /// True for text that has the head of the tests' table.
