@@ -18,6 +18,16 @@ foreach(test IN LISTS tests)
   string(APPEND program_tests "${one}")
 endforeach()
 
+# Components are exported as references: declared as an object, one would be read from the wrong place.
+file(GLOB_RECURSE declaring ${ROOT}/tests/*.cpp)
+foreach(test IN LISTS declaring)
+  file(STRINGS ${test} wrong REGEX "^ *extern const [A-Za-z]+Info [a-z_0-9]+;")
+  if(wrong)
+    message("${test}: expected a reference in ${wrong}")
+    math(EXPR missing "${missing} + 1")
+  endif()
+endforeach()
+
 # Components: sources without a header of their own, by folder; readers and writers by their suffix.
 set(components_of "models/whatifs/*/*.cpp" "models/policies/*.cpp" "models/hardware/execution/*.cpp" "models/jobs/parallelism/*.cpp" "models/jobs/schedules/*.cpp" "trace/formats/*/*_reader.cpp"
   "trace/formats/*/*_writer.cpp" "apps/cli/commands/*.cpp")

@@ -146,9 +146,9 @@ std::size_t item_begin(std::string_view line) {
                                                              : std::string_view::npos;
 }
 
-class Blocks {
+class MarkdownBlocks {
  public:
-  explicit Blocks(std::string_view text) : lines_(lines_of(text)) {}
+  explicit MarkdownBlocks(std::string_view text) : lines_(lines_of(text)) {}
 
   std::string run() {
     while (at_ < lines_.size()) block();
@@ -252,7 +252,7 @@ class Blocks {
 
 }  // namespace
 
-std::string html_of_markdown(std::string_view text) { return Blocks(text).run(); }
+std::string html_of_markdown(std::string_view text) { return MarkdownBlocks(text).run(); }
 
 std::string title_of_markdown(std::string_view text) {
   for (const std::string_view line : lines_of(text)) {

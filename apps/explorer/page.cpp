@@ -165,7 +165,7 @@ class Blocks {
     left_out_.push_back(fmt::format("{}: {}", variant.name, why));
   }
 
-  static constexpr std::size_t bytes_of_tag = 80;  // around a block
+  static constexpr std::size_t bytes_of_tag = 96;  // around a block
 
   const PageInput& input_;
   Strings strings_;

@@ -228,7 +228,7 @@ std::int64_t cache_blocks_of(const StepCost& cost, const Accelerator& accelerato
     const double steps = cost.working_bytes(rules.batched_tokens, rules.sequences);
     const double taken = weights + steps + context;
     room = budget.of == CacheShare::device ? budget.share * memory - taken
-                                            : budget.share * (memory - taken);
+                                           : budget.share * (memory - taken);
   }
   const double block = cost.cache_bytes_per_token() * rules.block_tokens;
   if (!(room > 0) || !(block > 0)) return 0;

@@ -82,7 +82,9 @@ void check_step(const Run& run) {
   // Of both steps in the middle, the one with less to do.
   const std::int64_t work =
       std::min(work_of(run.steps, run.answer.middle[0]), work_of(run.steps, run.answer.middle[1]));
-  if (work <= run.answer.step_ns) return;
+  // The work counts gaps before it, which may lie in the step before.
+  constexpr double of_work = 0.95;
+  if (of_work * static_cast<double>(work) <= static_cast<double>(run.answer.step_ns)) return;
   broken("a step is no shorter than the work of its busiest stream",
          fmt::format("{:.3f} ms of work in a step of {:.3f} ms", ms(work), ms(run.answer.step_ns)));
 }

@@ -361,8 +361,10 @@ TEST_CASE("quiet prints the first line of the page") {
   for (const std::string& command :
        {"simulate " + demo, "critical-path " + demo, "whatif " + demo + " --rank-all",
         "whatif " + demo + " --apply data_loader_workers"}) {
-    const std::string page = run_program(command).out;
-    CHECK(run_program(command + " --quiet").out == page.substr(0, page.find('\n') + 1));
+    std::string sentence = run_program(command).out;
+    sentence.resize(sentence.find("\n\n"));
+    std::replace(sentence.begin(), sentence.end(), '\n', ' ');  // a page is as wide as a screen
+    CHECK(run_program(command + " --quiet").out == sentence + "\n");
   }
 }
 

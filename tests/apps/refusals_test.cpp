@@ -242,7 +242,7 @@ TEST_CASE("schedule: what has gone to simulate has the same answer, and one line
       CHECK(now.err.empty());
       CHECK(before.code == 0);
       CHECK(before.out == now.out);
-      CHECK(holds(before.err, "now `simulate " + path + "` runs it"));
+      CHECK(holds(before.err, "run it with `simulate " + path + "`"));
       CHECK(std::count(before.err.begin(), before.err.end(), '\n') == 1);
     }
   }

@@ -20,7 +20,7 @@
 #include "tests/sim/graph/random_change.h"
 
 namespace foretrace::what_ifs {
-extern const WhatIfInfo parallel;
+extern const WhatIfInfo& parallel;
 }
 
 using namespace foretrace;

@@ -46,7 +46,7 @@ constexpr std::array advice = {
 
 /// Which command reads what: at the end of an error, behind "it is". {} is the file; without it,
 /// the file goes last.
-constexpr std::array readers = {
+constexpr std::array typed_readers = {
     Typed{"a scenario", "simulate"},
     Typed{"a training run", "simulate"},
     Typed{"jobs on a cluster", "schedule"},
@@ -83,9 +83,9 @@ void name_the_command(std::string& message) {
   const std::string_view end = message.ends_with(')') ? ")" : "";
   const std::size_t from = at + words.size();
   const std::string_view what(message.data() + from, message.size() - from - end.size());
-  const auto* const reader = std::find_if(readers.begin(), readers.end(),
+  const auto* const reader = std::find_if(typed_readers.begin(), typed_readers.end(),
                                           [what](const Typed& one) { return one.asked == what; });
-  if (reader == readers.end()) return;
+  if (reader == typed_readers.end()) return;
   // No command reads these from a pipe.
   const std::string_view found = file_of(message);
   const std::string file(found == "standard input" ? "FILE" : found);

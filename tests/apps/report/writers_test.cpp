@@ -66,8 +66,8 @@ TEST_CASE("text: the answer first, then facts in rows and tables in columns") {
         "  ... 2 more  0.100 ms\n"
         "  time: of the device\n"
         "\n"
-        "parts         time\n"
-        "  the host  0.0 us\n");
+        "parts       time\n"
+        "  the host  5 ns\n");
 }
 
 TEST_CASE(

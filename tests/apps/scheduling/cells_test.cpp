@@ -38,10 +38,10 @@ TEST_CASE("cells: a column that nobody reads is a mistake, with its place and th
         "jobs.csv: line 1: column 'comment' is unused, expected one of arrival_s, gpus, "
         "duration_s; \"ignored\" lists columns to skip");
   const std::string told = mistake("arrival_s,gpus,duration");
-  CHECK(told.find("jobs.csv: line 1: column 'duration' is not read") == 0);
+  CHECK(told.find("jobs.csv: line 1: column 'duration' is unused") == 0);
   CHECK(told.find("did you mean 'duration_s'") != std::string::npos);
   CHECK(mistake("arrival_s,gpus,gpus") == "jobs.csv: line 1: column 'gpus' stands 2 times");
-  CHECK(mistake("arrival_s,gpus,").find("column '' is not read") != std::string::npos);
+  CHECK(mistake("arrival_s,gpus,").find("column '' is unused") != std::string::npos);
 }
 
 TEST_CASE("cells: a cell that nobody takes is a mistake of its row; an empty one is not") {
@@ -97,7 +97,7 @@ TEST_CASE("cells: columns get the names that we know, and are passed over only b
       table.read(R"(, "columns": {"gpus": "n", "arrival_s": "when"}, "ignored": ["gpus", "note"])");
   REQUIRE_MESSAGE(other.ok(), other.error().message);
   CHECK(other->rows == std::vector<std::vector<std::string>>{{"4", "5"}});
-  CHECK(table.mistake("").find("line 1: column 'n' is not read") == 0);
+  CHECK(table.mistake("").find("line 1: column 'n' is unused") == 0);
   CHECK(table.mistake(R"(, "ignored": ["not"])") ==
         "line 1: no column 'not' (did you mean 'note'?)");
   CHECK(table.mistake(R"(, "columns": {"gpu": "n"})") ==

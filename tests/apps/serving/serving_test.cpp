@@ -69,7 +69,7 @@ TEST_CASE("serving: rows of requests have the columns that they are meant to hav
   const std::string own =
       R"("columns": ["arrival_s", "input_tokens", "output_tokens", "customer"],
                 "rows": [[0, 9, 5, "x"]])";
-  CHECK(rows(own).find("column 'customer' is not read") != std::string::npos);
+  CHECK(rows(own).find("column 'customer' is unused") != std::string::npos);
   CHECK(rows(own + R"(, "ignored": ["customer"])").empty());
   CHECK(rows(own + R"(, "ignored": ["customer"], "in_flight": 1)").find("arrival_s: got '0'") !=
         std::string::npos);

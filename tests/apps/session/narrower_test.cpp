@@ -106,9 +106,6 @@ TEST_CASE("narrower: no range is wider or elsewhere than now, and all together i
     CHECK(row.high_ns >= now.step_ns());
     CHECK(found->together.width <= row.width);
   }
-  // Kernels without shapes are all kernels here, and there is no collective.
-  REQUIRE(row_of(*found, "operator shapes") != nullptr);
-  CHECK(row_of(*found, "operator shapes")->high_ns == row_of(*found, "kernel times")->high_ns);
   CHECK(row_of(*found, "collective times") == nullptr);
 }
 
@@ -129,8 +126,8 @@ TEST_CASE("narrower: the cheapest that halves the range comes first") {
 }
 
 TEST_CASE("narrower: profiler overhead is what an unprofiled step would settle") {
-  const Session session = *Session::of(test::profiled_recording(3));
-  const Result<std::vector<WhatIf>> stack = stack_of({"host_upgrade:speed=2"});
+  const Session session = *Session::of(test::profiled_recording(30));
+  const Result<std::vector<WhatIf>> stack = stack_of({"scale:factor=0.05"});
   REQUIRE(stack.ok());
   const Answer now = *session.ask(*stack);
   REQUIRE(now.prediction().faster.profiler > 0);

@@ -26,7 +26,7 @@ TEST_CASE("read budget: memory may grow by so much for each byte that was unpack
   const std::vector<char> much = taken(40 * mib);
   const Status beyond = budget.check("t.json");  // 32 MiB more than any input may take
   REQUIRE_FALSE(beyond.ok());
-  CHECK(beyond.error().message.starts_with("t.json: 0 bytes take "));
+  CHECK(beyond.error().message.starts_with("t.json: 0 bytes need "));
   budget.add(mib);  // which may take 64 MiB
   CHECK(budget.check("t.json").ok());
 }

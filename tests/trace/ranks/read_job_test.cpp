@@ -206,7 +206,7 @@ TEST_CASE("job inputs: execution traces in an archive keep their nodes, and are 
   REQUIRE_FALSE(built.ok());
   CHECK(built.error().message.find("two.tar:et_0.json: pytorch_et has no times to align ranks") !=
         std::string::npos);
-  CHECK(built.error().message.find("and 2 such traces were given") != std::string::npos);
+  CHECK(built.error().message.find("and 2 such traces were named") != std::string::npos);
 }
 #endif
 

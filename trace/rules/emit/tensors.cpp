@@ -266,8 +266,8 @@ std::string memory_note(std::span<const DeviceMemory> memory) {
   }
   if (operators == 0) return {};
   std::string text = fmt::format(
-      "memory estimated from {} operator shapes (assumed; record with profile_memory=True to "
-      "measure it), without scratch space of libraries and tensors kept longer than used",
+      "memory estimated from {} operator shapes (profile_memory=True measures it), without scratch "
+      "space of libraries and tensors kept longer than used",
       operators);
   if (unknown > 0) {
     text += fmt::format("; unknown output of {} of them ({} and others)", unknown,

@@ -76,17 +76,15 @@ Section breakdown_of_both(const ResultAnswer& answer) {
   Table table{
       .columns = {
           {"part"}, {"now_ns", "now"}, {"predicted_ns", "predicted"}, {"change", "change"}}};
-  const auto text_of = [&](std::int64_t ns) { return time_text(ns, before.step_ns); };
+  const auto is_nothing = [&](std::int64_t ns) { return ns < before.step_ns / 10'000; };
   // `key`: below "baseline" and "predicted"
   const auto row = [&](std::string_view title, std::string_view key, const Times& times,
                        Show show) {
     const std::string was = fmt::format("/baseline/{}", key);
     const std::string is = fmt::format("/predicted/{}", key);
     Value change = Value::change(times.then == 0 ? 0 : change_of(times.now, times.then));
-    // A percentage of what is shown as 0.0 ms tells a reader nothing.
-    if (text_of(times.then) == text_of(0) && text_of(times.now) != text_of(0)) {
-      change = change.as("new");
-    }
+    // A percentage of next to nothing tells a reader nothing.
+    if (is_nothing(times.then) && !is_nothing(times.now)) change = change.as("new");
     return Row{.cells = {Value::words(title), Value::time(times.then).from(was),
                          Value::time(times.now).from(is), change.from(is + " to " + was)},
                .show = show};

@@ -106,16 +106,24 @@ std::vector<NamedTime> parts_of(const PathAnswer& answer, bool is_host_bound) {
 }
 
 /// ": DataLoader 68.7 ms, SGD.step 16.1 ms".
-std::string largest_parts(const PathAnswer& answer, std::string_view key) {
+std::vector<NamedTime> largest_parts(const PathAnswer& answer) {
   constexpr std::size_t most_parts = 2;
   constexpr double least_part = 0.02;  // of the path
+  const std::string_view key = sorted_held_by(answer.report.path.shares).front().key;
   if (key != "host_ns" && key != "device_ns") return {};
   const std::int64_t total = answer.report.path.total_ns;
+  std::vector<NamedTime> largest;
+  for (NamedTime& part : parts_of(answer, key == "host_ns")) {
+    if (largest.size() == most_parts || share_of(part.time_ns, total) < least_part) break;
+    largest.push_back(std::move(part));
+  }
+  return largest;
+}
+
+std::string parts_text(const std::vector<NamedTime>& parts, std::int64_t total) {
   std::string text;
-  std::size_t shown = 0;
-  for (const NamedTime& part : parts_of(answer, key == "host_ns")) {
-    if (shown == most_parts || share_of(part.time_ns, total) < least_part) break;
-    text += fmt::format("{}{} {}", shown++ == 0 ? ": " : ", ", shorten(part.name, 32),
+  for (const NamedTime& part : parts) {
+    text += fmt::format("{}{} {}", text.empty() ? ": " : ", ", shorten(part.name, 32),
                         time_text(part.time_ns, total));
   }
   return text;
@@ -134,8 +142,8 @@ std::string path_headline(const PathAnswer& answer) {
                                             : fmt::format("step {}", report.step_number),
                      report.rank < 0 ? std::string() : fmt::format(" of rank {}", report.rank),
                      time_text(total), bound_by(most.key),
-                     percent_text(share_of(most.time_ns, total)), largest_parts(answer, most.key),
-                     where);
+                     percent_text(share_of(most.time_ns, total)),
+                     parts_text(largest_parts(answer), total), where);
 }
 
 Table shares_table(const PathReport& report) {
@@ -167,7 +175,7 @@ Table groups_table(std::string key, std::string title, const std::vector<PathGro
                           {"pieces", "pieces"},
                           {"tasks", "", Show::never},
                           {"gain_ns", "maximum saving"}},
-              .brief = 6};
+              .brief = 2};
   for (const PathGroup& group : groups) {
     const std::string at = fmt::format("/{}/{}/on_path_ns", table.key, table.rows.size());
     const bool is_function = group.part == PathPart::duration;
@@ -247,6 +255,11 @@ Sections path_shares(const PathAnswer& answer) {
     shares.push_back({std::string(held.key), Value::time(held.time_ns)});
   }
   section.datum("shares", Value::object(std::move(shares)));
+  Value::Object largest;
+  for (const NamedTime& part : largest_parts(answer)) {
+    largest.push_back({part.name, Value::time(part.time_ns)});
+  }
+  section.datum("largest_parts_ns", Value::object(std::move(largest)));
   section.datum("provenance_ns", by_name<Provenance>(path.shares.provenance_ns, as_time));
   section.datum("kinds_ns", by_name<TaskKind>(path.shares.kind_ns, as_time));
   section.datum("latencies_ns", by_name<DependencyKind>(path.shares.cause_ns, as_time));

@@ -127,7 +127,7 @@ TEST_CASE("rounds: devices that fail are counted, and a task that never succeeds
   const auto buffered =
       run_rounds(federation, {.kind = PolicyKind::buffered, .updates = 1, .at_work = 2});
   REQUIRE_FALSE(buffered.ok());
-  CHECK(buffered.error().message.find("no update comes") != std::string::npos);
+  CHECK(buffered.error().message.find("no update arrived") != std::string::npos);
 }
 
 TEST_CASE("rounds: too few devices at any time are an error") {

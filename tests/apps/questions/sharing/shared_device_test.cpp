@@ -171,7 +171,7 @@ TEST_CASE(
     CAPTURE(paths);
     const test::Ran told = test::run_program("corun " + paths);
     REQUIRE_MESSAGE(told.code == 0, told.err);
-    const std::string page = told.out.substr(0, told.out.find("No range is given"));
+    const std::string page = told.out.substr(0, told.out.find("No range is stated"));
     CHECK(page.find("MPS") == std::string::npos);
     CHECK(page.find("Side by side: kernels") != std::string::npos);
     const test::Ran document = test::run_program("corun --json " + paths);

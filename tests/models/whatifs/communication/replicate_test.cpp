@@ -77,7 +77,7 @@ TEST_CASE("replicate: a job of parts of layers alone is declined, by name as wel
   const auto named = apply_to(foretrace::test::tensor_parallel(true), replicate,
                               {{"ranks", "16"}, {"communicators", "parts"}});
   REQUIRE_FALSE(named.ok());
-  CHECK(named.error().message.find("parts of one layer") != std::string::npos);
+  CHECK(named.error().message.find("share layers") != std::string::npos);
   const auto unknown = apply_to(foretrace::test::tensor_parallel(true), replicate,
                                 {{"ranks", "16"}, {"communicators", "pipeline"}});
   REQUIRE_FALSE(unknown.ok());

@@ -189,7 +189,7 @@ TEST_CASE("tensors: the note names operators whose results are not known") {
     device.unknown_names = {"my::a", "my::b"};
   }
   const std::string note = rules::memory_note(memory);
-  CHECK(note.find("10 operators") != std::string::npos);
+  CHECK(note.find("10 operator shapes") != std::string::npos);
   CHECK(note.find("unknown output of 4 of them (my::a, my::b and others)") != std::string::npos);
 }
 

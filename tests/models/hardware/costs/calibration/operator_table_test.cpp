@@ -86,7 +86,7 @@ TEST_CASE("operator table: what is no measurement is refused with its row") {
   CHECK(error_of(R"(["m", "n", "k", "us"])", "[[1, 2, 3]]")
             .starts_with("table.json: /rows/0: got a list"));
   CHECK(error_of(R"(["op", "m", "n", "value"])", R"([["soft", 2, 3, 4]])")
-            .find("operator 'soft': not known") != std::string::npos);
+            .find("unknown operator 'soft'") != std::string::npos);
   CHECK(error_of(R"(["m", "n", "k", "us"])", R"({"a": 1})").find("no table") != std::string::npos);
   CHECK_FALSE(read_operator_table("no such file").ok());
 }
