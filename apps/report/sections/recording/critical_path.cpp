@@ -175,7 +175,7 @@ Table groups_table(std::string key, std::string title, const std::vector<PathGro
                           {"pieces", "pieces"},
                           {"tasks", "", Show::never},
                           {"gain_ns", "maximum saving"}},
-              .brief = 2};
+              .brief = 3};
   for (const PathGroup& group : groups) {
     const std::string at = fmt::format("/{}/{}/on_path_ns", table.key, table.rows.size());
     const bool is_function = group.part == PathPart::duration;
@@ -275,12 +275,12 @@ Sections path_groups(const PathAnswer& answer) {
   names.tables.push_back(groups_table("groups", "by name", report.groups, total, has_regions));
   names.note(
       "maximum saving: simulated, if all of that kind took no time; another path then takes over, "
-      "so "
-      "savings do not add up");
+      "so savings do not add up");
   Section regions{
       .key = "by_region", .scale_ns = total, .show = has_regions ? Show::always : Show::details};
   regions.tables.push_back(
       groups_table("host_regions", "CPU time by region", report.regions, total));
+  regions.tables.back().brief = 2;  // as many as the first line may name
   Section layers{.key = "by_layer", .scale_ns = total, .show = Show::details};
   layers.tables.push_back(groups_table("layers", "by layer", report.layers, total));
   return {std::move(regions), std::move(names), std::move(layers)};
