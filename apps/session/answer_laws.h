@@ -16,7 +16,7 @@ class BrokenLaw : public std::logic_error {
 };
 
 /// Throws BrokenLaw unless nothing takes less than no time or no memory, the step holds the work of
-/// its busiest stream, and no predicted product beats the peak of its device.
+/// its device, and no predicted product beats the peak of its device.
 void expect_laws(const Recording& recording, const ChangedRun& changed);
 
 /// The same, and the range holds its step.

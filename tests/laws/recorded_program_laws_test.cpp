@@ -1,6 +1,7 @@
 // A run read into a program and emitted again: the same tasks at the same times, the same memory,
 // and read again the same program.
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <filesystem>
 #include <string>
@@ -15,6 +16,7 @@
 #include "sim/engine/memory/memory_tracker.h"
 #include "sim/engine/pull/pull.h"
 #include "sim/graph/links.h"
+#include "tests/apps/questions/answers_support.h"
 #include "tests/configs.h"
 #include "tests/laws/training_run.h"
 #include "tests/sim/graph/random_change.h"
@@ -176,6 +178,32 @@ TEST_CASE("law: stages of a recording free what they make, and hold what is in f
       }
       CHECK(held >= 0.9 * static_cast<double>(alone[0].base_bytes));
     }
+  }
+}
+
+TEST_CASE("law: the stages of a pipeline share a pass, CPU time too, and none of it goes") {
+  const auto slope_ns = [](const Session& session, std::vector<std::string> texts,
+                           const std::string& last) {
+    texts.push_back(last);
+    std::array<std::int64_t, 2> steps{};
+    for (const int passes : {4, 12}) {
+      texts.back() = last + std::to_string(passes);
+      const auto answer = session.ask(test::stack_of(texts));
+      REQUIRE_MESSAGE(answer.ok(), answer.error().message);
+      steps[passes == 4 ? 0 : 1] = answer->step_ns();
+    }
+    return static_cast<double>(steps[1] - steps[0]) / 8;
+  };
+  // The GPU is the limit of the first, the CPU of the second: samples are so few.
+  for (const char* batch : {"batch_size:factor=0.5", "batch_size:factor=0.03125"}) {
+    CAPTURE(batch);
+    const Session session =
+        test::loaded(FORETRACE_SOURCE_DIR "/examples/traces/demo_generated_cnn.json.gz").session;
+    const double alone = slope_ns(session, {batch}, "gradient_accumulation:load=false,steps=");
+    const double staged =
+        slope_ns(session, {batch}, "parallel:cluster=dgx_a100,pipeline=2,micro_batches=");
+    CHECK(2 * staged > 0.99 * alone);
+    CHECK(staged < alone);
   }
 }
 

@@ -255,8 +255,8 @@ double send_start_ns(const Cluster& cluster, const Placement& group, double byte
     const Link link{is_joined(cluster, group.per_node)};
     return (ring_base[p] + link.ring()[p]) * 1e3;
   }
-  const double extra = cluster.network.step_latency_ns * (protocol == Protocol::simple ? 2 : 1);
-  return (ring_base[p] + ring_network[p]) * 1e3 + extra;
+  // One message waits for no step before it: the latency of the network counts once, as NCCL adds it.
+  return (ring_base[p] + ring_network[p]) * 1e3 + cluster.network.step_latency_ns;
 }
 
 double peer_rate(const Placement& group) {

@@ -60,7 +60,7 @@ TEST_CASE("answer laws: what cannot be is no answer, and the line names the law"
                         one.run.answer.step_ns /= 3;
                         one.low_ns = 0;
                       }),
-              "a step is no shorter than the work of its busiest stream"));
+              "a step is no shorter than the work of its device"));
 }
 
 TEST_CASE("answer laws: no product that a what-if put in beats the peak of the device") {

@@ -18,7 +18,7 @@ namespace {
 
 // Two streams that wait for each other.
 constexpr std::string_view two_streams =
-    "h:a(100) h:b(100) s7:k(1000)<a s8:m(400)<b s7:n(300)<m s8:all(500)<n";
+    "h:a(100) h:b(100) s7:k(1000)<a s8:m(400)<b<k s7:n(300)<m s8:all(500)<n";
 
 constexpr ParamInfo share_param = {.name = "share",
                                    .type = ParamType::number,
@@ -106,6 +106,9 @@ TEST_CASE("narrower: no range is wider or elsewhere than now, and all together i
     CHECK(row.high_ns >= now.step_ns());
     CHECK(found->together.width <= row.width);
   }
+  // Kernels without shapes are all kernels here, and there is no collective.
+  REQUIRE(row_of(*found, "operator shapes") != nullptr);
+  CHECK(row_of(*found, "operator shapes")->high_ns == row_of(*found, "kernel times")->high_ns);
   CHECK(row_of(*found, "collective times") == nullptr);
 }
 

@@ -117,7 +117,7 @@ Sections recorded_plans_best(const RecordedPlansPart& part) {
       "micro-batch over the recorded one (batch_size:factor=N); faster: samples per second over "
       "the recorded run; efficiency: time of one device for the same samples (with gradient "
       "accumulation if they are more) over that of all devices; exposed: collectives that no "
-      "computation overlaps; memory: of the recorded rank, with pipeline of the first stage");
+      "computation overlaps; memory: of the fullest device");
   if (std::ranges::any_of(answer.plans, is_above_one)) {
     section.note(
         "above 100 %: waits of a single device (loading, launches) overlap with work of other "
