@@ -24,7 +24,7 @@ double clock_factor(const SustainedClock& clock, double now, CostSource source) 
 }
 
 // The limit of a board holds for its mean power over about so long: assumed to be what drivers
-// report it over (nvidia-smi, power.draw: the average of a second).
+// report it over (NVML, nvmlDeviceGetPowerUsage: the average of a second from Ampere on, but for GA100).
 constexpr double power_window_ns = 1e9;
 
 // A stage waits for others at both ends of a step, in one piece: what is longer than the window
