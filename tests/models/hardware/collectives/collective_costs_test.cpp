@@ -232,8 +232,8 @@ TEST_CASE("collectives: a peer on another node has two channels, one among many 
 TEST_CASE(
     "collectives: a short send goes by LL, a longer one by Simple, inside and between nodes") {
   const auto cluster = *find_cluster(*foretrace::test::shipped(), "dgx_h100");
-  // NCCL's own: 6.6 + 0.6 us of LL, 8.4 + 3.4 of Simple; between nodes 2.7 and 14, with 8 and 16 of
-  // the fabric.
+  // NCCL's own: 6.6 + 0.6 us of LL, 8.4 + 3.4 of Simple; between nodes 2.7 and 14, with 8 of the
+  // fabric.
   const auto us = [&](std::uint32_t nodes, double bytes) {
     return ns_of_model(cluster, CollectiveKind::send, bytes,
                        place_alone(cluster, nodes, 2 / nodes)) *
@@ -242,5 +242,5 @@ TEST_CASE(
   CHECK(us(1, 1024) == doctest::Approx(7.2).epsilon(0.01));
   CHECK(us(1, 17000) == doctest::Approx(11.8).epsilon(0.01));
   CHECK(us(2, 1024) == doctest::Approx(17.3).epsilon(0.01));
-  CHECK(us(2, 17000) == doctest::Approx(38.4).epsilon(0.02));
+  CHECK(us(2, 17000) == doctest::Approx(30.4).epsilon(0.02));
 }
