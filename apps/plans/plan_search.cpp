@@ -11,6 +11,7 @@
 
 #include "apps/plans/plan_estimates.h"
 #include "models/jobs/figures/device_memory.h"
+#include "models/jobs/program/ranged_step.h"
 
 namespace foretrace {
 namespace {

@@ -10,6 +10,7 @@
 #include "models/jobs/figures/device_memory.h"
 #include "models/jobs/program/estimate.h"
 #include "models/jobs/program/job_figures.h"
+#include "models/jobs/program/ranged_step.h"
 #include "models/jobs/scenario/scenario.h"
 #include "sim/core/whole.h"
 

@@ -6,6 +6,7 @@
 #include <doctest/doctest.h>
 
 #include "models/jobs/program/estimate.h"
+#include "models/jobs/program/ranged_step.h"
 #include "tests/laws/support/random_draws.h"
 #include "tests/laws/support/random_job.h"
 

@@ -11,6 +11,8 @@
 #include "models/jobs/figures/open_choices.h"
 #include "models/jobs/figures/scenario_answer.h"
 #include "models/jobs/program/estimate.h"
+#include "models/jobs/program/job_figures.h"
+#include "models/jobs/program/ranged_step.h"
 #include "models/jobs/scenario/scenario_text.h"
 #include "tests/laws/support/random_draws.h"
 #include "tests/laws/support/random_job.h"
@@ -46,6 +48,11 @@ void check_written(const PlanChoice& choice, const test::RandomJob& drawn, test:
   CHECK_MESSAGE(std::abs(static_cast<double>(answer->step_ns) / planned - 1) < 0.01, text);
   CHECK_MESSAGE(answer->range.low_ns <= answer->step_ns, text);
   CHECK_MESSAGE(answer->step_ns <= answer->range.high_ns, text);
+  // Neither end is faster than the units at their peaks.
+  const JobFigures fastest =
+      job_figures(scenario->job, answer->range.low_ns, amounts_of(scenario->job));
+  CHECK_MESSAGE(
+      fastest.flops_utilization.has_value() == answer->figures.flops_utilization.has_value(), text);
   CHECK_MESSAGE(choice.low_ns <= choice.step_ns, text);
   CHECK_MESSAGE(choice.step_ns <= choice.high_ns, text);
   CHECK_MESSAGE(answer->fits, text);

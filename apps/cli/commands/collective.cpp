@@ -13,6 +13,7 @@
 #include "apps/cli/output/answers.h"
 #include "apps/cli/output/console.h"
 #include "apps/report/section.h"
+#include "apps/report/text.h"
 #include "models/hardware/collectives/collective_costs.h"
 #include "models/hardware/networks/cluster.h"
 #include "models/hardware/networks/placement.h"
@@ -112,6 +113,20 @@ Result<Question> question_of(const Options& options) {
   return question;
 }
 
+/// The time, where one collective of one size was asked for.
+std::string one_answer(const Question& question) {
+  if (question.kinds.size() != 1 || question.sizes.size() != 1) return {};
+  const CollectiveCall call{question.kinds.front(), question.sizes.front(), question.group};
+  const CollectiveRange found = collective_range(question.cluster, call);
+  if (!(found.time.ns > 0)) return {};
+  const auto ns = to_whole(found.time.ns);
+  const report::Ends ends =
+      report::time_ends(to_whole(found.shortest_ns), to_whole(found.longest_ns), ns);
+  return fmt::format("{} of {}: {}, between {} and {}, {:.1f} GB/s on the bus; ",
+                     to_string(call.kind), report::bytes_text(to_whole(call.bytes)),
+                     report::time_text(ns), ends.low, ends.high, sent_bytes(call) / found.time.ns);
+}
+
 report::Page page_of(const Question& question) {
   report::Table table{
       .key = "collectives",
@@ -139,7 +154,7 @@ report::Page page_of(const Question& question) {
   }
   report::Section section{.key = "collectives"};
   section.headline =
-      fmt::format("{} ranks on {} of {}", question.group.ranks,
+      fmt::format("{}{} ranks on {} of {}", one_answer(question), question.group.ranks,
                   question.group.nodes == 1 ? std::string("one node")
                                             : fmt::format("{} nodes", question.group.nodes),
                   question.cluster.name);

@@ -29,13 +29,18 @@ struct Options {
   std::string name;
 };
 
-/// A word as an answer prints it, "first use" or "CPU-bound", as it is called here.
-std::string spelled(std::string name) {
-  for (char& c : name) {
-    const bool is_joint = c == ' ' || c == '-';
-    c = is_joint ? '_' : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+/// A word as an answer prints it, "first use", "CPU-bound" or "samples/s", as it is called here.
+std::string spelled(std::string_view name) {
+  std::string text;
+  for (const char c : name) {
+    if (c == '/') {
+      text += "_per_";
+    } else {
+      text += c == ' ' || c == '-' ? '_'
+                                   : static_cast<char>(std::tolower(static_cast<unsigned char>(c)));
+    }
   }
-  return name;
+  return text;
 }
 
 Result<Component> find(const std::string& name) {

@@ -8,6 +8,8 @@ namespace foretrace::app {
 namespace {
 
 constexpr std::array words = {
+    Word{"algorithm", "Of a collective: bytes of the buffer per second, as nccl-tests prints it.",
+         "Compare kinds and rank counts by the bus bandwidth instead."},
     Word{"allocated",
          "Bytes in live tensors at the peak, as the allocator of the framework counts them.",
          "Compare it with reserved: the difference is cached or fragmented memory."},
@@ -16,13 +18,29 @@ constexpr std::array words = {
         "A duration or a size that no record, table or formula supports, such as the memory of a "
         "run that was recorded without it.",
         "Record what is missing (record_shapes, profile_memory), or state the parameter yourself."},
+    Word{"based_on",
+         "What a time rests on: a measured curve, curves of fewer nodes, the latencies and rates "
+         "of the library, or the formula of a file.",
+         "foretrace calibrate LOG --cluster BASE writes a machine with curves of your own."},
     Word{"bubble", "Time in which a pipeline stage waits for its first or its next micro-batch.",
          "More micro-batches, or an interleaved or zero-bubble schedule, shorten it: foretrace "
          "plan compares them."},
+    Word{"bus",
+         "Of a collective: bytes that a rank sends per second, which the links bound whatever the "
+         "number of ranks.",
+         "Compare it with the link bandwidth of the machine: foretrace explain CLUSTER."},
     Word{"critical_path",
          "The chain of work and waits that bounds a step: work outside of it does not lengthen the "
          "step.",
          "foretrace critical-path TRACE lists it; only a change on it can shorten the step."},
+    Word{"device_computes",
+         "Time in which a GPU computes: kernels that are no copies and no collectives.",
+         "foretrace critical-path TRACE names the kernels that bound the step."},
+    Word{"device_copies", "Time in which a GPU copies and nothing else runs.",
+         "Copies from the host: pinned memory and data_loader_workers; between layouts: "
+         "channels_last."},
+    Word{"device_period", "From the first operation of a step on the GPU to that of the next step.",
+         "Where it is the longest of the periods, the GPU bounds the step."},
     Word{"device_waits_for_the_host",
          "Time in which the GPU has no work because the CPU has not launched any yet: the step is "
          "CPU-bound there.",
@@ -32,9 +50,18 @@ constexpr std::array words = {
          "The same as low-confidence: a check of the replay failed, and the page says which.",
          "Read the line below the first one. --without-one-off cuts pauses at the start; longer "
          "recordings cure most of the rest."},
+    Word{"efficiency",
+         "Samples per second of many GPUs over those of one, times their number. 100 % loses "
+         "nothing to communication.",
+         "foretrace plan compares plans; exposed communication and bubbles are what is lost."},
     Word{"exposed",
          "Communication or copies that no computation overlaps: the step becomes that much shorter "
          "without them.",
+         "overlap of communication, larger buckets or a faster network: foretrace list "
+         "optimizations."},
+    Word{"exposed_communication",
+         "Communication that no computation overlaps, without waiting for late ranks: the step "
+         "becomes that much shorter without it.",
          "overlap of communication, larger buckets or a faster network: foretrace list "
          "optimizations."},
     Word{"fast_device",
@@ -46,10 +73,18 @@ constexpr std::array words = {
          "A check: the step if the CPU took no time, simulated, beside the busy time of the GPU.",
          "A difference above 10 % means that a dependency on the CPU is missing or wrong: distrust "
          "what-ifs that speed it up."},
+    Word{"first_token",
+         "Of a served request: from its arrival to its first token, waiting included.",
+         "Shorter prompts in a step, more replicas, or fewer requests in flight shorten it."},
     Word{"first_use",
          "Kernels or libraries were loaded, compiled or tuned during the recorded steps; later "
          "steps do not repeat it.",
          "Record after a warm-up of some steps, or cut it out with --without-one-off."},
+    Word{"fits",
+         "The memory that the run needs, as the allocator reserves it, is at most that of the "
+         "device.",
+         "--memory-budget and --fit ask about other sizes; the range of the memory says how sure "
+         "it is."},
     Word{"formula",
          "A what-if that scales the selected kernels by a stated share instead of modelling each "
          "from its shape.",
@@ -58,21 +93,33 @@ constexpr std::array words = {
          "Time between two operations of a stream that were both ready, in which the GPU starts "
          "the second.",
          "Fewer and larger kernels (kernel_fusion), or a CUDA graph."},
+    Word{"host_period", "From the begin of a step on the CPU to that of the next step.",
+         "Where it is the longest of the periods, the CPU bounds the step."},
     Word{"initial_backlog",
          "The recording began while the GPU still had queued work, so its first step starts late.",
          "Let the profiler wait a step, or read the median step, which is the default."},
     Word{"late_rank",
          "A rank that the others wait for in each step, because its CPU or its GPU is slower.",
          "Record all ranks; remove_straggler predicts the step without it."},
+    Word{"latencies_and_gaps",
+         "Time in which the GPU is idle between launches that had been made: the start of kernels, "
+         "and waits for events.",
+         "Fewer and larger kernels (kernel_fusion), or a CUDA graph."},
     Word{"latency", "Time from the call that launches a kernel to its start on an idle GPU.",
          "--no-recorded-latency replaces each recorded one by the median of the trace."},
     Word{"live", "Bytes that a tensor occupies between its allocation and its release.",
          "foretrace inspect TRACE --memory names what is live at the peak."},
+    Word{"live_peak", "The most bytes in live tensors at once.",
+         "foretrace inspect TRACE --memory names what is live then."},
     Word{"low_confidence",
          "A check of the replay failed: the recorded steps are not reproduced, or too much of them "
          "has no recorded cause.",
          "The page names the check. --without-one-off cuts pauses at the start; longer recordings "
          "cure most of the rest."},
+    Word{"maximum_saving",
+         "How much shorter the step would be if all of that kind took no time, simulated: another "
+         "path then takes over.",
+         "It bounds what any optimization of that kind can gain."},
     Word{"measured", "A duration that was recorded, unchanged.",
          "Nothing to do: this share of the step stays as recorded."},
     Word{"mechanism",
@@ -86,6 +133,10 @@ constexpr std::array words = {
          "Waits between streams were not recorded (recorders before 2024), so some follow from "
          "heuristics.",
          "Record with a newer profiler; the page says how much depends on it."},
+    Word{"noise",
+         "A change that is smaller than the scatter of the recorded steps: the recording cannot "
+         "tell it from none.",
+         "Record more steps."},
     Word{"one_off",
          "Work or a pause that later steps do not repeat: compilation, allocation, first use.",
          "--without-one-off cuts it out."},
@@ -114,9 +165,14 @@ constexpr std::array words = {
          "A duration computed from operations and bytes over the peak rates of the accelerator.",
          "It is optimistic for small kernels; a table of measured costs (foretrace calibrate) is "
          "better."},
+    Word{"samples_per_s", "Samples of all GPUs per second: the batch of a step over its time.",
+         "Compare runs of one batch, or look at equal work: foretrace plan puts it first."},
     Word{"scaled",
          "A recorded duration times a factor that follows from shapes or from two accelerators.",
          "Its error is that of the factor: foretrace explain WHATIF lists what it assumes."},
+    Word{"scatter",
+         "How far a recorded step usually lies from the median step (median absolute deviation).",
+         "A smaller change is noise; longer recordings on an idle machine scatter less."},
     Word{"shared_device",
          "Work started late for no recorded reason: another program may use the GPU at the same "
          "time.",
@@ -136,7 +192,12 @@ constexpr std::array words = {
     Word{"unexplained",
          "Time in which work started late or a launch was blocked without a recorded cause.",
          "Above 5 % the answer is low-confidence; record on an idle machine, or without other "
-         "programs on the GPU."}};
+         "programs on the GPU."},
+    Word{"waiting_for_late_ranks",
+         "Time in collectives before the last rank arrived: it ends when that rank is as fast as "
+         "the others.",
+         "remove_straggler predicts the step without it; foretrace inspect --communication names "
+         "the rank."}};
 
 constexpr auto rows = [] {
   std::array<const Word*, words.size()> all{};

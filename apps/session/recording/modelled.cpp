@@ -3,8 +3,8 @@
 #include <memory>
 #include <utility>
 
-#include "models/jobs/program/estimate.h"
 #include "models/jobs/program/graphs/operator_graph.h"
+#include "models/jobs/program/ranged_step.h"
 
 namespace foretrace {
 Result<Recording> modelled_recording(const Scenario& scenario) {

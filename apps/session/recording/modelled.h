@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "apps/session/recording/recording.h"
-#include "models/jobs/program/estimate.h"
+#include "models/jobs/program/ranged_step.h"
 #include "models/jobs/scenario/scenario.h"
 #include "sim/core/result.h"
 

@@ -13,6 +13,7 @@
 #include "models/jobs/figures/device_memory.h"
 #include "models/jobs/program/estimate.h"
 #include "models/jobs/program/job_figures.h"
+#include "models/jobs/program/ranged_step.h"
 
 namespace foretrace::sweeping {
 namespace {

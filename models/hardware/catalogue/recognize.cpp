@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string_view>
+#include <tuple>
 #include <utility>
 
 #include <fmt/format.h>
@@ -51,9 +52,13 @@ bool may_be(const Accelerator& candidate, const DeviceInfo& device) {
                 static_cast<double>(device.memory_bytes)) <= largest_memory_ratio);
 }
 
-/// Smaller is nearer: multiprocessors first, then memory.
-std::pair<double, double> distance(const Accelerator& candidate, const DeviceInfo& device) {
-  return {ratio(candidate.multiprocessors, device.multiprocessors),
+/// Boards for games multiply at half the rate of the same chip on boards for servers.
+bool is_for_games(std::string_view name) { return contains(name, "GeForce"); }
+
+/// Smaller is nearer: the line of products first, then multiprocessors, then memory.
+std::tuple<bool, double, double> distance(const Accelerator& candidate, const DeviceInfo& device) {
+  return {is_for_games(candidate.product) != is_for_games(device.name),
+          ratio(candidate.multiprocessors, device.multiprocessors),
           ratio(static_cast<double>(candidate.memory_bytes),
                 static_cast<double>(std::max<std::int64_t>(1, device.memory_bytes)))};
 }

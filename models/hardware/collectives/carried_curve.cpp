@@ -2,6 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdint>
 
 #include "models/hardware/collectives/measured_curve.h"
 
@@ -51,22 +52,41 @@ double by_levels(const CurvePair& pair, const CollectiveCall& call) {
          level * (levels(call.group.nodes) - levels(pair.few->nodes));
 }
 
+double carried_ns(const CurvePair& pair, const CollectiveCall& call) {
+  const double ns = by_steps(pair, call);
+  const bool has_levels =
+      call.kind == CollectiveKind::all_reduce && levels(pair.many->nodes) > levels(pair.few->nodes);
+  return has_levels ? std::min(ns, by_levels(pair, call)) : ns;
+}
+
+/// A buffer costs no more than a larger one: at sizes at which the library chose badly, or that
+/// were measured first, what is carried would grow with every node.
+double least_from(const CurvePair& pair, CollectiveCall call) {
+  const double asked = call.bytes;
+  double least = carried_ns(pair, call);
+  for (const MeasuredCurve* curve : {pair.few, pair.many}) {
+    for (const double bytes : curve->bytes) {
+      for (const std::uint32_t ranks : {curve->ranks, call.group.ranks}) {
+        call.bytes = bytes / curve->ranks * ranks;
+        if (call.bytes > asked) least = std::min(least, carried_ns(pair, call));
+      }
+    }
+  }
+  return least;
+}
+
 }  // namespace
 
 std::optional<CollectiveTime> carried_time(const Cluster& cluster, const CollectiveCall& call) {
-  const bool is_reduce = call.kind == CollectiveKind::all_reduce;
-  const bool is_carried = is_reduce || call.kind == CollectiveKind::all_gather ||
-                          call.kind == CollectiveKind::reduce_scatter ||
-                          call.kind == CollectiveKind::all_to_all;
+  const bool is_carried =
+      call.kind == CollectiveKind::all_reduce || call.kind == CollectiveKind::all_gather ||
+      call.kind == CollectiveKind::reduce_scatter || call.kind == CollectiveKind::all_to_all;
   if (!is_carried || shares_network(cluster, call)) return std::nullopt;
   if (call.group.ranks != call.group.nodes * call.group.per_node) return std::nullopt;
   const CurvePair pair = curves_below(cluster, call);
   if (pair.few == nullptr || pair.few == pair.many) return std::nullopt;
-  double ns = by_steps(pair, call);
-  if (is_reduce && levels(pair.many->nodes) > levels(pair.few->nodes)) {
-    ns = std::min(ns, by_levels(pair, call));
-  }
-  return CollectiveTime{ns, Provenance::table, "curves of fewer nodes, carried"};
+  return CollectiveTime{least_from(pair, call), Provenance::table,
+                        "curves of fewer nodes, carried"};
 }
 
 }  // namespace foretrace

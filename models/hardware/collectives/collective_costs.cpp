@@ -4,6 +4,8 @@
 #include <cmath>
 #include <optional>
 
+#include <fmt/format.h>
+
 #include "models/hardware/collectives/carried_curve.h"
 #include "models/hardware/collectives/measured_curve.h"
 #include "models/hardware/collectives/nccl_model.h"
@@ -199,6 +201,10 @@ CollectiveRange collective_range(const Cluster& cluster, const CollectiveCall& c
   range.shortest_ns = evidence.is_new ? std::min(range.shortest_ns, low) : low;
   range.longest_ns = evidence.is_new ? std::max(range.longest_ns, high) : high;
   range.basis = evidence.basis;
+  if (range.time.is_curve && evidence.is_new) {
+    range.basis = fmt::format("its own curve, between points as far off as those of {} families",
+                              cluster.evidence->of(size).families.size());
+  }
   return range;
 }
 

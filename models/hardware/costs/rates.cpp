@@ -4,7 +4,7 @@
 namespace foretrace {
 namespace {
 
-// Share of the peak where a file states no sustained rate. The shares that are known lie between
+// Share of the peak where a file states no sustained rate, nor one of the same units. The shares that are known lie between
 // 0.49 (MI300X bf16, T4 fp32) and 0.96 (V100 fp32).
 constexpr double assumed_share = 0.75;
 
@@ -16,10 +16,22 @@ constexpr double attention_share = 0.60;
 // ratios between precisions and between accelerators and counts for new kernels only.
 constexpr double convolution_share = 0.70;
 
+/// Share of the peak of another precision of the same matrix units.
+double share_beside(const Accelerator& accelerator) {
+  for (const Precision known : {Precision::bf16, Precision::fp16}) {
+    const double sustained = accelerator.sustained_flops[static_cast<std::size_t>(known)];
+    if (sustained > 0) return sustained / accelerator.flops(known);
+  }
+  return assumed_share;
+}
+
 double stated_rate(const Accelerator& accelerator, Precision precision) {
-  const double sustained = accelerator.sustained_flops[static_cast<std::size_t>(precision)];
-  return (sustained > 0 ? sustained : assumed_share * accelerator.flops(precision)) *
-         clock_factor(accelerator, precision);
+  double rate = accelerator.sustained_flops[static_cast<std::size_t>(precision)];
+  if (!(rate > 0)) {
+    const bool is_matrix = uses_matrix_units(precision);
+    rate = (is_matrix ? share_beside(accelerator) : assumed_share) * accelerator.flops(precision);
+  }
+  return rate * clock_factor(accelerator, precision);
 }
 
 // Constants of products come from tables of products.

@@ -2,6 +2,7 @@
 
 #include "models/jobs/program/graphs/pipeline_graph.h"
 #include "models/jobs/program/graphs/unfolded_graph.h"
+#include "models/jobs/program/ranged_step.h"
 #include "models/jobs/program/stages.h"
 #include "models/jobs/times/evidence.h"
 #include "sim/engine/event/event_driven.h"

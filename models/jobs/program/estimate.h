@@ -58,25 +58,6 @@ struct Estimate {
 /// Builds its program, too.
 [[nodiscard]] Result<Estimate> estimate(const Job& job);
 
-/// The step and how far it may be off. Each source at its ends in turn, combined as independent
-/// errors; together they are what the evidence says: the framework stands for what they leave, and
-/// all are less where they are more.
-struct RangedStep {
-  std::int64_t step_ns = 0;
-  std::int64_t low_ns = 0;
-  std::int64_t high_ns = 0;
-  /// Per source: change of the step if the source is at its low and its high end.
-  std::array<std::array<double, 2>, cost_source_count> change{};
-  std::string basis = {};  ///< in words; empty: sources alone
-};
-/// Error: as of estimate(), also at an end.
-[[nodiscard]] Result<RangedStep> ranged_step(const Job& job, const RankProgram& program);
-[[nodiscard]] Result<RangedStep> ranged_step(const Job& job);
-/// The same range around a step that is known better than by the formula: it grows with the step.
-[[nodiscard]] RangedStep around(RangedStep range, std::int64_t step_ns);
-/// As if nothing were wrong with this source: for comparing runs that it is the same in.
-[[nodiscard]] RangedStep without(RangedStep range, CostSource source);
-
 /// Memory of one rank of every stage.
 [[nodiscard]] std::vector<StageMemory> stage_memory(const Job& job, const RankProgram& program);
 

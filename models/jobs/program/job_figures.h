@@ -40,6 +40,10 @@ struct ModelAmounts {
 /// it times in ns and bytes are no whole numbers any more.
 [[nodiscard]] Status check_amounts(const Job& job, const ModelAmounts& amounts);
 
+/// What the units of a device need for a step at their peaks, and its memory to read the weights
+/// once, in ns. 0: operations or peaks are not known.
+[[nodiscard]] double least_step_ns(const Job& job, const ModelAmounts& amounts);
+
 struct JobFigures {
   /// MFU: the time that the operations take at the peaks of the units that they run on, over the
   /// step. None: operations or peaks are not known, or those of a machine that is no GPU.

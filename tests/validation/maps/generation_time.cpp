@@ -8,6 +8,7 @@
 
 #include "models/jobs/figures/device_memory.h"
 #include "models/jobs/program/estimate.h"
+#include "models/jobs/program/ranged_step.h"
 
 namespace foretrace {
 namespace {

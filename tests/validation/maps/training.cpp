@@ -11,6 +11,7 @@
 #include "models/jobs/figures/open_choices.h"
 #include "models/jobs/program/estimate.h"
 #include "models/jobs/program/job_figures.h"
+#include "models/jobs/program/ranged_step.h"
 #include "models/jobs/scenario/job_fields.h"
 #include "models/jobs/times/evidence.h"
 #include "models/jobs/workloads/model_import.h"

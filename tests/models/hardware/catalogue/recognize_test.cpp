@@ -63,6 +63,12 @@ TEST_CASE("recognize: vendors with one compute capability are told apart") {
   CHECK(name_of(nameless) == "h100_pcie");
 }
 
+TEST_CASE("recognize: a board for games is like others for games, one for servers like those") {
+  // The A10 has 72 multiprocessors, the RTX 3090 82; half the rate of products to each.
+  CHECK(name_of(device("NVIDIA GeForce RTX 3080", 68, 8, 6, 10 * gib)) == "rtx_3090");
+  CHECK(name_of(device("NVIDIA board", 68, 8, 6, 24 * gib)) == "a10");
+}
+
 TEST_CASE("recognize: what is like no file is not taken for one") {
   CHECK(name_of(device("NVIDIA GeForce GTX 1650", 16, 7, 5, 4 * gib)).empty());  // T4: 40
   CHECK(name_of(device("NVIDIA PG509-210", 0, 8, 0, 79 * gib)).empty());         // not recorded

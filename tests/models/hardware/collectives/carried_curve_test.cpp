@@ -1,6 +1,7 @@
 #include "models/hardware/collectives/carried_curve.h"
 
 #include <cmath>
+#include <string>
 
 #include <doctest/doctest.h>
 
@@ -87,4 +88,28 @@ TEST_CASE("carried curves: one node count says nothing about others") {
   Cluster cluster = measured_cluster(CollectiveKind::all_gather, stepped);
   cluster.curves.pop_back();
   CHECK(time_of(cluster, CollectiveKind::all_gather, 1e8, 64).basis == "ring");
+}
+
+TEST_CASE("carried curves: no buffer costs more than a larger one") {
+  std::size_t carried = 0;
+  for (const std::string& name : cluster_names(*foretrace::test::shipped())) {
+    const Cluster cluster = find_cluster(*foretrace::test::shipped(), name).value();
+    for (std::size_t i = 1; i < collective_kind_count; ++i) {
+      const auto kind = static_cast<CollectiveKind>(i);
+      for (std::uint32_t nodes = 2; nodes <= cluster.nodes; nodes *= 2) {
+        double last = 0;
+        for (double bytes = 256; bytes < 1e10; bytes *= 2) {
+          const CollectiveCall call{kind, bytes,
+                                    place_alone(cluster, nodes, cluster.node_accelerators)};
+          const auto time = carried_time(cluster, call);
+          if (!time) continue;
+          ++carried;
+          CHECK_MESSAGE(time->ns >= last * (1 - 1e-9),
+                        cluster.name << ' ' << to_string(kind) << ' ' << nodes << ' ' << bytes);
+          last = time->ns;
+        }
+      }
+    }
+  }
+  CHECK(carried > 1000);
 }

@@ -1,5 +1,6 @@
 #include "models/hardware/costs/rates.h"
 
+#include <array>
 #include <cmath>
 #include <string>
 
@@ -11,6 +12,8 @@
 
 using foretrace::Accelerator;
 using foretrace::KernelClass;
+using foretrace::Precision;
+using foretrace::precision_count;
 
 TEST_CASE("rates: products take what was measured of them, other kernels what is usual") {
   Accelerator accelerator;
@@ -42,6 +45,39 @@ TEST_CASE("rates: the model of a product takes them too") {
       usual_model(accelerator, foretrace::OperatorKind::gemm, foretrace::Precision::fp16);
   CHECK(model.fit.bandwidth_share == 0.9);
   CHECK(model.fit.fixed_ns == 3000);
+}
+
+TEST_CASE("rates: what is not known of a precision is as far from its peak as what is") {
+  Accelerator accelerator;
+  const auto of = [](Precision precision) { return static_cast<std::size_t>(precision); };
+  for (const Precision precision : {Precision::fp32, Precision::bf16, Precision::fp8}) {
+    accelerator.peak_flops[of(precision)] = 1e15;
+  }
+  const double usual = sustained_rate(accelerator, Precision::fp8, KernelClass::gemm);
+  accelerator.sustained_flops[of(Precision::bf16)] = 0.5e15;
+  CHECK(sustained_rate(accelerator, Precision::fp8, KernelClass::gemm) == doctest::Approx(0.5e15));
+  CHECK(usual > 0.5e15);
+  // Other units have nothing to do with it.
+  CHECK(sustained_rate(accelerator, Precision::fp32, KernelClass::gemm) == usual);
+}
+
+TEST_CASE("rates: boards of one chip have rates by one measure") {
+  const auto accelerators = foretrace::test::shipped()->accelerators();
+  const auto of = [](const Accelerator& one, const std::array<double, precision_count>& figures) {
+    return figures[static_cast<std::size_t>(one.flops(Precision::bf16) > 0 ? Precision::bf16
+                                                                           : Precision::fp16)];
+  };
+  for (const Accelerator& one : accelerators) {
+    for (const Accelerator& other : accelerators) {
+      const bool is_one_chip =
+          one.compute_major == other.compute_major && one.compute_minor == other.compute_minor &&
+          one.multiprocessors == other.multiprocessors &&
+          std::abs(of(one, one.peak_flops) / of(other, other.peak_flops) - 1) < 0.01;
+      if (one.compute_major == 0 || !is_one_chip) continue;
+      CHECK_MESSAGE((of(one, one.sustained_flops) > 0) == (of(other, other.sustained_flops) > 0),
+                    one.name << " and " << other.name);
+    }
+  }
 }
 
 TEST_CASE("rates: an H100's products that wait for memory are those that were measured") {

@@ -7,6 +7,7 @@
 
 #include "models/hardware/catalogue/accelerator.h"
 #include "models/jobs/program/graphs/pipeline_graph.h"
+#include "models/jobs/program/ranged_step.h"
 #include "models/jobs/times/evidence.h"
 #include "sim/engine/event/event_driven.h"
 #include "tests/configs.h"
@@ -57,7 +58,7 @@ TEST_CASE("estimate: a range is what was measured of such steps, whatever its so
   const auto alone = *ranged_step(job, program);
   CHECK(alone.basis.empty());
   const auto step = static_cast<double>(alone.step_ns);
-  for (const double width : {0.001, 0.02, 0.1, 0.5}) {
+  for (const double width : {0.001, 0.02, 0.1, 0.5, 0.9}) {
     CAPTURE(width);
     foretrace::Evidence evidence;
     evidence.kinds[0].families = {{.first = given.framework.name,
@@ -69,7 +70,10 @@ TEST_CASE("estimate: a range is what was measured of such steps, whatever its so
     given.framework.evidence = std::make_shared<const foretrace::Evidence>(evidence);
     const auto range = *ranged_step(job, program);
     CHECK(range.step_ns == alone.step_ns);
-    CHECK(static_cast<double>(range.low_ns) == doctest::Approx(step * (1 - width)));
+    // Nor is it shorter than the units at their peaks: half of this step (Selene, MFU 50 %).
+    CHECK(range.least_ns == doctest::Approx(step / 2).epsilon(0.05));
+    CHECK(static_cast<double>(range.low_ns) ==
+          doctest::Approx(std::max(step * (1 - width), range.least_ns)));
     CHECK(static_cast<double>(range.high_ns) == doctest::Approx(step * (1 + 2 * width)));
     // Without what the framework leaves open, no more than that and no more than the sources.
     const auto known = foretrace::without(range, foretrace::CostSource::framework);
