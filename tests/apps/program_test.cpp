@@ -12,6 +12,7 @@
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include "apps/report/sections/breakdown_parts.h"
 #include "sim/graph/task.h"
 #include "trace/annotate/flags.h"
 
@@ -343,9 +344,15 @@ TEST_CASE("words of an answer are explained as they are printed") {
     CAPTURE(name);
     CHECK(run_program("explain " + name).out.rfind(name + ": ", 0) == 0);
   }
+  for (const report::BreakdownPart& part : report::breakdown_parts) {
+    CAPTURE(part.title);
+    CHECK(run_program("explain '" + std::string(part.title) + "'").code == 0);
+  }
   for (const std::string_view flag :
        {trace::flags::first_use, trace::flags::missing_records, std::string_view("low-confidence"),
-        std::string_view("device waits for the host"), std::string_view("MFU")}) {
+        std::string_view("live peak"), std::string_view("noise"), std::string_view("based on"),
+        std::string_view("maximum saving"), std::string_view("samples/s"),
+        std::string_view("first token"), std::string_view("MFU")}) {
     CAPTURE(flag);
     CHECK(run_program("explain '" + std::string(flag) + "'").code == 0);
   }
