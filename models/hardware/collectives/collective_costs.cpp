@@ -114,7 +114,8 @@ CollectiveTime modelled(const Cluster& cluster, const CollectiveCall& call, Boun
 
 /// Measured where it was, else by the libraries' algorithms: sums are made by the accelerators, or
 /// by the switch of a node.
-CollectiveTime without_switches(const Cluster& cluster, const CollectiveCall& call, Bound bound) {
+CollectiveTime measured_or_modelled(const Cluster& cluster, const CollectiveCall& call,
+                                    Bound bound) {
   const auto measured = measured_time(cluster, call);
   if (!measured.has_value()) {
     const auto carried = carried_time(cluster, call);
@@ -129,6 +130,32 @@ CollectiveTime without_switches(const Cluster& cluster, const CollectiveCall& ca
   CollectiveTime time = modelled(cluster, call, bound);
   time.ns *= std::clamp(scale, 0.5, 2.0);
   return time;
+}
+
+/// The group on a machine whose fields were changed: with the same share of its network.
+Placement placed_before(const Cluster& cluster, const Placement& group) {
+  const Cluster& before = *cluster.changed_from;
+  const double alone = place_alone(cluster, group.nodes, group.per_node).nics;
+  Placement there = place_alone(before, group.nodes, group.per_node);
+  there.ranks = group.ranks;
+  if (alone > 0) there.nics *= group.nics / alone;
+  return there;
+}
+
+CollectiveTime without_switches(const Cluster& cluster, const CollectiveCall& call, Bound bound) {
+  if (cluster.changed_from == nullptr) return measured_or_modelled(cluster, call, bound);
+  const Cluster& before = *cluster.changed_from;
+  CollectiveCall there = call;
+  there.group = placed_before(cluster, call.group);
+  const CollectiveTime known = measured_or_modelled(before, there, bound);
+  const CollectiveTime was = modelled(before, there, bound);
+  CollectiveTime is = modelled(cluster, call, bound);
+  if (is.ns == was.ns) return known;
+  if (known.ns != was.ns && was.ns > 0 && std::isfinite(was.ns)) {
+    is.ns *= known.ns / was.ns;
+    is.basis = "curve of the machine unchanged, times the change of its model";
+  }
+  return is;
 }
 
 }  // namespace

@@ -232,8 +232,19 @@ Channels find_channels(const Cluster& cluster, const Placement& group) {
   const double nics = std::max(group.nics, 1e-9);
   const double nic = cluster.network.nic_bandwidth * 1e-9 * std::min(1.0, nics);
   channels.count = std::max(1.0, nics);
-  const double inside = group.per_node > 1 ? links / channels.count : nic;
-  channels.between = speed_below(generation, std::min(nic, inside));
+  const auto inside_of = [&](double count) { return group.per_node > 1 ? links / count : nic; };
+  const auto speed_of = [&](double count) {
+    return speed_below(generation, std::min(nic, inside_of(count)));
+  };
+  // Speeds are coarse: where the links of a node bound them, fewer ports may carry more.
+  double best = channels.count * speed_of(channels.count);
+  for (double count = std::ceil(channels.count) - 1; count >= 1; --count) {
+    if (count * speed_of(count) <= best) continue;
+    best = count * speed_of(count);
+    channels.count = count;
+  }
+  const double inside = inside_of(channels.count);
+  channels.between = speed_of(channels.count);
   channels.ring = channels.between;
   channels.tree_inside = speed_below(generation, std::min(2 * channels.between, inside));
   const bool multicast = cluster.links == NodeLinks::nvswitch && group.per_node > 4;

@@ -25,15 +25,6 @@ bool is_field(const ConfigValue& value) {
   return value.kind == Kind::number || value.kind == Kind::text || value.kind == Kind::boolean;
 }
 
-void erase_curves(ConfigValue& document, bool between_nodes_only) {
-  ConfigValue* const curves = member_of(document, "curves");
-  if (curves == nullptr || curves->kind != Kind::list) return;
-  std::erase_if(curves->items, [&](const ConfigValue& curve) {
-    const ConfigValue* const nodes = curve.find("nodes");
-    return !between_nodes_only || nodes == nullptr || nodes->text != "1";
-  });
-}
-
 /// Bytes per second; 0: the text is none, which who reads the cluster says.
 double bandwidth_of(const ConfigValue& value) {
   const auto read = parse_quantity(value.text, ParamType::bandwidth);
@@ -75,10 +66,7 @@ class Changes {
               std::string_view part) {
     const double before = bandwidth_of(field);
     field.text = text;
-    if (part == "network") erase_curves(document_, true);
-    if (part != "node") return;
-    erase_curves(document_, false);
-    if (&field == member_of(object, "link_bandwidth") && before > 0) {
+    if (part == "node" && &field == member_of(object, "link_bandwidth") && before > 0) {
       scale_regimes(object, bandwidth_of(field) / before);
     }
   }

@@ -310,10 +310,15 @@ Result<Cluster> with_changes(const Catalogue& catalogue, std::string_view name) 
     document = *known;
     path = config_file(catalogue.directory(), "clusters", base);
   }
+  FORETRACE_TRY(auto unchanged, cluster_from(catalogue, document, path));
   FORETRACE_TRY(document, changed_cluster(document, changes).with_context(base));
   FORETRACE_TRY(auto cluster, cluster_from(catalogue, document, path));
   cluster.name = name;
   cluster.machine += fmt::format(", with {}", changes);
+  cluster.curves.clear();
+  if (!unchanged.curves.empty()) {
+    cluster.changed_from = std::make_shared<const Cluster>(std::move(unchanged));
+  }
   return cluster;
 }
 

@@ -1,6 +1,8 @@
 #include "models/hardware/networks/changed_cluster.h"
 
 #include <string>
+#include <tuple>
+#include <vector>
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
@@ -40,6 +42,66 @@ TEST_CASE("changed cluster: faster links of a node are faster in it") {
   const Cluster fast = cluster_of("dgx_h100:link_bandwidth=900GB/s");
   CHECK(all_reduce_ns(slow, 8) > 2 * all_reduce_ns(fast, 8));
   CHECK(slow.curves.empty());
+}
+
+/// Calls of every kind, over groups in a node and over nodes.
+std::vector<CollectiveCall> calls_on(const Cluster& cluster) {
+  std::vector<CollectiveCall> calls;
+  const auto add = [&](std::uint32_t nodes, std::uint32_t per_node) {
+    for (std::size_t i = 1; i < collective_kind_count; ++i) {
+      for (double bytes = 1024; bytes < 1e10; bytes *= 8) {
+        calls.push_back(
+            {static_cast<CollectiveKind>(i), bytes, place_alone(cluster, nodes, per_node)});
+      }
+    }
+  };
+  for (std::uint32_t ranks = 2; ranks <= cluster.node_accelerators; ranks *= 2) add(1, ranks);
+  for (std::uint32_t nodes = 2; nodes <= cluster.nodes; nodes *= 4) {
+    add(nodes, cluster.node_accelerators);
+    add(nodes, 1);
+  }
+  return calls;
+}
+
+void check_never_slower(const Cluster& before, const Cluster& after, bool is_equal) {
+  for (const CollectiveCall& call : calls_on(before)) {
+    CollectiveCall there = call;
+    there.group = place_alone(after, call.group.nodes, call.group.per_node);
+    const double was = collective_time(before, call).ns;
+    const double is = collective_time(after, there).ns;
+    CAPTURE(to_string(call.kind));
+    CAPTURE(call.bytes);
+    CAPTURE(call.group.nodes);
+    CAPTURE(call.group.per_node);
+    if (is_equal) CHECK_MESSAGE(is == was, after.name);
+    CHECK_MESSAGE(is <= was * 1.0001, after.name);
+  }
+}
+
+TEST_CASE("changed cluster: a field with its own value changes nothing, a better one never harms") {
+  const CataloguePtr known = test::shipped();
+  for (const std::string& name : cluster_names(*known)) {
+    const ConfigValue& document = **known->document({"cluster", "clusters"}, name);
+    const Cluster before = cluster_of(name);
+    for (const auto& [part, key, factor] :
+         std::vector<std::tuple<const char*, const char*, double>>{
+             {"node", "link_bandwidth", 2},
+             {"node", "host_link_bandwidth", 2},
+             {"network", "nic_bandwidth", 2},
+             {"network", "nics_per_node", 2},
+             {"network", "nics_per_node", 3},
+             {"network", "step_latency", 0.5}}) {
+      const ConfigValue* const object = document.find(part);
+      const ConfigValue* const field = object == nullptr ? nullptr : object->find(key);
+      if (field == nullptr) continue;
+      check_never_slower(before, cluster_of(fmt::format("{}:{}={}", name, key, field->text)), true);
+      const std::size_t unit = field->text.find_first_not_of("0123456789.");
+      const std::string better =
+          fmt::format("{}{}", std::stod(field->text) * factor,
+                      unit == std::string::npos ? std::string() : field->text.substr(unit));
+      check_never_slower(before, cluster_of(fmt::format("{}:{}={}", name, key, better)), false);
+    }
+  }
 }
 
 TEST_CASE("changed cluster: several fields, numbers and texts") {
