@@ -86,6 +86,13 @@ Status write_file(const std::string& path, const FillFile& fill) {
   return file.commit();  // says why, where a piece could not be kept
 }
 
+Status write_file(const std::string& path, std::string_view text) {
+  return write_file(path, [text](const auto& sink) {
+    static_cast<void>(sink(text));
+    return ok_status();
+  });
+}
+
 Status check_not_read(const std::string& output, const std::string& input) {
   const std::optional<Identity> own = identity_of(output);
   if (!own || identity_of(input) != own) {
