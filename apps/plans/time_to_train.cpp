@@ -9,7 +9,6 @@
 #include "models/hardware/catalogue/read_figures.h"
 #include "models/jobs/figures/device_memory.h"
 #include "models/jobs/program/estimate.h"
-#include "models/jobs/scenario/scenario_files.h"
 #include "sim/core/config.h"
 #include "sim/core/params.h"
 

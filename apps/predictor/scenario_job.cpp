@@ -1,6 +1,5 @@
 // Jobs that were never recorded: a scenario on other clusters and with more or fewer accelerators.
 #include <algorithm>
-#include <mutex>
 #include <utility>
 
 #include <fmt/format.h>

@@ -8,7 +8,6 @@
 #include "apps/session/host_regions.h"
 #include "sim/core/parallel.h"
 #include "sim/edit/editor.h"
-#include "sim/engine/pull/pull.h"
 #include "sim/graph/change.h"
 #include "sim/result/steps/step_breakdown.h"
 

@@ -1,7 +1,6 @@
 #include "trace/formats/scrub.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <vector>
 

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <limits>
 #include <optional>
 
 #include <fmt/format.h>

@@ -4,7 +4,6 @@
 #include <iterator>
 #include <optional>
 
-#include <fmt/format.h>
 #include <simdjson.h>
 
 #include "sim/core/hidden_text.h"

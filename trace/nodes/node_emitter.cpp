@@ -5,7 +5,6 @@
 #include <charconv>
 #include <iterator>
 #include <string>
-#include <tuple>
 
 #include <fmt/format.h>
 

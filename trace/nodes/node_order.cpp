@@ -1,6 +1,5 @@
 #include "trace/nodes/node_order.h"
 
-#include <algorithm>
 #include <queue>
 #include <tuple>
 #include <utility>

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <filesystem>
 #include <set>
-#include <string_view>
 #include <system_error>
 #include <utility>
 

@@ -12,7 +12,6 @@
 
 #include "apps/questions/compare/communication.h"
 #include "apps/session/session.h"
-#include "models/hardware/catalogue/accelerator.h"
 
 namespace foretrace {
 namespace {

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <map>
 #include <string_view>
-#include <utility>
 
 #include "apps/session/recording/measured_steps.h"
 #include "sim/engine/pull/pull.h"

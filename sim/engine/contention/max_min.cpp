@@ -1,7 +1,6 @@
 #include "sim/engine/contention/max_min.h"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
 #include "sim/core/result.h"

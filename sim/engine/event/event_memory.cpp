@@ -1,6 +1,5 @@
 // Host tasks that wait for memory: who may go on, and who fails.
 #include <algorithm>
-#include <utility>
 
 #include "sim/engine/event/event_run.h"
 

@@ -4,7 +4,6 @@
 #include <array>
 #include <limits>
 #include <optional>
-#include <utility>
 
 #include "trace/annotate/collectives/argument_text.h"
 

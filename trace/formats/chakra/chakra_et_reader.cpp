@@ -12,7 +12,6 @@
 //   |  id (1); each key is the field's number << 3 | kind of the value
 //   bytes of this message
 #include <array>
-#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>

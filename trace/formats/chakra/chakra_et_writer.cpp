@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <bit>
 #include <map>
-#include <string>
 #include <utility>
 #include <vector>
 

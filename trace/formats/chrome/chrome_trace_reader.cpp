@@ -16,8 +16,6 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "sim/core/text.h"
 #include "trace/formats/chrome/document.h"
 #include "trace/formats/chrome/table_builder.h"

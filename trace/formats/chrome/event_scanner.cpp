@@ -1,7 +1,6 @@
 #include "trace/formats/chrome/event_scanner.h"
 
 #include <cstring>
-#include <limits>
 #include <utility>
 
 #include "sim/core/text.h"

@@ -1,8 +1,5 @@
 #include "trace/formats/chrome/table_builder.h"
 
-#include <algorithm>
-#include <limits>
-
 #include <fmt/format.h>
 
 #include "sim/core/integers.h"

@@ -1,7 +1,6 @@
 #include "trace/formats/chrome/track_table.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "sim/core/integers.h"
 #include "trace/formats/common/hash.h"

@@ -11,7 +11,6 @@
 //   a chunk  kind (ftr/container.h): 1 is facts, as here "content" = "table"; 5 is events
 #include <algorithm>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>

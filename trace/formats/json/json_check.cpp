@@ -1,6 +1,5 @@
 #include "trace/formats/json/json_check.h"
 
-#include <array>
 #include <cstddef>
 
 #include "sim/core/text.h"

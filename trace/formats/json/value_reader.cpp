@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <string>
 
 #include "trace/formats/json/scan.h"
 #include "trace/io/text.h"

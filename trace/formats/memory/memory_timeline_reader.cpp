@@ -9,7 +9,6 @@
 //     raw: time in ns (-1: before the profile)
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>

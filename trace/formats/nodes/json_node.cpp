@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cctype>
-#include <limits>
 #include <optional>
 #include <string>
 

@@ -1,9 +1,7 @@
 #include "trace/formats/nodes/node_attribute.h"
 
-#include <algorithm>
 #include <array>
 #include <bit>
-#include <cctype>
 #include <limits>
 #include <string>
 

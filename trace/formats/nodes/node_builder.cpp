@@ -1,7 +1,6 @@
 #include "trace/formats/nodes/node_builder.h"
 
 #include <algorithm>
-#include <array>
 
 #include <fmt/format.h>
 

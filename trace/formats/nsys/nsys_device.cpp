@@ -1,6 +1,5 @@
 // Device side of an Nsight Systems export: kernels, copies, sets, graphs, synchronization, memory.
 #include <algorithm>
-#include <limits>
 
 #include <fmt/format.h>
 

@@ -12,7 +12,6 @@
 // missing is taken as not recorded.
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <utility>
 
 #include <fmt/format.h>

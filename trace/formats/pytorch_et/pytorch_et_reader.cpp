@@ -10,7 +10,6 @@
 //
 // from 1.0.2 on with "ctrl_deps" for the parent, nested "inputs" {"values", "shapes", "types"} and
 // "attrs" for the rest.
-#include <utility>
 
 #include <fmt/format.h>
 

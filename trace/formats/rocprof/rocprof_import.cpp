@@ -1,7 +1,6 @@
 #include "trace/formats/rocprof/rocprof_import.h"
 
 #include <algorithm>
-#include <limits>
 
 #include <fmt/format.h>
 

@@ -1,7 +1,5 @@
 #include "trace/formats/xla/xspace.h"
 
-#include <limits>
-
 namespace foretrace::trace::formats {
 namespace {
 

@@ -1,7 +1,6 @@
 #include "trace/nodes/storages/storage_roles.h"
 
 #include <algorithm>
-#include <span>
 #include <string_view>
 #include <unordered_map>
 

@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <optional>
 
 #include <fmt/format.h>

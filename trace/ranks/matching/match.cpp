@@ -4,7 +4,6 @@
 #include <array>
 #include <limits>
 #include <map>
-#include <tuple>
 #include <utility>
 
 #include "trace/ranks/matching/align.h"

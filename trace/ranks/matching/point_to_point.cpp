@@ -3,11 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 #include <optional>
 #include <tuple>
-
-#include <fmt/format.h>
 
 #include "sim/core/statistics.h"
 #include "trace/ranks/matching/constants.h"

@@ -6,13 +6,10 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "sim/core/statistics.h"
 #include "trace/rules/assembly/assembly.h"
 #include "trace/rules/assembly/constants.h"
 #include "trace/rules/assembly/rule.h"

@@ -1,6 +1,5 @@
 // Copies that keep their caller waiting: pageable ones to the host always, from the host above what
 // the driver stages, synchronous calls.
-#include <cstdint>
 #include <string_view>
 
 #include "sim/core/text.h"

@@ -8,7 +8,6 @@
 #include <string_view>
 #include <tuple>
 #include <unordered_set>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>

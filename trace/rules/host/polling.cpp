@@ -3,7 +3,6 @@
 // how many arrive). No call is recorded; the silence is a wait for the kernel.
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <vector>
 
 #include "trace/rules/assembly/activity.h"
