@@ -28,9 +28,7 @@ Result<std::optional<MemoryTarget>> target_of(const Questions& questions, const 
                                               std::span<const WhatIf> stack) {
   FORETRACE_TRY(const auto device, accelerator_after(session, stack));
   const std::string& text = questions.fit;
-  if (text.empty()) {
-    return device ? std::optional(foretrace::target_of(*device)) : std::nullopt;
-  }
+  if (text.empty()) return device ? std::optional(foretrace::target_of(*device)) : std::nullopt;
   const bool is_size = is_digit(text.front()) || text.front() == '.';
   FORETRACE_TRY(const std::string name, is_size ? text : accelerator_named(text));
   FORETRACE_TRY(auto target, parse_target(session.recording().catalogue(), name, device));
@@ -205,12 +203,8 @@ Status check_questions(const Questions& questions, bool has_stack) {
 Exit answer_question(const Questions& questions, const CommonOptions& common,
                      const Session& session, std::span<const WhatIf> stack,
                      std::span<const std::string> texts) {
-  if (questions.ranks()) {
-    return answer_ranking(questions, common, session);
-  }
-  if (questions.search) {
-    return answer_search(questions, common, session, stack, texts);
-  }
+  if (questions.ranks()) return answer_ranking(questions, common, session);
+  if (questions.search) return answer_search(questions, common, session, stack, texts);
   return questions.max_batch ? answer_max_batch(questions, common, session, stack)
                              : answer_fit(questions, common, session, stack, texts);
 }

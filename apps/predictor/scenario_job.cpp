@@ -81,9 +81,7 @@ class ScenarioJob final : public Predictor::Source {
 
   /// The batch of all stays; more accelerators are more data-parallel groups.
   Result<Scenario> at(const JobPlacement& placement) const {
-    if (!placement.accelerator.empty()) {
-      return not_recorded("accelerator (name a cluster instead)");
-    }
+    if (!placement.accelerator.empty()) return not_recorded("accelerator (name a cluster instead)");
     if (placement.compute != 1 || placement.copies != 1 || placement.communication != 1 ||
         placement.host != 1) {
       return not_recorded("factors");

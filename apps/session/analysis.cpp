@@ -51,9 +51,7 @@ std::optional<TaskGraph> without_rendezvous(const TaskGraph& graph) {
       editor.remove_dependencies(task, DependencyKind::rendezvous);
     }
   }
-  if (editor.change().empty()) {
-    return std::nullopt;
-  }
+  if (editor.change().empty()) return std::nullopt;
   Result<Committed> committed = commit(graph, editor.change());
   return committed.ok() ? std::optional(std::move(committed->graph)) : std::nullopt;
 }

@@ -44,9 +44,7 @@ Result<Component> find(const std::string& name) {
     if (word.ok()) meant.push_back(*word);
   }
   for (const Component& component : all) {
-    if (std::find(meant.begin(), meant.end(), component.name) != meant.end()) {
-      return component;
-    }
+    if (std::find(meant.begin(), meant.end(), component.name) != meant.end()) return component;
     names.push_back(component.name);
   }
   if (const std::string schema = schema_of_file(name); schema.starts_with("foretrace.")) {
@@ -67,9 +65,7 @@ app::Exit run(const Options& options) {
     FORETRACE_TRY(described);
     return app::answer(described->dump(2) + "\n");
   }
-  if (options.common.quiet) {
-    return app::answer(component.summary + "\n");
-  }
+  if (options.common.quiet) return app::answer(component.summary + "\n");
   const Result<std::string> text = app::explanation(component, app::text_style());
   FORETRACE_TRY(text);
   return app::answer(*text);

@@ -18,12 +18,8 @@ struct Options {
 };
 
 app::Exit run(const CLI::App& root, const Options& options) {
-  if (options.man) {
-    return app::answer(app::man_page(root, FORETRACE_VERSION));
-  }
-  if (options.command.empty()) {
-    return app::answer(app::help_page(root, app::text_style()));
-  }
+  if (options.man) return app::answer(app::man_page(root, FORETRACE_VERSION));
+  if (options.command.empty()) return app::answer(app::help_page(root, app::text_style()));
   const Result<std::string> page = app::help_page_of(root, options.command, app::text_style());
   FORETRACE_TRY(page);
   return app::answer(*page);

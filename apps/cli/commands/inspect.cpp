@@ -57,9 +57,7 @@ Result<std::vector<Inspection>> inspect_all(const Options& options) {
 }
 
 app::Exit run(const Options& options) {
-  if (options.communication) {
-    return run_communication(options);
-  }
+  if (options.communication) return run_communication(options);
   FORETRACE_TRY(std::vector<Inspection> inspected, inspect_all(options));
   const std::vector<Inspection>& traces = inspected;
   for (const Inspection& found : traces) {

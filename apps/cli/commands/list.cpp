@@ -133,9 +133,7 @@ std::string text(const std::vector<Component>& found, const report::TextStyle& s
 
 app::Exit run(const Options& options) {
   FORETRACE_TRY(const std::vector<Component> found, listed(options));
-  if (options.common.json) {
-    return print_json(found, options.kind.empty());
-  }
+  if (options.common.json) return print_json(found, options.kind.empty());
   if (options.common.quiet) {
     std::string names;
     for (const Component& component : found) names += component.name + "\n";

@@ -89,18 +89,10 @@ app::Exit run(const Options& options) {
     return Error{ErrorCode::bad_usage, "got no --data, expected a folder of recordings"};
   }
   FORETRACE_TRY(check_folder(options.data));
-  if (!options.ablate.empty()) {
-    return run_ablation(options, known);
-  }
-  if (options.what_ifs) {
-    return run_what_ifs(options, known);
-  }
-  if (options.formats) {
-    return run_formats(options);
-  }
-  if (options.jobs) {
-    return run_jobs(options, known);
-  }
+  if (!options.ablate.empty()) return run_ablation(options, known);
+  if (options.what_ifs) return run_what_ifs(options, known);
+  if (options.formats) return run_formats(options);
+  if (options.jobs) return run_jobs(options, known);
   FORETRACE_TRY(const ReplayTable table,
                 app::while_busy(options.common, "replaying recordings",
                                 [&] { return replay_table(known, options.data); }));

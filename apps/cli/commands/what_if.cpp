@@ -55,9 +55,7 @@ struct Budgets {
 
 /// What --parallel and --cluster ask for.
 Status add_spread(const Options& options, std::vector<WhatIfSpec>& specs) {
-  if (options.parallel.empty() && options.cluster.empty()) {
-    return ok_status();
-  }
+  if (options.parallel.empty() && options.cluster.empty()) return ok_status();
   if (options.parallel.empty()) {
     return Error{
         ErrorCode::bad_usage,

@@ -41,9 +41,7 @@ class Document {
     if (cursor_.enter('{')) {
       while (cursor_.next('}')) {
         const std::string key = cursor_.key();
-        if (!cursor_.sound()) {
-          break;
-        }
+        if (!cursor_.sound()) break;
         take(key);
       }
     }

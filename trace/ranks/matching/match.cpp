@@ -193,9 +193,7 @@ class Matcher {
   }
 
   void add_collective(std::uint32_t communicator, std::vector<CollectiveMember> members) {
-    if (members.size() < 2) {
-      return;
-    }
+    if (members.size() < 2) return;
     MatchedCollective collective;
     collective.communicator = communicator;
     std::sort(members.begin(), members.end(),
