@@ -18,15 +18,10 @@
 namespace foretrace::app {
 namespace {
 
-/// What a command line that cannot be understood ends with: the command may have its own code.
-int bad_usage_code(const CLI::App& root, std::span<const CommandInfo* const> commands) {
-  const auto chosen = root.get_subcommands();
-  for (const CommandInfo* const command : commands) {
-    if (!chosen.empty() && chosen.front()->get_name() == command->name) {
-      return command->bad_usage_code;
-    }
-  }
-  return exit_bad_input;
+/// Tells the error; the command may have a code of its own for it.
+int failed(const Error& error, const CommandInfo* command) {
+  const int code = failure(error);
+  return command != nullptr && code == exit_bad_input ? command->bad_input_code : code;
 }
 
 }  // namespace
@@ -52,7 +47,11 @@ int run_command_line(int argc, char** argv, const Program& program) {
       {"foretrace serve --docs", "tutorial, recipes and studies, in a browser"}};
   add_examples(root, examples);
 
-  std::map<const CLI::App*, std::function<int()>> actions;
+  struct Command {
+    const CommandInfo* info = nullptr;
+    std::function<Exit()> run;
+  };
+  std::map<const CLI::App*, Command> commands;
   std::deque<Arguments> arguments;  // actions may refer to theirs
   for (const CommandInfo* const command : program.commands) {
     CLI::App* const sub =
@@ -60,7 +59,7 @@ int run_command_line(int argc, char** argv, const Program& program) {
     sub->group(std::string(groups[static_cast<std::size_t>(command->group)].title));
     sub->allow_extras();
     sub->get_help_ptr()->description("print this page and exit");
-    actions[sub] = command->setup(arguments.emplace_back(*sub));
+    commands[sub] = {command, command->setup(arguments.emplace_back(*sub))};
   }
   std::vector<std::string> words(argv + 1, argv + std::max(argc, 1));
   const bool no_config = take_no_config(words);
@@ -73,25 +72,24 @@ int run_command_line(int argc, char** argv, const Program& program) {
   } catch (const CLI::CallForVersion& version) {
     return answer(std::string(version.what()) + "\n");
   } catch (const CLI::ParseError& error) {
-    static_cast<void>(failure(usage_error(root, error)));
-    return bad_usage_code(root, program.commands);
-  }
-  if (const Status status = check_leftovers(root); !status.ok()) {
-    static_cast<void>(failure(status.error()));
-    return bad_usage_code(root, program.commands);
+    const auto parsed = root.get_subcommands();
+    return failed(usage_error(root, error),
+                  parsed.empty() ? nullptr : commands.at(parsed.front()).info);
   }
   const auto chosen = root.get_subcommands();
-  if (chosen.empty()) {
-    return answer(help_page(root, text_style()));
+  const Command command = chosen.empty() ? Command{} : commands.at(chosen.front());
+  if (const Status status = check_leftovers(root); !status.ok()) {
+    return failed(status.error(), command.info);
   }
+  if (chosen.empty()) return answer(help_page(root, text_style()));
   if (!no_config) {
     if (const Status status = apply_defaults(root, *chosen.front(), defaults_path());
         !status.ok()) {
-      static_cast<void>(failure(status.error()));
-      return bad_usage_code(root, program.commands);
+      return failed(status.error(), command.info);
     }
   }
-  return actions.at(chosen.front())();
+  const Exit ended = command.run();
+  return ended.ok() ? *ended : failed(ended.error(), command.info);
 }
 
 }  // namespace foretrace::app

@@ -155,9 +155,7 @@ Result<trace::NodeCosts> node_costs(const TraceOptions& options) {
              costs.memory_bytes_per_second},
         Rate{"--network-bandwidth", options.network_bandwidth, ParamType::bandwidth,
              costs.network_bytes_per_second}}) {
-    if (rate.text.empty()) {
-      continue;
-    }
+    if (rate.text.empty()) continue;
     FORETRACE_TRY(rate.value, parse_quantity(rate.text, rate.type).with_context(rate.name));
   }
   return costs;

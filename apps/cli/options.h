@@ -1,18 +1,32 @@
 // Options that commands share, and the trace they all start from.
 #pragma once
 
+#include <functional>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <vector>
 
 #include "apps/cli/arguments/arguments.h"
+#include "apps/cli/arguments/command.h"
 #include "apps/cli/output/console.h"
 #include "apps/questions/memory/memory_budget.h"
 #include "apps/session/session.h"
 #include "sim/core/result.h"
 
 namespace foretrace::app {
+
+/// The setup of a command: `declare` adds its Options to the command line, `run` answers with them.
+template <typename Options, void (*declare)(Arguments&, Options&), Exit (*run)(const Options&)>
+std::function<Exit()> set_up(Arguments& arguments) {
+  const auto options = std::make_shared<Options>();
+  declare(arguments, *options);
+  return [options] {
+    start_logging(options->common);
+    return run(*options);
+  };
+}
 
 /// --json, --quiet, --log-level.
 void add_common(Arguments& arguments, CommonOptions& options);
@@ -55,7 +69,6 @@ void add_budget(Arguments& arguments, BudgetOptions& options);
 
 /// Errors: a rate that is none.
 [[nodiscard]] Result<trace::NodeCosts> node_costs(const TraceOptions& options);
-/// Load options with a progress bar named after the file.
 /// What is shown while a file is read.
 [[nodiscard]] std::function<void(std::uint64_t, std::uint64_t)> reading_progress(
     const std::string& path, const CommonOptions& common);

@@ -1,7 +1,5 @@
 #include "apps/cli/other_pages.h"
 
-#include <functional>
-#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -48,18 +46,11 @@ Result<explorer::Page> sweep_page(const std::string& folder, const std::string& 
       {stored, folder, report::html_of(report::sweep_page(answer)), version});
 }
 
-int answer_file(const FileKind& kind, const std::string& path, const CommonOptions& common) {
-  const auto known = catalogue();
-  if (!known.ok()) return failure(known.error());
-  const auto page = kind.page(**known, path);
-  return page.ok() ? answer(*page, common) : failure(page.error());
-}
-
-Status write_page(const std::string& path, const explorer::Page& page) {
-  return write_file(path, [&page](const std::function<bool(std::string_view)>& sink) {
-    return sink(page.html) ? ok_status()
-                           : Status(Error{ErrorCode::io, "the page could not be written"});
-  });
+Exit answer_file(const FileKind& kind, const std::string& path, const CommonOptions& common) {
+  FORETRACE_TRY(const auto known, catalogue());
+  const auto page = kind.page(*known, path);
+  FORETRACE_TRY(page);
+  return answer(*page, common);
 }
 
 }  // namespace foretrace::app

@@ -17,11 +17,8 @@ namespace foretrace::app {
 [[nodiscard]] Result<explorer::Page> sweep_page(const std::string& folder,
                                                 const std::string& version);
 
-/// Reads the file, runs it and prints what came out; the exit code.
-[[nodiscard]] int answer_file(const FileKind& kind, const std::string& path,
-                              const CommonOptions& common);
-
-/// Writes the page; the error says why it could not.
-[[nodiscard]] Status write_page(const std::string& path, const explorer::Page& page);
+/// Reads the file, runs it and prints what came out.
+[[nodiscard]] Exit answer_file(const FileKind& kind, const std::string& path,
+                               const CommonOptions& common);
 
 }  // namespace foretrace::app

@@ -31,9 +31,7 @@ namespace collector = trace::collector;
 
 std::optional<FileStamp> stamp_of(const std::string& path) {
   struct stat status {};
-  if (::stat(path.c_str(), &status) != 0) {
-    return std::nullopt;
-  }
+  if (::stat(path.c_str(), &status) != 0) return std::nullopt;
   return FileStamp{status.st_dev, status.st_ino,
                    std::int64_t{status.st_mtim.tv_sec} * 1'000'000'000 + status.st_mtim.tv_nsec,
                    status.st_size};
@@ -71,9 +69,7 @@ std::string text_of(const std::string& path, std::size_t longest) {
 Status check_replaced(const std::string& path, bool is_ours) {
   std::error_code failed;
   const fs::file_status status = fs::status(path, failed);
-  if (!fs::exists(status) || (fs::is_regular_file(status) && is_ours)) {
-    return ok_status();
-  }
+  if (!fs::exists(status) || (fs::is_regular_file(status) && is_ours)) return ok_status();
   return Error{
       ErrorCode::bad_usage,
       fmt::format(
@@ -210,9 +206,7 @@ Gathered gather_recordings(const RecordingNames& names, const ProgramEnd& end,
   Gathered gathered;
   read_notes(names.begin, gathered);
   gathered.files = files_of_run(names.begin, ".ftr");
-  if (gathered.files.empty()) {
-    return gathered;
-  }
+  if (gathered.files.empty()) return gathered;
   for (const std::string& file : gathered.files) {
     Descriptor(file).sync();
   }

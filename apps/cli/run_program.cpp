@@ -123,9 +123,7 @@ Result<ProgramEnd> run_program(const std::vector<std::string>& command,
     ::setenv(name.c_str(), value.c_str(), 1);  // NOLINT(concurrency-mt-unsafe): no threads yet
   }
   std::array<int, 2> ends{};
-  if (::pipe2(ends.data(), O_CLOEXEC) != 0) {
-    return cannot_run(command.front(), errno);
-  }
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return cannot_run(command.front(), errno);
   const Signals signals;
   const pid_t child = ::fork();
   if (child == 0) {
@@ -156,16 +154,12 @@ Result<ProgramEnd> run_program(const std::vector<std::string>& command,
     return Error{ErrorCode::io, fmt::format("cannot find out how '{}' ended: {}", command.front(),
                                             std::generic_category().message(errno))};
   }
-  if (got == static_cast<ssize_t>(sizeof problem)) {
-    return cannot_run(command.front(), problem);
-  }
+  if (got == static_cast<ssize_t>(sizeof problem)) return cannot_run(command.front(), problem);
   return WIFSIGNALED(status) ? ProgramEnd{0, WTERMSIG(status)} : ProgramEnd{WEXITSTATUS(status), 0};
 }
 
 int end_like(const ProgramEnd& end) {
-  if (end.signal == 0) {
-    return end.code;
-  }
+  if (end.signal == 0) return end.code;
   // The program left its core file, if any; a second one of ours would only replace it.
   const struct rlimit none {};
   static_cast<void>(::setrlimit(RLIMIT_CORE, &none));

@@ -28,9 +28,7 @@ Result<std::optional<MemoryTarget>> target_of(const Questions& questions, const 
                                               std::span<const WhatIf> stack) {
   FORETRACE_TRY(const auto device, accelerator_after(session, stack));
   const std::string& text = questions.fit;
-  if (text.empty()) {
-    return device ? std::optional(foretrace::target_of(*device)) : std::nullopt;
-  }
+  if (text.empty()) return device ? std::optional(foretrace::target_of(*device)) : std::nullopt;
   const bool is_size = is_digit(text.front()) || text.front() == '.';
   FORETRACE_TRY(const std::string name, is_size ? text : accelerator_named(text));
   FORETRACE_TRY(auto target, parse_target(session.recording().catalogue(), name, device));
@@ -38,73 +36,65 @@ Result<std::optional<MemoryTarget>> target_of(const Questions& questions, const 
 }
 
 /// A set that is the answer, in full: as if it had been asked for with --apply.
-int answer_set(const CommonOptions& common, const Session& session, const std::vector<WhatIf>& set,
-               report::ResultAnswer result, ExitCode code) {
+Exit answer_set(const CommonOptions& common, const Session& session, const std::vector<WhatIf>& set,
+                report::ResultAnswer result, ExitCode code) {
   if (!common.json || set.empty()) return answer(report::result_page(result), common, code);
-  const auto full = session.ask(set);
-  if (!full.ok()) return failure(full.error());
-  result.predicted = &*full;
+  FORETRACE_TRY(const auto full, session.ask(set));
+  result.predicted = &full;
   return answer(report::result_page(result), common, code);
 }
 
-int answer_ranking(const Questions& questions, const CommonOptions& common,
-                   const Session& session) {
+Exit answer_ranking(const Questions& questions, const CommonOptions& common,
+                    const Session& session) {
   const auto by = questions.by == "memory" ? RankBy::memory : RankBy::time;
-  const auto ranking = while_busy(common, "trying every what-if", [&] {
-    return rank_all(session, {.by = by, .examples = questions.examples});
-  });
-  if (!ranking.ok()) {
-    return failure(ranking.error());
-  }
+  FORETRACE_TRY(const auto ranking, while_busy(common, "trying every what-if", [&] {
+                  return rank_all(session, {.by = by, .examples = questions.examples});
+                }));
   report::ResultAnswer result{.session = session};
-  result.ranking = &*ranking;
+  result.ranking = &ranking;
   if (!questions.pairs) {
     return answer(report::result_page(result), common,
-                  ranking->rows.empty() ? exit_answer_is_no : exit_done);
+                  ranking.rows.empty() ? exit_answer_is_no : exit_done);
   }
-  const auto pairs = while_busy(common, "trying what-ifs two at a time",
-                                [&] { return rank_pairs(session, *ranking, questions.top); });
-  if (!pairs.ok()) {
-    return failure(pairs.error());
-  }
-  result.pairs = &*pairs;
+  FORETRACE_TRY(const auto pairs, while_busy(common, "trying what-ifs two at a time", [&] {
+                  return rank_pairs(session, ranking, questions.top);
+                }));
+  result.pairs = &pairs;
   result.rank_all = questions.rank_all;
   return answer(report::result_page(result), common,
-                pairs->rows.empty() ? exit_answer_is_no : exit_done);
+                pairs.rows.empty() ? exit_answer_is_no : exit_done);
 }
 
-int answer_fit(const Questions& questions, const CommonOptions& common, const Session& session,
-               std::span<const WhatIf> stack, std::span<const std::string> texts) {
-  const auto target = target_of(questions, session, stack);
-  if (!target.ok()) return failure(target.error());
-  const auto found = fit_memory(session, stack, **target, {}, progress_bar(common, "sets tried"));
+Exit answer_fit(const Questions& questions, const CommonOptions& common, const Session& session,
+                std::span<const WhatIf> stack, std::span<const std::string> texts) {
+  FORETRACE_TRY(const auto target, target_of(questions, session, stack));
+  const auto found = fit_memory(session, stack, *target, {}, progress_bar(common, "sets tried"));
   clear_progress();
-  if (!found.ok()) return failure(found.error());
+  FORETRACE_TRY(found);
   return answer_set(common, session,
                     found->best ? with_set(stack, *found, *found->best) : std::vector<WhatIf>{},
                     {.session = session, .fit = &*found, .what_ifs = texts},
                     found->best || found->fits_now() ? exit_done : exit_answer_is_no);
 }
 
-int answer_search(const Questions& questions, const CommonOptions& common, const Session& session,
-                  std::span<const WhatIf> stack, std::span<const std::string> texts) {
+Exit answer_search(const Questions& questions, const CommonOptions& common, const Session& session,
+                   std::span<const WhatIf> stack, std::span<const std::string> texts) {
   BestSetQuestion question{.by = questions.by == "memory" ? RankBy::memory : RankBy::time,
                            .most_members = questions.members,
                            .most_trials = questions.trials,
                            .target = {}};
   for (const std::string& name : questions.without) {
     std::vector<WhatIfSpec> one = {{name, {}}};
-    if (const Status known = resolve_names(one); !known.ok()) return failure(known.error());
+    FORETRACE_TRY(resolve_names(one));
     question.without.push_back(one.front().name);
   }
   if (!questions.fit.empty()) {
-    const auto target = target_of(questions, session, stack);
-    if (!target.ok()) return failure(target.error());
-    question.target = *target;
+    FORETRACE_TRY(const auto target, target_of(questions, session, stack));
+    question.target = target;
   }
   const auto found = find_best_set(session, stack, question, progress_bar(common, "sets tried"));
   clear_progress();
-  if (!found.ok()) return failure(found.error());
+  FORETRACE_TRY(found);
   return answer_set(
       common, session,
       found->best ? what_ifs_of_set(stack, *found, *found->best) : std::vector<WhatIf>{},
@@ -112,19 +102,17 @@ int answer_search(const Questions& questions, const CommonOptions& common, const
       found->best ? exit_done : exit_answer_is_no);
 }
 
-int answer_max_batch(const Questions& questions, const CommonOptions& common,
-                     const Session& session, std::span<const WhatIf> stack) {
-  const auto target = target_of(questions, session, stack);
-  if (!target.ok()) return failure(target.error());
-  if (!*target) {
-    return failure({ErrorCode::bad_usage,
-                    "--max-batch: unknown GPU; add --fit SIZE with its memory, or --fit NAME "
-                    "(foretrace list accelerators)"});
+Exit answer_max_batch(const Questions& questions, const CommonOptions& common,
+                      const Session& session, std::span<const WhatIf> stack) {
+  FORETRACE_TRY(const auto target, target_of(questions, session, stack));
+  if (!target) {
+    return Error{ErrorCode::bad_usage,
+                 "--max-batch: unknown GPU; add --fit SIZE with its memory, or --fit NAME "
+                 "(foretrace list accelerators)"};
   }
-  const auto found =
-      find_max_batch(session, stack, **target, progress_bar(common, "batches tried"));
+  const auto found = find_max_batch(session, stack, *target, progress_bar(common, "batches tried"));
   clear_progress();
-  if (!found.ok()) return failure(found.error());
+  FORETRACE_TRY(found);
   return answer(report::result_page({.session = session, .max_batch = &*found}), common,
                 found->max_batch > 0 ? exit_done : exit_answer_is_no);
 }
@@ -212,14 +200,11 @@ Status check_questions(const Questions& questions, bool has_stack) {
   return ok_status();
 }
 
-int answer_question(const Questions& questions, const CommonOptions& common, const Session& session,
-                    std::span<const WhatIf> stack, std::span<const std::string> texts) {
-  if (questions.ranks()) {
-    return answer_ranking(questions, common, session);
-  }
-  if (questions.search) {
-    return answer_search(questions, common, session, stack, texts);
-  }
+Exit answer_question(const Questions& questions, const CommonOptions& common,
+                     const Session& session, std::span<const WhatIf> stack,
+                     std::span<const std::string> texts) {
+  if (questions.ranks()) return answer_ranking(questions, common, session);
+  if (questions.search) return answer_search(questions, common, session, stack, texts);
   return questions.max_batch ? answer_max_batch(questions, common, session, stack)
                              : answer_fit(questions, common, session, stack, texts);
 }

@@ -42,9 +42,9 @@ void add_questions(Arguments& arguments, Questions& questions);
 /// Refuses questions that exclude each other. `has_stack`: --apply or --accelerator is given.
 [[nodiscard]] Status check_questions(const Questions& questions, bool has_stack);
 
-/// Answers the question on stdout; the exit code. `texts` are the what-ifs of `stack` as written.
-[[nodiscard]] int answer_question(const Questions& questions, const CommonOptions& common,
-                                  const Session& session, std::span<const WhatIf> stack,
-                                  std::span<const std::string> texts);
+/// Answers the question on stdout. `texts` are the what-ifs of `stack` as written.
+[[nodiscard]] Exit answer_question(const Questions& questions, const CommonOptions& common,
+                                   const Session& session, std::span<const WhatIf> stack,
+                                   std::span<const std::string> texts);
 
 }  // namespace foretrace::app

@@ -10,7 +10,6 @@
 #include "models/jobs/figures/device_memory.h"
 #include "models/jobs/program/estimate.h"
 #include "models/jobs/program/ranged_step.h"
-#include "models/jobs/scenario/scenario_files.h"
 #include "sim/core/config.h"
 #include "sim/core/params.h"
 

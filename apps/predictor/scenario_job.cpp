@@ -1,6 +1,5 @@
 // Jobs that were never recorded: a scenario on other clusters and with more or fewer accelerators.
 #include <algorithm>
-#include <mutex>
 #include <utility>
 
 #include <fmt/format.h>
@@ -83,9 +82,7 @@ class ScenarioJob final : public Predictor::Source {
 
   /// The batch of all stays; more accelerators are more data-parallel groups.
   Result<Scenario> at(const JobPlacement& placement) const {
-    if (!placement.accelerator.empty()) {
-      return not_recorded("accelerator (name a cluster instead)");
-    }
+    if (!placement.accelerator.empty()) return not_recorded("accelerator (name a cluster instead)");
     if (placement.compute != 1 || placement.copies != 1 || placement.communication != 1 ||
         placement.host != 1) {
       return not_recorded("factors");

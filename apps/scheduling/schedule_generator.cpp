@@ -1,7 +1,6 @@
 // The section of a schedule file that draws jobs from distributions.
 #include <algorithm>
 #include <cmath>
-#include <utility>
 
 #include <fmt/format.h>
 

@@ -8,7 +8,6 @@
 #include "apps/session/host_regions.h"
 #include "sim/core/parallel.h"
 #include "sim/edit/editor.h"
-#include "sim/engine/pull/pull.h"
 #include "sim/graph/change.h"
 #include "sim/result/steps/step_breakdown.h"
 
@@ -52,9 +51,7 @@ std::optional<TaskGraph> without_rendezvous(const TaskGraph& graph) {
       editor.remove_dependencies(task, DependencyKind::rendezvous);
     }
   }
-  if (editor.change().empty()) {
-    return std::nullopt;
-  }
+  if (editor.change().empty()) return std::nullopt;
   Result<Committed> committed = commit(graph, editor.change());
   return committed.ok() ? std::optional(std::move(committed->graph)) : std::nullopt;
 }

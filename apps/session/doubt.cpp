@@ -54,9 +54,7 @@ void add_unexplained(const trace::Honesty& honesty, std::int64_t ranks,
   const std::int64_t device = honesty.unexplained_device_ns / ranks;
   const std::int64_t launch = honesty.unexplained_launch_ns / ranks;
   const double all = share(device + launch, honesty.span_ns);
-  if (all <= unexplained_share) {
-    return;
-  }
+  if (all <= unexplained_share) return;
   std::string parts[2];
   if (device > 0) {
     parts[0] = fmt::format("late kernels ({}; {})", percent(share(device, honesty.span_ns)),
@@ -100,9 +98,7 @@ void add_deafness(const trace::Honesty& honesty, const Reactions& reactions,
                   std::vector<Doubt>& doubts) {
   const double busy = share(honesty.device_busy_ns, honesty.span_ns);
   const std::int64_t longer = reactions.device_double_ns - honesty.span_ns;
-  if (busy <= busy_share || share(longer, honesty.device_busy_ns) >= least_response) {
-    return;
-  }
+  if (busy <= busy_share || share(longer, honesty.device_busy_ns) >= least_response) return;
   doubts.push_back({"kernel times do not change the step",
                     fmt::format("the GPU is busy for {} of the span, but kernels twice as long "
                                 "lengthen the run by {} only",
@@ -163,9 +159,7 @@ std::vector<Doubt> doubts_of(const trace::BuiltGraph& built, const Timeline& tim
                              const Reactions& reactions) {
   const trace::Honesty& honesty = built.honesty;
   std::vector<Doubt> doubts;
-  if (honesty.span_ns == 0) {
-    return doubts;
-  }
+  if (honesty.span_ns == 0) return doubts;
   add_missing_work(built.graph, doubts);
   add_lost_kernels(honesty, doubts);
   add_unexplained(honesty, ranks_of(built.graph), doubts);
@@ -182,9 +176,7 @@ std::vector<Doubt> doubts_of(const trace::BuiltGraph& built, const Timeline& tim
 
 std::optional<Doubt> doubt_of_replay(std::int64_t simulated_ns, std::int64_t measured_ns) {
   const double error = share(simulated_ns - measured_ns, measured_ns);
-  if (std::abs(error) <= replay_share) {
-    return std::nullopt;
-  }
+  if (std::abs(error) <= replay_share) return std::nullopt;
   const std::string size = fmt::format("{:+.1f} %", 100 * error);
   return Doubt{"the replay is " + size + " off",
                fmt::format("the replay takes {:.2f} ms, the recorded run took {:.2f} ms ({})",

@@ -3,8 +3,6 @@
 #include <memory>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "apps/session/changed_job.h"
 #include "apps/session/recording/modelled.h"
 

@@ -52,9 +52,7 @@ std::int64_t MemoryNeed::reserved_bytes() const {
 
 MemoryModel::MemoryModel(const Recording& recording, const Timeline& timeline)
     : recording_(recording) {
-  if (recording.graph().context().tensors.empty()) {
-    return;
-  }
+  if (recording.graph().context().tensors.empty()) return;
   is_least_ = std::any_of(recording.built.memory.begin(), recording.built.memory.end(),
                           [](const trace::DeviceMemory& device) { return device.is_from_shapes; });
   coverage_ = memory_coverage(recording.built);
@@ -109,13 +107,9 @@ MemoryTarget target_of(const Accelerator& accelerator) {
 
 Result<MemoryTarget> parse_target(const Catalogue& catalogue, std::string_view text,
                                   const std::optional<Accelerator>& accelerator) {
-  if (accelerator && accelerator->name == text) {
-    return target_of(*accelerator);
-  }
+  if (accelerator && accelerator->name == text) return target_of(*accelerator);
   const auto named = catalogue.accelerator(text);
-  if (named.ok()) {
-    return target_of(**named);
-  }
+  if (named.ok()) return target_of(**named);
   const Result<double> bytes = parse_quantity(text, ParamType::bytes);
   if (!bytes.ok() || !(*bytes >= 1 && *bytes <= 1e15)) {
     const std::vector<std::string> names = catalogue.accelerator_names();

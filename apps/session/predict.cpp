@@ -47,9 +47,7 @@ Result<WhatIfStack> applied_to(const Start& start, std::span<const WhatIf> stack
     const Status pushed = applied.push(what_if, options.neutral);
     const bool skips =
         idle == Idle::skip && !pushed.ok() && pushed.error().code == ErrorCode::no_match;
-    if (!pushed.ok() && !skips) {
-      return pushed.error();
-    }
+    if (!pushed.ok() && !skips) return pushed.error();
   }
   return applied;
 }
@@ -57,9 +55,7 @@ Result<WhatIfStack> applied_to(const Start& start, std::span<const WhatIf> stack
 /// The point and both bounds; a bound never lies on the wrong side of the point.
 Status add_range(const DurationBounds& bounds, const RunOptions& options, Prediction& prediction) {
   prediction.declared_low_ns = prediction.declared_high_ns = prediction.run.answer.step_ns;
-  if (bounds.are_tight()) {
-    return ok_status();
-  }
+  if (bounds.are_tight()) return ok_status();
   for (const TaskGraph& graph : {bounds.low(prediction.graph), bounds.high(prediction.graph)}) {
     FORETRACE_TRY(const Run run, simulate_run(graph, options));
     prediction.declared_low_ns = std::min(prediction.declared_low_ns, run.answer.step_ns);
@@ -153,9 +149,7 @@ Result<PredictionEnds> predict_ends(const Recording& recording, std::span<const 
   const Result<WhatIfStack> fast = applied_to(start, at_bound(left, Bound::optimistic), Idle::skip);
   const Result<WhatIfStack> slow =
       applied_to(start, at_bound(left, Bound::pessimistic), Idle::skip);
-  if (!fast.ok() || !slow.ok()) {
-    return fast.ok() ? slow.error() : fast.error();
-  }
+  if (!fast.ok() || !slow.ok()) return fast.ok() ? slow.error() : fast.error();
   return PredictionEnds{fast->low(), slow->high()};
 }
 

@@ -31,9 +31,7 @@ std::int64_t recorded_batch(const Recording& recording) {
 
 std::optional<Throughput> throughput_of(std::int64_t batch, const Run& baseline,
                                         const ChangedRun& changed) {
-  if (!changed.samples) {
-    return std::nullopt;
-  }
+  if (!changed.samples) return std::nullopt;
   const std::int64_t before = baseline.answer.step_ns;
   Throughput throughput;
   throughput.samples = *changed.samples;

@@ -20,9 +20,7 @@ namespace {
 
 void follow_factors(const std::vector<float>& added, const Committed& committed,
                     std::vector<float>& factors) {
-  if (factors.empty() && added.empty()) {
-    return;
-  }
+  if (factors.empty() && added.empty()) return;
   std::vector<float> moved(committed.graph.size(), 1.0F);
   for (std::size_t i = 0; i < factors.size(); ++i) {
     const TaskId to = committed.new_id.empty() ? make_id<TaskId>(i) : committed.new_id[i];
@@ -37,9 +35,7 @@ void follow_factors(const std::vector<float>& added, const Committed& committed,
 }
 
 TaskGraph scaled(const TaskGraph& graph, const std::vector<float>& factors) {
-  if (factors.empty()) {
-    return graph;
-  }
+  if (factors.empty()) return graph;
   Weights weights = graph.weights();
   auto durations = std::make_shared<std::vector<std::int64_t>>(*weights.duration_ns);
   for (std::size_t i = 0; i < durations->size(); ++i) {
@@ -167,9 +163,7 @@ DurationBounds DurationBounds::without(const TaskGraph& graph,
 std::vector<NamedFile> files_named_by(const WhatIf& what_if) {
   std::vector<NamedFile> files;
   for (const ParamInfo& row : what_if.info->params) {
-    if (row.config.empty()) {
-      continue;
-    }
+    if (row.config.empty()) continue;
     const std::string& text = what_if.parameters.text(row);
     if (costing::CostTable::is_document(text)) continue;  // it stands here
     const std::string path(without_changes(text));

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cstring>
-#include <functional>
 
 namespace foretrace {
 namespace {
@@ -51,9 +50,7 @@ std::size_t NameTable::slot_of(std::string_view text, std::uint64_t hash) const 
   std::size_t slot = hash & mask;
   while (slots_[slot] != 0) {
     const std::size_t id = slots_[slot] - 1;
-    if (hashes_[id] == hash && texts_[id] == text) {
-      return slot;
-    }
+    if (hashes_[id] == hash && texts_[id] == text) return slot;
     slot = (slot + 1) & mask;
   }
   return slot;

@@ -23,9 +23,7 @@ struct Shared {
   void run() {
     while (true) {
       const std::size_t i = next.fetch_add(1, std::memory_order_relaxed);
-      if (i >= count) {
-        return;
-      }
+      if (i >= count) return;
       try {
         work(i);
       } catch (...) {

@@ -17,15 +17,9 @@ class SettingsParser {
   Result<NamedSettings> parse() {
     NamedSettings spec;
     spec.name = word();
-    if (spec.name.empty()) {
-      return wrong("a name", "is missing");
-    }
-    if (at_end()) {
-      return spec;
-    }
-    if (peek() != ':') {
-      return wrong("':' and parameters", "is expected after the name");
-    }
+    if (spec.name.empty()) return wrong("a name", "is missing");
+    if (at_end()) return spec;
+    if (peek() != ':') return wrong("':' and parameters", "is expected after the name");
     do {
       ++at_;
       FORETRACE_TRY(auto parameter, key_and_value());
@@ -36,9 +30,7 @@ class SettingsParser {
       }
       spec.parameters.push_back(std::move(parameter));
     } while (!at_end() && peek() == ',');
-    if (!at_end()) {
-      return wrong("','", "is expected");
-    }
+    if (!at_end()) return wrong("','", "is expected");
     return spec;
   }
 
@@ -61,9 +53,7 @@ class SettingsParser {
 
   Result<std::pair<std::string, std::string>> key_and_value() {
     std::string key = word();
-    if (key.empty()) {
-      return wrong("the name of a parameter", "is missing");
-    }
+    if (key.empty()) return wrong("the name of a parameter", "is missing");
     if (at_end() || peek() != '=') {
       return wrong(fmt::format("'=' and a value for '{}'", key), "is expected");
     }

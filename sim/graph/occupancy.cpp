@@ -21,9 +21,7 @@ struct BlockCost {
 
 std::optional<BlockCost> cost_of(const Work& kernel, const DeviceInfo& device) {
   const int threads = kernel.block[0] * std::max(1, kernel.block[1]) * std::max(1, kernel.block[2]);
-  if (threads <= 0 || device.max_threads_per_multiprocessor <= 0) {
-    return std::nullopt;
-  }
+  if (threads <= 0 || device.max_threads_per_multiprocessor <= 0) return std::nullopt;
   const int warps = (threads + warp - 1) / warp;
   const int per_warp = (kernel.registers_per_thread * warp + register_unit - 1) / register_unit;
   BlockCost cost;
@@ -54,9 +52,7 @@ std::optional<int> blocks_per_multiprocessor(const Work& kernel, const DeviceInf
 
 std::optional<double> waves(const Work& kernel, const DeviceInfo& device) {
   const std::optional<int> held = blocks_per_multiprocessor(kernel, device);
-  if (!held || kernel.grid[0] <= 0 || device.multiprocessors <= 0) {
-    return std::nullopt;
-  }
+  if (!held || kernel.grid[0] <= 0 || device.multiprocessors <= 0) return std::nullopt;
   const double blocks = static_cast<double>(kernel.grid[0]) * std::max(1, kernel.grid[1]) *
                         std::max(1, kernel.grid[2]);
   return blocks / (static_cast<double>(*held) * device.multiprocessors);
@@ -67,12 +63,8 @@ std::optional<double> fill_fraction(const Work& kernel, const Work& waiter,
   const std::optional<double> count = waves(kernel, device);
   const std::optional<BlockCost> cost = cost_of(kernel, device);
   const std::optional<BlockCost> other = cost_of(waiter, device);
-  if (!count || !cost || !other) {
-    return std::nullopt;
-  }
-  if (*count > 1.0) {
-    return 1.0 - 1.0 / std::ceil(*count);
-  }
+  if (!count || !cost || !other) return std::nullopt;
+  if (*count > 1.0) return 1.0 - 1.0 / std::ceil(*count);
   const double per_multiprocessor = *count * blocks_that_fit(*cost, device);
   const bool room =
       per_multiprocessor * cost->threads + other->threads <=

@@ -34,9 +34,7 @@ class Counter {
     const std::int64_t occupied = uncovered(occupied_to_ns_);
     const std::int64_t worked = stretch.waits ? 0 : uncovered(worked_to_ns_);
     occupied_ns_ += occupied;
-    if (number < 0) {
-      return;
-    }
+    if (number < 0) return;
     DeviceStep& step = steps_[static_cast<std::size_t>(number)];
     step.work_ns += worked;
     step.occupied_ns += occupied;

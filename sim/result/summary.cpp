@@ -27,9 +27,7 @@ class Sweep {
     for (std::size_t i = 0; i < graph_.size(); ++i) {
       const auto task = make_id<TaskId>(i);
       const Lane& lane = graph_.lane(task);
-      if (lane.rank != window_.rank) {
-        continue;
-      }
+      if (lane.rank != window_.rank) continue;
       const bool other_device =
           window_.device != no_device && lane.device != no_device && lane.device != window_.device;
       const bool other_step =

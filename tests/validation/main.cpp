@@ -1,8 +1,6 @@
 // foretrace-validate: how right predictions are on published tables, and on what papers claim.
 #include <array>
 #include <exception>
-#include <functional>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -39,76 +37,66 @@ int answer_validation(const report::Page& page, const ValidateOptions& options) 
                                                   : answer(page, options.common);
 }
 
-int predict_claims(const ValidateOptions& options, const CataloguePtr& known) {
-  if (const Status there = check_folder(options.data); !there.ok()) {
-    return failure(there.error());
-  }
+Exit predict_claims(const ValidateOptions& options, const CataloguePtr& known) {
+  FORETRACE_TRY(check_folder(options.data));
   const auto rows = while_busy(options.common, "predicting what papers report",
                                [&] { return claim_table(known, options.data); });
-  return rows.ok() ? answer_validation(report::claims_page(*rows), options) : failure(rows.error());
+  FORETRACE_TRY(rows);
+  return answer_validation(report::claims_page(*rows), options);
 }
 
-int predict_pairs(const ValidateOptions& options, const CataloguePtr& known) {
+Exit predict_pairs(const ValidateOptions& options, const CataloguePtr& known) {
   const auto pairs = while_busy(options.common, "trying two what-ifs at a time",
                                 [&] { return what_if_pairs(known, options.pairs); });
-  return pairs.ok() ? answer_validation(report::pairs_page(*pairs), options)
-                    : failure(pairs.error());
+  FORETRACE_TRY(pairs);
+  return answer_validation(report::pairs_page(*pairs), options);
 }
 
-int predict_tables(const ValidateOptions& options, const CataloguePtr& known) {
-  const auto report = while_busy(options.common, "predicting tables",
-                                 [&] { return tables_of_folders(*known, options.tables); });
-  if (!report.ok()) return failure(report.error());
+Exit predict_tables(const ValidateOptions& options, const CataloguePtr& known) {
+  FORETRACE_TRY(const auto report, while_busy(options.common, "predicting tables", [&] {
+                  return tables_of_folders(*known, options.tables);
+                }));
   if (!options.tables.ranges.empty()) {
-    const std::string text = validation::evidence_text(validation::ranges_of(report->tables));
-    const Status written = write_file(options.tables.ranges, [&text](const auto& sink) {
-      sink(text);
-      return ok_status();
-    });
-    if (!written.ok()) return failure(written.error());
+    FORETRACE_TRY(write_file(options.tables.ranges,
+                             validation::evidence_text(validation::ranges_of(report.tables))));
   }
-  return answer_validation(report::tables_page(*report), options);
+  return answer_validation(report::tables_page(report), options);
 }
 
-int run(const ValidateOptions& options) {
-  start_logging(options.common);
+Exit run(const ValidateOptions& options) {
   const bool asks_claims = options.claims && !options.data.empty();
   if (asks_claims + !options.tables.folders.empty() + !options.pairs.empty() != 1) {
-    return failure({ErrorCode::bad_usage,
-                    "expected one of --tables FOLDER, --claims with --data FOLDER and --pairs "
-                    "RECORDING"});
+    return Error{ErrorCode::bad_usage,
+                 "expected one of --tables FOLDER, --claims with --data FOLDER and --pairs "
+                 "RECORDING"};
   }
-  const Result<CataloguePtr> known = catalogue();
-  if (!known.ok()) return failure(known.error());
-  if (!options.pairs.empty()) return predict_pairs(options, *known);
-  return asks_claims ? predict_claims(options, *known) : predict_tables(options, *known);
+  FORETRACE_TRY(const CataloguePtr known, catalogue());
+  if (!options.pairs.empty()) return predict_pairs(options, known);
+  return asks_claims ? predict_claims(options, known) : predict_tables(options, known);
 }
 
-std::function<int()> setup(Arguments& cli) {
-  const auto options = std::make_shared<ValidateOptions>();
-  add_tables(cli, options->tables);
-  cli.add_flag("--claims", options->claims,
+void declare(Arguments& cli, ValidateOptions& options) {
+  add_tables(cli, options.tables);
+  cli.add_flag("--claims", options.claims,
                "predict what papers report on the nearest recording, and say where it differs");
-  cli.add_option("--pairs", options->pairs,
+  cli.add_option("--pairs", options.pairs,
                  "try every two what-ifs together on this recording, beside each alone");
-  cli.add_option("--data", options->data, "folder with the recordings that claims are about");
-  cli.add_flag("--markdown", options->markdown, "print Markdown tables with every column");
-  add_page(cli, options->common);
-  add_common(cli, options->common);
-  constexpr Example examples[] = {
-      {"foretrace-validate --tables validation",
-       "predict the rows of every table of measured figures in validation/"},
-      {"foretrace-validate --tables validation --tables validation_2 --ranges ranges.json",
-       "keep how far they are off, as ranges of predictions rest on it"},
-      {"foretrace-validate --claims --data traces", "predict what papers report"},
-      {"foretrace-validate --pairs run.ftr.gz --markdown", "see where gains do not add up"}};
-  cli.add_examples(examples);
-  return [options] { return run(*options); };
+  cli.add_option("--data", options.data, "folder with the recordings that claims are about");
+  cli.add_flag("--markdown", options.markdown, "print Markdown tables with every column");
+  add_page(cli, options.common);
+  add_common(cli, options.common);
+  cli.add_examples(
+      {{"foretrace-validate --tables validation",
+        "predict the rows of every table of measured figures in validation/"},
+       {"foretrace-validate --tables validation --tables validation_2 --ranges ranges.json",
+        "keep how far they are off, as ranges of predictions rest on it"},
+       {"foretrace-validate --claims --data traces", "predict what papers report"},
+       {"foretrace-validate --pairs run.ftr.gz --markdown", "see where gains do not add up"}});
 }
 
 constexpr CommandInfo command = {
     "validate", Group::judge, "measure the accuracy of predictions on published tables and claims",
-    setup};
+    set_up<ValidateOptions, declare, run>};
 
 }  // namespace
 }  // namespace foretrace::app

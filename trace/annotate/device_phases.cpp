@@ -1,7 +1,6 @@
 #include "trace/annotate/device_phases.h"
 
 #include <algorithm>
-#include <tuple>
 
 #include "sim/core/text.h"
 #include "trace/annotate/device_twins.h"

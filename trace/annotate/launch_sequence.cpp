@@ -90,9 +90,7 @@ LaunchSequence launch_sequence(const EventTable& events) {
   const std::vector<LaunchedTogether> groups = groups_of(events);
   LaunchSequence sequence;
   for (std::size_t i = 0; i < events.size(); ++i) {
-    if (events.kind[i] != EventKind::runtime) {
-      continue;
-    }
+    if (events.kind[i] != EventKind::runtime) continue;
     const auto id = make_id<EventId>(i);
     const auto at = std::lower_bound(
         groups.begin(), groups.end(), events.correlation[i],

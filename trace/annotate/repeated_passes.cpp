@@ -271,9 +271,7 @@ RepeatedPasses find_repeated_passes(const EventTable& events) {
     return {};
   }
   RepeatedPasses passes = by_launches(events, sequence);
-  if (!passes.steps.empty() && are_passes(sequence, passes.steps)) {
-    return passes;
-  }
+  if (!passes.steps.empty() && are_passes(sequence, passes.steps)) return passes;
   return by_ranges(events, sequence);
 }
 

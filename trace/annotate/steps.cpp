@@ -1,7 +1,6 @@
 #include "trace/annotate/steps.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <tuple>
 #include <utility>
 

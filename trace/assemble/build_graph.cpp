@@ -8,9 +8,7 @@
 namespace foretrace::trace {
 
 Result<BuiltGraph> build_graph(const LoadedTrace& trace, const BuildOptions& options) {
-  if (trace.nodes() != nullptr) {
-    return build_node_graph(trace.events, *trace.nodes(), options);
-  }
+  if (trace.nodes() != nullptr) return build_node_graph(trace.events, *trace.nodes(), options);
   if (trace.memory() != nullptr) {
     return Error{ErrorCode::unsupported,
                  fmt::format("{}: {} has device memory over time and no work; to simulate the run, "

@@ -22,9 +22,7 @@ std::string clocks_of(const std::vector<ClockRecord>& clocks) {
     offsets.push_back(static_cast<double>(clock.real_time) -
                       static_cast<double>(clock.record_time));
   }
-  if (offsets.empty()) {
-    return "never compared";
-  }
+  if (offsets.empty()) return "never compared";
   const auto [least, most] = std::minmax_element(offsets.begin(), offsets.end());
   return fmt::format("compared {} {}, within {:.1f} us", offsets.size(),
                      offsets.size() == 1 ? "time" : "times", (*most - *least) / 1e3);

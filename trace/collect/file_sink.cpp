@@ -18,15 +18,11 @@ int out_of_the_way(int descriptor) noexcept {
   constexpr ::rlim_t most = 8192;
   constexpr ::rlim_t from_the_top = 64;
   struct rlimit limit {};
-  if (descriptor < 0 || ::getrlimit(RLIMIT_NOFILE, &limit) != 0) {
-    return descriptor;
-  }
+  if (descriptor < 0 || ::getrlimit(RLIMIT_NOFILE, &limit) != 0) return descriptor;
   const ::rlim_t top = std::min(limit.rlim_cur, most);
   const ::rlim_t from = std::max(top / 2, top - std::min(top, from_the_top));
   const int moved = ::fcntl(descriptor, F_DUPFD_CLOEXEC, static_cast<int>(from));
-  if (moved < 0) {
-    return descriptor;
-  }
+  if (moved < 0) return descriptor;
   ::close(descriptor);
   return moved;
 }
@@ -97,18 +93,14 @@ void FileSink::give_back() noexcept {
 
 int FileSink::write(std::string_view bytes, std::size_t free_behind) noexcept {
   if (free_behind > 0) {
-    if (const int problem = keep_free(bytes.size() + free_behind); problem != 0) {
-      return problem;
-    }
+    if (const int problem = keep_free(bytes.size() + free_behind); problem != 0) return problem;
   }
   if (bytes.empty()) {
     give_back();
   }
   const std::uint64_t before = size_;
   while (error_ == 0 && !bytes.empty()) {
-    if (!is_ours(descriptor_) && !open_again()) {
-      return error_ = EBADF;
-    }
+    if (!is_ours(descriptor_) && !open_again()) return error_ = EBADF;
     const ssize_t done = ::write(descriptor_, bytes.data(), bytes.size());
     if (done > 0) {
       bytes.remove_prefix(static_cast<std::size_t>(done));

@@ -75,9 +75,7 @@ class Converter {
                filler_.names().intern(fmt::format("CUDA graph {}, whole", graph.graph)), {});
     }
     for (const OverheadRecord& overhead : recording_.overheads) {
-      if (overhead.start >= steps_.over) {
-        continue;
-      }
+      if (overhead.start >= steps_.over) continue;
       filler_.add({overhead.start,
                    overhead.end,
                    EventKind::overhead,
@@ -184,9 +182,7 @@ class Converter {
 
   void add(const ApiRecord& api) {
     // A runtime call that goes through the driver is recorded twice, under one correlation id.
-    if (api.is_driver && callers_[api.correlation].by_runtime && api.correlation != 0) {
-      return;
-    }
+    if (api.is_driver && callers_[api.correlation].by_runtime && api.correlation != 0) return;
     filler_.add({api.start,
                  api.end,
                  EventKind::runtime,
@@ -216,9 +212,7 @@ class Converter {
   // Of a later step, or of the last one and not over when recording was switched off.
   bool left_out(const DeviceWork& work) {
     const auto caller = callers_.find(work.correlation);
-    if (caller != callers_.end() && caller->second.start >= steps_.over) {
-      return true;
-    }
+    if (caller != callers_.end() && caller->second.start >= steps_.over) return true;
     if (work.end >= steps_.off) {
       filler_.drop("GPU work in progress when recording was switched off", "device work");
       return true;
@@ -227,9 +221,7 @@ class Converter {
   }
 
   void add_work(const DeviceWork& work, EventKind kind, NameId name, Descriptor descriptor) {
-    if (left_out(work)) {
-      return;
-    }
+    if (left_out(work)) return;
     if (work.graph_node != 0 && index(descriptor.text) == 0) {
       descriptor.text = filler_.names().intern(
           fmt::format("{{\"graph id\": {}, \"graph node id\": {}}}", work.graph, work.graph_node));
@@ -304,13 +296,9 @@ class Converter {
 
   // The recording of the event that was waited for: told by its number, or the last before.
   const EventRecord* recording_of(const SynchronizationRecord& wait) const {
-    if (wait.event < 0) {
-      return nullptr;
-    }
+    if (wait.event < 0) return nullptr;
     const auto found = recordings_.find({wait.context, static_cast<std::uint32_t>(wait.event)});
-    if (found == recordings_.end()) {
-      return nullptr;
-    }
+    if (found == recordings_.end()) return nullptr;
     const std::vector<const EventRecord*>& list = found->second;
     if (wait.event_record != 0) {
       const auto same = std::find_if(list.begin(), list.end(), [&](const EventRecord* event) {
@@ -326,9 +314,7 @@ class Converter {
 
   void add_waits() {
     for (const SynchronizationRecord& wait : recording_.synchronizations) {
-      if (wait.start >= steps_.over) {
-        continue;
-      }
+      if (wait.start >= steps_.over) continue;
       if (wait.start <= 0 || wait.end < wait.start || wait.end >= latest) {
         filler_.drop("record without a time", "synchronization");
         continue;
@@ -352,9 +338,7 @@ class Converter {
   void add_memory() {
     std::map<std::uint32_t, std::int64_t> held;
     for (const MemoryRecord& record : recording_.memory) {
-      if (record.time >= steps_.over) {
-        continue;
-      }
+      if (record.time >= steps_.over) continue;
       if (record.time <= 0 || record.time >= latest || record.bytes < 0 || record.bytes >= latest) {
         filler_.drop("record without a time", "memory");
         continue;
@@ -396,9 +380,7 @@ class Converter {
     for (const DropRecord& drop : recording_.drops) {
       const auto count =
           static_cast<std::uint64_t>(std::clamp<std::int64_t>(drop.count, 0, latest));
-      if (count == 0) {
-        continue;
-      }
+      if (count == 0) continue;
       report.events += count;
       if (drop.place == DropPlace::recorder) {
         filler_.drop("records lost by CUPTI while recording", "counted by CUPTI", count);

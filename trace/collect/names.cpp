@@ -44,9 +44,7 @@ bool ends_with_version(std::string_view name, std::size_t& mark) {
 }  // namespace
 
 std::string demangled(const std::string& name) {
-  if (!name.starts_with("_Z")) {
-    return name;
-  }
+  if (!name.starts_with("_Z")) return name;
   int status = 0;
   const std::unique_ptr<char, decltype(&std::free)> text(
       abi::__cxa_demangle(name.c_str(), nullptr, nullptr, &status), &std::free);

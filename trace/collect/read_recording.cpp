@@ -31,9 +31,7 @@ void read_texts(const ftr::Chunk& chunk, std::uint64_t limit, Recording& recordi
 template <typename Record>
 bool append_if(std::uint16_t kind, const ftr::StoredRows& rows, std::vector<Record>& list,
                bool& whole) {
-  if (kind != static_cast<std::uint16_t>(RecordTraits<Record>::kind)) {
-    return false;
-  }
+  if (kind != static_cast<std::uint16_t>(RecordTraits<Record>::kind)) return false;
   whole = ftr::append_rows(rows, RecordTraits<Record>::fields, list);
   return true;
 }
@@ -64,9 +62,7 @@ Recording read_recording(std::span<const ftr::Chunk> chunks, std::uint64_t file_
   Recording recording;
   recording.facts = std::move(facts);
   for (const ftr::Chunk& chunk : chunks) {
-    if (chunk.damaged) {
-      continue;
-    }
+    if (chunk.damaged) continue;
     if (chunk.kind == ftr::ChunkKind::names) {
       read_texts(chunk, file_bytes, recording, report);
     } else if (chunk.kind >= ftr::ChunkKind::first_record) {
@@ -97,9 +93,7 @@ ftr::Pairs facts_of_file(const std::string& path) {
       continue;
     }
     std::string payload(size, '\0');
-    if (!file.read(payload.data(), static_cast<std::streamsize>(size))) {
-      break;
-    }
+    if (!file.read(payload.data(), static_cast<std::streamsize>(size))) break;
     start += head + payload;
   }
   ImportReport ignored;

@@ -150,9 +150,7 @@ struct RecordWriter::State {
       give_up(limits.limit_error == 0 ? "the file has reached its size limit"
                                       : std::generic_category().message(limits.limit_error));
     }
-    if (broken || !put_chunk(kind, payload)) {
-      return false;
-    }
+    if (broken || !put_chunk(kind, payload)) return false;
     last_write = std::time(nullptr);
     return true;
   }
@@ -205,9 +203,7 @@ struct RecordWriter::State {
   // Names go to the file before the records that refer to them. Their numbers are used up even if
   // they cannot be written.
   bool put_texts(const std::vector<std::string>& added) {
-    if (added.empty()) {
-      return true;
-    }
+    if (added.empty()) return true;
     const std::vector<std::string_view> views(added.begin(), added.end());
     const TextNumber first = next_text;
     next_text += static_cast<TextNumber>(added.size());
@@ -231,9 +227,7 @@ struct RecordWriter::State {
 
   template <typename Record>
   void queue(std::unique_ptr<BatchOf<Record>>& batch) {
-    if (!batch || batch->size() == 0) {
-      return;
-    }
+    if (!batch || batch->size() == 0) return;
     if (waiting.size() >= limits.waiting_batches || broken) {
       drop(batch->kind(), batch->size());
       batch->records.clear();
@@ -267,9 +261,7 @@ struct RecordWriter::State {
         write(*batch, added);
         lock.lock();
       }
-      if (last) {
-        break;
-      }
+      if (last) break;
     }
     lock.unlock();
     if (wants_end) {
@@ -318,9 +310,7 @@ RecordWriter::~RecordWriter() {
 }
 
 TextNumber RecordWriter::text(std::string_view text) noexcept {
-  if (text.empty()) {
-    return 0;
-  }
+  if (text.empty()) return 0;
   try {
     const std::lock_guard<std::mutex> lock(state_->mutex);
     if (const auto found = state_->texts.find(text); found != state_->texts.end()) {

@@ -98,9 +98,7 @@ std::string host_name() {
   }
   std::string host;
   for (const char c : std::string_view(name.data())) {
-    if (c == '.' || host.size() == longest) {
-      break;
-    }
+    if (c == '.' || host.size() == longest) break;
     host += std::isalnum(static_cast<unsigned char>(c)) != 0 ? c : '-';
   }
   return host;
@@ -119,9 +117,7 @@ bool names_step(std::string_view range) {
   std::transform(lower.begin(), lower.end(), lower.begin(),
                  [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
   return std::any_of(words.begin(), words.end(), [&](std::string_view word) {
-    if (!lower.starts_with(word)) {
-      return false;
-    }
+    if (!lower.starts_with(word)) return false;
     const std::size_t digits = lower.find_first_not_of("#_ -:", word.size());
     return digits == std::string::npos
                ? lower.size() == word.size()
@@ -152,19 +148,11 @@ bool StepWindow::counts(std::string_view range) {
 
 StepWindow::Change StepWindow::range_began(std::string_view range) {
   const std::lock_guard<std::mutex> lock(mutex_);
-  if (!counts(range)) {
-    return Change::none;
-  }
+  if (!counts(range)) return Change::none;
   const std::int64_t step = next_++;
-  if (step == range_.first) {
-    return Change::start;
-  }
-  if (step > range_.first && step <= range_.last) {
-    return Change::step;
-  }
-  if (step == range_.last + 1) {
-    return Change::stop;
-  }
+  if (step == range_.first) return Change::start;
+  if (step > range_.first && step <= range_.last) return Change::step;
+  if (step == range_.last + 1) return Change::stop;
   return step == range_.last + 2 ? Change::off : Change::none;
 }
 

@@ -57,9 +57,7 @@ std::string hint_of_name(std::string_view path) {
       Suffix{".rpd", "by its name a database of rocpd: record with rocprofv3 --output-format json"},
   };
   for (const Suffix& known : suffixes) {
-    if (path.ends_with(known.suffix)) {
-      return fmt::format(" ({})", known.hint);
-    }
+    if (path.ends_with(known.suffix)) return fmt::format(" ({})", known.hint);
   }
   return {};
 }

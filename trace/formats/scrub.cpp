@@ -1,7 +1,6 @@
 #include "trace/formats/scrub.h"
 
 #include <algorithm>
-#include <array>
 #include <cctype>
 #include <vector>
 
@@ -20,16 +19,10 @@ bool is_alphanumeric(char c) { return std::isalnum(static_cast<unsigned char>(c)
 // "/data/x", "~/x", "../x", "C:\\x" (its part behind the colon), "src/train.py".
 bool is_path(std::string_view word) {
   const std::size_t slash = word.find_last_of("/\\");
-  if (slash == std::string_view::npos || slash + 1 == word.size()) {
-    return false;
-  }
-  if (std::string_view("/\\~.").find(word.front()) != std::string_view::npos) {
-    return true;
-  }
+  if (slash == std::string_view::npos || slash + 1 == word.size()) return false;
+  if (std::string_view("/\\~.").find(word.front()) != std::string_view::npos) return true;
   const std::size_t dot = word.rfind('.');
-  if (dot == std::string_view::npos || dot < slash) {
-    return false;
-  }
+  if (dot == std::string_view::npos || dot < slash) return false;
   const std::string_view suffix = word.substr(dot + 1);
   return !suffix.empty() && suffix.size() <= longest_suffix &&
          std::all_of(suffix.begin(), suffix.end(), is_alphanumeric);

@@ -16,9 +16,7 @@ namespace {
 bool has_suffix(std::string_view suffixes, std::string_view path) {
   while (!suffixes.empty()) {
     const std::string_view word = suffixes.substr(0, suffixes.find(' '));
-    if (path.size() > word.size() && path.ends_with(word)) {
-      return true;
-    }
+    if (path.size() > word.size() && path.ends_with(word)) return true;
     suffixes.remove_prefix(std::min(suffixes.size(), word.size() + 1));
   }
   return false;
@@ -30,9 +28,7 @@ Result<const WriterInfo*> choose_writer(std::string_view path, std::string_view 
   std::vector<std::string_view> names;
   std::string known;
   for (const WriterInfo* writer : writers::all()) {
-    if (format.empty() ? has_suffix(writer->suffixes, path) : writer->name == format) {
-      return writer;
-    }
+    if (format.empty() ? has_suffix(writer->suffixes, path) : writer->name == format) return writer;
     names.push_back(writer->name);
     known += fmt::format("{}{} ({})", known.empty() ? "" : ", ", writer->name, writer->suffixes);
   }
@@ -49,9 +45,7 @@ Status check_holds_events(const LoadedTrace& trace, WriteReport& report) {
   const char* const what = trace.nodes() != nullptr    ? "a graph of nodes"
                            : trace.memory() != nullptr ? "device memory over time"
                                                        : nullptr;
-  if (what == nullptr) {
-    return ok_status();
-  }
+  if (what == nullptr) return ok_status();
   if (trace.events.size() == 0) {
     return Error{ErrorCode::unsupported,
                  fmt::format("the trace is {} without events, which this format cannot store{}",
@@ -63,9 +57,7 @@ Status check_holds_events(const LoadedTrace& trace, WriteReport& report) {
 
 Result<WriteReport> write_trace(const LoadedTrace& trace, const WriterInfo& writer,
                                 std::string_view path, const ByteSink& sink) {
-  if (!path.ends_with(".gz")) {
-    return writer.write(trace, sink);
-  }
+  if (!path.ends_with(".gz")) return writer.write(trace, sink);
   GzipSink compressed(sink);
   auto report = writer.write(
       trace, [&compressed](std::string_view bytes) { return compressed.write(bytes); });

@@ -45,9 +45,7 @@ std::uint64_t load(const char* at) {
 }
 
 void pack(std::string& out, const Block& values, std::size_t count, unsigned width) {
-  if (width == 0) {
-    return;
-  }
+  if (width == 0) return;
   std::uint64_t word = 0;
   unsigned filled = 0;
   for (std::size_t i = 0; i < count; ++i) {
@@ -135,9 +133,7 @@ bool take_block(ByteReader& bytes, std::span<T> out, std::uint64_t& last) {
     bytes.fail();
   }
   const std::string_view packed = bytes.take(packed_bytes(out.size(), width));
-  if (!bytes.ok()) {
-    return false;
-  }
+  if (!bytes.ok()) return false;
   if (!differs) {
     least += last;
     std::uint64_t tail = least;
@@ -179,13 +175,9 @@ bool take_sparse(ByteReader& bytes, std::span<T> out) {
   for (const char byte : bits) {
     count += static_cast<std::size_t>(std::popcount(static_cast<unsigned char>(byte)));
   }
-  if (!bytes.ok() || count > out.size()) {
-    return false;
-  }
+  if (!bytes.ok() || count > out.size()) return false;
   std::vector<T> values(count);
-  if (!take_dense(bytes, std::span<T>(values))) {
-    return false;
-  }
+  if (!take_dense(bytes, std::span<T>(values))) return false;
   std::size_t next = 0;
   for (std::size_t i = 0; i < out.size(); ++i) {
     const bool there = (static_cast<unsigned char>(bits[i / 8]) >> (i % 8) & 1U) != 0;

@@ -56,9 +56,7 @@ namespace {
 
 bool inflate_into(std::string_view packed, char* out, std::size_t size) {
   z_stream stream{};
-  if (inflateInit2(&stream, -15) != Z_OK) {
-    return false;
-  }
+  if (inflateInit2(&stream, -15) != Z_OK) return false;
   // zlib does not write through next_in; its type only lacks the const.
   stream.next_in = reinterpret_cast<Bytef*>(const_cast<char*>(packed.data()));
   stream.avail_in = static_cast<uInt>(packed.size());
@@ -84,9 +82,7 @@ std::optional<std::string> inflated(std::string_view packed, std::uint64_t size)
     return std::nullopt;
   }
   std::string out(static_cast<std::size_t>(size) + read_slack, '\0');
-  if (!inflate_into(packed, out.data(), static_cast<std::size_t>(size))) {
-    return std::nullopt;
-  }
+  if (!inflate_into(packed, out.data(), static_cast<std::size_t>(size))) return std::nullopt;
   return out;
 }
 

@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <atomic>
-#include <limits>
 #include <optional>
 
 #include <fmt/format.h>
@@ -153,14 +151,10 @@ EventId RowMap::find(std::uint64_t row) const {
   const auto behind =
       std::upper_bound(parts_.begin(), parts_.end(), row,
                        [](std::uint64_t value, const Part& part) { return value < part.first; });
-  if (behind == parts_.begin()) {
-    return none<EventId>;
-  }
+  if (behind == parts_.begin()) return none<EventId>;
   const Part& part = *(behind - 1);
   const std::uint64_t at = row - part.first;
-  if (at >= part.count) {
-    return none<EventId>;
-  }
+  if (at >= part.count) return none<EventId>;
   return part.now.empty() ? make_id<EventId>(part.to + static_cast<std::size_t>(at))
                           : part.now[static_cast<std::size_t>(at)];
 }
@@ -169,9 +163,7 @@ EventDecoder::EventDecoder(std::span<const Chunk> chunks, EventTable& table, Imp
     : table_(table), report_(report) {
   std::size_t to = 0;
   for (const Chunk& chunk : chunks) {
-    if (chunk.kind != ChunkKind::events || chunk.damaged) {
-      continue;
-    }
+    if (chunk.kind != ChunkKind::events || chunk.damaged) continue;
     std::optional<StoredRows> rows = take_rows(chunk.payload);
     if (!rows || to + rows->count > index(none<EventId>)) {
       report_.count(DamageKind::dropped, "damaged chunk of events", chunk.offset,

@@ -13,9 +13,7 @@ void FileNames::read(std::span<const Chunk> chunks, std::uint64_t file_bytes, Na
   const std::uint64_t limit =
       std::min<std::uint64_t>(file_bytes * most_rows_per_byte, index(none<NameId>) - 1);
   for (const Chunk& chunk : chunks) {
-    if (chunk.kind != ChunkKind::names || chunk.damaged) {
-      continue;
-    }
+    if (chunk.kind != ChunkKind::names || chunk.damaged) continue;
     const bool taken =
         take_names(chunk.payload, limit, [&](std::uint64_t number, std::string_view text) {
           const auto at = static_cast<std::size_t>(number);

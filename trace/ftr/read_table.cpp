@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <charconv>
-#include <limits>
 #include <optional>
 
 #include <fmt/format.h>
@@ -82,9 +81,7 @@ class TableReader {
   template <typename Row, std::size_t size>
   void append(ChunkKind kind, const std::array<Field<Row>, size>& fields, std::vector<Row>& out) {
     for (const Chunk& chunk : chunks_) {
-      if (chunk.kind != kind || chunk.damaged) {
-        continue;
-      }
+      if (chunk.kind != kind || chunk.damaged) continue;
       const std::optional<StoredRows> rows = take_rows(chunk.payload);
       // Rows are referred to by position: what follows a lost chunk must not move forward.
       if (rows && rows->first > out.size() && rows->first <= most_lost_rows_) {

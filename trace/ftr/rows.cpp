@@ -11,9 +11,7 @@ constexpr std::uint64_t most_columns = 256;
 
 std::string_view StoredRows::column(std::uint64_t id) const {
   for (const StoredColumn& one : columns) {
-    if (one.id == id) {
-      return one.bytes;
-    }
+    if (one.id == id) return one.bytes;
   }
   return {};
 }

@@ -44,14 +44,10 @@ bool take_names(std::string_view payload, std::uint64_t limit,
   }
   std::vector<std::int64_t> lengths(static_cast<std::size_t>(count));
   const std::optional<std::string> plain = inflated(packed, size);
-  if (!plain || !take_column(column, std::span<std::int64_t>(lengths))) {
-    return false;
-  }
+  if (!plain || !take_column(column, std::span<std::int64_t>(lengths))) return false;
   std::uint64_t left = size;
   for (const std::int64_t length : lengths) {
-    if (length < 0 || static_cast<std::uint64_t>(length) > left) {
-      return false;
-    }
+    if (length < 0 || static_cast<std::uint64_t>(length) > left) return false;
     left -= static_cast<std::uint64_t>(length);
   }
   std::size_t at = 0;

@@ -32,9 +32,7 @@ std::string format_of(const std::string& path) {
     return {};
   }
   for (const ReaderInfo* reader : readers::all()) {
-    if (reader->sniff(*start) == Confidence::yes) {
-      return std::string(reader->name);
-    }
+    if (reader->sniff(*start) == Confidence::yes) return std::string(reader->name);
   }
   return {};
 }
@@ -85,9 +83,7 @@ Result<std::vector<std::string>> files_in(const std::string& folder, const Wante
       jobs.push_back(pattern);
     }
   }
-  if (jobs.size() == 1) {
-    return by_pattern[jobs.front()];
-  }
+  if (jobs.size() == 1) return by_pattern[jobs.front()];
   if (by_pattern.empty()) {
     return Error{ErrorCode::not_found,
                  fmt::format("{}: no files in this folder{}", folder,

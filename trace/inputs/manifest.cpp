@@ -58,9 +58,7 @@ Result<std::vector<ManifestFile>> parse_manifest(std::string_view text, const st
     }
     files.push_back({std::string(name), rank_in(file)});
   }
-  if (files.empty()) {
-    return refuse(path, "it lists no file");
-  }
+  if (files.empty()) return refuse(path, "it lists no file");
   return files;
 }
 

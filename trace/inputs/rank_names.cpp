@@ -33,9 +33,7 @@ Number number_after(std::string_view name, std::string_view word) {
       ++digit;
     }
     const Number number = number_from(name, digit);
-    if (number.length > 0) {
-      return number;
-    }
+    if (number.length > 0) return number;
   }
   return {};
 }
@@ -100,9 +98,7 @@ std::string without_hashes(std::string_view name) {
 bool is_named_by_process(std::string_view stem) {
   constexpr std::size_t fewest_digits = 13;
   const std::size_t dot = stem.rfind('.');
-  if (dot == std::string_view::npos || stem.size() - dot - 1 < fewest_digits) {
-    return false;
-  }
+  if (dot == std::string_view::npos || stem.size() - dot - 1 < fewest_digits) return false;
   const std::string_view before = stem.substr(0, dot);
   const std::size_t mark = before.rfind('_');
   return mark != std::string_view::npos && mark + 1 < before.size() &&
@@ -119,9 +115,7 @@ Number told_number(std::string_view stem) {
 
 Number number_of(std::string_view stem) {
   const Number told = told_number(stem);
-  if (told.length > 0) {
-    return told;
-  }
+  if (told.length > 0) return told;
   std::size_t end = stem.size();
   while (end > 0 && !is_digit(stem[end - 1])) {
     --end;
@@ -139,9 +133,7 @@ std::optional<std::int32_t> rank_of_name(std::string_view path) {
   const std::string stem = without_hashes(stem_of(path));
   const Number number = number_of(stem);
   constexpr std::size_t most_digits = 7;
-  if (number.length == 0 || number.length > most_digits) {
-    return std::nullopt;
-  }
+  if (number.length == 0 || number.length > most_digits) return std::nullopt;
   std::int32_t rank = 0;
   std::from_chars(stem.data() + number.at, stem.data() + number.at + number.length, rank);
   return rank;
@@ -156,9 +148,7 @@ std::string pattern_of_name(std::string_view path) {
   const std::string plain = without_hashes(stem);
   const std::string_view suffix = file_name_of(path).substr(stem.size());
   const Number told = told_number(plain);
-  if (told.length == 0 && is_named_by_process(stem)) {
-    return "*_*.*" + std::string(suffix);
-  }
+  if (told.length == 0 && is_named_by_process(stem)) return "*_*.*" + std::string(suffix);
   const Number number = number_of(plain);
   // Behind the rank come time stamps and counters that differ from rank to rank.
   std::string pattern;

@@ -36,18 +36,14 @@ Result<std::vector<FoundTrace>> read_archive(ByteSource& archive, const ReadOpti
   std::size_t refused = 0;
   while (true) {
     FORETRACE_TRY(auto member, members.next());
-    if (!member) {
-      break;
-    }
+    if (!member) break;
     const std::string name(member->bytes->path());
     auto trace = read_member(std::move(*member), options);
     if (trace) {
       found.push_back({name, std::move(trace).value()});
       continue;
     }
-    if (options.strict) {
-      return std::move(trace).error();
-    }
+    if (options.strict) return std::move(trace).error();
     ++refused;
     if (!refusal) {
       refusal = std::move(trace).error();
@@ -138,9 +134,7 @@ Result<Content> open_input(const std::string& path, const ReadOptions& options) 
   FORETRACE_TRY(auto file, Probe::open(path));
   return or_out_of_memory(path, [&]() -> Result<Content> {
     FORETRACE_TRY(auto start, file.start(enough_for_a_key));
-    if (is_archive(start)) {
-      return as_content(read_archive(*std::move(file).take(), options));
-    }
+    if (is_archive(start)) return as_content(read_archive(*std::move(file).take(), options));
     return is_manifest(start) ? as_content(read_list(std::move(file)))
                               : as_content(read_one(std::move(file), options));
   });
@@ -148,25 +142,17 @@ Result<Content> open_input(const std::string& path, const ReadOptions& options) 
 
 bool is_list(const std::string& path) {
   std::error_code failed;
-  if (!fs::is_regular_file(path, failed)) {
-    return false;
-  }
+  if (!fs::is_regular_file(path, failed)) return false;
   auto file = Probe::open(path);
-  if (!file) {
-    return false;
-  }
+  if (!file) return false;
   const auto start = file->start(enough_for_a_key);
   return start && is_manifest(*start);
 }
 
 std::optional<Listing> listing_of(const std::string& path) {
-  if (!is_list(path)) {
-    return std::nullopt;
-  }
+  if (!is_list(path)) return std::nullopt;
   auto file = Probe::open(path);
-  if (!file) {
-    return std::nullopt;
-  }
+  if (!file) return std::nullopt;
   Result<Listing> listing = read_list(std::move(file).value());
   return listing ? std::optional(std::move(listing).value()) : std::nullopt;
 }

@@ -1,7 +1,6 @@
 #include "trace/io/archive.h"
 
 #include <algorithm>
-#include <cerrno>
 #include <cstring>
 #include <new>
 #include <utility>

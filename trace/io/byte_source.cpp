@@ -38,16 +38,12 @@ class FileSource final : public ByteSource {
     std::size_t made = 0;
     while (made < buffer.size()) {
       const ssize_t got = ::read(descriptor_, buffer.data() + made, buffer.size() - made);
-      if (got < 0 && errno == EINTR) {
-        continue;
-      }
+      if (got < 0 && errno == EINTR) continue;
       if (got < 0) {
         return Error{ErrorCode::io, fmt::format("{}: cannot read at byte {}: {}", path_, taken_,
                                                 reason_of(errno))};
       }
-      if (got == 0) {
-        break;
-      }
+      if (got == 0) break;
       made += static_cast<std::size_t>(got);
       taken_ += static_cast<std::uint64_t>(got);
     }
@@ -107,9 +103,7 @@ class PrefixedSource final : public ByteSource {
         given_ = 0;
       }
     }
-    if (count == buffer.size()) {
-      return count;
-    }
+    if (count == buffer.size()) return count;
     FORETRACE_TRY(auto more, rest_->read(buffer.subspan(count)));
     return count + more;
   }
@@ -183,9 +177,7 @@ Result<std::unique_ptr<ByteSource>> plain(std::unique_ptr<ByteSource> source) {
   FORETRACE_TRY(auto got, source->read(first));
   first.resize(got);
   std::unique_ptr<ByteSource> whole = with_prefix(first, std::move(source));
-  if (looks_like_gzip(first)) {
-    return inflate(std::move(whole));
-  }
+  if (looks_like_gzip(first)) return inflate(std::move(whole));
   return is_packed(first) ? unpack(std::move(whole), first) : std::move(whole);
 }
 

@@ -52,9 +52,7 @@ class GzipSource final : public ByteSource {
       while (next_ < filled_ && input_[next_] == '\0') {
         take(1);
       }
-      if (next_ == filled_) {
-        return;
-      }
+      if (next_ == filled_) return;
     }
     if (members_ > 0 && static_cast<unsigned char>(input_[next_]) != 0x1f) {
       end_with(fmt::format("bytes after the gzip data at byte {} are not gzip and were left out",

@@ -59,9 +59,7 @@ Place place_of(std::string path) {
     }
     std::array<char, PATH_MAX> target{};
     const ssize_t length = ::readlink(path.c_str(), target.data(), target.size());
-    if (length <= 0) {
-      break;
-    }
+    if (length <= 0) break;
     const std::string_view next(target.data(), static_cast<std::size_t>(length));
     path = (next.front() == '/' ? std::string() : folder_of(path)).append(next);
   }
@@ -109,9 +107,7 @@ Result<OutputFile> OutputFile::create(const std::string& path, OutputAccess acce
   } else if (file.error_ == 0) {
     file.open_beside(access);
   }
-  if (file.error_ != 0) {
-    return file.broken();
-  }
+  if (file.error_ != 0) return file.broken();
   return file;
 }
 

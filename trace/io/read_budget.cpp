@@ -1,7 +1,6 @@
 #include "trace/io/read_budget.h"
 
 #include <fstream>
-#include <string>
 #include <utility>
 
 #include <fmt/format.h>

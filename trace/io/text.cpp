@@ -4,7 +4,6 @@
 #include <iterator>
 #include <optional>
 
-#include <fmt/format.h>
 #include <simdjson.h>
 
 #include "sim/core/hidden_text.h"
@@ -33,9 +32,7 @@ void append_code_point(std::string& out, std::uint32_t code) {
 
 // The four hex digits of "\uXXXX" that starts at `at`.
 std::optional<std::uint32_t> unicode_escape(std::string_view raw, std::size_t at) {
-  if (at + 6 > raw.size() || raw[at] != '\\' || raw[at + 1] != 'u') {
-    return std::nullopt;
-  }
+  if (at + 6 > raw.size() || raw[at] != '\\' || raw[at + 1] != 'u') return std::nullopt;
   std::uint32_t code = 0;
   for (std::size_t i = at + 2; i < at + 6; ++i) {
     const char c = raw[i];
@@ -126,16 +123,12 @@ std::string shortened(std::string_view text, std::size_t limit) {
     const std::size_t control = hidden_length(start.substr(i));
     const bool blank = static_cast<unsigned char>(c) <= 0x20 || control > 0;
     i += control > 0 ? control - 1 : 0;
-    if (blank && (line.empty() || line.back() == ' ')) {
-      continue;
-    }
+    if (blank && (line.empty() || line.back() == ' ')) continue;
     line += blank ? ' ' : c;
   }
   line = with_valid_utf8(line);
   const bool whole = text.size() <= limit * 4 && line.size() <= limit;
-  if (whole) {
-    return line;
-  }
+  if (whole) return line;
   std::size_t cut = std::min(line.size(), limit > 3 ? limit - 3 : 0);
   while (cut > 0 && cut < line.size() && is_utf8_continuation(line[cut])) {
     --cut;

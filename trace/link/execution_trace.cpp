@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <string>
 #include <tuple>
 #include <unordered_map>
 #include <utility>
@@ -109,9 +108,7 @@ class Link {
         pairs.emplace_back(found->second, make_id<NodeId>(i));
       }
     }
-    if (share(pairs.size()) < trusted_share) {
-      return false;
-    }
+    if (share(pairs.size()) < trusted_share) return false;
     for (const auto& [event, node] : pairs) {
       match(event, node);
     }
@@ -243,13 +240,9 @@ class Link {
       const NodeId node = link_.node[i];
       const std::uint32_t signature = node == none<NodeId> ? 0 : nodes_.signature[index(node)];
       const DescriptorId own = events_.descriptor[i];
-      if (signature == 0 || events_.descriptors[index(own)].dims != NameId{}) {
-        continue;
-      }
+      if (signature == 0 || events_.descriptors[index(own)].dims != NameId{}) continue;
       const NodeSignature& known = nodes_.signatures[signature];
-      if (known.shapes == NameId{}) {
-        continue;
-      }
+      if (known.shapes == NameId{}) continue;
       const auto [at, is_new] =
           made.try_emplace({own, signature}, make_id<DescriptorId>(events_.descriptors.size()));
       if (is_new) {

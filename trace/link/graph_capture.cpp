@@ -143,9 +143,7 @@ class Join {
     }
     for (const std::size_t from : {next, std::size_t{0}}) {
       for (std::size_t at = from; at + graph.size() <= launches_.size(); ++at) {
-        if (common(graph, at) == graph.size()) {
-          return at;
-        }
+        if (common(graph, at) == graph.size()) return at;
       }
     }
     return differ(graph, next < launches_.size() ? next : 0, "their kernels differ");
@@ -184,9 +182,7 @@ class Join {
       const std::uint32_t module = annotation.layer[index(launch)];
       const std::string layer = module == 0 ? std::string() : annotation.modules[module].name;
       link_.with_layer += module == 0 ? 0 : 1;
-      if (around == none<EventId> && layer.empty()) {
-        continue;
-      }
+      if (around == none<EventId> && layer.empty()) continue;
       execution_.descriptor[index(kernel)] = descriptor_for(kernel, around, layer);
     }
   }

@@ -40,9 +40,7 @@ class Costs {
         ++next;
       }
       const bool has = next < all.size() && index(all[next].node) == i;
-      if (graph_.duration_ns[i] >= 0) {
-        continue;
-      }
+      if (graph_.duration_ns[i] >= 0) continue;
       FORETRACE_TRY(cost(make_id<NodeId>(i), has ? &all[next] : nullptr));
     }
     return std::move(times_);

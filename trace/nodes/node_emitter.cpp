@@ -5,7 +5,6 @@
 #include <charconv>
 #include <iterator>
 #include <string>
-#include <tuple>
 
 #include <fmt/format.h>
 
@@ -116,21 +115,13 @@ LaneId NodeEmitter::lane_of(NodeId node, const NodeMeeting* meeting) {
 TaskKind NodeEmitter::kind_of(NodeId node) const {
   const std::size_t row = index(node);
   const std::string_view name = events_.names[nodes_.name[row]];
-  if (nodes_.task_kind[row] >= 0) {
-    return static_cast<TaskKind>(nodes_.task_kind[row]);
-  }
+  if (nodes_.task_kind[row] >= 0) return static_cast<TaskKind>(nodes_.task_kind[row]);
   if (nodes_.kind[row] == NodeKind::metadata || nodes_.kind[row] == NodeKind::unknown) {
     return TaskKind::mark;
   }
-  if (!on_device(nodes_, node)) {
-    return TaskKind::host;
-  }
-  if (is_communication(nodes_.kind[row]) || contains(name, "nccl")) {
-    return TaskKind::collective;
-  }
-  if (name.starts_with("Memset")) {
-    return TaskKind::set;
-  }
+  if (!on_device(nodes_, node)) return TaskKind::host;
+  if (is_communication(nodes_.kind[row]) || contains(name, "nccl")) return TaskKind::collective;
+  if (name.starts_with("Memset")) return TaskKind::set;
   const bool copies = nodes_.kind[row] == NodeKind::memory_load ||
                       nodes_.kind[row] == NodeKind::memory_store || name.starts_with("Memcpy");
   return copies ? TaskKind::copy : TaskKind::kernel;
@@ -211,9 +202,7 @@ void NodeEmitter::describe_communication(NodeId node, Work& work) {
 
 std::uint32_t NodeEmitter::communicator_of(const NodeCommunication& row) {
   const std::string_view group = events_.names[row.group];
-  if (group.empty()) {
-    return no_communicator;
-  }
+  if (group.empty()) return no_communicator;
   const auto [at, is_new] = communicators_.try_emplace(row.group, no_communicator);
   if (is_new) {
     at->second = builder_.add_communicator(
@@ -245,9 +234,7 @@ void NodeEmitter::add_edges(NodeId node) {
     const bool same_lane = builder_.columns().lane[index(task_of_[from])] ==
                            builder_.columns().lane[index(entry_of_[row])];
     // The order of a lane says the same, and our own writer's timings say more.
-    if (timed || same_lane || nodes_.task_kind[row] >= 0) {
-      return;
-    }
+    if (timed || same_lane || nodes_.task_kind[row] >= 0) return;
     const bool launch = !on_device(nodes_, source) && on_device(nodes_, node);
     builder_.add_dependency({.source = end_of(task_of_[from]),
                              .task = entry_of_[row],
@@ -293,9 +280,7 @@ void NodeEmitter::collect_steps() {
     if (name == delay_attribute) {
       delays_[attribute.node] = value_of_attribute(names[attribute.value]);
     }
-    if (!begin && name != step_end_attribute) {
-      continue;
-    }
+    if (!begin && name != step_end_attribute) continue;
     const std::int64_t number = value_of_attribute(names[attribute.value]);
     const auto at = marks_.try_emplace(number, none<NodeId>, none<NodeId>).first;
     (begin ? at->second.first : at->second.second) = attribute.node;

@@ -48,9 +48,7 @@ Status add_group(const ConfigValue& group, std::span<const std::int32_t> all_ran
     return ok_status();
   }
   auto members = ranks_in(*ranks);
-  if (!members) {
-    return std::move(members).error().with_context("group " + in_quotes(name->text));
-  }
+  if (!members) return std::move(members).error().with_context("group " + in_quotes(name->text));
   if (members->empty()) members->assign(all_ranks.begin(), all_ranks.end());
   std::sort(members->begin(), members->end());
   list.emplace(name->text, *std::move(members));

@@ -324,9 +324,7 @@ class JobOfNodes {
       ExchangeTime time{0, Provenance::measured};  // alone
       if (meeting.exchange.ranks.size() > 1) {
         auto priced = price_(meeting.exchange);
-        if (!priced) {
-          return std::move(priced).error().with_context(where(meeting.parts.front()));
-        }
+        if (!priced) return std::move(priced).error().with_context(where(meeting.parts.front()));
         time = *priced;
       }
       for (const Part& part : meeting.parts) {

@@ -1,6 +1,5 @@
 #include "trace/nodes/node_order.h"
 
-#include <algorithm>
 #include <queue>
 #include <tuple>
 #include <utility>
@@ -66,9 +65,7 @@ std::string cycle_text(const EventTable& events, const NodeGraph& graph, const E
   std::vector<NodeId> waits_for(graph.size(), none<NodeId>);
   NodeId at = none<NodeId>;
   for (std::size_t i = 0; i < graph.size(); ++i) {
-    if (missing[i] == 0) {
-      continue;
-    }
+    if (missing[i] == 0) continue;
     at = make_id<NodeId>(i);
     edges.successors(at, [&](NodeId next) {
       waits_for[index(next)] = missing[index(next)] > 0 ? at : waits_for[index(next)];
@@ -82,9 +79,7 @@ std::string cycle_text(const EventTable& events, const NodeGraph& graph, const E
   std::vector<std::string> names;
   for (NodeId node = at; node != none<NodeId>; node = waits_for[index(node)]) {
     names.push_back(node_text(events, graph, node));
-    if (waits_for[index(node)] == at || names.size() == longest_cycle) {
-      break;
-    }
+    if (waits_for[index(node)] == at || names.size() == longest_cycle) break;
   }
   return fmt::format("{}", fmt::join(names, " waits for "));
 }

@@ -23,9 +23,7 @@ Honesty honesty_of(const NodeGraph& nodes, const NodeEmitter& emitter) {
   std::vector<std::pair<std::int64_t, std::int64_t>> busy;
   for (std::size_t i = 0; i < nodes.size(); ++i) {
     const std::int64_t start = nodes.start_ns[i] - emitter.origin_ns();
-    if (nodes.start_ns[i] < 0) {
-      continue;
-    }
+    if (nodes.start_ns[i] < 0) continue;
     const std::int64_t end = start + emitter.times().duration_ns[i];
     honesty.span_ns = std::max(honesty.span_ns, end);
     if (on_device(nodes, make_id<NodeId>(i))) {

@@ -1,5 +1,4 @@
 #include <algorithm>
-#include <limits>
 #include <memory>
 #include <queue>
 #include <tuple>
@@ -91,9 +90,7 @@ class JobBuilder {
       const rules::CollectiveOp* const collective = emitter.advance();
       if (collective != nullptr) {
         arrive(rank, *collective);
-        if (collective->waits()) {
-          return;
-        }
+        if (collective->waits()) return;
       }
       if (!emitter.done() && !ready_.empty() &&
           emitter.next_time_ns() > std::get<0>(ready_.top())) {

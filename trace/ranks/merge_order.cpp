@@ -43,12 +43,8 @@ std::vector<std::uint32_t> conflicting_joins(std::span<const std::vector<Arrival
         moved = true;
       }
     }
-    if (moved) {
-      continue;
-    }
-    if (blocked == 0xFFFFFFFFU) {
-      return left_out;
-    }
+    if (moved) continue;
+    if (blocked == 0xFFFFFFFFU) return left_out;
     // Nobody can go on: the earliest of those that are waited for is given up.
     open[blocked] = true;
     left_out.push_back(blocked);

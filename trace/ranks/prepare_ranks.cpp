@@ -53,9 +53,7 @@ class Preparation {
       }
     });
     for (std::optional<Error>& error : errors) {
-      if (error) {
-        return *std::move(error);
-      }
+      if (error) return *std::move(error);
     }
     return ok_status();
   }
@@ -73,9 +71,7 @@ class Preparation {
       job_.collectives[i] = extract_collectives(events);
       job_.collectives[i].rank = ranks_[i].rank;
     });
-    if (!collected) {
-      return collected;
-    }
+    if (!collected) return collected;
     job_.matching = match_collectives(job_.collectives);
     for (std::size_t i = 0; i < ranks_.size(); ++i) {
       job_.matching.clocks[i].device_shift_ns = shift[i];
@@ -101,9 +97,7 @@ class Preparation {
       }
     }
     for (std::size_t i = 0; i < ranks_.size() && ranks_.size() > 1; ++i) {
-      if (met[i]) {
-        continue;
-      }
+      if (met[i]) continue;
       if (!ranks_[i].is_told) {
         return not_one_job(i, i == 0 ? 1 : 0, "no record says that they are ranks of one job");
       }
@@ -225,9 +219,7 @@ class Preparation {
       const CollectiveMember& member = collective.members[m];
       const RankCollective& row = job_.collectives[member.rank].list[member.collective];
       rules::CollectiveOp& op = op_of(member);
-      if (!member.waits && op.waits()) {
-        continue;
-      }
+      if (!member.waits && op.waits()) continue;
       const std::int64_t begin = row.start_ns + parts[m].wait_ns;
       const bool is_first = op.finish_start_ns == 0 && op.transfer_ns == 0;
       op.communicator = collective.communicator;

@@ -37,9 +37,7 @@ Result<std::vector<Found>> read_all(
     reading.progress = options.progress;
   }
   const auto work = [&](std::size_t i) {
-    if (failed) {
-      return;
-    }
+    if (failed) return;
     results[i] = read(i, reading);
     failed = failed || !results[i]->ok();
     const std::lock_guard lock(reporting);
@@ -52,9 +50,7 @@ Result<std::vector<Found>> read_all(
   std::vector<Found> found;
   found.reserve(results.size());
   for (auto& result : results) {
-    if (result && !result->ok()) {
-      return std::move(*result).error();
-    }
+    if (result && !result->ok()) return std::move(*result).error();
   }
   for (auto& result : results) {
     found.push_back(std::move(*result).value());
@@ -84,9 +80,7 @@ bool has_times(const FoundTrace& found) { return found.trace.is_timed(); }
 
 /// Leaves out what lies beside timed traces and has no times of its own, with a warning for each.
 void keep_timed(std::vector<FoundTrace>& found) {
-  if (std::none_of(found.begin(), found.end(), has_times)) {
-    return;
-  }
+  if (std::none_of(found.begin(), found.end(), has_times)) return;
   std::vector<std::string> warnings;
   for (const FoundTrace& other : found) {
     if (!has_times(other)) {

@@ -32,9 +32,7 @@ std::int64_t longest_silence(const rules::Activity& activity, std::int64_t from,
       longest = next - last;
     }
     last = next;
-    if (at == activity.boundaries.end()) {
-      break;
-    }
+    if (at == activity.boundaries.end()) break;
   }
   return longest;
 }
@@ -80,9 +78,7 @@ class Silences {
             others.push_back(other.duration_ns);
           }
         }
-        if (others.empty() || silence.duration_ns <= ranks::stall_ns) {
-          continue;
-        }
+        if (others.empty() || silence.duration_ns <= ranks::stall_ns) continue;
         const std::int64_t usual = upper_median(others);
         const std::int64_t excess = silence.duration_ns - usual;
         if (excess > ranks::stall_ns && silence.duration_ns > ranks::stall_factor * usual) {

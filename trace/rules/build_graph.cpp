@@ -1,7 +1,5 @@
 #include "trace/rules/build_graph.h"
 
-#include <utility>
-
 #include "trace/annotate/annotate.h"
 #include "trace/rules/check_work.h"
 #include "trace/rules/describe_collectives.h"

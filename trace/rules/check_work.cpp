@@ -1,7 +1,6 @@
 #include "trace/rules/check_work.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <map>
 #include <string>
 #include <string_view>

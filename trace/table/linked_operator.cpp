@@ -1,6 +1,5 @@
 #include "trace/table/linked_operator.h"
 
-#include <algorithm>
 #include <cstddef>
 
 #include "trace/io/text.h"

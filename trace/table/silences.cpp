@@ -146,9 +146,7 @@ std::vector<Silence> one_off_silences(const EventTable& events) {
 }
 
 void cut_out(std::span<const Silence> silences, EventTable& events) {
-  if (silences.empty()) {
-    return;
-  }
+  if (silences.empty()) return;
   for (std::size_t i = 0; i < events.size(); ++i) {
     const std::int64_t end = moved(silences, events.start_ns[i] + events.duration_ns[i]);
     events.start_ns[i] = moved(silences, events.start_ns[i]);

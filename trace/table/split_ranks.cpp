@@ -149,9 +149,7 @@ class Splitter {
   /// A record of synchronization names its call only: it goes to every part that has such a call.
   [[nodiscard]] std::vector<std::vector<std::uint32_t>> parts_of_syncs() const {
     std::vector<std::vector<std::uint32_t>> parts(ranks_.size());
-    if (whole_.syncs.empty()) {
-      return parts;
-    }
+    if (whole_.syncs.empty()) return parts;
     std::vector<std::pair<std::uint32_t, std::size_t>> calls;
     for (std::size_t row = 0; row < whole_.size(); ++row) {
       calls.emplace_back(whole_.correlation[row], owner_of_track(whole_.track[row]));
@@ -160,9 +158,7 @@ class Splitter {
     calls.erase(std::unique(calls.begin(), calls.end()), calls.end());
     for (std::size_t i = 0; i < whole_.syncs.size(); ++i) {
       const std::int64_t correlation = whole_.syncs[i].correlation;
-      if (correlation <= 0 || correlation > elsewhere) {
-        continue;
-      }
+      if (correlation <= 0 || correlation > elsewhere) continue;
       const auto key = static_cast<std::uint32_t>(correlation);
       for (auto at = std::lower_bound(calls.begin(), calls.end(), std::pair(key, std::size_t{0}));
            at != calls.end() && at->first == key; ++at) {
@@ -295,9 +291,7 @@ class Splitter {
     for (const SyncRecord& sync : part.syncs) note(sync.start_ns);
     for (const Flow& flow : part.flows) note(flow.time_ns);
     for (const MemoryEvent& memory : part.memory) note(memory.time_ns);
-    if (first == std::numeric_limits<std::int64_t>::max()) {
-      return;
-    }
+    if (first == std::numeric_limits<std::int64_t>::max()) return;
     part.info.first_time_ns += first;
     for (std::int64_t& start : part.start_ns) start -= first;
     for (SyncRecord& sync : part.syncs) sync.start_ns -= first;

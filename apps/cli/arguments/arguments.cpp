@@ -72,7 +72,7 @@ Option Arguments::add_flag(const std::string& names, bool& value, const std::str
   return Option(*command_->add_flag(names, value, doc));
 }
 
-void Arguments::add_examples(std::span<const Example> examples) {
+void Arguments::add_examples(std::initializer_list<Example> examples) {
   app::add_examples(*command_, examples);
 }
 

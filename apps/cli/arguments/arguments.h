@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <initializer_list>
 #include <span>
 #include <string>
 #include <string_view>
@@ -53,7 +54,7 @@ class Arguments {
                     const std::string& doc);
   Option add_option(const std::string& names, std::size_t& value, const std::string& doc);
   Option add_flag(const std::string& names, bool& value, const std::string& doc);
-  void add_examples(std::span<const Example> examples);
+  void add_examples(std::initializer_list<Example> examples);
   /// The program that the command belongs to, with all its commands.
   [[nodiscard]] const CLI::App& program() const;
 

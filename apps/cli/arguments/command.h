@@ -8,6 +8,7 @@
 #include <string_view>
 
 #include "apps/cli/arguments/arguments.h"
+#include "sim/core/result.h"
 
 namespace foretrace::app {
 
@@ -19,6 +20,8 @@ enum ExitCode : int {
   exit_internal = 3,
   exit_collect_failed = 125  ///< of `collect` itself: every other code is that of its program
 };
+/// What a command ends with: its exit code, or what went wrong, which the program tells.
+using Exit = Result<int>;
 
 /// What commands are for, in the order of the top help.
 enum class Group : std::uint8_t { ask, look, plan, record, judge, names };
@@ -39,8 +42,8 @@ struct CommandInfo {
   Group group;
   std::string_view summary;  ///< one line of the top help
   /// Adds options to the subcommand and returns what runs when it was chosen.
-  std::function<int()> (*setup)(Arguments& arguments);
-  int bad_usage_code = exit_bad_input;  ///< where the command line cannot be understood
+  std::function<Exit()> (*setup)(Arguments& arguments);
+  int bad_input_code = exit_bad_input;  ///< where it fails, or its line cannot be understood
 };
 
 }  // namespace foretrace::app

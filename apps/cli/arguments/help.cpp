@@ -183,9 +183,7 @@ Status check_leftovers(const CLI::App& root) {
       mark != leftovers.end()) {
     leftovers.erase(mark);
   }
-  if (leftovers.empty()) {
-    return ok_status();
-  }
+  if (leftovers.empty()) return ok_status();
   const std::string& wrong = leftovers.front();
   if (wrong.size() > 1 && wrong[0] == '-') {
     return Error{ErrorCode::bad_usage,

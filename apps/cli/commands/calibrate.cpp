@@ -2,7 +2,6 @@
 // their honest error.
 #include "models/hardware/costs/calibration/calibrate.h"
 
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
@@ -111,101 +110,85 @@ Status check_constants(const Options& options) {
   return app::check_output(output_path(options.output), inputs);
 }
 
-int run(const Options& options) {
-  app::start_logging(options.common);
+app::Exit run(const Options& options) {
   if (!options.machine.cluster.empty()) {
     MachineLogs logs = options.machine;
     logs.files = options.tables;
     logs.output = options.output;
     return calibrate_machine(logs, options.common);
   }
-  if (const Status status = check_constants(options); !status.ok()) {
-    return app::failure(status.error());
-  }
+  FORETRACE_TRY(check_constants(options));
   std::vector<OperatorTable> tables;
   CostFile file;
   for (const std::string& path : options.tables) {
-    if (const Status status = check_no_logs(path); !status.ok()) {
-      return app::failure(status.error());
-    }
-    auto table = read_operator_table(path);
-    if (!table) return app::failure(table.error());
-    file.tables.push_back({table->name, table->origin, table->licence, table->paper});
-    tables.push_back(std::move(*table));
+    FORETRACE_TRY(check_no_logs(path));
+    FORETRACE_TRY(auto table, read_operator_table(path));
+    file.tables.push_back({table.name, table.origin, table.licence, table.paper});
+    tables.push_back(std::move(table));
   }
-  const Result<CataloguePtr> known = app::catalogue();
-  if (!known.ok()) return app::failure(known.error());
+  FORETRACE_TRY(const CataloguePtr known, app::catalogue());
   std::optional<Accelerator> accelerator;
   if (!options.accelerator.empty()) {
-    const auto found = (*known)->accelerator(options.accelerator);
-    if (!found) return app::failure(found.error());
-    accelerator = **found;
+    FORETRACE_TRY(const auto found, (known)->accelerator(options.accelerator));
+    accelerator = *found;
   }
-  const auto calibration = foretrace::calibrate(**known, tables, accelerator);
-  if (!calibration) return app::failure(calibration.error());
-  file.operators = calibration->operators;
+  FORETRACE_TRY(const auto calibration, foretrace::calibrate(*known, tables, accelerator));
+  file.operators = calibration.operators;
   const std::string text = cost_file_text(file);
   const std::string path = output_path(options.output);
   if (!path.empty()) {
-    const Status written = app::write_file(path, [&](const auto& sink) -> Status {
-      if (sink(text)) return ok_status();
-      return Error{ErrorCode::io, "cannot write"};
-    });
-    if (!written) return app::failure(written.error());
+    FORETRACE_TRY(app::write_file(path, text));
   }
   if (options.common.json) return app::answer(text);
   if (options.common.quiet) {
-    return app::answer(report::text_of({.sections = {errors_section(*calibration)}},
+    return app::answer(report::text_of({.sections = {errors_section(calibration)}},
                                        app::text_style(options.common)));
   }
-  return app::answer(page(*calibration, tables.size(), path), options.common);
+  return app::answer(page(calibration, tables.size(), path), options.common);
 }
 
-std::function<int()> setup(app::Arguments& cli) {
-  const auto options = std::make_shared<Options>();
-  cli.add_option("TABLE", options->tables,
+void declare(app::Arguments& cli, Options& options) {
+  cli.add_option("TABLE", options.tables,
                  "tables of measured operators (schema foretrace-truth/1), sweeps of matrix "
                  "products (rocblas-bench, CSV with m, n, k and us), or with --cluster output of "
                  "nccl-tests or rccl-tests")
       .required();
-  cli.add_option("--accelerator", options->accelerator,
+  cli.add_option("--accelerator", options.accelerator,
                  "the accelerator that tables without a device were measured on; of other tables, "
                  "only its rows")
       .type_name("NAME");
-  cli.add_option("--cluster", options->machine.cluster,
+  cli.add_option("--cluster", options.machine.cluster,
                  "the machine whose nodes and links the measured one has: its file with measured "
                  "collectives")
       .type_name("NAME");
-  cli.add_option("--collective", options->machine.collective,
+  cli.add_option("--collective", options.machine.collective,
                  "of logs that do not name their program")
       .type_name("KIND");
-  cli.add_option("--ranks", options->machine.ranks, "of logs without a line of each rank")
+  cli.add_option("--ranks", options.machine.ranks, "of logs without a line of each rank")
       .type_name("N")
       .in_range(2, 1'000'000);
-  cli.add_option("--nodes", options->machine.nodes, "that those ranks are on")
+  cli.add_option("--nodes", options.machine.nodes, "that those ranks are on")
       .type_name("N")
       .in_range(1, 1'000'000);
-  cli.add_option("-o,--output", options->output,
+  cli.add_option("-o,--output", options.output,
                  "write the constants, or the machine, to a .json file, or under a name in "
                  "configs/costs or configs/clusters")
       .type_name("FILE");
-  app::add_page(cli, options->common);
-  app::add_common(cli, options->common);
-  constexpr app::Example examples[] = {
-      {"foretrace calibrate gemm.json --accelerator a100_sxm_80gb",
-       "how well matrix products on this device can be predicted"},
-      {"foretrace calibrate gemm.json --accelerator a100_sxm_80gb -o mine",
-       "and keep the constants for predictions"},
-      {"foretrace calibrate all_reduce.log --cluster dgx_h100 -o mine.json",
-       "the machine with its measured collectives, for --cluster mine.json"}};
-  cli.add_examples(examples);
-  return [options] { return run(*options); };
+  app::add_page(cli, options.common);
+  app::add_common(cli, options.common);
+  cli.add_examples({{"foretrace calibrate gemm.json --accelerator a100_sxm_80gb",
+                     "how well matrix products on this device can be predicted"},
+                    {"foretrace calibrate gemm.json --accelerator a100_sxm_80gb -o mine",
+                     "and keep the constants for predictions"},
+                    {"foretrace calibrate all_reduce.log --cluster dgx_h100 -o mine.json",
+                     "the machine with its measured collectives, for --cluster mine.json"}});
 }
 
 }  // namespace
 
 extern constexpr CommandInfo info = {
     "calibrate", app::Group::judge,
-    "fit operators or collectives to what you measured, with the error on held-out rows", setup};
+    "fit operators or collectives to what you measured, with the error on held-out rows",
+    app::set_up<Options, declare, run>};
 
 }  // namespace foretrace::commands::calibrate_parts

@@ -127,31 +127,22 @@ Status check_no_logs(const std::string& file) {
                    "they were measured on or one like it"};
 }
 
-int calibrate_machine(const MachineLogs& logs, const app::CommonOptions& common) {
+app::Exit calibrate_machine(const MachineLogs& logs, const app::CommonOptions& common) {
   const std::string path = machine_path(logs.output);
-  if (const Status status = app::check_output(path, logs.files); !status.ok()) {
-    return app::failure(status.error());
-  }
-  const Result<CataloguePtr> known = app::catalogue();
-  if (!known.ok()) return app::failure(known.error());
-  const auto runs = runs_of(logs);
-  if (!runs.ok()) return app::failure(runs.error());
-  const auto machine = foretrace::calibrate_machine(**known, logs.cluster, *runs);
-  if (!machine.ok()) return app::failure(machine.error());
+  FORETRACE_TRY(app::check_output(path, logs.files));
+  FORETRACE_TRY(const CataloguePtr known, app::catalogue());
+  FORETRACE_TRY(const auto runs, runs_of(logs));
+  FORETRACE_TRY(const auto machine, foretrace::calibrate_machine(*known, logs.cluster, runs));
   if (!path.empty()) {
-    const Status written = app::write_file(path, [&](const auto& sink) -> Status {
-      if (sink(machine->text)) return ok_status();
-      return Error{ErrorCode::io, "cannot write"};
-    });
-    if (!written.ok()) return app::failure(written.error());
+    FORETRACE_TRY(app::write_file(path, machine.text));
   }
-  if (common.json) return app::answer(machine->text);
+  if (common.json) return app::answer(machine.text);
   report::Section end{.key = "machine"};
   end.notes.push_back(
       {path.empty() ? "nothing written; -o FILE keeps the machine" : "machine written to " + path,
        ""});
   return app::answer(
-      report::Page{.sections = {curves_section(*machine), std::move(end)}, .main_table = "curves"},
+      report::Page{.sections = {curves_section(machine), std::move(end)}, .main_table = "curves"},
       common);
 }
 

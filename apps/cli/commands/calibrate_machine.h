@@ -23,7 +23,8 @@ struct MachineLogs {
 /// Ok for a file that holds no such logs.
 [[nodiscard]] Status check_no_logs(const std::string& file);
 
-/// The exit code; answers and failures are printed.
-[[nodiscard]] int calibrate_machine(const MachineLogs& logs, const app::CommonOptions& common);
+/// Prints what came out.
+[[nodiscard]] app::Exit calibrate_machine(const MachineLogs& logs,
+                                          const app::CommonOptions& common);
 
 }  // namespace foretrace::commands

@@ -1,7 +1,6 @@
 // foretrace collect: runs a program and records its device work, without a change to it.
 #include <exception>
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <system_error>
 #include <utility>
@@ -177,11 +176,6 @@ void tell_end(const Options& options, const app::RecordingNames& names,
                            gathered.manifest.empty() ? "" : ", listed in " + gathered.manifest));
 }
 
-int fail(Error error) {
-  static_cast<void>(app::failure(std::move(error).with_context("collect")));
-  return app::exit_collect_failed;
-}
-
 /// Whatever goes wrong here, the program has ended and its exit code counts.
 void gather(const Options& options, const app::RecordingNames& names, const app::ProgramEnd& end) {
   try {
@@ -193,74 +187,56 @@ void gather(const Options& options, const app::RecordingNames& names, const app:
   }
 }
 
-int run(const Options& options) {
-  app::start_logging(options.common);
+Result<app::ProgramEnd> record(const Options& options) {
   if (!options.steps.empty() && !collector::step_range_of(options.steps)) {
-    return fail({ErrorCode::bad_usage, fmt::format("--steps: got '{}', expected FIRST:LAST, as in "
-                                                   "10:12",
-                                                   options.steps)});
+    return Error{ErrorCode::bad_usage,
+                 fmt::format("--steps: got '{}', expected FIRST:LAST, as in 10:12", options.steps)};
   }
-  const Result<app::RecordingNames> names = app::name_recordings(options.out, options.command);
-  if (!names.ok()) {
-    return fail(names.error());
-  }
+  FORETRACE_TRY(const auto names, app::name_recordings(options.out, options.command));
   const std::string library = find_library(options);
-  const Result<Variables> variables = variables_for(options, *names, library);
-  if (!variables.ok()) {
-    return fail(variables.error());
-  }
-  const Result<app::ProgramEnd> end = app::run_program(options.command, *variables);
-  if (!end.ok()) {
-    static_cast<void>(app::failure(Error(end.error()).with_context("collect")));
-    return app::exit_collect_failed;
-  }
-  if (!library.empty()) {
-    gather(options, *names, *end);
-  }
-  return app::end_like(*end);
+  FORETRACE_TRY(const Variables variables, variables_for(options, names, library));
+  FORETRACE_TRY(const app::ProgramEnd end, app::run_program(options.command, variables));
+  if (!library.empty()) gather(options, names, end);
+  return end;
 }
 
-int run_or_fail(const Options& options) {
+app::Exit run(const Options& options) {
   try {
-    return run(options);
+    FORETRACE_TRY(const app::ProgramEnd end, record(options).with_context("collect"));
+    return app::end_like(end);
   } catch (const std::exception& problem) {
-    return fail({ErrorCode::io, problem.what()});
+    return Error{ErrorCode::io, fmt::format("collect: {}", problem.what())};
   }
 }
 
-std::function<int()> setup(app::Arguments& cli) {
-  const auto options = std::make_shared<Options>();
-  cli.add_option("COMMAND", options->command, "the program and its arguments, behind --")
-      .required();
-  cli.add_option("-o,--output", options->out,
+void declare(app::Arguments& cli, Options& options) {
+  cli.add_option("COMMAND", options.command, "the program and its arguments, behind --").required();
+  cli.add_option("-o,--output", options.out,
                  "the recording (run.ftr); several processes write run.ID.PID.ftr each, listed in "
                  "run.ftr.json");
-  cli.add_option("--steps", options->steps,
+  cli.add_option("--steps", options.steps,
                  "record steps FIRST:LAST only, counted from 0: NVTX ranges \"step 3\", else from "
                  "one \"Optimizer.step...\" (emit_nvtx) to the next; a program with neither "
                  "records nothing, and a message says so");
-  cli.add_flag("--memory", options->memory, "also record allocations and frees");
-  cli.add_flag("--nvtx", options->ranges, "also record NVTX ranges");
-  cli.add_option("--max-size", options->max_size,
+  cli.add_flag("--memory", options.memory, "also record allocations and frees");
+  cli.add_flag("--nvtx", options.ranges, "also record NVTX ranges");
+  cli.add_option("--max-size", options.max_size,
                  "stop recording a process before its file is larger, such as '4 GiB'")
       .type_name("SIZE");
-  cli.add_flag("--with-command", options->with_command,
+  cli.add_flag("--with-command", options.with_command,
                "store the command line in the recording, with any secrets in it");
-  cli.add_flag("-q,--quiet", options->common.quiet,
+  cli.add_flag("-q,--quiet", options.common.quiet,
                "print nothing besides the output of the program");
-  constexpr app::Example examples[] = {
-      {"foretrace collect -o run.ftr --nvtx -- python train.py --epochs 1",
-       "runs it as it is and records its kernels, copies, calls and ranges"},
-      {"foretrace collect --steps 10:12 -- torchrun --nproc-per-node 8 train.py",
-       "a file per rank, to be read together"}};
-  cli.add_examples(examples);
-  return [options] { return run_or_fail(*options); };
+  cli.add_examples({{"foretrace collect -o run.ftr --nvtx -- python train.py --epochs 1",
+                     "runs it as it is and records its kernels, copies, calls and ranges"},
+                    {"foretrace collect --steps 10:12 -- torchrun --nproc-per-node 8 train.py",
+                     "a file per rank, to be read together"}});
 }
 
 }  // namespace
 
 extern constexpr CommandInfo info = {"collect", app::Group::record,
-                                     "run a program and record its GPU work (CUPTI)", setup,
-                                     app::exit_collect_failed};
+                                     "run a program and record its GPU work (CUPTI)",
+                                     app::set_up<Options, declare, run>, app::exit_collect_failed};
 
 }  // namespace foretrace::commands::collect_parts

@@ -1,5 +1,4 @@
 // foretrace collective: how long collectives take on a cluster that nothing else uses.
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -167,39 +166,35 @@ report::Page page_of(const Question& question) {
           .main_table = "collectives"};
 }
 
-int run(const Options& options) {
-  app::start_logging(options.common);
-  const Result<Question> question = question_of(options);
-  if (!question.ok()) return app::failure(question.error());
-  return app::answer(page_of(*question), options.common);
+app::Exit run(const Options& options) {
+  FORETRACE_TRY(const Question question, question_of(options));
+  return app::answer(page_of(question), options.common);
 }
 
-std::function<int()> setup(app::Arguments& cli) {
-  const auto options = std::make_shared<Options>();
-  cli.add_option("KIND", options->kind, "all_reduce, all_gather, ...; all if left out");
-  cli.add_option("--cluster", options->cluster, "the machine: see foretrace list clusters")
+void declare(app::Arguments& cli, Options& options) {
+  cli.add_option("KIND", options.kind, "all_reduce, all_gather, ...; all if left out");
+  cli.add_option("--cluster", options.cluster, "the machine: see foretrace list clusters")
       .type_name("NAME")
       .required();
-  cli.add_option("--ranks", options->ranks, "how many, node by node; all if left out")
+  cli.add_option("--ranks", options.ranks, "how many, node by node; all if left out")
       .type_name("N")
       .in_range(1, 100'000'000);
-  cli.add_option("--bytes", options->bytes,
+  cli.add_option("--bytes", options.bytes,
                  "the buffer as nccl-tests counts it; without it 1 KiB to 8 GiB")
       .type_name("SIZE");
-  app::add_page(cli, options->common);
-  app::add_common(cli, options->common);
-  constexpr app::Example examples[] = {
-      {"foretrace collective all_reduce --cluster dgx_h100 --ranks 16 --bytes 1G",
-       "time and bandwidths with their range"},
-      {"foretrace collective --cluster dgx_a100 --ranks 8 --csv", "every kind, every size"}};
-  cli.add_examples(examples);
-  return [options] { return run(*options); };
+  app::add_page(cli, options.common);
+  app::add_common(cli, options.common);
+  cli.add_examples(
+      {{"foretrace collective all_reduce --cluster dgx_h100 --ranks 16 --bytes 1G",
+        "time and bandwidths with their range"},
+       {"foretrace collective --cluster dgx_a100 --ranks 8 --csv", "every kind, every size"}});
 }
 
 }  // namespace
 
 extern constexpr CommandInfo info = {
     "collective", app::Group::plan,
-    "predict collectives on a cluster: time, bandwidth and range by size", setup};
+    "predict collectives on a cluster: time, bandwidth and range by size",
+    app::set_up<Options, declare, run>};
 
 }  // namespace foretrace::commands::collective_parts

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -70,18 +69,17 @@ bool all_hold(const std::vector<GateCheck>& gates) {
 }
 
 /// Both runs on one page.
-int write(const Options& options, const explorer::ComparisonInput& input, app::ExitCode code) {
-  const Result<explorer::Page> page = explorer::make_comparison(input);
-  if (!page.ok()) return app::failure(page.error());
-  const Status written = app::write_page(options.output, *page);
-  if (!written.ok()) return app::failure(written.error());
+app::Exit write(const Options& options, const explorer::ComparisonInput& input,
+                app::ExitCode code) {
+  FORETRACE_TRY(const explorer::Page page, explorer::make_comparison(input));
+  FORETRACE_TRY(app::write_file(options.output, page.html));
   return app::answer(
-      fmt::format("{}: {:.2f} MB\n", options.output, static_cast<double>(page->html.size()) / 1e6),
+      fmt::format("{}: {:.2f} MB\n", options.output, static_cast<double>(page.html.size()) / 1e6),
       code);
 }
 
 /// The answer in the form that was asked for.
-int show(const Options& options, const report::CompareAnswer& asked) {
+app::Exit show(const Options& options, const report::CompareAnswer& asked) {
   const report::Page page = report::compare_page(asked);
   const app::ExitCode code = all_hold(asked.gates) ? app::exit_done : app::exit_answer_is_no;
   if (!options.output.empty()) {
@@ -94,70 +92,59 @@ int show(const Options& options, const report::CompareAnswer& asked) {
   return app::answer(page, options.common, code);
 }
 
-int run(const Options& options) {
-  app::start_logging(options.common);
+app::Exit run(const Options& options) {
   std::vector<std::string> inputs = options.trace.paths;
   inputs.insert(inputs.end(), options.with.begin(), options.with.end());
-  if (const Status fine = app::check_outputs(std::array{options.output}, inputs); !fine.ok()) {
-    return app::failure(fine.error());
-  }
+  FORETRACE_TRY(app::check_outputs(std::array{options.output}, inputs));
   std::vector<Gate> gates;
   if (!options.gate.empty()) {
-    auto parsed = parse_gates(options.gate);
-    if (!parsed.ok()) return app::failure(parsed.error());
-    gates = *std::move(parsed);
+    FORETRACE_TRY(auto parsed, parse_gates(options.gate));
+    gates = std::move(parsed);
   }
   std::vector<std::string> first;
   std::vector<std::string> second;
-  if (const Status known = split(options, first, second); !known.ok()) {
-    return app::failure(known.error());
-  }
-  const Result<Session> before = open_side(options, std::move(first));
-  if (!before.ok()) return app::failure(before.error());
-  const Result<Session> after = open_side(options, std::move(second));
-  if (!after.ok()) return app::failure(after.error());
-  const ComparedRun runs[] = {compared_run(*before), compared_run(*after)};
-  const Result<Comparison> comparison = compare_runs(runs[0], runs[1]);
-  if (!comparison.ok()) return app::failure(comparison.error());
-  const auto checks = check_gates(*comparison, gates);
-  if (!checks.ok()) return app::failure(checks.error());
-  return show(options, {runs[0], runs[1], *comparison, doubts_of(*before, *after), *checks});
+  FORETRACE_TRY(split(options, first, second));
+  FORETRACE_TRY(const Session before, open_side(options, std::move(first)));
+  FORETRACE_TRY(const Session after, open_side(options, std::move(second)));
+  const ComparedRun runs[] = {compared_run(before), compared_run(after)};
+  FORETRACE_TRY(const Comparison comparison, compare_runs(runs[0], runs[1]));
+  FORETRACE_TRY(const auto checks, check_gates(comparison, gates));
+  return show(options, {runs[0], runs[1], comparison, doubts_of(before, after), checks});
 }
 
-std::function<int()> setup(app::Arguments& cli) {
-  const auto options = std::make_shared<Options>();
-  app::add_trace(cli, options->trace);
-  cli.add_option("--with", options->with,
+void declare(app::Arguments& cli, Options& options) {
+  app::add_trace(cli, options.trace);
+  cli.add_option("--with", options.with,
                  "a rank of the second run, where TRACE... are the ranks of the first; may be "
                  "repeated")
       .type_name("TRACE");
-  cli.add_option("-o,--output", options->output,
+  cli.add_option("-o,--output", options.output,
                  "write a web page instead: both runs on one clock, and why they differ")
       .type_name("FILE.html");
-  cli.add_option("--gate", options->gate,
+  cli.add_option("--gate", options.gate,
                  "exit with 1 if the second run is worse by more than this: step=+3%,memory=+5%")
       .type_name("FIGURE=SHARE,...");
-  app::add_run(cli, options->trace);
-  app::add_page(cli, options->common);
-  cli.add_flag("--markdown", options->markdown, "print Markdown, for a pull request");
-  app::add_common(cli, options->common);
-  constexpr app::Example examples[] = {
-      {"foretrace compare before.json.gz after.json.gz",
-       "why the second run takes longer or shorter, in parts that add up"},
-      {"foretrace compare before.json.gz after.json.gz --csv --table kernels",
-       "every kernel of both, matched by layer, operator, name and shapes"},
-      {"foretrace compare before.json.gz after.json.gz -o difference.html",
-       "a page to send, with both timelines"},
-      {"foretrace compare before.json.gz after.json.gz --gate step=+3%,memory=+5% --markdown",
-       "a gate in front of a merge: why it is slower, and exit 1 if it is slower by more"},
-      {"foretrace compare a0.json a1.json --with b0.json --with b1.json", "two jobs of two ranks"}};
-  cli.add_examples(examples);
-  return [options] { return run(*options); };
+  app::add_run(cli, options.trace);
+  app::add_page(cli, options.common);
+  cli.add_flag("--markdown", options.markdown, "print Markdown, for a pull request");
+  app::add_common(cli, options.common);
+  cli.add_examples(
+      {{"foretrace compare before.json.gz after.json.gz",
+        "why the second run takes longer or shorter, in parts that add up"},
+       {"foretrace compare before.json.gz after.json.gz --csv --table kernels",
+        "every kernel of both, matched by layer, operator, name and shapes"},
+       {"foretrace compare before.json.gz after.json.gz -o difference.html",
+        "a page to send, with both timelines"},
+       {"foretrace compare before.json.gz after.json.gz --gate step=+3%,memory=+5% --markdown",
+        "a gate in front of a merge: why it is slower, and exit 1 if it is slower by more"},
+       {"foretrace compare a0.json a1.json --with b0.json --with b1.json",
+        "two jobs of two ranks"}});
 }
 
 }  // namespace
 
 extern constexpr CommandInfo info = {"compare", app::Group::ask,
-                                     "compare two recordings and explain the difference", setup};
+                                     "compare two recordings and explain the difference",
+                                     app::set_up<Options, declare, run>};
 
 }  // namespace foretrace::commands::compare_parts

@@ -21,7 +21,7 @@ struct Options {
   std::string shell;
 };
 
-int run(const CLI::App& root, const Options& options) {
+app::Exit run(const CLI::App& root, const Options& options) {
   const app::Shell shell = options.shell == "zsh"    ? app::Shell::zsh
                            : options.shell == "fish" ? app::Shell::fish
                                                      : app::Shell::bash;
@@ -33,17 +33,15 @@ int run(const CLI::App& root, const Options& options) {
   return app::answer(script);
 }
 
-std::function<int()> setup(app::Arguments& cli) {
+std::function<app::Exit()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
   constexpr std::array<std::string_view, 3> shells = {"bash", "zsh", "fish"};
   cli.add_option("SHELL", options->shell, "bash, zsh or fish").required().one_of(shells);
   app::add_common(cli, options->common);
-  constexpr app::Example examples[] = {
-      {"source <(foretrace completion bash)",
-       "completes commands, options and what-ifs in this shell"},
-      {"foretrace completion fish > ~/.config/fish/completions/foretrace.fish",
-       "the same in every fish from now on"}};
-  cli.add_examples(examples);
+  cli.add_examples({{"source <(foretrace completion bash)",
+                     "completes commands, options and what-ifs in this shell"},
+                    {"foretrace completion fish > ~/.config/fish/completions/foretrace.fish",
+                     "the same in every fish from now on"}});
   return [options, &cli] { return run(cli.program(), *options); };
 }
 

@@ -87,33 +87,29 @@ report::Page page(const Options& options, const Converted& result) {
   return {.sections = {std::move(section)}};
 }
 
-int run(const Options& options) {
-  app::start_logging(options.common);
+app::Exit run(const Options& options) {
   const Result<Converted> result = convert(options);
-  return result.ok() ? app::answer(page(options, *result), options.common)
-                     : app::failure(result.error());
+  FORETRACE_TRY(result);
+  return app::answer(page(options, *result), options.common);
 }
 
-std::function<int()> setup(app::Arguments& cli) {
-  const auto options = std::make_shared<Options>();
-  cli.add_option("IN", options->in, "a recorded trace").required();
-  cli.add_option("OUT", options->out, "the file to write; its suffix chooses the format")
-      .required();
-  cli.add_option("--to", options->format, "the format, if the suffix does not choose it");
-  cli.add_flag("--scrub", options->scrub,
+void declare(app::Arguments& cli, Options& options) {
+  cli.add_option("IN", options.in, "a recorded trace").required();
+  cli.add_option("OUT", options.out, "the file to write; its suffix chooses the format").required();
+  cli.add_option("--to", options.format, "the format, if the suffix does not choose it");
+  cli.add_flag("--scrub", options.scrub,
                "remove paths, host names and call stacks, so that the trace can be shared");
-  cli.add_flag("--strict", options->trace.strict, "fail if any event of a trace must be dropped");
-  app::add_common(cli, options->common);
-  constexpr app::Example examples[] = {
-      {"foretrace convert trace.json.gz trace.json", "JSON that opens in Perfetto"},
-      {"foretrace convert trace.json.gz shared.json.gz --scrub", "without paths and call stacks"}};
-  cli.add_examples(examples);
-  return [options] { return run(*options); };
+  cli.add_flag("--strict", options.trace.strict, "fail if any event of a trace must be dropped");
+  app::add_common(cli, options.common);
+  cli.add_examples({{"foretrace convert trace.json.gz trace.json", "JSON that opens in Perfetto"},
+                    {"foretrace convert trace.json.gz shared.json.gz --scrub",
+                     "without paths and call stacks"}});
 }
 
 }  // namespace
 
 extern constexpr CommandInfo info = {"convert", app::Group::record,
-                                     "write a trace in another format", setup};
+                                     "write a trace in another format",
+                                     app::set_up<Options, declare, run>};
 
 }  // namespace foretrace::commands::convert_parts

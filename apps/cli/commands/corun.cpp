@@ -1,8 +1,6 @@
 // foretrace corun: two recorded runs on one device.
 #include "apps/report/pages/corun.h"
 
-#include <array>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -28,46 +26,40 @@ struct Options {
   std::string step = "median";
 };
 
-int run(const Options& options) {
-  app::start_logging(options.common);
+app::Exit run(const Options& options) {
   if (options.traces.size() != 2) {
-    return app::failure({ErrorCode::bad_usage,
-                         fmt::format("corun: expected two traces, got {}", options.traces.size())});
+    return Error{ErrorCode::bad_usage,
+                 fmt::format("corun: expected two traces, got {}", options.traces.size())};
   }
-  const Result<CataloguePtr> known = app::catalogue();
-  if (!known.ok()) return app::failure(known.error());
-  const Result<std::string> accelerator = app::accelerator_option(options.accelerator);
-  if (!accelerator.ok()) return app::failure(accelerator.error());
-  const auto answer = app::while_busy(options.common, "running both", [&] {
-    return shared_device({options.traces[0], options.traces[1]}, *accelerator,
-                         {.catalogue = *known, .step = options.step});
-  });
-  if (!answer.ok()) return app::failure(answer.error());
-  const int code = app::answer(report::corun_page(*answer), options.common);
-  return code != 0 || answer->fits() ? code : 1;
+  FORETRACE_TRY(const CataloguePtr known, app::catalogue());
+  FORETRACE_TRY(const std::string accelerator, app::accelerator_option(options.accelerator));
+  FORETRACE_TRY(const auto answer, app::while_busy(options.common, "running both", [&] {
+                  return shared_device({options.traces[0], options.traces[1]}, accelerator,
+                                       {.catalogue = known, .step = options.step});
+                }));
+  const int code = app::answer(report::corun_page(answer), options.common);
+  return code != 0 || answer.fits() ? code : 1;
 }
 
-std::function<int()> setup(app::Arguments& cli) {
-  const auto options = std::make_shared<Options>();
-  cli.add_option("TRACE", options->traces, "the two runs: a trace each").required();
-  cli.add_option("--accelerator", options->accelerator,
+void declare(app::Arguments& cli, Options& options) {
+  cli.add_option("TRACE", options.traces, "the two runs: a trace each").required();
+  cli.add_option("--accelerator", options.accelerator,
                  "a device other than the one that both were recorded on")
       .type_name("NAME");
-  cli.add_option("--step", options->step, "which step to predict: median, or its number")
+  cli.add_option("--step", options.step, "which step to predict: median, or its number")
       .type_name("N");
-  app::add_page(cli, options->common);
-  app::add_common(cli, options->common);
-  constexpr app::Example examples[] = {
-      {"foretrace corun training.json.gz inference.json.gz",
-       "how fast both run on one device with time slices, MPS and MIG"},
-      {"foretrace corun a.json.gz b.json.gz --accelerator h200_sxm", "the same on another one"}};
-  cli.add_examples(examples);
-  return [options] { return run(*options); };
+  app::add_page(cli, options.common);
+  app::add_common(cli, options.common);
+  cli.add_examples(
+      {{"foretrace corun training.json.gz inference.json.gz",
+        "how fast both run on one device with time slices, MPS and MIG"},
+       {"foretrace corun a.json.gz b.json.gz --accelerator h200_sxm", "the same on another one"}});
 }
 
 }  // namespace
 
 extern constexpr CommandInfo info = {"corun", app::Group::ask,
-                                     "predict two recorded runs that share one device", setup};
+                                     "predict two recorded runs that share one device",
+                                     app::set_up<Options, declare, run>};
 
 }  // namespace foretrace::commands::corun_parts

@@ -1,8 +1,6 @@
 // foretrace explain: everything about one component, so that its answers can be judged.
 #include <algorithm>
 #include <cctype>
-#include <iterator>
-#include <memory>
 #include <string>
 
 #include <fmt/format.h>
@@ -51,9 +49,7 @@ Result<Component> find(const std::string& name) {
     if (word.ok()) meant.push_back(*word);
   }
   for (const Component& component : all) {
-    if (std::find(meant.begin(), meant.end(), component.name) != meant.end()) {
-      return component;
-    }
+    if (std::find(meant.begin(), meant.end(), component.name) != meant.end()) return component;
     names.push_back(component.name);
   }
   if (const std::string schema = schema_of_file(name); schema.starts_with("foretrace.")) {
@@ -67,36 +63,28 @@ Result<Component> find(const std::string& name) {
                            did_you_mean(name, names))};
 }
 
-int run(const Options& options) {
-  app::start_logging(options.common);
-  const Result<Component> component = find(options.name);
-  if (!component.ok()) {
-    return app::failure(component.error());
-  }
+app::Exit run(const Options& options) {
+  FORETRACE_TRY(const Component component, find(options.name));
   if (options.common.json) {
-    const Result<nlohmann::ordered_json> described = app::describe(*component);
-    return described.ok() ? app::answer(described->dump(2) + "\n")
-                          : app::failure(described.error());
+    const Result<nlohmann::ordered_json> described = app::describe(component);
+    FORETRACE_TRY(described);
+    return app::answer(described->dump(2) + "\n");
   }
-  if (options.common.quiet) {
-    return app::answer(component->summary + "\n");
-  }
-  const Result<std::string> text = app::explanation(*component, app::text_style());
-  return text.ok() ? app::answer(*text) : app::failure(text.error());
+  if (options.common.quiet) return app::answer(component.summary + "\n");
+  const Result<std::string> text = app::explanation(component, app::text_style());
+  FORETRACE_TRY(text);
+  return app::answer(*text);
 }
 
-std::function<int()> setup(app::Arguments& cli) {
-  const auto options = std::make_shared<Options>();
-  cli.add_option("NAME", options->name,
+void declare(app::Arguments& cli, Options& options) {
+  cli.add_option("NAME", options.name,
                  "a what-if, a policy, an accelerator, a format, or a word of an answer")
       .required();
-  app::add_common(cli, options->common);
-  constexpr app::Example examples[] = {
-      {"foretrace explain mixed_precision",
-       "its paper, what it changes in the graph, and when not to trust it"},
-      {"foretrace explain unexplained", "what a word of an answer means, and what to do about it"}};
-  cli.add_examples(examples);
-  return [options] { return run(*options); };
+  app::add_common(cli, options.common);
+  cli.add_examples({{"foretrace explain mixed_precision",
+                     "its paper, what it changes in the graph, and when not to trust it"},
+                    {"foretrace explain unexplained",
+                     "what a word of an answer means, and what to do about it"}});
 }
 
 }  // namespace
@@ -105,6 +93,6 @@ extern constexpr CommandInfo info = {
     "explain", app::Group::names,
     "explain a what-if (paper, assumptions, parameters), a policy, an accelerator, a format, or a "
     "word of an answer",
-    setup};
+    app::set_up<Options, declare, run>};
 
 }  // namespace foretrace::commands::explain_parts

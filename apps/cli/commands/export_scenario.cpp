@@ -1,7 +1,6 @@
 // foretrace export: a scenario for other simulators.
 #include <cerrno>
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -23,7 +22,6 @@
 #include "apps/report/section.h"
 #include "apps/report/text.h"
 #include "models/jobs/scenario/scenario.h"
-#include "sim/core/text.h"
 
 namespace foretrace::commands::export_scenario_parts {
 namespace {
@@ -82,10 +80,7 @@ class ExportFolder {
   }
   [[nodiscard]] Status write(const std::string& name, const std::string& text) {
     const std::string path = (std::filesystem::path(path_) / name).string();
-    Status status = app::write_file(path, [&text](const auto& sink) -> Status {
-      static_cast<void>(sink(text));
-      return ok_status();
-    });
+    Status status = app::write_file(path, text);
     if (status.ok()) written_.push_back(path);
     return status;
   }
@@ -147,31 +142,28 @@ report::Page page(const Options& options, const ChakraExport& result) {
   return {.sections = {std::move(section)}};
 }
 
-int run(const Options& options) {
-  app::start_logging(options.common);
+app::Exit run(const Options& options) {
   const auto result = export_to(options);
-  return result.ok() ? app::answer(page(options, *result), options.common)
-                     : app::failure(result.error());
+  FORETRACE_TRY(result);
+  return app::answer(page(options, *result), options.common);
 }
 
-std::function<int()> setup(app::Arguments& cli) {
-  const auto options = std::make_shared<Options>();
-  cli.add_option("SCENARIO", options->scenario, "a job on a cluster (see configs/scenarios)")
+void declare(app::Arguments& cli, Options& options) {
+  cli.add_option("SCENARIO", options.scenario, "a job on a cluster (see configs/scenarios)")
       .required();
-  cli.add_option("--chakra", options->chakra,
+  cli.add_option("--chakra", options.chakra,
                  "write a Chakra execution trace of every rank into this folder, for ASTRA-sim")
       .required();
-  app::add_common(cli, options->common);
-  constexpr app::Example examples[] = {
-      {"foretrace export configs/scenarios/gpt3_175b_selene.json --chakra gpt3",
-       "gpt3/rank.0.et to rank.63.et, and the groups of ranks in gpt3/comm_group.json"}};
-  cli.add_examples(examples);
-  return [options] { return run(*options); };
+  app::add_common(cli, options.common);
+  cli.add_examples(
+      {{"foretrace export configs/scenarios/gpt3_175b_selene.json --chakra gpt3",
+        "gpt3/rank.0.et to rank.63.et, and the groups of ranks in gpt3/comm_group.json"}});
 }
 
 }  // namespace
 
 extern constexpr CommandInfo info = {"export", app::Group::record,
-                                     "write a scenario for other simulators", setup};
+                                     "write a scenario for other simulators",
+                                     app::set_up<Options, declare, run>};
 
 }  // namespace foretrace::commands::export_scenario_parts

@@ -17,25 +17,20 @@ struct Options {
   bool man = false;
 };
 
-int run(const CLI::App& root, const Options& options) {
-  if (options.man) {
-    return app::answer(app::man_page(root, FORETRACE_VERSION));
-  }
-  if (options.command.empty()) {
-    return app::answer(app::help_page(root, app::text_style()));
-  }
+app::Exit run(const CLI::App& root, const Options& options) {
+  if (options.man) return app::answer(app::man_page(root, FORETRACE_VERSION));
+  if (options.command.empty()) return app::answer(app::help_page(root, app::text_style()));
   const Result<std::string> page = app::help_page_of(root, options.command, app::text_style());
-  return page.ok() ? app::answer(*page) : app::failure(page.error());
+  FORETRACE_TRY(page);
+  return app::answer(*page);
 }
 
-std::function<int()> setup(app::Arguments& cli) {
+std::function<app::Exit()> setup(app::Arguments& cli) {
   const auto options = std::make_shared<Options>();
   cli.add_option("COMMAND", options->command, "the command to explain; all of them if left out");
   cli.add_flag("--man", options->man, "print the manual page of the whole program");
-  constexpr app::Example examples[] = {
-      {"foretrace help simulate", "what foretrace simulate --help prints"},
-      {"foretrace help --man | man -l -", "the manual page"}};
-  cli.add_examples(examples);
+  cli.add_examples({{"foretrace help simulate", "what foretrace simulate --help prints"},
+                    {"foretrace help --man | man -l -", "the manual page"}});
   return [options, &cli] { return run(cli.program(), *options); };
 }
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <iterator>
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -30,11 +29,10 @@ struct Options {
 };
 
 /// All inputs as one job: its collectives, late ranks and stalls.
-int run_communication(const Options& options) {
-  const auto session = app::open_job(options.paths, options.trace, options.common);
-  if (!session.ok()) return app::failure(session.error());
-  const Communication communication = communication_of(*session);
-  return app::answer(report::communication_page({*session, communication}), options.common);
+app::Exit run_communication(const Options& options) {
+  FORETRACE_TRY(const auto session, app::open_job(options.paths, options.trace, options.common));
+  const Communication communication = communication_of(session);
+  return app::answer(report::communication_page({session, communication}), options.common);
 }
 
 Result<std::vector<Inspection>> inspect_all(const Options& options) {
@@ -58,16 +56,10 @@ Result<std::vector<Inspection>> inspect_all(const Options& options) {
   return traces;
 }
 
-int run(const Options& options) {
-  app::start_logging(options.common);
-  if (options.communication) {
-    return run_communication(options);
-  }
-  Result<std::vector<Inspection>> inspected = inspect_all(options);
-  if (!inspected.ok()) {
-    return app::failure(inspected.error());
-  }
-  const std::vector<Inspection>& traces = *inspected;
+app::Exit run(const Options& options) {
+  if (options.communication) return run_communication(options);
+  FORETRACE_TRY(std::vector<Inspection> inspected, inspect_all(options));
+  const std::vector<Inspection>& traces = inspected;
   for (const Inspection& found : traces) {
     app::log_warnings(found.report,
                       found.graph ? found.graph->warnings : std::vector<std::string>{});
@@ -76,44 +68,43 @@ int run(const Options& options) {
                      options.common);
 }
 
-std::function<int()> setup(app::Arguments& cli) {
-  const auto options = std::make_shared<Options>();
-  cli.add_option("TRACE", options->paths,
+void declare(app::Arguments& cli, Options& options) {
+  cli.add_option("TRACE", options.paths,
                  "recorded traces, plain, .gz, .zst, .xz or .bz2 (- is standard input), a folder, "
                  "a .tar or .zip of them, a run.ftr.json")
       .required();
-  cli.add_flag("--strict", options->trace.strict, "fail if any event of a trace must be dropped");
-  cli.add_flag("--communication", options->communication,
+  cli.add_flag("--strict", options.trace.strict, "fail if any event of a trace must be dropped");
+  cli.add_flag("--communication", options.communication,
                "treat the traces as the ranks of one job: bytes, bandwidth, waiting, late ranks");
   cli.add_flag(
-      "--modules", options->modules,
+      "--modules", options.modules,
       "time of each stage of a step and of the modules below it; repeated modules share a line");
   const app::Option memory = cli.add_flag(
-      "--memory", options->memory,
+      "--memory", options.memory,
       "what occupies device memory at the peak, what the allocator reserves, where it fits");
-  cli.add_option("--allocator", options->allocator,
+  cli.add_option("--allocator", options.allocator,
                  "with --memory: allocator settings, as in PYTORCH_CUDA_ALLOC_CONF")
       .needs(memory);
-  app::add_page(cli, options->common);
-  app::add_common(cli, options->common);
-  constexpr app::Example examples[] = {
-      {"foretrace inspect trace.json.gz", "steps, devices, damage, and where the device time goes"},
-      {"foretrace inspect trace.json.gz --modules",
-       "where a step goes: forward, backward, update, layer by layer"},
-      {"foretrace inspect trace.json.gz --memory",
-       "the peak of device memory and what occupies it"},
-      {"foretrace inspect capture.json exec.json",
-       "links two traces that complete each other: graph capture and execution, ET and Kineto"},
-      {"foretrace inspect rank*.json.gz --quiet", "one line per trace"},
-      {"foretrace inspect traces/ --communication",
-       "the ranks in a folder as one job: which rank waits for which, and bandwidths"}};
-  cli.add_examples(examples);
-  return [options] { return run(*options); };
+  app::add_page(cli, options.common);
+  app::add_common(cli, options.common);
+  cli.add_examples(
+      {{"foretrace inspect trace.json.gz",
+        "steps, devices, damage, and where the device time goes"},
+       {"foretrace inspect trace.json.gz --modules",
+        "where a step goes: forward, backward, update, layer by layer"},
+       {"foretrace inspect trace.json.gz --memory",
+        "the peak of device memory and what occupies it"},
+       {"foretrace inspect capture.json exec.json",
+        "links two traces that complete each other: graph capture and execution, ET and Kineto"},
+       {"foretrace inspect rank*.json.gz --quiet", "one line per trace"},
+       {"foretrace inspect traces/ --communication",
+        "the ranks in a folder as one job: which rank waits for which, and bandwidths"}});
 }
 
 }  // namespace
 
-extern constexpr CommandInfo info = {
-    "inspect", app::Group::look, "show what is in a trace, and where its device time goes", setup};
+extern constexpr CommandInfo info = {"inspect", app::Group::look,
+                                     "show what is in a trace, and where its device time goes",
+                                     app::set_up<Options, declare, run>};
 
 }  // namespace foretrace::commands::inspect_parts

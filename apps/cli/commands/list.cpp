@@ -1,7 +1,6 @@
 // foretrace list: names of what-ifs, policies, accelerators, readers and writers.
 #include <algorithm>
 #include <filesystem>
-#include <memory>
 #include <optional>
 #include <set>
 #include <span>
@@ -78,7 +77,7 @@ Result<std::vector<Component>> listed(Options options) {
   return applying(options);
 }
 
-int print_json(const std::vector<Component>& found, bool kinds_only) {
+app::Exit print_json(const std::vector<Component>& found, bool kinds_only) {
   Json list = Json::array();
   if (kinds_only) {
     for (const app::Kind& kind : app::kinds()) {
@@ -93,11 +92,8 @@ int print_json(const std::vector<Component>& found, bool kinds_only) {
     return app::answer(list.dump(2) + "\n");
   }
   for (const Component& component : found) {
-    Result<Json> described = app::describe(component);
-    if (!described.ok()) {
-      return app::failure(described.error());
-    }
-    list.push_back(*std::move(described));
+    FORETRACE_TRY(Json described, app::describe(component));
+    list.push_back(std::move(described));
   }
   return app::answer(list.dump(2) + "\n");
 }
@@ -135,46 +131,38 @@ std::string text(const std::vector<Component>& found, const report::TextStyle& s
   return text + "\nforetrace explain NAME describes one of them\n";
 }
 
-int run(const Options& options) {
-  app::start_logging(options.common);
-  const Result<std::vector<Component>> found = listed(options);
-  if (!found.ok()) {
-    return app::failure(found.error());
-  }
-  if (options.common.json) {
-    return print_json(*found, options.kind.empty());
-  }
+app::Exit run(const Options& options) {
+  FORETRACE_TRY(const std::vector<Component> found, listed(options));
+  if (options.common.json) return print_json(found, options.kind.empty());
   if (options.common.quiet) {
     std::string names;
-    for (const Component& component : *found) names += component.name + "\n";
+    for (const Component& component : found) names += component.name + "\n";
     return app::answer(names);
   }
-  if (options.common.csv) return app::answer(table_page(*found), options.common);
-  return app::answer(text(*found, app::text_style(options.common)));
+  if (options.common.csv) return app::answer(table_page(found), options.common);
+  return app::answer(text(found, app::text_style(options.common)));
 }
 
-std::function<int()> setup(app::Arguments& cli) {
-  const auto options = std::make_shared<Options>();
+void declare(app::Arguments& cli, Options& options) {
   std::string kinds;
   for (const app::Kind& kind : app::kinds()) {
     kinds += fmt::format("{}{}", kinds.empty() ? "" : ", ", kind.name);
   }
-  cli.add_option("KIND", options->kind, kinds + "; all if left out");
-  cli.add_option("TRACE", options->trace, "only the what-ifs that apply to this trace");
-  cli.add_flag("--csv", options->common.csv, "print kind, name and summary as CSV");
-  app::add_common(cli, options->common);
-  constexpr app::Example examples[] = {
-      {"foretrace list optimizations", "what-ifs and what each does"},
-      {"foretrace list trace.json.gz", "only those that apply to the trace"},
-      {"foretrace list optimizations --json", "with papers, assumptions and parameters"}};
-  cli.add_examples(examples);
-  return [options] { return run(*options); };
+  cli.add_option("KIND", options.kind, kinds + "; all if left out");
+  cli.add_option("TRACE", options.trace, "only the what-ifs that apply to this trace");
+  cli.add_flag("--csv", options.common.csv, "print kind, name and summary as CSV");
+  app::add_common(cli, options.common);
+  cli.add_examples(
+      {{"foretrace list optimizations", "what-ifs and what each does"},
+       {"foretrace list trace.json.gz", "only those that apply to the trace"},
+       {"foretrace list optimizations --json", "with papers, assumptions and parameters"}});
 }
 
 }  // namespace
 
 extern constexpr CommandInfo info = {
     "list", app::Group::names,
-    "list what has a name: what-ifs, policies, accelerators, clusters, models, formats", setup};
+    "list what has a name: what-ifs, policies, accelerators, clusters, models, formats",
+    app::set_up<Options, declare, run>};
 
 }  // namespace foretrace::commands::list_parts

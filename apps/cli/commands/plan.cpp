@@ -6,7 +6,6 @@
 #include <charconv>
 #include <filesystem>
 #include <fstream>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -172,7 +171,7 @@ bool is_recording(const std::string& path) {
          head.find("\"ph\"") != std::string::npos;
 }
 
-int plan_trace(const Options& options) {
+app::Exit plan_trace(const Options& options) {
   const std::pair<bool, std::string_view> of_models[] = {
       {options.batch > 0, "--batch"},
       {options.sequence > 0, "--sequence"},
@@ -183,32 +182,27 @@ int plan_trace(const Options& options) {
       {!options.output.empty(), "--output"}};
   for (const auto& [given, name] : of_models) {
     if (!given) continue;
-    return app::failure(
-        {ErrorCode::bad_usage,
-         fmt::format("plan: {} applies to a model; a recording has its own", name)});
+    return Error{ErrorCode::bad_usage,
+                 fmt::format("plan: {} applies to a model; a recording has its own", name)};
   }
-  const auto cluster = app::catalogue();
-  if (!cluster.ok()) return app::failure(cluster.error());
-  const auto found = find_cluster(**cluster, options.cluster);
-  if (!found.ok()) return app::failure(found.error());
-  const auto range = device_range(options.gpus, found->accelerators());
-  if (!range.ok()) return app::failure(range.error());
-  if (range->least != range->most) {
-    return app::failure(
-        {ErrorCode::bad_usage, fmt::format("--gpus: got {}, expected one number for a recording",
-                                           in_quotes(options.gpus))});
+  FORETRACE_TRY(const auto cluster, app::catalogue());
+  FORETRACE_TRY(const auto found, find_cluster(*cluster, options.cluster));
+  FORETRACE_TRY(const auto range, device_range(options.gpus, found.accelerators()));
+  if (range.least != range.most) {
+    return Error{ErrorCode::bad_usage,
+                 fmt::format("--gpus: got {}, expected one number for a recording",
+                             in_quotes(options.gpus))};
   }
   app::TraceOptions trace;
   trace.paths = {options.model};
-  const auto session = app::open_session(trace, options.common);
-  if (!session.ok()) return app::failure(session.error());
-  const auto answer = app::while_busy(options.common, "spreading the run", [&] {
-    return plan_recording(*session, {options.cluster, range->most, options.layers, options.top});
-  });
-  if (!answer.ok()) return app::failure(answer.error());
-  const bool fits = !answer->plans.empty() && answer->plans.front().fits;
+  FORETRACE_TRY(const auto session, app::open_session(trace, options.common));
+  FORETRACE_TRY(
+      const auto answer, app::while_busy(options.common, "spreading the run", [&] {
+        return plan_recording(session, {options.cluster, range.most, options.layers, options.top});
+      }));
+  const bool fits = !answer.plans.empty() && answer.plans.front().fits;
   return app::answer(report::recorded_plans_page(
-                         {session->recording(), *answer, options.top, session->replay().doubts}),
+                         {session.recording(), answer, options.top, session.replay().doubts}),
                      options.common, fits ? app::exit_done : app::exit_answer_is_no);
 }
 
@@ -220,137 +214,125 @@ Status write_scenario(const Options& options, const Job& job, const Scenario& sc
     const bool is_file = std::filesystem::is_regular_file(name, failed);
     return is_file ? std::filesystem::absolute(name).string() : name;
   };
-  const std::string text = scenario_text(
-      job,
-      {place(options.model), place(options.cluster),
-       options.framework.empty() ? scenario.framework->name : place(options.framework)},
-      scenario.what_ifs);
-  return app::write_file(options.output, [&text](const auto& sink) {
-    static_cast<void>(sink(text));
-    return ok_status();
-  });
+  return app::write_file(options.output,
+                         scenario_text(job,
+                                       {place(options.model), place(options.cluster),
+                                        options.framework.empty() ? scenario.framework->name
+                                                                  : place(options.framework)},
+                                       scenario.what_ifs));
 }
 
-int plan_stages(const Options& options, const Scenario& scenario, const DeviceRange& range) {
+app::Exit plan_stages(const Options& options, const Scenario& scenario, const DeviceRange& range) {
   if (range.least != range.most) {
-    return app::failure(
-        {ErrorCode::bad_usage, fmt::format("--gpus: got {}, expected one number with --stages auto",
-                                           in_quotes(options.gpus))});
+    return Error{ErrorCode::bad_usage,
+                 fmt::format("--gpus: got {}, expected one number with --stages auto",
+                             in_quotes(options.gpus))};
   }
   const double batch =
       options.batch > 0 ? static_cast<double>(options.batch)
                         : usual_batch(scenario.model->transformer, scenario.job.length, range.most);
-  const auto answer = app::while_busy(options.common, "cutting the model into stages", [&] {
-    return search_stages({scenario, range.most, batch, options.top});
-  });
-  if (!answer.ok()) return app::failure(answer.error());
-  const bool fits = !answer->best.empty();
+  FORETRACE_TRY(const auto answer,
+                app::while_busy(options.common, "cutting the model into stages", [&] {
+                  return search_stages({scenario, range.most, batch, options.top});
+                }));
+  const bool fits = !answer.best.empty();
   if (fits) {
-    const Status written = write_scenario(options, answer->best.front().scenario.job, scenario);
-    if (!written) return app::failure(written.error());
+    FORETRACE_TRY(write_scenario(options, answer.best.front().scenario.job, scenario));
   }
-  return app::answer(report::stages_page({scenario, *answer, fits ? options.output : ""}),
+  return app::answer(report::stages_page({scenario, answer, fits ? options.output : ""}),
                      options.common, fits ? app::exit_done : app::exit_answer_is_no);
 }
 
-int run(const Options& options) {
-  app::start_logging(options.common);
+app::Exit run(const Options& options) {
   const std::array inputs = {options.cluster, options.model, options.framework};
-  if (const Status fine = app::check_output(options.output, inputs); !fine) {
-    return app::failure(fine.error());
-  }
+  FORETRACE_TRY(app::check_output(options.output, inputs));
   if (is_recording(options.model)) return plan_trace(options);
   if (options.layers > 0) {
-    return app::failure(
-        {ErrorCode::bad_usage, "plan: --layers applies to a recording; a model has its own"});
+    return Error{ErrorCode::bad_usage,
+                 "plan: --layers applies to a recording; a model has its own"};
   }
-  const auto scenario = scenario_of(options);
-  if (!scenario.ok()) return app::failure(scenario.error());
-  const TransformerSpec& model = scenario->model->transformer;
+  FORETRACE_TRY(const auto scenario, scenario_of(options));
+  const TransformerSpec& model = scenario.model->transformer;
   if (model.is_recorded() && !(model.hidden > 0)) {
-    return app::failure(
-        {ErrorCode::unsupported,
-         fmt::format("{}: got recorded layers, which do not state what stages send to each other, "
-                     "expected a model or a profile (simulate runs a scenario of them)",
-                     options.model)});
+    return Error{
+        ErrorCode::unsupported,
+        fmt::format("{}: got recorded layers, which do not state what stages send to each other, "
+                    "expected a model or a profile (simulate runs a scenario of them)",
+                    options.model)};
   }
-  const auto range = device_range(options.gpus, scenario->cluster->accelerators());
-  if (!range.ok()) return app::failure(range.error());
+  FORETRACE_TRY(const auto range, device_range(options.gpus, scenario.cluster->accelerators()));
   if (options.stages == "auto" && !options.apply.empty()) {
-    return app::failure({ErrorCode::bad_usage,
-                         "plan: --apply works with equal stages only; leave out --stages auto"});
+    return Error{ErrorCode::bad_usage,
+                 "plan: --apply works with equal stages only; leave out --stages auto"};
   }
-  if (options.stages == "auto") return plan_stages(options, *scenario, *range);
-  const auto answers = app::while_busy(options.common, "searching plans",
-                                       [&] { return search(options, *scenario, *range); });
-  if (!answers.ok()) return app::failure(answers.error());
-  const bool fits = !answers->strong.back().best.empty();
+  if (options.stages == "auto") return plan_stages(options, scenario, range);
+  FORETRACE_TRY(const auto answers, app::while_busy(options.common, "searching plans", [&] {
+                  return search(options, scenario, range);
+                }));
+  const bool fits = !answers.strong.back().best.empty();
   if (fits) {
-    const Job& best = answers->strong.back().best.front().job;
-    const Status written = write_scenario(options, best, *scenario);
-    if (!written) return app::failure(written.error());
+    const Job& best = answers.strong.back().best.front().job;
+    FORETRACE_TRY(write_scenario(options, best, scenario));
   }
-  return app::answer(report::plans_page({*scenario, answers->strong, answers->weak}),
-                     options.common, fits ? app::exit_done : app::exit_answer_is_no);
+  return app::answer(report::plans_page({scenario, answers.strong, answers.weak}), options.common,
+                     fits ? app::exit_done : app::exit_answer_is_no);
 }
 
-std::function<int()> setup(app::Arguments& cli) {
-  const auto options = std::make_shared<Options>();
+void declare(app::Arguments& cli, Options& options) {
   cli.add_option(
-         "MODEL", options->model,
+         "MODEL", options.model,
          "a name that foretrace list models prints, a .json file of a model, a Hugging Face "
          "config.json, or the trace of a run on one device")
       .required();
-  cli.add_option("--cluster", options->cluster, "the machine: see foretrace list clusters")
+  cli.add_option("--cluster", options.cluster, "the machine: see foretrace list clusters")
       .type_name("NAME")
       .required();
-  cli.add_option("--gpus", options->gpus,
+  cli.add_option("--gpus", options.gpus,
                  "number of devices, such as 64, or a range for strong and weak scaling, such as "
                  "64..4096 (the largest power of two in the cluster)")
       .type_name("N|N..M");
-  cli.add_option("--batch", options->batch,
+  cli.add_option("--batch", options.batch,
                  "sequences per step (4 Mi tokens, and at least one sequence per device)");
-  cli.add_option("--sequence", options->sequence,
+  cli.add_option("--sequence", options.sequence,
                  "tokens of a sequence (the model's positions, at most 8192)");
-  cli.add_option("--framework", options->framework, "see foretrace list frameworks (megatron_core)")
+  cli.add_option("--framework", options.framework, "see foretrace list frameworks (megatron_core)")
       .type_name("NAME");
-  cli.add_option("--precision", options->precision, "fp32, tf32, fp16, bf16 (default) or fp8")
+  cli.add_option("--precision", options.precision, "fp32, tf32, fp16, bf16 (default) or fp8")
       .type_name("NAME");
-  cli.add_option("--top", options->top, "how many of the best plans to show (5)").in_range(1, 100);
-  cli.add_option("--layers", options->layers,
+  cli.add_option("--top", options.top, "how many of the best plans to show (5)").in_range(1, 100);
+  cli.add_option("--layers", options.layers,
                  "for a trace without layers: number of parts of equal time");
-  cli.add_option("--stages", options->stages,
+  cli.add_option("--stages", options.stages,
                  "even (default): equal pipeline stages; auto: layers and ranks of each stage are "
                  "chosen (Alpa)")
       .one_of(stage_kinds)
       .type_name("KIND");
-  cli.add_option("-a,--apply", options->apply,
+  cli.add_option("-a,--apply", options.apply,
                  "a what-if of the model's step, NAME[:key=value,...] or @FILE.json; may be "
                  "repeated")
       .type_name("WHATIF");
-  cli.add_option("-o,--output", options->output, "write the best plan as a scenario")
+  cli.add_option("-o,--output", options.output, "write the best plan as a scenario")
       .type_name("FILE");
-  app::add_page(cli, options->common);
-  app::add_common(cli, options->common);
-  constexpr app::Example examples[] = {
-      {"foretrace plan llama3_70b --cluster dgx_h100 --gpus 512",
-       "the fastest plans that fit, and why the others lose"},
-      {"foretrace plan gpt3_175b --cluster selene --gpus 64..2048",
-       "how the best plan scales: one batch for all, and one batch per device"},
-      {"foretrace plan resnet50 --cluster dgx_a100 --gpus 8 --stages auto -o best.json",
-       "layers and devices chosen for each pipeline stage, and the scenario to simulate"},
-      {"foretrace plan trace.json.gz --cluster dgx_a100 --gpus 64",
-       "a recorded run of one device, on 64"},
-      {"foretrace plan ./config.json --cluster dgx_a100 --gpus 16 --batch 64",
-       "a model of one's own"}};
-  cli.add_examples(examples);
-  return [options] { return run(*options); };
+  app::add_page(cli, options.common);
+  app::add_common(cli, options.common);
+  cli.add_examples(
+      {{"foretrace plan llama3_70b --cluster dgx_h100 --gpus 512",
+        "the fastest plans that fit, and why the others lose"},
+       {"foretrace plan gpt3_175b --cluster selene --gpus 64..2048",
+        "how the best plan scales: one batch for all, and one batch per device"},
+       {"foretrace plan resnet50 --cluster dgx_a100 --gpus 8 --stages auto -o best.json",
+        "layers and devices chosen for each pipeline stage, and the scenario to simulate"},
+       {"foretrace plan trace.json.gz --cluster dgx_a100 --gpus 64",
+        "a recorded run of one device, on 64"},
+       {"foretrace plan ./config.json --cluster dgx_a100 --gpus 16 --batch 64",
+        "a model of one's own"}});
 }
 
 }  // namespace
 
 extern constexpr CommandInfo info = {
     "plan", app::Group::plan,
-    "find the best parallel plans of a model on a cluster, and why the others lose", setup};
+    "find the best parallel plans of a model on a cluster, and why the others lose",
+    app::set_up<Options, declare, run>};
 
 }  // namespace foretrace::commands::plan_parts

@@ -1,7 +1,6 @@
 // foretrace report: one self-contained page that simulates its graph where it is opened.
 #include <array>
 #include <filesystem>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -31,21 +30,18 @@ struct Options {
   std::string sweep;
 };
 
-int write(const Options& options, const Result<explorer::Page>& page, std::string_view what) {
-  if (!page.ok()) return app::failure(page.error());
-  if (const Status written = app::write_page(options.output, *page); !written.ok()) {
-    return app::failure(written.error());
-  }
+app::Exit write(const Options& options, const Result<explorer::Page>& page, std::string_view what) {
+  FORETRACE_TRY(page);
+  FORETRACE_TRY(app::write_file(options.output, page->html));
   for (const std::string& reason : page->left_out) app::tell("not in the page: " + reason);
   return app::answer(fmt::format("{}: {:.2f} MB{}\n", options.output,
                                  static_cast<double>(page->html.size()) / 1e6, what));
 }
 
-int write_run(const Options& options) {
-  auto input = app::page_of_run(options.page, options.trace, options.common);
-  if (!input.ok()) return app::failure(input.error());
-  input->version = FORETRACE_VERSION;
-  const Result<explorer::Page> page = explorer::make_page(*input);
+app::Exit write_run(const Options& options) {
+  FORETRACE_TRY(auto input, app::page_of_run(options.page, options.trace, options.common));
+  input.version = FORETRACE_VERSION;
+  const Result<explorer::Page> page = explorer::make_page(input);
   const std::size_t carried = page.ok() ? page->carried : 0;
   return write(options, page, fmt::format(", {} what-ifs to try in it", carried));
 }
@@ -80,17 +76,14 @@ Status check(const Options& options) {
   return ok_status();
 }
 
-int run(const Options& given) {
+app::Exit run(const Options& given) {
   const Options options = with_sweep(given);
-  app::start_logging(options.common);
-  if (const Status fine = check(options); !fine.ok()) return app::failure(fine.error());
+  FORETRACE_TRY(check(options));
   std::vector<std::string> inputs = app::files_of_what_ifs(options.page.apply);
   inputs.insert(inputs.end(), options.trace.paths.begin(), options.trace.paths.end());
   if (!options.scenario.empty()) inputs.push_back(options.scenario);
   if (!options.sweep.empty()) inputs.push_back(sweeping::store_file(options.sweep));
-  if (const Status status = app::check_outputs(std::array{options.output}, inputs); !status.ok()) {
-    return app::failure(status.error());
-  }
+  FORETRACE_TRY(app::check_outputs(std::array{options.output}, inputs));
   if (!options.scenario.empty() && !options.page.apply.empty()) {
     Options run = options;
     run.trace.paths = {options.scenario};
@@ -106,35 +99,35 @@ int run(const Options& given) {
   return write_run(options);
 }
 
-std::function<int()> setup(app::Arguments& cli) {
-  const auto options = std::make_shared<Options>();
-  app::add_trace(cli, options->trace, false);
-  cli.add_option("-o,--output", options->output, "the page: one HTML file that needs nothing else")
+void declare(app::Arguments& cli, Options& options) {
+  app::add_trace(cli, options.trace, false);
+  cli.add_option("-o,--output", options.output, "the page: one HTML file that needs nothing else")
       .type_name("FILE")
       .required();
-  app::add_page_options(cli, options->page);
-  cli.add_option("--scenario", options->scenario,
+  app::add_page_options(cli, options.page);
+  cli.add_option("--scenario", options.scenario,
                  "a scenario instead of a trace: its pipeline schedule, memory and time; with "
                  "--apply, or as TRACE, its step operator by operator")
       .type_name("FILE");
-  cli.add_option("--sweep", options->sweep,
+  cli.add_option("--sweep", options.sweep,
                  "the results of a sweep instead: a folder that sweep -o wrote")
       .type_name("FOLDER");
-  app::add_run(cli, options->trace);
-  app::add_common(cli, options->common);
-  constexpr app::Example examples[] = {
-      {"foretrace report trace.json.gz -o run.html", "a page to send, look at and experiment with"},
-      {"foretrace report trace.json.gz --apply mixed_precision --apply fused_optimizer -o run.html",
-       "it opens with these two together"},
-      {"foretrace report --sweep results -o sweep.html", "every point of a sweep, to explore"},
-      {"foretrace report --scenario plan.json -o plan.html", "the pipeline schedule of a plan"}};
-  cli.add_examples(examples);
-  return [options] { return run(*options); };
+  app::add_run(cli, options.trace);
+  app::add_common(cli, options.common);
+  cli.add_examples(
+      {{"foretrace report trace.json.gz -o run.html",
+        "a page to send, look at and experiment with"},
+       {"foretrace report trace.json.gz --apply mixed_precision --apply fused_optimizer -o "
+        "run.html",
+        "it opens with these two together"},
+       {"foretrace report --sweep results -o sweep.html", "every point of a sweep, to explore"},
+       {"foretrace report --scenario plan.json -o plan.html", "the pipeline schedule of a plan"}});
 }
 
 }  // namespace
 
-extern constexpr CommandInfo info = {
-    "report", app::Group::look, "write a web page that shows a run and simulates what-ifs", setup};
+extern constexpr CommandInfo info = {"report", app::Group::look,
+                                     "write a web page that shows a run and simulates what-ifs",
+                                     app::set_up<Options, declare, run>};
 
 }  // namespace foretrace::commands::report_parts

@@ -3,9 +3,7 @@
 
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -63,10 +61,7 @@ Status write_files(const Options& options, const scheduling::Schedule& schedule,
         file.path, [&](const auto& sink) { return file.fill(schedule, run, sink); }));
   }
   if (options.picture.empty()) return ok_status();
-  return app::write_file(options.picture, [&](const auto& sink) -> Status {
-    if (sink(app::schedule_picture(schedule, run))) return ok_status();
-    return Error{ErrorCode::io, "cannot write"};
-  });
+  return app::write_file(options.picture, app::schedule_picture(schedule, run));
 }
 
 /// Files tell of one policy, and are none of those that the run was read from.
@@ -92,15 +87,15 @@ Status check_files(const Options& options, const scheduling::Schedule& schedule)
 }
 
 /// What has gone to `simulate` still runs here. It has no policies, and nothing to draw.
-int run_without_jobs(const Options& options, const FileKind& kind) {
+app::Exit run_without_jobs(const Options& options, const FileKind& kind) {
   const std::array outputs = {options.events, options.jobs, options.timeline, options.picture};
   const bool writes = std::any_of(outputs.begin(), outputs.end(),
                                   [](const std::string& output) { return !output.empty(); });
   if (writes || !options.policies.empty()) {
-    return app::failure(
-        {ErrorCode::bad_usage, fmt::format("schedule: {} contains no jobs; --policy, --events, "
-                                           "--jobs, --timeline and --svg apply to jobs",
-                                           options.path)});
+    return Error{ErrorCode::bad_usage,
+                 fmt::format("schedule: {} contains no jobs; --policy, --events, "
+                             "--jobs, --timeline and --svg apply to jobs",
+                             options.path)};
   }
   app::warn_with_answer(
       fmt::format("{0} contains {1}: run it with `{2} {0}`; `schedule` simulates jobs",
@@ -108,53 +103,40 @@ int run_without_jobs(const Options& options, const FileKind& kind) {
   return app::answer_file(kind, options.path, options.common);
 }
 
-int run(const Options& options) {
-  app::start_logging(options.common);
-  const auto kind = schedule_file_kind(options.path);
-  if (!kind.ok()) return app::failure(kind.error());
-  if ((*kind)->command != "schedule") return run_without_jobs(options, **kind);
-  auto schedule = scheduling::read_schedule(options.path);
-  if (!schedule) return app::failure(schedule.error());
-  if (const Status fine = replace_policies(options, *schedule); !fine) {
-    return app::failure(fine.error());
-  }
-  if (const Status fine = check_files(options, *schedule); !fine) {
-    return app::failure(fine.error());
-  }
-  const auto runs = scheduling::run_schedule(*schedule);
-  if (!runs) return app::failure(runs.error());
-  if (const Status written = write_files(options, *schedule, runs->front()); !written) {
-    return app::failure(written.error());
-  }
-  return app::answer(report::schedule_page({*schedule, *runs}), options.common);
+app::Exit run(const Options& options) {
+  FORETRACE_TRY(const auto kind, schedule_file_kind(options.path));
+  if ((kind)->command != "schedule") return run_without_jobs(options, *kind);
+  FORETRACE_TRY(auto schedule, scheduling::read_schedule(options.path));
+  FORETRACE_TRY(replace_policies(options, schedule));
+  FORETRACE_TRY(check_files(options, schedule));
+  FORETRACE_TRY(const auto runs, scheduling::run_schedule(schedule));
+  FORETRACE_TRY(write_files(options, schedule, runs.front()));
+  return app::answer(report::schedule_page({schedule, runs}), options.common);
 }
 
-std::function<int()> setup(app::Arguments& cli) {
-  const auto options = std::make_shared<Options>();
-  cli.add_option("RUN", options->path, "jobs on a cluster (schema foretrace.schedule/1)")
-      .required();
-  cli.add_option("--policy", options->policies,
+void declare(app::Arguments& cli, Options& options) {
+  cli.add_option("RUN", options.path, "jobs on a cluster (schema foretrace.schedule/1)").required();
+  cli.add_option("--policy", options.policies,
                  "a policy instead of those of the file, NAME[:key=value,...]; may be repeated")
       .type_name("POLICY");
-  cli.add_option("--events", options->events, "what happened when, as CSV").type_name("FILE");
-  cli.add_option("--jobs", options->jobs, "what happened to every job, as CSV").type_name("FILE");
-  cli.add_option("--timeline", options->timeline, "which job ran where, for a trace viewer")
+  cli.add_option("--events", options.events, "what happened when, as CSV").type_name("FILE");
+  cli.add_option("--jobs", options.jobs, "what happened to every job, as CSV").type_name("FILE");
+  cli.add_option("--timeline", options.timeline, "which job ran where, for a trace viewer")
       .type_name("FILE");
-  cli.add_option("--svg", options->picture, "the same as a picture").type_name("FILE");
-  app::add_page(cli, options->common);
-  app::add_common(cli, options->common);
-  constexpr app::Example examples[] = {
-      {"foretrace schedule examples/05_schedule/heterogeneous.json",
-       "how long jobs take on a mixed cluster under several policies"},
-      {"foretrace schedule examples/05_schedule/heterogeneous.json --policy srtf --svg run.svg",
-       "one policy, and a picture of which job ran where"}};
-  cli.add_examples(examples);
-  return [options] { return run(*options); };
+  cli.add_option("--svg", options.picture, "the same as a picture").type_name("FILE");
+  app::add_page(cli, options.common);
+  app::add_common(cli, options.common);
+  cli.add_examples(
+      {{"foretrace schedule examples/05_schedule/heterogeneous.json",
+        "how long jobs take on a mixed cluster under several policies"},
+       {"foretrace schedule examples/05_schedule/heterogeneous.json --policy srtf --svg run.svg",
+        "one policy, and a picture of which job ran where"}});
 }
 
 }  // namespace
 
 extern constexpr CommandInfo info = {"schedule", app::Group::plan,
-                                     "simulate jobs on a cluster under scheduling policies", setup};
+                                     "simulate jobs on a cluster under scheduling policies",
+                                     app::set_up<Options, declare, run>};
 
 }  // namespace foretrace::commands::schedule_parts

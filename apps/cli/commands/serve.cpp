@@ -6,7 +6,6 @@
 #include <filesystem>
 #include <fstream>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <system_error>
@@ -75,16 +74,15 @@ class EndSignals {
 
 /// `site` answers requests: the page of runs, or the documentation.
 template <typename Site>
-int serve_page(const Options& options, serve::Server& server, Site& site) {
-  const Result<std::string> token = serve::make_token();
-  if (!token.ok()) return app::failure(token.error());
-  const serve::Guard guard{server.port(), *token};
+app::Exit serve_page(const Options& options, serve::Server& server, Site& site) {
+  FORETRACE_TRY(const std::string token, serve::make_token());
+  const serve::Guard guard{server.port(), token};
   if constexpr (std::is_same_v<Site, explorer::Site>) {  // it takes recordings, the other nothing
     server.limit_bodies([&](const serve::Request& head) { return Site::body_limit(head, guard); });
   }
   const EndSignals end;
   if (end.descriptor() < 0) {
-    return app::failure({ErrorCode::io, "serve: no file descriptor for signals"});
+    return Error{ErrorCode::io, "serve: no file descriptor for signals"};
   }
   const std::string address =
       options.docs ? fmt::format("http://127.0.0.1:{}/", guard.port)
@@ -98,7 +96,8 @@ int serve_page(const Options& options, serve::Server& server, Site& site) {
   const Status ran =
       server.run([&](const serve::Request& request) { return site.answer(request, guard); },
                  end.descriptor(), [&end] { end.let_next_kill(); });
-  return ran.ok() ? app::exit_done : app::failure(ran.error());
+  FORETRACE_TRY(ran);
+  return app::exit_done;
 }
 
 /// Files that are read as one run each, or all as the ranks of one.
@@ -196,29 +195,26 @@ void keep_memory() {
 #endif
 }
 
-int run(const Options& options) {
+app::Exit run(const Options& options) {
   keep_memory();
-  app::start_logging(options.common);
-  Result<serve::Server> server = serve::Server::listen(static_cast<std::uint16_t>(options.port));
-  if (!server.ok()) return app::failure(server.error());
+  FORETRACE_TRY(serve::Server server,
+                serve::Server::listen(static_cast<std::uint16_t>(options.port)));
   if (options.docs) {
     // Beside the configs, in the source tree and where the program is installed.
     auto docs = explorer::Docs::read(app::config_directory() + "/../examples");
-    return docs.ok() ? serve_page(options, *server, *docs) : app::failure(docs.error());
+    FORETRACE_TRY(docs);
+    return serve_page(options, server, *docs);
   }
   if (options.trace.paths.empty()) {
-    return app::failure({ErrorCode::bad_usage, "serve: TRACE is required, or --docs"});
+    return Error{ErrorCode::bad_usage, "serve: TRACE is required, or --docs"};
   }
   const std::vector<std::vector<std::string>> runs = runs_of(options);
   const std::vector<std::string> names = names_of(runs);
   std::vector<explorer::SiteRun> served;
   for (std::size_t i = 0; i < runs.size(); ++i) {
-    auto service = service_of(options, runs[i]);
-    if (!service.ok()) return app::failure(service.error());
-    if (const Status ready = (*service)->prepare(names); !ready.ok()) {
-      return app::failure(ready.error());
-    }
-    served.push_back({names[i], *std::move(service)});
+    FORETRACE_TRY(auto service, service_of(options, runs[i]));
+    FORETRACE_TRY((service)->prepare(names));
+    served.push_back({names[i], std::move(service)});
   }
   explorer::Site site(
       std::move(served),
@@ -226,35 +222,33 @@ int run(const Options& options) {
         return sent_run(options, name, bytes);
       },
       FORETRACE_VERSION);
-  return serve_page(options, *server, site);
+  return serve_page(options, server, site);
 }
 
-std::function<int()> setup(app::Arguments& cli) {
-  const auto options = std::make_shared<Options>();
-  app::add_trace(cli, options->trace, false);
-  app::add_page_options(cli, options->page);
-  cli.add_flag("--each", options->each,
+void declare(app::Arguments& cli, Options& options) {
+  app::add_trace(cli, options.trace, false);
+  app::add_page_options(cli, options.page);
+  cli.add_flag("--each", options.each,
                "each TRACE (or folder) is a run of its own; the page switches between them");
-  cli.add_flag("--docs", options->docs,
+  cli.add_flag("--docs", options.docs,
                "show the documentation instead: tutorial, recipes, studies");
-  cli.add_option("--port", options->port, "port on 127.0.0.1 (a free one)")
+  cli.add_option("--port", options.port, "port on 127.0.0.1 (a free one)")
       .type_name("N")
       .in_range(1, 65535);
-  app::add_run(cli, options->trace);
-  app::add_common(cli, options->common);
-  constexpr app::Example examples[] = {
-      {"foretrace serve trace.json.gz",
-       "prints an address; the page there stacks what-ifs, with their parameters"},
-      {"foretrace serve rank0.json.gz rank1.json.gz", "the ranks of one job"},
-      {"foretrace serve --docs", "the documentation, in a browser"},
-      {"foretrace serve --each before.json.gz after.json.gz job/", "three runs to choose from"}};
-  cli.add_examples(examples);
-  return [options] { return run(*options); };
+  app::add_run(cli, options.trace);
+  app::add_common(cli, options.common);
+  cli.add_examples(
+      {{"foretrace serve trace.json.gz",
+        "prints an address; the page there stacks what-ifs, with their parameters"},
+       {"foretrace serve rank0.json.gz rank1.json.gz", "the ranks of one job"},
+       {"foretrace serve --docs", "the documentation, in a browser"},
+       {"foretrace serve --each before.json.gz after.json.gz job/", "three runs to choose from"}});
 }
 
 }  // namespace
 
-extern constexpr CommandInfo info = {
-    "serve", app::Group::look, "show runs in a browser, with the engine behind the page", setup};
+extern constexpr CommandInfo info = {"serve", app::Group::look,
+                                     "show runs in a browser, with the engine behind the page",
+                                     app::set_up<Options, declare, run>};
 
 }  // namespace foretrace::commands::serve_parts

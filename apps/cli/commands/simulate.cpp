@@ -1,7 +1,6 @@
 // foretrace simulate: replays a trace and says how far the simulation is from it; or simulates what
 // a file holds that was never recorded.
 #include <array>
-#include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -30,7 +29,6 @@
 #include "apps/session/nodes/node_answer.h"
 #include "apps/session/scenario/trace_scenario.h"
 #include "models/jobs/figures/scenario_answer.h"
-#include "sim/core/text.h"
 #include "sim/result/export/chrome_trace.h"
 
 namespace foretrace::commands::simulate_parts {
@@ -44,23 +42,18 @@ struct Options {
   app::PictureOptions pictures;
 };
 
-int run_in_budget(const Options& options, const Session& session, BudgetQuestion question) {
-  if (const Status counted = count_overhead(session, question); !counted.ok()) {
-    return app::failure(counted.error());
-  }
+app::Exit run_in_budget(const Options& options, const Session& session, BudgetQuestion question) {
+  FORETRACE_TRY(count_overhead(session, question));
   const Result<BudgetAnswer> answer =
       app::while_busy(options.common, "running within the budget",
                       [&] { return run_in_budget(session.graph(), question, session.options()); });
-  if (!answer.ok()) return app::failure(answer.error());
+  FORETRACE_TRY(answer);
   const std::array<app::BudgetView, 1> views = {{{"", *answer}}};
-  const Result<bool> drawn = app::write_budget_timeline(options.timeline, views);
-  if (!drawn.ok()) {
-    return app::failure(drawn.error());
-  }
+  FORETRACE_TRY(const bool drawn, app::write_budget_timeline(options.timeline, views));
   return app::answer(
       report::result_page({.session = session,
                            .baseline_budget = &*answer,
-                           .timeline = *drawn ? std::string_view(options.timeline) : ""}),
+                           .timeline = drawn ? std::string_view(options.timeline) : ""}),
       options.common, answer->fits ? app::exit_done : app::exit_answer_is_no);
 }
 
@@ -96,112 +89,77 @@ Status check_not_recorded(const Options& options, std::string_view why = "a scen
 }
 
 /// A recorded run as the workload: the what-if that spreads it, answered as `whatif` does.
-int run_trace_scenario(const Options& options, const Catalogue& catalogue,
-                       const TraceScenario& scenario) {
+app::Exit run_trace_scenario(const Options& options, const Catalogue& catalogue,
+                             const TraceScenario& scenario) {
   app::TraceOptions trace;
   trace.paths = {scenario.trace};
-  if (const Status status = app::check_outputs(outputs_of(options), trace.paths); !status.ok()) {
-    return app::failure(status.error());
-  }
-  const auto session = app::open_session(trace, options.common);
-  if (!session.ok()) return app::failure(session.error());
-  const auto stack = spread_stack(session->recording(), catalogue, scenario);
-  if (!stack.ok()) return app::failure(stack.error());
-  const auto answer = session->ask(*stack);
-  if (!answer.ok()) return app::failure(answer.error());
-  const Status written = app::write_timeline(options.timeline, *session, &*answer);
-  if (!written.ok()) return app::failure(written.error());
+  FORETRACE_TRY(app::check_outputs(outputs_of(options), trace.paths));
+  FORETRACE_TRY(const auto session, app::open_session(trace, options.common));
+  FORETRACE_TRY(const auto stack, spread_stack(session.recording(), catalogue, scenario));
+  FORETRACE_TRY(const auto answer, session.ask(stack));
+  FORETRACE_TRY(app::write_timeline(options.timeline, session, &answer));
   return app::answer(
-      report::result_page(
-          {.session = *session, .predicted = &*answer, .timeline = options.timeline}),
-      options.common, answer->fits() ? app::exit_done : app::exit_answer_is_no);
+      report::result_page({.session = session, .predicted = &answer, .timeline = options.timeline}),
+      options.common, answer.fits() ? app::exit_done : app::exit_answer_is_no);
 }
 
 /// A model with what-ifs of its own: the step without them beside the step with them.
-int run_changed_scenario(const Options& options, const CataloguePtr& known,
-                         const Scenario& scenario) {
-  const auto answer = app::while_busy(options.common, "simulating the step",
-                                      [&] { return answer_what_ifs(scenario, known); });
-  if (!answer.ok()) return app::failure(answer.error());
-  const Status written = app::write_timeline(options.timeline, answer->session(), &*answer);
-  if (!written.ok()) return app::failure(written.error());
+app::Exit run_changed_scenario(const Options& options, const CataloguePtr& known,
+                               const Scenario& scenario) {
+  FORETRACE_TRY(const auto answer, app::while_busy(options.common, "simulating the step", [&] {
+                  return answer_what_ifs(scenario, known);
+                }));
+  FORETRACE_TRY(app::write_timeline(options.timeline, answer.session(), &answer));
   return app::answer(
       report::result_page(
-          {.session = answer->session(), .predicted = &*answer, .timeline = options.timeline}),
-      options.common, answer->fits() ? app::exit_done : app::exit_answer_is_no);
+          {.session = answer.session(), .predicted = &answer, .timeline = options.timeline}),
+      options.common, answer.fits() ? app::exit_done : app::exit_answer_is_no);
 }
 
 /// Execution traces of all ranks as the workload.
-int run_node_scenario(const Options& options, const NodeScenario& scenario) {
-  if (const Status status = app::check_outputs(outputs_of(options), scenario.traces);
-      !status.ok()) {
-    return app::failure(status.error());
-  }
-  const auto answer = app::while_busy(options.common, "simulating the ranks",
-                                      [&] { return answer_nodes(scenario); });
-  if (!answer.ok()) return app::failure(answer.error());
-  const std::array<ChromeTraceView, 1> views = {{{"", answer->graph, answer->run.timeline}}};
-  if (const Status written = app::write_timeline(options.timeline, views); !written.ok()) {
-    return app::failure(written.error());
-  }
-  return app::answer(report::node_job_page({scenario, *answer, options.timeline}), options.common);
+app::Exit run_node_scenario(const Options& options, const NodeScenario& scenario) {
+  FORETRACE_TRY(app::check_outputs(outputs_of(options), scenario.traces));
+  FORETRACE_TRY(const auto answer, app::while_busy(options.common, "simulating the ranks",
+                                                   [&] { return answer_nodes(scenario); }));
+  const std::array<ChromeTraceView, 1> views = {{{"", answer.graph, answer.run.timeline}}};
+  FORETRACE_TRY(app::write_timeline(options.timeline, views));
+  return app::answer(report::node_job_page({scenario, answer, options.timeline}), options.common);
 }
 
-int run_scenario(const Options& options, const std::string& path) {
-  if (const Status asked = check_not_recorded(options); !asked.ok()) {
-    return app::failure(asked.error());
-  }
-  const Result<CataloguePtr> known = app::catalogue();
-  if (!known.ok()) {
-    return app::failure(known.error());
-  }
-  const auto nodes = read_node_scenario(**known, path);
-  if (!nodes.ok()) return app::failure(nodes.error());
-  if (nodes->has_value()) return run_node_scenario(options, **nodes);
-  const auto recorded = read_trace_scenario(path);
-  if (!recorded.ok()) return app::failure(recorded.error());
-  if (recorded->has_value()) return run_trace_scenario(options, **known, **recorded);
-  const Result<Scenario> scenario = read_scenario(**known, path);
-  if (!scenario.ok()) {
-    return app::failure(scenario.error());
-  }
-  if (const Status status = app::check_outputs(outputs_of(options), scenario->files);
-      !status.ok()) {
-    return app::failure(status.error());
-  }
-  if (!scenario->what_ifs.empty()) return run_changed_scenario(options, *known, *scenario);
-  const Result<ScenarioAnswer> answer = app::while_busy(options.common, "simulating the step",
-                                                        [&] { return answer_scenario(*scenario); });
-  if (!answer.ok()) {
-    return app::failure(answer.error());
-  }
-  const std::array<ChromeTraceView, 1> views = {{{"", answer->graph, answer->timeline}}};
-  if (const Status written = app::write_timeline(options.timeline, views); !written.ok()) {
-    return app::failure(written.error());
-  }
-  return app::answer(report::scenario_page({*scenario, *answer, options.timeline, known->get()}),
-                     options.common, answer->fits ? app::exit_done : app::exit_answer_is_no);
+app::Exit run_scenario(const Options& options, const std::string& path) {
+  FORETRACE_TRY(check_not_recorded(options));
+  FORETRACE_TRY(const CataloguePtr known, app::catalogue());
+  FORETRACE_TRY(const auto nodes, read_node_scenario(*known, path));
+  if (nodes.has_value()) return run_node_scenario(options, *nodes);
+  FORETRACE_TRY(const auto recorded, read_trace_scenario(path));
+  if (recorded.has_value()) return run_trace_scenario(options, *known, *recorded);
+  FORETRACE_TRY(const Scenario scenario, read_scenario(*known, path));
+  FORETRACE_TRY(app::check_outputs(outputs_of(options), scenario.files));
+  if (!scenario.what_ifs.empty()) return run_changed_scenario(options, known, scenario);
+  FORETRACE_TRY(const ScenarioAnswer answer,
+                app::while_busy(options.common, "simulating the step",
+                                [&] { return answer_scenario(scenario); }));
+  const std::array<ChromeTraceView, 1> views = {{{"", answer.graph, answer.timeline}}};
+  FORETRACE_TRY(app::write_timeline(options.timeline, views));
+  return app::answer(report::scenario_page({scenario, answer, options.timeline, known.get()}),
+                     options.common, answer.fits ? app::exit_done : app::exit_answer_is_no);
 }
 
 /// Steps until a target is reached, of a scenario or a recording.
-int run_training(const Options& options, const std::string& path) {
-  if (const Status asked = check_not_recorded(options); !asked.ok()) {
-    return app::failure(asked.error());
-  }
+app::Exit run_training(const Options& options, const std::string& path) {
+  FORETRACE_TRY(check_not_recorded(options));
   if (!options.timeline.empty()) {
-    return app::failure(
-        {ErrorCode::bad_usage, "simulate: --timeline shows one step; a training run has many"});
+    return Error{ErrorCode::bad_usage,
+                 "simulate: --timeline shows one step; a training run has many"};
   }
-  const Result<CataloguePtr> known = app::catalogue();
-  if (!known.ok()) return app::failure(known.error());
-  const auto run = read_training(*known, path);
-  if (!run.ok()) return app::failure(run.error());
+  FORETRACE_TRY(const CataloguePtr known, app::catalogue());
+  FORETRACE_TRY(const auto run, read_training(known, path));
   const auto times =
-      app::while_busy(options.common, "composing the run", [&] { return training_times(*run); });
-  if (!times.ok()) return app::failure(times.error());
+      app::while_busy(options.common, "composing the run", [&] { return training_times(run); });
+  FORETRACE_TRY(times);
   const bool fits =
       std::any_of(times->begin(), times->end(), [](const auto& one) { return one.fits; });
-  return app::answer(report::training_page({*run, *times}), options.common,
+  return app::answer(report::training_page({run, *times}), options.common,
                      fits ? app::exit_done : app::exit_answer_is_no);
 }
 
@@ -211,25 +169,18 @@ const FileKind* simulated_kind(const std::string& path) {
   return kind != nullptr && kind->command == "simulate" ? kind : nullptr;
 }
 
-int run_file(const Options& options, const FileKind& kind) {
+app::Exit run_file(const Options& options, const FileKind& kind) {
   const std::string& path = options.trace.paths.front();
   const std::string why = fmt::format("{} contains {}", path, kind.holds);
-  if (const Status asked = check_not_recorded(options, why); !asked.ok()) {
-    return app::failure(asked.error());
-  }
+  FORETRACE_TRY(check_not_recorded(options, why));
   if (!options.timeline.empty()) {
-    return app::failure(
-        {ErrorCode::bad_usage, fmt::format("simulate: --timeline shows a step; {}", why)});
+    return Error{ErrorCode::bad_usage, fmt::format("simulate: --timeline shows a step; {}", why)};
   }
   return app::answer_file(kind, path, options.common);
 }
 
-int run(const Options& options) {
-  app::start_logging(options.common);
-  if (const Status status = app::check_outputs(outputs_of(options), options.trace.paths);
-      !status.ok()) {
-    return app::failure(status.error());
-  }
+app::Exit run(const Options& options) {
+  FORETRACE_TRY(app::check_outputs(outputs_of(options), options.trace.paths));
   if (options.trace.paths.size() == 1 && is_scenario_file(options.trace.paths.front())) {
     return run_scenario(options, options.trace.paths.front());
   }
@@ -240,67 +191,56 @@ int run(const Options& options) {
     const FileKind* const kind = simulated_kind(path);
     if (kind != nullptr && options.trace.paths.size() == 1) return run_file(options, *kind);
     if (kind == nullptr && !is_scenario_file(path) && !is_training_file(path)) continue;
-    return app::failure({ErrorCode::bad_usage,
-                         fmt::format("simulate: {} contains {}, expected it alone or traces only",
-                                     path, kind == nullptr ? "a scenario" : kind->holds)});
+    return Error{ErrorCode::bad_usage,
+                 fmt::format("simulate: {} contains {}, expected it alone or traces only", path,
+                             kind == nullptr ? "a scenario" : kind->holds)};
   }
-  Result<std::optional<BudgetQuestion>> question = app::budget_question(options.budget);
-  if (!question.ok()) {
-    return app::failure(question.error());
-  }
-  if (question->has_value() &&
+  FORETRACE_TRY(std::optional<BudgetQuestion> question, app::budget_question(options.budget));
+  if (question.has_value() &&
       !(options.pictures.timeline.empty() && options.pictures.memory.empty())) {
-    return app::failure(
-        {ErrorCode::bad_usage, fmt::format("simulate: {}", app::budget_draws_timelines)});
+    return Error{ErrorCode::bad_usage, fmt::format("simulate: {}", app::budget_draws_timelines)};
   }
-  const Result<Session> session = app::open_session(options.trace, options.common);
-  if (!session.ok()) return app::failure(session.error());
-  if (question->has_value()) return run_in_budget(options, *session, **std::move(question));
-  if (const Status written = app::write_timeline(options.timeline, *session); !written.ok()) {
-    return app::failure(written.error());
-  }
-  if (const Status drawn = app::draw_pictures(options.pictures, *session); !drawn.ok()) {
-    return app::failure(drawn.error());
-  }
+  FORETRACE_TRY(const Session session, app::open_session(options.trace, options.common));
+  if (question.has_value()) return run_in_budget(options, session, *std::move(question));
+  FORETRACE_TRY(app::write_timeline(options.timeline, session));
+  FORETRACE_TRY(app::draw_pictures(options.pictures, session));
   return app::answer(
-      report::result_page({.session = *session,
-                           .all_steps = session->options().step.kind == StepChoice::Kind::all,
+      report::result_page({.session = session,
+                           .all_steps = session.options().step.kind == StepChoice::Kind::all,
                            .timeline = options.timeline}),
       options.common);
 }
 
-std::function<int()> setup(app::Arguments& cli) {
-  const auto options = std::make_shared<Options>();
-  app::add_trace(cli, options->trace);
-  app::add_run(cli, options->trace);
-  app::add_budget(cli, options->budget);
-  app::add_timeline(cli, options->timeline);
-  app::add_pictures(cli, options->pictures);
-  app::add_page(cli, options->common);
-  app::add_common(cli, options->common);
-  constexpr app::Example examples[] = {
-      {"foretrace simulate trace.json.gz",
-       "measured beside simulated, where the step goes, what the graph does not explain"},
-      {"foretrace simulate trace.json.gz --timeline replay.json",
-       "also writes the simulated timeline with its dependencies, for ui.perfetto.dev"},
-      {"foretrace simulate trace.json.gz --memory-budget '6 GiB' --when-full dtr",
-       "whether it fits, and what recomputing evicted tensors costs"},
-      {"foretrace simulate trace.json.gz --memory-budget 80% --when-full delta --timeline t.json",
-       "and shows what is evicted, copied and recomputed"},
-      {"foretrace simulate trace.json.gz --step all", "every step beside its simulation"},
-      {"foretrace simulate gpt3_175b_selene.json",
-       "a scenario instead of a trace: step time, range, memory per stage, where the step goes"},
-      {"foretrace simulate bert_target.json",
-       "a training run until its target: steps, evaluations and the start, by batch"},
-      {"foretrace simulate examples/13_serving/llama3_8b.json",
-       "requests to a served model; likewise streams, tasks to map, a cache, federated rounds"}};
-  cli.add_examples(examples);
-  return [options] { return run(*options); };
+void declare(app::Arguments& cli, Options& options) {
+  app::add_trace(cli, options.trace);
+  app::add_run(cli, options.trace);
+  app::add_budget(cli, options.budget);
+  app::add_timeline(cli, options.timeline);
+  app::add_pictures(cli, options.pictures);
+  app::add_page(cli, options.common);
+  app::add_common(cli, options.common);
+  cli.add_examples(
+      {{"foretrace simulate trace.json.gz",
+        "measured beside simulated, where the step goes, what the graph does not explain"},
+       {"foretrace simulate trace.json.gz --timeline replay.json",
+        "also writes the simulated timeline with its dependencies, for ui.perfetto.dev"},
+       {"foretrace simulate trace.json.gz --memory-budget '6 GiB' --when-full dtr",
+        "whether it fits, and what recomputing evicted tensors costs"},
+       {"foretrace simulate trace.json.gz --memory-budget 80% --when-full delta --timeline t.json",
+        "and shows what is evicted, copied and recomputed"},
+       {"foretrace simulate trace.json.gz --step all", "every step beside its simulation"},
+       {"foretrace simulate gpt3_175b_selene.json",
+        "a scenario instead of a trace: step time, range, memory per stage, where the step goes"},
+       {"foretrace simulate bert_target.json",
+        "a training run until its target: steps, evaluations and the start, by batch"},
+       {"foretrace simulate examples/13_serving/llama3_8b.json",
+        "requests to a served model; likewise streams, tasks to map, a cache, federated rounds"}});
 }
 
 }  // namespace
 
 extern constexpr CommandInfo info = {"simulate", app::Group::look,
-                                     "replay a trace and show how close the simulation is", setup};
+                                     "replay a trace and show how close the simulation is",
+                                     app::set_up<Options, declare, run>};
 
 }  // namespace foretrace::commands::simulate_parts

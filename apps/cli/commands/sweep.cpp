@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <functional>
-#include <memory>
 #include <string>
 #include <utility>
 #include <vector>
@@ -104,142 +102,124 @@ Result<sweeping::PointQuestion> question_of(const Options& options, const sweepi
 }
 
 /// Every point as CSV, unless some are asked for.
-int show_lines(const Options& options, const sweeping::StoredSweep& stored) {
-  const auto question = question_of(options, stored.sweep, true);
-  if (!question.ok()) return app::failure(question.error());
+app::Exit show_lines(const Options& options, const sweeping::StoredSweep& stored) {
+  FORETRACE_TRY(const auto question, question_of(options, stored.sweep, true));
   std::string text;
-  const Status written = report::write_points(stored, *question, [&](std::string_view lines) {
+  const Status written = report::write_points(stored, question, [&](std::string_view lines) {
     text += lines;
     return true;
   });
-  return written.ok() ? app::answer(text) : app::failure(written.error());
+  FORETRACE_TRY(written);
+  return app::answer(text);
 }
 
 Status draw(const Options& options, const sweeping::StoredSweep& stored) {
   FORETRACE_TRY(const auto question, question_of(options, stored.sweep, true));
   FORETRACE_TRY(const auto picture, report::sweep_picture(stored, question));
-  return app::write_file(options.svg, [&](const std::function<bool(std::string_view)>& sink) {
-    return sink(picture) ? ok_status()
-                         : Status(Error{ErrorCode::io, "the picture could not be written"});
-  });
+  return app::write_file(options.svg, picture);
 }
 
-int show(const Options& options, const std::string& folder, const sweeping::SweepRun* run) {
-  const auto stored = sweeping::open_stored(folder);
-  if (!stored.ok()) return app::failure(stored.error());
+app::Exit show(const Options& options, const std::string& folder, const sweeping::SweepRun* run) {
+  FORETRACE_TRY(const auto stored, sweeping::open_stored(folder));
   if (!options.svg.empty()) {
-    if (const Status drawn = draw(options, *stored); !drawn.ok()) {
-      return app::failure(drawn.error());
-    }
+    FORETRACE_TRY(draw(options, stored));
   }
-  if (options.common.csv && options.common.table.empty()) return show_lines(options, *stored);
-  const auto question = question_of(options, stored->sweep, false);
-  if (!question.ok()) return app::failure(question.error());
+  if (options.common.csv && options.common.table.empty()) return show_lines(options, stored);
+  FORETRACE_TRY(const auto question, question_of(options, stored.sweep, false));
   std::vector<sweeping::SelectedPoint> points;
-  const auto counts = sweeping::select_points(*stored, *question, [&](const auto& point) {
-    points.push_back(point);
-    return ok_status();
-  });
-  if (!counts.ok()) return app::failure(counts.error());
+  FORETRACE_TRY(const auto counts,
+                sweeping::select_points(stored, question, [&](const auto& point) {
+                  points.push_back(point);
+                  return ok_status();
+                }));
   const auto code =
-      counts->feasible > 0 || counts->rows == 0 ? app::exit_done : app::exit_answer_is_no;
-  auto failures = stored->store.reasons(most_reasons);
-  if (!failures.ok()) return app::failure(failures.error());
-  const report::SweepAnswer answer{stored->sweep, *counts, std::move(points), std::move(*failures),
+      counts.feasible > 0 || counts.rows == 0 ? app::exit_done : app::exit_answer_is_no;
+  FORETRACE_TRY(auto failures, stored.store.reasons(most_reasons));
+  const report::SweepAnswer answer{stored.sweep, counts, std::move(points), std::move(failures),
                                    run};
   return app::answer(report::sweep_page(answer), options.common, code);
 }
 
-int run_there(const Options& options) {
+app::Exit run_there(const Options& options) {
   const auto end =
       app::run_dask_sweep({.path = options.path,
                            .folder = options.folder,
                            .address = options.dask,
                            .fresh = options.fresh,
                            .shows_progress = app::progress_bar(options.common, "") != nullptr});
-  if (!end.ok()) return app::failure(end.error());
+  FORETRACE_TRY(end);
   if (end->was_interrupted) return end->code;
   for (const std::string& doubt : end->run.doubts) spdlog::warn("{}", doubt);
   return show(options, options.folder, &end->run);
 }
 
-int run(const Options& options) {
-  app::start_logging(options.common);
-  if (const Status fine = check(options); !fine.ok()) return app::failure(fine.error());
+app::Exit run(const Options& options) {
+  FORETRACE_TRY(check(options));
   const std::vector<std::string> inputs = {
       options.path, sweeping::store_file(options.show ? options.path : options.folder)};
-  if (const Status fine = app::check_outputs(std::array{options.svg}, inputs); !fine.ok()) {
-    return app::failure(fine.error());
-  }
+  FORETRACE_TRY(app::check_outputs(std::array{options.svg}, inputs));
   if (options.show) return show(options, options.path, nullptr);
-  const auto sweep = sweeping::read_sweep(options.path);
-  if (!sweep.ok()) return app::failure(sweep.error());
+  FORETRACE_TRY(const auto sweep, sweeping::read_sweep(options.path));
   // What is wrong with the question is known before the work.
-  if (const auto question = question_of(options, *sweep, false); !question.ok()) {
-    return app::failure(question.error());
-  }
+  FORETRACE_TRY(question_of(options, sweep, false));
   if (!options.dask.empty()) return run_there(options);
-  const Result<CataloguePtr> known = app::catalogue();
-  if (!known.ok()) return app::failure(known.error());
-  sweeping::SweepSettings settings{.catalogue = *known,
+  FORETRACE_TRY(const CataloguePtr known, app::catalogue());
+  sweeping::SweepSettings settings{.catalogue = known,
                                    .threads = options.jobs,
                                    .fresh = options.fresh,
                                    .version = FORETRACE_VERSION};
   const auto bar = app::progress_bar(options.common, "");
   if (bar) {
     settings.progress = [&](const sweeping::SweepProgress& now) {
-      app::show_progress(progress_line(*sweep, now));
+      app::show_progress(progress_line(sweep, now));
     };
   }
-  const auto done = sweeping::run_sweep(*sweep, options.folder, settings);
+  const auto done = sweeping::run_sweep(sweep, options.folder, settings);
   if (bar) app::clear_progress();
-  if (!done.ok()) return app::failure(done.error());
+  FORETRACE_TRY(done);
   for (const std::string& doubt : done->doubts) spdlog::warn("{}", doubt);
   return show(options, options.folder, &*done);
 }
 
-std::function<int()> setup(app::Arguments& cli) {
-  const auto options = std::make_shared<Options>();
-  cli.add_option("SWEEP", options->path,
+void declare(app::Arguments& cli, Options& options) {
+  cli.add_option("SWEEP", options.path,
                  "a sweep (schema foretrace.sweep/1), or with --show a folder of results")
       .required();
-  cli.add_option("-o,--output", options->folder,
+  cli.add_option("-o,--output", options.folder,
                  "folder for the results; the same command again resumes an interrupted sweep")
       .type_name("FOLDER");
-  cli.add_option("-j,--jobs", options->jobs, "threads (as many as the machine has)")
+  cli.add_option("-j,--jobs", options.jobs, "threads (as many as the machine has)")
       .type_name("N")
       .in_range(1, 1024);
-  cli.add_option("--dask", options->dask,
+  cli.add_option("--dask", options.dask,
                  "compute on the workers of the Dask scheduler at this address")
       .type_name("ADDRESS");
-  cli.add_flag("--fresh", options->fresh, "discard the results in the folder");
-  cli.add_flag("--show", options->show, "only show results; with --csv every point");
-  cli.add_option("--top", options->top, "how many points, best first (20)")
+  cli.add_flag("--fresh", options.fresh, "discard the results in the folder");
+  cli.add_flag("--show", options.show, "only show results; with --csv every point");
+  cli.add_option("--top", options.top, "how many points, best first (20)")
       .type_name("N")
       .in_range(1, most_rows);
-  cli.add_flag("--pareto", options->pareto, "only points that no other beats in every objective");
-  cli.add_option("--where", options->where,
+  cli.add_flag("--pareto", options.pareto, "only points that no other beats in every objective");
+  cli.add_option("--where", options.where,
                  "only points that satisfy this: \"micro <= 4 && memory_bytes < 40 GiB\"")
       .type_name("EXPR");
-  cli.add_option("--svg", options->svg,
+  cli.add_option("--svg", options.svg,
                  "draw the points (SVG): objectives against each other, and what each axis decides")
       .type_name("FILE");
-  app::add_page(cli, options->common);
-  app::add_common(cli, options->common);
-  constexpr app::Example examples[] = {
-      {"foretrace sweep examples/sweeps/resnet_whatifs.json -o results",
-       "10,000 combinations of what-ifs on a recorded run"},
-      {"foretrace sweep results --show --pareto",
-       "the combinations that are best in time or in memory"},
-      {"foretrace sweep results --show --csv --where \"speedup > 2\"",
-       "every combination that more than doubles throughput, as CSV"}};
-  cli.add_examples(examples);
-  return [options] { return run(*options); };
+  app::add_page(cli, options.common);
+  app::add_common(cli, options.common);
+  cli.add_examples({{"foretrace sweep examples/sweeps/resnet_whatifs.json -o results",
+                     "10,000 combinations of what-ifs on a recorded run"},
+                    {"foretrace sweep results --show --pareto",
+                     "the combinations that are best in time or in memory"},
+                    {"foretrace sweep results --show --csv --where \"speedup > 2\"",
+                     "every combination that more than doubles throughput, as CSV"}});
 }
 
 }  // namespace
 
 extern constexpr CommandInfo info = {"sweep", app::Group::plan,
-                                     "compute a design space, show its best points", setup};
+                                     "compute a design space, show its best points",
+                                     app::set_up<Options, declare, run>};
 
 }  // namespace foretrace::commands::sweep_parts

@@ -1,5 +1,4 @@
 // foretrace validate: how right replays and predictions are on a folder of real recordings.
-#include <memory>
 #include <string>
 #include <vector>
 
@@ -44,111 +43,92 @@ int answer(const report::Page& page, const Options& options) {
                                                   : app::answer(page, options.common);
 }
 
-int run_formats(const Options& options) {
+app::Exit run_formats(const Options& options) {
   const auto rows = app::while_busy(options.common, "reading every file",
                                     [&] { return format_table(options.data); });
-  return rows.ok() ? answer(report::formats_page(*rows), options) : app::failure(rows.error());
+  FORETRACE_TRY(rows);
+  return answer(report::formats_page(*rows), options);
 }
 
-int run_jobs(const Options& options, const CataloguePtr& known) {
+app::Exit run_jobs(const Options& options, const CataloguePtr& known) {
   const auto rows = app::while_busy(options.common, "replaying jobs",
                                     [&] { return job_table(known, options.data); });
-  return rows.ok() ? answer(report::jobs_page(*rows), options) : app::failure(rows.error());
+  FORETRACE_TRY(rows);
+  return answer(report::jobs_page(*rows), options);
 }
 
-int run_what_ifs(const Options& options, const CataloguePtr& known) {
+app::Exit run_what_ifs(const Options& options, const CataloguePtr& known) {
   const auto table = app::while_busy(options.common, "applying every what-if",
                                      [&] { return example_table(known, options.data); });
-  return table.ok() ? answer(report::examples_page(*table), options) : app::failure(table.error());
+  FORETRACE_TRY(table);
+  return answer(report::examples_page(*table), options);
 }
 
-int run_ablation(const Options& options, const CataloguePtr& known) {
-  const auto rules = app::while_busy(options.common, "replaying without rules", [&] {
-    return ablation_table(known, options.data, options.ablate);
-  });
-  if (!rules.ok()) return app::failure(rules.error());
-  const auto pairs = app::while_busy(options.common, "predicting pairs without rules", [&] {
-    return ablated_pairs(known, options.data, options.ablate);
-  });
-  if (!pairs.ok()) return app::failure(pairs.error());
-  report::Page page = report::ablation_page(*rules);
-  report::add_ablated_pairs(*pairs, page);
+app::Exit run_ablation(const Options& options, const CataloguePtr& known) {
+  FORETRACE_TRY(const auto rules, app::while_busy(options.common, "replaying without rules", [&] {
+                  return ablation_table(known, options.data, options.ablate);
+                }));
+  FORETRACE_TRY(const auto pairs,
+                app::while_busy(options.common, "predicting pairs without rules", [&] {
+                  return ablated_pairs(known, options.data, options.ablate);
+                }));
+  report::Page page = report::ablation_page(rules);
+  report::add_ablated_pairs(pairs, page);
   return answer(page, options);
 }
 
-int run(const Options& options) {
-  app::start_logging(options.common);
-  const Result<CataloguePtr> known = app::catalogue();
-  if (!known.ok()) {
-    return app::failure(known.error());
-  }
+app::Exit run(const Options& options) {
+  FORETRACE_TRY(const CataloguePtr known, app::catalogue());
   if (!options.tables.empty() || options.claims) {
-    return app::failure(
-        {ErrorCode::bad_usage, fmt::format("{}: is read by foretrace-validate, a program of the "
-                                           "source tree: make validate",
-                                           options.claims ? "--claims" : "--tables")});
+    return Error{ErrorCode::bad_usage,
+                 fmt::format("{}: is read by foretrace-validate, a program of the "
+                             "source tree: make validate",
+                             options.claims ? "--claims" : "--tables")};
   }
   if (options.data.empty()) {
-    return app::failure({ErrorCode::bad_usage, "got no --data, expected a folder of recordings"});
+    return Error{ErrorCode::bad_usage, "got no --data, expected a folder of recordings"};
   }
-  if (const Status there = check_folder(options.data); !there.ok()) {
-    return app::failure(there.error());
-  }
-  if (!options.ablate.empty()) {
-    return run_ablation(options, *known);
-  }
-  if (options.what_ifs) {
-    return run_what_ifs(options, *known);
-  }
-  if (options.formats) {
-    return run_formats(options);
-  }
-  if (options.jobs) {
-    return run_jobs(options, *known);
-  }
-  const Result<ReplayTable> table = app::while_busy(
-      options.common, "replaying recordings", [&] { return replay_table(*known, options.data); });
-  if (!table) {
-    return app::failure(table.error());
-  }
-  const Result<std::vector<PairRow>> pairs = app::while_busy(
-      options.common, "predicting pairs", [&] { return pair_table(*known, options.data); });
-  if (!pairs) {
-    return app::failure(pairs.error());
-  }
-  return answer(report::validation_page({*table, *pairs}), options);
+  FORETRACE_TRY(check_folder(options.data));
+  if (!options.ablate.empty()) return run_ablation(options, known);
+  if (options.what_ifs) return run_what_ifs(options, known);
+  if (options.formats) return run_formats(options);
+  if (options.jobs) return run_jobs(options, known);
+  FORETRACE_TRY(const ReplayTable table,
+                app::while_busy(options.common, "replaying recordings",
+                                [&] { return replay_table(known, options.data); }));
+  FORETRACE_TRY(const std::vector<PairRow> pairs,
+                app::while_busy(options.common, "predicting pairs",
+                                [&] { return pair_table(known, options.data); }));
+  return answer(report::validation_page({table, pairs}), options);
 }
 
-std::function<int()> setup(app::Arguments& cli) {
-  const auto options = std::make_shared<Options>();
-  cli.add_option("--data", options->data, "folder with recordings");
-  cli.add_option("--tables", options->tables,
+void declare(app::Arguments& cli, Options& options) {
+  cli.add_option("--data", options.data, "folder with recordings");
+  cli.add_option("--tables", options.tables,
                  "published tables: read by foretrace-validate instead");
-  cli.add_flag("--markdown", options->markdown, "print Markdown tables with every column");
-  cli.add_flag("--formats", options->formats,
+  cli.add_flag("--markdown", options.markdown, "print Markdown tables with every column");
+  cli.add_flag("--formats", options.formats,
                "read every file: its format, damage and speed, or why it is refused");
-  cli.add_flag("--jobs", options->jobs, "replay recordings of several ranks as one job each");
-  cli.add_flag("--claims", options->claims,
+  cli.add_flag("--jobs", options.jobs, "replay recordings of several ranks as one job each");
+  cli.add_flag("--claims", options.claims,
                "what papers report: compared by foretrace-validate instead");
-  cli.add_flag("--what-ifs", options->what_ifs,
+  cli.add_flag("--what-ifs", options.what_ifs,
                "apply every what-if with its example settings to every recording and job");
-  cli.add_option("--ablate", options->ablate,
+  cli.add_option("--ablate", options.ablate,
                  "replay, and predict pairs, without this rule of building graphs, to see what it "
                  "is worth; all: "
                  "without each in turn");
-  app::add_page(cli, options->common);
-  app::add_common(cli, options->common);
-  constexpr app::Example examples[] = {
-      {"foretrace validate --data traces",
-       "replay every recording below traces/ and predict the known pairs"}};
-  cli.add_examples(examples);
-  return [options] { return run(*options); };
+  app::add_page(cli, options.common);
+  app::add_common(cli, options.common);
+  cli.add_examples({{"foretrace validate --data traces",
+                     "replay every recording below traces/ and predict the known pairs"}});
 }
 
 }  // namespace
 
 extern constexpr CommandInfo info = {
     "validate", app::Group::judge,
-    "measure the accuracy of replays and predictions on real recordings", setup};
+    "measure the accuracy of replays and predictions on real recordings",
+    app::set_up<Options, declare, run>};
 
 }  // namespace foretrace::commands::validate_parts

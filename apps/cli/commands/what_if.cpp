@@ -1,6 +1,5 @@
 // foretrace whatif: baseline beside prediction, what-ifs ranked by their gain, what fits.
 #include <array>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -28,7 +27,6 @@
 #include "apps/session/narrower.h"
 #include "models/hardware/catalogue/accelerator.h"
 #include "models/whatifs/what_if_spec.h"
-#include "sim/core/text.h"
 #include "sim/result/export/chrome_trace.h"
 
 namespace foretrace::commands::what_if_parts {
@@ -57,9 +55,7 @@ struct Budgets {
 
 /// What --parallel and --cluster ask for.
 Status add_spread(const Options& options, std::vector<WhatIfSpec>& specs) {
-  if (options.parallel.empty() && options.cluster.empty()) {
-    return ok_status();
-  }
+  if (options.parallel.empty() && options.cluster.empty()) return ok_status();
   if (options.parallel.empty()) {
     return Error{
         ErrorCode::bad_usage,
@@ -110,48 +106,43 @@ Result<bool> draw(const Options& options, const Answer& answer, const Budgets* w
 }
 
 /// The prediction beside the recording of the changed run.
-int check(const Options& options, const Answer& answer) {
+app::Exit check(const Options& options, const Answer& answer) {
   app::TraceOptions trace = options.trace;
   trace.paths = options.measured;
   trace.unprofiled_step.clear();  // of the other recording
-  const Result<Session> session = app::open_session(trace, options.common);
-  if (!session.ok()) return app::failure(session.error());
+  FORETRACE_TRY(const Session session, app::open_session(trace, options.common));
   const ComparedRun predicted = compared_run(answer);
-  const ComparedRun measured = compared_run(*session);
-  const Result<Comparison> comparison = compare_runs(predicted, measured);
-  if (!comparison.ok()) return app::failure(comparison.error());
+  const ComparedRun measured = compared_run(session);
+  FORETRACE_TRY(const Comparison comparison, compare_runs(predicted, measured));
   const std::vector<Doubt>& doubts = answer.session().replay().doubts;
-  return app::answer(report::compare_page({predicted, measured, *comparison, doubts}),
+  return app::answer(report::compare_page({predicted, measured, comparison, doubts}),
                      options.common);
 }
 
-int predict(const Options& options, const Session& session, const std::vector<WhatIf>& stack,
-            const std::optional<BudgetQuestion>& question) {
-  const Result<Answer> answer = session.ask(stack);
-  if (!answer.ok()) return app::failure(answer.error());
-  if (!options.measured.empty()) return check(options, *answer);
-  const Result<std::optional<Budgets>> budgets = budgets_of(question, *answer);
-  if (!budgets.ok()) return app::failure(budgets.error());
-  const Budgets* const within = budgets->has_value() ? &**budgets : nullptr;
+app::Exit predict(const Options& options, const Session& session, const std::vector<WhatIf>& stack,
+                  const std::optional<BudgetQuestion>& question) {
+  FORETRACE_TRY(const Answer answer, session.ask(stack));
+  if (!options.measured.empty()) return check(options, answer);
+  FORETRACE_TRY(const std::optional<Budgets> budgets, budgets_of(question, answer));
+  const Budgets* const within = budgets.has_value() ? &*budgets : nullptr;
   const bool in_budget = within == nullptr || within->predicted.fits;
-  const Result<bool> drawn = draw(options, *answer, within);
-  if (!drawn.ok()) return app::failure(drawn.error());
+  FORETRACE_TRY(const bool drawn, draw(options, answer, within));
   std::optional<NarrowerAnswer> narrower;
   if (options.narrower) {
-    const auto found = app::while_busy(options.common, "predicting with more measured", [&] {
-      return find_narrower(session, stack, answer->prediction());
-    });
-    if (!found.ok()) return app::failure(found.error());
-    narrower = *found;
+    FORETRACE_TRY(const auto found,
+                  app::while_busy(options.common, "predicting with more measured", [&] {
+                    return find_narrower(session, stack, answer.prediction());
+                  }));
+    narrower = found;
   }
   return app::answer(
       report::result_page({.session = session,
-                           .predicted = &*answer,
+                           .predicted = &answer,
                            .baseline_budget = within == nullptr ? nullptr : &within->baseline,
                            .predicted_budget = within == nullptr ? nullptr : &within->predicted,
                            .narrower = narrower ? &*narrower : nullptr,
-                           .timeline = *drawn ? std::string_view(options.timeline) : ""}),
-      options.common, answer->fits() && in_budget ? app::exit_done : app::exit_answer_is_no);
+                           .timeline = drawn ? std::string_view(options.timeline) : ""}),
+      options.common, answer.fits() && in_budget ? app::exit_done : app::exit_answer_is_no);
 }
 
 /// The what-ifs as they can be written again.
@@ -218,96 +209,83 @@ Status check_together(const Options& options) {
   return ok_status();
 }
 
-int run(const Options& options) {
-  app::start_logging(options.common);
-  if (const Status status = check_outputs(options); !status.ok()) {
-    return app::failure(status.error());
-  }
-  const Result<std::vector<WhatIf>> stack = stack_of(options);
-  if (!stack.ok()) {
-    return app::failure(stack.error());
-  }
+app::Exit run(const Options& options) {
+  FORETRACE_TRY(check_outputs(options));
+  FORETRACE_TRY(const std::vector<WhatIf> stack, stack_of(options));
   // Nothing is asked in particular: what would help most?
-  if (stack->empty() && !options.questions.any()) {
+  if (stack.empty() && !options.questions.any()) {
     Options ranking = options;
     ranking.questions.rank_all = true;
     return run(ranking);
   }
-  if (const Status status = check_outputs(options, *stack); !status.ok()) {
-    return app::failure(status.error());
-  }
-  if (const Status fine = check_together(options); !fine.ok()) {
-    return app::failure(fine.error());
-  }
-  const Result<std::optional<BudgetQuestion>> budget = app::budget_question(options.budget);
-  if (!budget.ok()) return app::failure(budget.error());
-  const Result<Session> session = app::open_session(options.trace, options.common);
-  if (!session.ok()) return app::failure(session.error());
-  return options.questions.any() ? app::answer_question(options.questions, options.common, *session,
-                                                        *stack, written(options))
-                                 : predict(options, *session, *stack, *budget);
+  FORETRACE_TRY(check_outputs(options, stack));
+  FORETRACE_TRY(check_together(options));
+  FORETRACE_TRY(const std::optional<BudgetQuestion> budget, app::budget_question(options.budget));
+  FORETRACE_TRY(const Session session, app::open_session(options.trace, options.common));
+  return options.questions.any() ? app::answer_question(options.questions, options.common, session,
+                                                        stack, written(options))
+                                 : predict(options, session, stack, budget);
 }
 
-std::function<int()> setup(app::Arguments& cli) {
-  const auto options = std::make_shared<Options>();
-  options->trace.memory_graph = true;
-  app::add_trace(cli, options->trace);
-  cli.add_option("-a,--apply", options->apply,
+void declare(app::Arguments& cli, Options& options) {
+  options.trace.memory_graph = true;
+  app::add_trace(cli, options.trace);
+  cli.add_option("-a,--apply", options.apply,
                  "a what-if, NAME[:key=value,...] or @FILE.json; may be repeated")
       .type_name("WHATIF");
-  cli.add_option("--accelerator", options->accelerator,
+  cli.add_option("--accelerator", options.accelerator,
                  "the same run on another accelerator: see foretrace list accelerators")
       .type_name("NAME");
   cli.add_option(
-         "--check", options->measured,
+         "--check", options.measured,
          "compare the prediction with this recording of the changed run; of a job each rank "
          "once")
       .type_name("MEASURED");
   cli.add_option(
-         "--parallel", options->parallel,
+         "--parallel", options.parallel,
          "spread the run over ranks: data=8,zero=1 or tensor=8,pipeline=4, any keys together; or "
          "recorded, for the groups it has; "
          "foretrace explain parallel lists the keys")
       .type_name("KEY=N,...");
-  cli.add_option("--cluster", options->cluster,
+  cli.add_option("--cluster", options.cluster,
                  "with --parallel: the machine: see foretrace list clusters; without it, the usual "
                  "one of the recorded accelerator")
       .type_name("NAME");
-  cli.add_flag("--check-graph", options->trace.check_graph,
+  cli.add_flag("--check-graph", options.trace.check_graph,
                "check that the changed graph keeps all waits of the recorded one");
-  cli.add_flag("--narrower", options->narrower,
+  cli.add_flag("--narrower", options.narrower,
                "with --apply: which further measurement narrows the range most, and to what");
-  app::add_questions(cli, options->questions);
-  app::add_run(cli, options->trace);
-  app::add_budget(cli, options->budget);
-  app::add_timeline(cli, options->timeline);
-  app::add_pictures(cli, options->pictures);
-  app::add_page(cli, options->common);
-  app::add_common(cli, options->common);
-  constexpr app::Example examples[] = {
-      {"foretrace whatif trace.json.gz", "what would help most (the same as --rank-all)"},
-      {"foretrace whatif trace.json.gz --apply mixed_precision --apply fused_optimizer",
-       "two together"},
-      {"foretrace whatif before.json.gz --apply mixed_precision --check after.json.gz",
-       "how well the prediction matches the recording of the changed run, class by class"},
-      {"foretrace whatif trace.json.gz --apply mixed_precision --narrower",
-       "which recording would halve the range of the prediction"},
-      {"foretrace whatif trace.json.gz --parallel data=64 --cluster dgx_a100",
-       "the same run on 64 devices"},
-      {"foretrace whatif trace.json.gz --pairs", "which two combine well, and which interfere"},
-      {"foretrace whatif trace.json.gz --fit 24GiB", "which changes make it fit a smaller device"},
-      {"foretrace whatif trace.json.gz --max-batch --apply activation_checkpointing",
-       "how much larger the batch can be then"},
-      {"foretrace whatif trace.json.gz --apply \"scale:select='kind=kernel&name~gemm',factor=0.5\"",
-       "any selection of tasks by any factor; quotes where a value contains , & ~ : ="}};
-  cli.add_examples(examples);
-  return [options] { return run(*options); };
+  app::add_questions(cli, options.questions);
+  app::add_run(cli, options.trace);
+  app::add_budget(cli, options.budget);
+  app::add_timeline(cli, options.timeline);
+  app::add_pictures(cli, options.pictures);
+  app::add_page(cli, options.common);
+  app::add_common(cli, options.common);
+  cli.add_examples(
+      {{"foretrace whatif trace.json.gz", "what would help most (the same as --rank-all)"},
+       {"foretrace whatif trace.json.gz --apply mixed_precision --apply fused_optimizer",
+        "two together"},
+       {"foretrace whatif before.json.gz --apply mixed_precision --check after.json.gz",
+        "how well the prediction matches the recording of the changed run, class by class"},
+       {"foretrace whatif trace.json.gz --apply mixed_precision --narrower",
+        "which recording would halve the range of the prediction"},
+       {"foretrace whatif trace.json.gz --parallel data=64 --cluster dgx_a100",
+        "the same run on 64 devices"},
+       {"foretrace whatif trace.json.gz --pairs", "which two combine well, and which interfere"},
+       {"foretrace whatif trace.json.gz --fit 24GiB", "which changes make it fit a smaller device"},
+       {"foretrace whatif trace.json.gz --max-batch --apply activation_checkpointing",
+        "how much larger the batch can be then"},
+       {"foretrace whatif trace.json.gz --apply "
+        "\"scale:select='kind=kernel&name~gemm',factor=0.5\"",
+        "any selection of tasks by any factor; quotes where a value contains , & ~ : ="}});
 }
 
 }  // namespace
 
 extern constexpr CommandInfo info = {
     "whatif", app::Group::ask,
-    "predict what a change would do; rank changes by gain; find what fits", setup};
+    "predict what a change would do; rank changes by gain; find what fits",
+    app::set_up<Options, declare, run>};
 
 }  // namespace foretrace::commands::what_if_parts

@@ -8,9 +8,7 @@
 namespace foretrace::app {
 
 Busy::Busy(const CommonOptions& options, std::string title) {
-  if (options.quiet || isatty(STDERR_FILENO) != 1) {
-    return;
-  }
+  if (options.quiet || isatty(STDERR_FILENO) != 1) return;
   clock_ = std::thread([this, title = std::move(title)] {
     using namespace std::chrono_literals;
     const auto begin = std::chrono::steady_clock::now();
@@ -23,9 +21,7 @@ Busy::Busy(const CommonOptions& options, std::string title) {
 }
 
 Busy::~Busy() {
-  if (!clock_.joinable()) {
-    return;
-  }
+  if (!clock_.joinable()) return;
   {
     const std::lock_guard<std::mutex> lock(mutex_);
     has_ended_ = true;

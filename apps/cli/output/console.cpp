@@ -34,9 +34,7 @@ std::string reason(int error) { return std::generic_category().message(error); }
 void to_stderr(std::string_view text) noexcept {
   while (!text.empty()) {
     const ssize_t done = ::write(STDERR_FILENO, text.data(), text.size());
-    if (done < 0 && errno != EINTR) {
-      return;
-    }
+    if (done < 0 && errno != EINTR) return;
     text.remove_prefix(done < 0 ? 0 : static_cast<std::size_t>(done));
   }
 }
@@ -44,9 +42,7 @@ void to_stderr(std::string_view text) noexcept {
 /// The length of a colour of ours (TextStyle) at the start, on a terminal.
 std::size_t own_style(std::string_view at) {
   for (const std::string_view style : {"\033[1m", "\033[33m", "\033[0m"}) {
-    if (at.starts_with(style)) {
-      return isatty(STDOUT_FILENO) == 1 ? style.size() : 0;
-    }
+    if (at.starts_with(style)) return isatty(STDOUT_FILENO) == 1 ? style.size() : 0;
   }
   return 0;
 }
@@ -132,9 +128,7 @@ int answer(std::string_view text, ExitCode code) {
   clear_progress();
   tell_warnings();
   errno = 0;
-  if (write_all(stdout, printable(text)) && std::fflush(stdout) == 0) {
-    return code;
-  }
+  if (write_all(stdout, printable(text)) && std::fflush(stdout) == 0) return code;
   if (errno == EPIPE) {
     // The reader has seen enough (`| head`): end as every filter does, without a word.
     static_cast<void>(std::signal(SIGPIPE, SIG_DFL));
@@ -168,9 +162,7 @@ std::function<void(std::uint64_t, std::uint64_t)> progress_bar(const CommonOptio
   return [title = std::move(title), next = Clock::now() + bar_patience](
              std::uint64_t done, std::uint64_t size) mutable {
     const auto now = Clock::now();
-    if (now < next) {
-      return;
-    }
+    if (now < next) return;
     next = now + bar_pace;
     if (size == 0) {
       show_progress(fmt::format("{}  {:.1f} MB", title, static_cast<double>(done) / 1e6));

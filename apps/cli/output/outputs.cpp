@@ -80,26 +80,27 @@ Status write_file(const std::string& path, const FillFile& fill) {
     kept = file.write(text);
     return kept;
   });
-  if (!filled.ok() && kept) {
-    return filled;
-  }
+  if (!filled.ok() && kept) return filled;
   return file.commit();  // says why, where a piece could not be kept
+}
+
+Status write_file(const std::string& path, std::string_view text) {
+  return write_file(path, [text](const auto& sink) {
+    static_cast<void>(sink(text));
+    return ok_status();
+  });
 }
 
 Status check_not_read(const std::string& output, const std::string& input) {
   const std::optional<Identity> own = identity_of(output);
-  if (!own || identity_of(input) != own) {
-    return ok_status();
-  }
+  if (!own || identity_of(input) != own) return ok_status();
   return Error{ErrorCode::bad_usage,
                fmt::format("cannot write '{}': it is an input, too{}; expected another file",
                            output, input == output ? "" : fmt::format(", as '{}'", input))};
 }
 
 Status check_output(const std::string& output, std::span<const std::string> inputs) {
-  if (output.empty()) {
-    return ok_status();
-  }
+  if (output.empty()) return ok_status();
   if (output == "-") {
     return Error{ErrorCode::bad_usage,
                  "cannot write '-': expected the name of a file, such as /dev/stdout or ./-"};

@@ -17,6 +17,7 @@ using FillFile = std::function<Status(const std::function<bool(std::string_view)
 /// Writes a file that is there as a whole or not at all: the old one stays until the new one is
 /// complete. "cannot write 'x': No space left on device".
 [[nodiscard]] Status write_file(const std::string& path, const FillFile& fill);
+[[nodiscard]] Status write_file(const std::string& path, std::string_view text);
 
 /// Ask before the work. Errors: the output cannot be written, or is one of the inputs, by whatever
 /// name: a link, a file in a folder that is read, a recording of a list that is read, what a

@@ -15,13 +15,6 @@
 namespace foretrace::app {
 namespace {
 
-Status write(const std::string& path, const std::string& picture) {
-  return write_file(path, [&](const std::function<bool(std::string_view)>& sink) {
-    return sink(picture) ? ok_status()
-                         : Status(Error{ErrorCode::io, "the picture could not be written"});
-  });
-}
-
 /// A simulated run, and what it is called.
 struct PicturedRun {
   std::string label;
@@ -47,7 +40,7 @@ Status draw_memory(const std::string& path, std::string_view title,
                  "--memory-svg: the trace records no device memory; record with "
                  "profile_memory=True, or with record_shapes=True for an estimate"};
   }
-  return write(path, svg::memory_picture(panels));
+  return write_file(path, svg::memory_picture(panels));
 }
 
 /// What the picture shows, in one sentence.
@@ -110,7 +103,7 @@ Status draw_pictures(const PictureOptions& options, const Session& session, cons
     picture.title = sentence(session, answer);
     picture.subtitle = std::string(title);
     picture.measured_step_ns = measured_ns;
-    FORETRACE_TRY(write(options.timeline, svg::timeline_picture(picture, views)));
+    FORETRACE_TRY(write_file(options.timeline, svg::timeline_picture(picture, views)));
   }
   return options.memory.empty() ? ok_status() : draw_memory(options.memory, title, runs);
 }

@@ -37,9 +37,7 @@ Status write_timeline(const std::string& path, const Session& session, const Ans
 }
 
 Result<bool> write_budget_timeline(const std::string& path, std::span<const BudgetView> views) {
-  if (path.empty()) {
-    return false;
-  }
+  if (path.empty()) return false;
   std::deque<BudgetTimeline> runs;  // the views refer to them
   std::vector<ChromeTraceView> drawn;
   for (const BudgetView& view : views) {
@@ -53,9 +51,7 @@ Result<bool> write_budget_timeline(const std::string& path, std::span<const Budg
     drawn.push_back(
         {view.label, kept.executed.graph, kept.executed.timeline, kept.counters, kept.instants});
   }
-  if (drawn.empty()) {
-    return false;
-  }
+  if (drawn.empty()) return false;
   FORETRACE_TRY(write_timeline(path, drawn));
   return true;
 }

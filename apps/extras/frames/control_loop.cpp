@@ -6,7 +6,6 @@
 
 #include <algorithm>
 #include <deque>
-#include <numeric>
 #include <queue>
 #include <random>
 #include <tuple>

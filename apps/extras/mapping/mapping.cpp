@@ -1,7 +1,6 @@
 #include "apps/extras/mapping/mapping.h"
 
 #include <algorithm>
-#include <cmath>
 #include <set>
 #include <unordered_map>
 

@@ -3,7 +3,6 @@
 #include "apps/extras/mapping/task_mapping.h"
 
 #include <algorithm>
-#include <numeric>
 #include <queue>
 #include <random>
 #include <tuple>

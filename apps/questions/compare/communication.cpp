@@ -32,9 +32,7 @@ class Collector {
     }
     std::set<std::uint32_t> begun;
     for (const trace::MatchedCollective& collective : job_.matching.collectives) {
-      if (!collective.complete) {
-        continue;
-      }
+      if (!collective.complete) continue;
       // What the begin of the window makes of the first one is no lateness.
       const bool first = begun.insert(collective.communicator).second;
       add(collective, !first);
@@ -168,9 +166,7 @@ Communication communication_of(const Session& session) {
   const Recording& recording = session.recording();
   const Timeline& replay = session.run().timeline;
   Communication result;
-  if (recording.job == nullptr) {
-    return result;
-  }
+  if (recording.job == nullptr) return result;
   Collector collector(*recording.job);
   collector.run();
   result.rows = collector.rows();

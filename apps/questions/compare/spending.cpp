@@ -2,8 +2,6 @@
 
 #include <algorithm>
 #include <map>
-#include <set>
-#include <unordered_map>
 #include <utility>
 
 #include <fmt/format.h>

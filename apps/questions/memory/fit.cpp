@@ -50,9 +50,7 @@ class Fitter {
     answer_.tolerance = limits.tolerance;
     answer_.most_members = limits.most_members;
     FORETRACE_TRY(answer_.now, simulated({}));
-    if (answer_.fits_now()) {
-      return std::move(answer_);
-    }
+    if (answer_.fits_now()) return std::move(answer_);
     FORETRACE_TRY(std::vector<WhatIfChoice> choices, all_choices(TriedSettings::also_for_memory));
     keep_those_that_edit_tensors(std::move(choices));
     FORETRACE_TRY(search(limits));
@@ -108,9 +106,7 @@ class Fitter {
     set.choices = {choice};
     WhatIfStack changed(session_.recording());
     for (const WhatIf& what_if : with_set(stack_, alone, set)) {
-      if (!changed.push(what_if, Neutral::refuse).ok()) {
-        return false;
-      }
+      if (!changed.push(what_if, Neutral::refuse).ok()) return false;
     }
     const std::vector<WhatIf>& parts = alone.choices[choice].parts;
     return std::any_of(

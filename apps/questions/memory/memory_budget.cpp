@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "sim/core/whole.h"
 #include "sim/engine/event/event_driven.h"
 #include "sim/engine/memory/memory_tracker.h"

@@ -6,8 +6,6 @@
 #include <tuple>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "apps/questions/search/set_search.h"
 #include "apps/questions/search/what_if_tree.h"
 #include "apps/session/what_if_stack.h"

@@ -35,9 +35,7 @@ Result<WhatIfChoice> choice_of(const WhatIfInfo& info, std::string_view setting)
 Result<std::vector<WhatIfChoice>> all_choices(TriedSettings settings) {
   std::vector<WhatIfChoice> choices;
   for (const WhatIfInfo* const info : what_ifs::all()) {
-    if (info->basis == Basis::formula) {
-      continue;
-    }
+    if (info->basis == Basis::formula) continue;
     std::vector<std::string_view> tried;
     const bool has_defaults =
         std::none_of(info->params.begin(), info->params.end(),

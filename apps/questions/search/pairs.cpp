@@ -2,8 +2,6 @@
 #include <algorithm>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "apps/questions/search/ranking.h"
 #include "apps/session/what_if_stack.h"
 #include "sim/core/parallel.h"

@@ -127,16 +127,12 @@ class Search {
   }
 
   void try_all(const std::vector<Set>& sets) {
-    if (sets.empty()) {
-      return;
-    }
+    if (sets.empty()) return;
     const std::vector<SetTrial> trials = problem_.try_sets(sets);
     FORETRACE_CHECK(trials.size() == sets.size());
     outcome_.trials += sets.size();
     for (std::size_t i = 0; i < sets.size(); ++i) {
-      if (!trials[i].is_possible) {
-        continue;
-      }
+      if (!trials[i].is_possible) continue;
       if (sets[i].size() == 2) {
         // What both do together, beyond what they do alone.
         const SetEstimate both = change_of(trials[i]);

@@ -2,10 +2,7 @@
 
 #include <algorithm>
 #include <cmath>
-#include <initializer_list>
 #include <utility>
-
-#include <fmt/format.h>
 
 #include "apps/questions/validate/folders.h"
 #include "apps/session/recording/load.h"

@@ -46,9 +46,7 @@ Result<std::vector<std::string>> traces_below(const std::string& folder) {
 
 bool has_device_work(const trace::EventTable& events) {
   for (std::size_t i = 0; i < events.size(); ++i) {
-    if (events.is_device_event(make_id<EventId>(i))) {
-      return true;
-    }
+    if (events.is_device_event(make_id<EventId>(i))) return true;
   }
   return false;
 }

@@ -4,7 +4,6 @@
 #include <chrono>
 #include <filesystem>
 #include <set>
-#include <string_view>
 #include <system_error>
 #include <utility>
 
@@ -48,9 +47,7 @@ Result<std::vector<std::string>> all_files(const std::string& folder) {
 
 /// "PATH: what" -> "what", "ARCHIVE:member: what" -> "member: what".
 std::string without_path(std::string message, const std::string& path) {
-  if (!message.starts_with(path + ":")) {
-    return message;
-  }
+  if (!message.starts_with(path + ":")) return message;
   const std::size_t start = message.find_first_not_of(' ', path.size() + 1);
   return start == std::string::npos ? std::string() : message.substr(start);
 }

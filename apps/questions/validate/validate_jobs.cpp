@@ -12,7 +12,6 @@
 
 #include "apps/questions/compare/communication.h"
 #include "apps/session/session.h"
-#include "models/hardware/catalogue/accelerator.h"
 
 namespace foretrace {
 namespace {
@@ -22,9 +21,7 @@ namespace fs = std::filesystem;
 void add_errors(const StepTimes& measured, const StepTimes& simulated, StepErrors& errors,
                 std::uint64_t& steps) {
   for (std::size_t i = 0; i < std::min(measured.host_ns.size(), simulated.host_ns.size()); ++i) {
-    if (measured.host_ns[i] <= 0) {
-      continue;
-    }
+    if (measured.host_ns[i] <= 0) continue;
     const double error = std::abs(
         static_cast<double>(simulated.host_ns[i]) / static_cast<double>(measured.host_ns[i]) - 1);
     errors.mean += error;
@@ -61,9 +58,7 @@ void add_collectives(const Recording& recording, const Communication& communicat
   }
   std::int64_t most = 0;
   for (const CommunicationRow& cost : communication.rows) {
-    if (!cost.complete) {
-      continue;
-    }
+    if (!cost.complete) continue;
     row.transfer_ns += cost.transfer_ns;
     row.waiting_ns += cost.waiting_ns;
     if (cost.bytes > most && cost.bus_bandwidth > 0) {

@@ -84,9 +84,7 @@ double number_at(const nlohmann::json& object, const char* key) {
 /// What was measured of a pair that has no second recording.
 Status read_measured(const nlohmann::json& entry, const std::string& path, Pair& pair) {
   const auto found = entry.find("measured");
-  if (found == entry.end() || !found->is_object()) {
-    return ok_status();
-  }
+  if (found == entry.end() || !found->is_object()) return ok_status();
   const double before = number_at(*found, "base_step_ms");
   const double after = number_at(*found, "step_ms");
   constexpr double least_ms = 1e-6;

@@ -1,7 +1,4 @@
 // Only counts accelerators: any that are free will do.
-#include <array>
-#include <memory>
-#include <utility>
 
 #include "apps/scheduling/placements/placement.h"
 

@@ -11,8 +11,6 @@
 #include <tuple>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "apps/scheduling/placements/gang.h"
 #include "apps/scheduling/placements/placement.h"
 #include "sim/core/mersenne.h"

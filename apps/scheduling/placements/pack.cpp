@@ -1,7 +1,5 @@
 // A gang on as few nodes as possible, on the node that it fills best.
 #include <algorithm>
-#include <array>
-#include <memory>
 #include <utility>
 
 #include "apps/scheduling/placements/gang.h"

@@ -1,7 +1,4 @@
 // Any node where the job fits, all alike.
-#include <array>
-#include <bit>
-#include <memory>
 #include <vector>
 
 #include "apps/scheduling/placements/gang.h"

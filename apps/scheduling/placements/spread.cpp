@@ -1,7 +1,5 @@
 // Accelerators one by one from the node with most of them free.
 #include <algorithm>
-#include <array>
-#include <memory>
 #include <utility>
 
 #include "apps/scheduling/placements/gang.h"

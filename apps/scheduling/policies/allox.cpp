@@ -3,9 +3,7 @@
 #include <array>
 #include <limits>
 #include <map>
-#include <memory>
 #include <numeric>
-#include <utility>
 #include <vector>
 
 #include "apps/scheduling/policies/shares.h"

@@ -1,7 +1,6 @@
 // Finish-time fairness: the job that an equal division would have served best is delayed least.
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <utility>
 #include <vector>
 

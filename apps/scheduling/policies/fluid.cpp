@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <memory>
-#include <numeric>
 #include <vector>
 
 #include "apps/scheduling/policies/scheduler_info.h"

@@ -2,8 +2,6 @@
 #include <algorithm>
 #include <array>
 #include <map>
-#include <memory>
-#include <utility>
 #include <vector>
 
 #include "apps/scheduling/policies/shares.h"

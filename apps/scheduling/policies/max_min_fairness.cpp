@@ -2,8 +2,6 @@
 // possible.
 #include <algorithm>
 #include <array>
-#include <memory>
-#include <utility>
 #include <vector>
 
 #include "apps/scheduling/policies/centre.h"

@@ -1,9 +1,6 @@
 // Maximum sum of rates: the cluster does as much as it can, for its price if that is asked for.
 #include <algorithm>
 #include <array>
-#include <memory>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include "apps/scheduling/policies/share_classes.h"

@@ -1,7 +1,6 @@
 // Minimum total duration: all jobs that are there now end as early as possible.
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <utility>
 #include <vector>
 

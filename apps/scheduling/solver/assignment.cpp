@@ -1,6 +1,5 @@
 #include "apps/scheduling/solver/assignment.h"
 
-#include <algorithm>
 #include <cmath>
 #include <limits>
 

@@ -98,9 +98,7 @@ void peaks_without(const TaskGraph& graph, MemoryReport& report) {
 /// Reuse is proven by the operations that use tensors: without any there is nothing to prove.
 void plan(const TaskGraph& graph, MemoryReport& report) {
   const std::vector<TaskKind>& kinds = graph.columns().kind;
-  if (std::none_of(kinds.begin(), kinds.end(), is_device)) {
-    return;
-  }
+  if (std::none_of(kinds.begin(), kinds.end(), is_device)) return;
   const auto items = plan_items(graph, report.curve);
   const auto planned = plan_statically(items);
   if (planned.ok() && check_plan(items, *planned).ok()) {

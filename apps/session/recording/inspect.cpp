@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <map>
 #include <string_view>
-#include <utility>
 
 #include "apps/session/recording/measured_steps.h"
 #include "sim/engine/pull/pull.h"
@@ -55,9 +54,7 @@ void add_lanes(const TaskGraph& graph, GraphFacts& facts) {
   }
   for (std::size_t i = 0; i < lanes.size(); ++i) {
     const Lane& lane = lanes[i];
-    if (by_lane[i].count == 0) {
-      continue;
-    }
+    if (by_lane[i].count == 0) continue;
     if (lane.kind == LaneKind::host_thread) {
       facts.threads.push_back({lane.number, lane.name, by_lane[i].count, by_lane[i].time_ns});
     } else if (lane.kind == LaneKind::stream) {
@@ -115,9 +112,7 @@ void add_memory(const trace::BuiltGraph& built, const MemoryQuestion& memory,
 }
 
 std::int64_t span_of(const trace::EventTable& events) {
-  if (events.size() == 0) {
-    return 0;
-  }
+  if (events.size() == 0) return 0;
   std::int64_t first = events.start_ns[0];
   std::int64_t last = first;
   for (std::size_t i = 0; i < events.size(); ++i) {

@@ -46,9 +46,7 @@ MemoryFacts memory_facts(const trace::MemoryTimeline& memory) {
   facts.samples = memory.size();
   facts.at_end = memory.at_end;
   facts.failed = memory.failed;
-  if (memory.size() == 0) {
-    return facts;
-  }
+  if (memory.size() == 0) return facts;
   const std::size_t peak = memory.peak();
   facts.span_ns = memory.time_ns.back() - memory.time_ns.front();
   facts.peak_bytes = memory.total(peak);

@@ -19,9 +19,7 @@ bool is_execution_trace(const trace::LoadedTrace& trace) {
 std::string link_nodes(trace::LoadedTrace& timed, const trace::LoadedTrace& execution) {
   const Result<trace::ExecutionLink> link = trace::link_execution_trace(timed.events, execution);
   const std::string_view other = file_name_of(execution.events.info.path);
-  if (!link.ok()) {
-    return fmt::format("not linked with {}: {}", other, link.error().message);
-  }
+  if (!link.ok()) return fmt::format("not linked with {}: {}", other, link.error().message);
   std::string text = fmt::format(
       "with {} by {}: {} of {} nodes are events of this trace, {} events got shapes from them",
       other, link->method, link->matched, link->nodes, link->shapes_added);
@@ -34,9 +32,7 @@ std::string link_nodes(trace::LoadedTrace& timed, const trace::LoadedTrace& exec
 std::string link_capture(const trace::LoadedTrace& capture, trace::LoadedTrace& execution) {
   const Result<trace::CaptureLink> link = trace::join_capture(capture.events, execution.events);
   const std::string_view other = file_name_of(capture.events.info.path);
-  if (!link.ok()) {
-    return fmt::format("not linked with {}: {}", other, link.error().message);
-  }
+  if (!link.ok()) return fmt::format("not linked with {}: {}", other, link.error().message);
   return fmt::format(
       "with {} by {}: {} kernels of {} graph {} are captured launches; {} got an operator, {} "
       "shapes, {} a layer",

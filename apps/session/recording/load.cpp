@@ -136,9 +136,7 @@ Result<Recording> finished(const Budget& budget, const LoadOptions& options,
   if (loaded.ok() && options.unprofiled_step_ns > 0) {
     FORETRACE_TRY(take_out_profiler(options.unprofiled_step_ns, *loaded));
   }
-  if (!loaded.ok() || budget == nullptr) {
-    return loaded;
-  }
+  if (!loaded.ok() || budget == nullptr) return loaded;
   Status kept = budget->check(loaded->path);
   return kept.ok() ? std::move(loaded) : Result<Recording>(std::move(kept).error());
 }

@@ -1,7 +1,6 @@
 #include "apps/session/recording/modelled.h"
 
 #include <memory>
-#include <utility>
 
 #include "models/jobs/program/graphs/operator_graph.h"
 #include "models/jobs/program/ranged_step.h"

@@ -3,8 +3,6 @@
 #include <string_view>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "models/hardware/catalogue/read_figures.h"
 #include "models/jobs/scenario/scenario.h"
 #include "models/jobs/scenario/scenario_files.h"

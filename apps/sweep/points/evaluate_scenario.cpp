@@ -4,8 +4,6 @@
 #include <limits>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "apps/plans/plan_estimates.h"
 #include "apps/session/load_run.h"
 #include "apps/sweep/points/evaluate.h"

@@ -146,9 +146,7 @@ class TraceEvaluator final : public PointEvaluator {
     if (name == "step_ns") return static_cast<double>(prediction.run.answer.step_ns);
     const std::int64_t before = source.step_ns();
     const std::int64_t after = prediction.run.answer.step_ns;
-    if (name == "speedup") {
-      return speedup_of(before, after, prediction.samples.value_or(1));
-    }
+    if (name == "speedup") return speedup_of(before, after, prediction.samples.value_or(1));
     if (name == "time_ratio") return time_ratio_of(before, after);
     if (name == "low_ns") return static_cast<double>(prediction.low_ns);
     if (name == "high_ns") return static_cast<double>(prediction.high_ns);

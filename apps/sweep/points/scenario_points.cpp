@@ -2,9 +2,7 @@
 
 #include <algorithm>
 #include <array>
-#include <string_view>
 #include <tuple>
-#include <type_traits>
 #include <utility>
 
 #include "apps/sweep/space/document.h"

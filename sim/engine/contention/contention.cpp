@@ -108,9 +108,7 @@ void Contention::gather_component(std::uint32_t capacity) {
     for (const std::uint32_t slot : on_capacity_[capacities_[next]]) {
       members_.push_back(slot);
       for (const FlowUse& use : slots_[slot].uses) {
-        if (is_gathered_[use.capacity] != 0) {
-          continue;
-        }
+        if (is_gathered_[use.capacity] != 0) continue;
         is_gathered_[use.capacity] = 1;
         capacities_.push_back(use.capacity);
       }
@@ -148,9 +146,7 @@ Status Contention::share_component(std::int64_t now_ns, std::vector<TaskId>& mov
                                index(running.task),
                                context_.capacities[running.uses.front().capacity].name)};
     }
-    if (rates[i] == running.rate && running.end_ns >= 0) {
-      continue;
-    }
+    if (rates[i] == running.rate && running.end_ns >= 0) continue;
     account(running, now_ns);
     running.rate = rates[i];
     const double left = std::ceil(running.left_ns / running.rate - one_tick);
@@ -188,9 +184,7 @@ Status Contention::settle(std::int64_t now_ns, std::vector<TaskId>& moved) {
   std::sort(dirty_.begin(), dirty_.end());
   std::vector<std::uint32_t> touched;
   for (const std::uint32_t capacity : dirty_) {
-    if (is_gathered_[capacity] != 0) {
-      continue;
-    }
+    if (is_gathered_[capacity] != 0) continue;
     gather_component(capacity);
     touched.insert(touched.end(), capacities_.begin(), capacities_.end());
     FORETRACE_TRY(share_component(now_ns, moved));

@@ -1,7 +1,6 @@
 #include "sim/engine/contention/max_min.h"
 
 #include <algorithm>
-#include <limits>
 #include <numeric>
 
 #include "sim/core/result.h"
@@ -32,9 +31,7 @@ void MaxMin::reset(std::span<const double> capacities) {
 void MaxMin::add_flow(std::span<const FlowUse> uses, double limit, double count) {
   for (const FlowUse& use : uses) {
     FORETRACE_CHECK(use.capacity < left_.size());
-    if (use.amount <= 0) {
-      continue;
-    }
+    if (use.amount <= 0) continue;
     uses_.push_back(use);
     active_[use.capacity] += use.amount * count;
     ++open_[use.capacity];
@@ -87,9 +84,7 @@ bool MaxMin::next_share(Share& share) {
     share = heap_.front();
     const bool open = open_[share.capacity] != 0;
     const double level = open ? level_of(share.capacity) : 0.0;
-    if (open && level <= share.level * (1.0 + same_level)) {
-      return true;
-    }
+    if (open && level <= share.level * (1.0 + same_level)) return true;
     std::pop_heap(heap_.begin(), heap_.end(), later);
     heap_.pop_back();
     if (open) {
@@ -128,9 +123,7 @@ std::span<const double> MaxMin::solve() {
     while (next < by_limit_.size() && rates_[by_limit_[next]] >= 0) {
       ++next;
     }
-    if (next == by_limit_.size()) {
-      break;
-    }
+    if (next == by_limit_.size()) break;
     const std::uint32_t smallest = by_limit_[next];
     Share share;
     if (!next_share(share) || limits_[smallest] <= share.level) {

@@ -91,9 +91,7 @@ void EventRun::resolve(const Wait& wait) {
   const auto& lanes = graph_.context().lanes;
   const auto wait_for = [&](std::size_t lane) {
     const TaskId tail = lanes_[lane].tail;
-    if (lane == index(own) || tail == none<TaskId>) {
-      return;
-    }
+    if (lane == index(own) || tail == none<TaskId>) return;
     depend({end_of(tail), wait.task, wait.kind, wait.lag_ns, 0.0F, wait.late_after});
   };
   if (wait.lane != none<LaneId>) {

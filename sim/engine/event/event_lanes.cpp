@@ -15,12 +15,8 @@ constexpr std::size_t max_tasks = (std::size_t{1} << 30U) - 1;
 }  // namespace
 
 bool goes_before(const ReadyTask& a, const ReadyTask& b) {
-  if (a.priority != b.priority) {
-    return a.priority < b.priority;
-  }
-  if (a.ready_ns != b.ready_ns) {
-    return a.ready_ns < b.ready_ns;
-  }
+  if (a.priority != b.priority) return a.priority < b.priority;
+  if (a.ready_ns != b.ready_ns) return a.ready_ns < b.ready_ns;
   return a.sequence < b.sequence;
 }
 
@@ -41,9 +37,7 @@ void EventRun::offer(TaskId task) {
   stage_[index(task)] = Stage::offered;
   lane.ready.insert(std::upper_bound(lane.ready.begin(), lane.ready.end(), ready, goes_before),
                     ready);
-  if (lane.busy || lane.dirty) {
-    return;
-  }
+  if (lane.busy || lane.dirty) return;
   lane.dirty = true;
   dirty_lanes_.push_back(static_cast<std::uint32_t>(lane_id(task)));
 }
@@ -51,9 +45,7 @@ void EventRun::offer(TaskId task) {
 void EventRun::dispatch(std::size_t lane_number) {
   LaneState& lane = lanes_[lane_number];
   lane.dirty = false;
-  if (lane.busy || lane.ready.empty()) {
-    return;
-  }
+  if (lane.busy || lane.ready.empty()) return;
   std::size_t chosen = 0;
   if (options_.policy != nullptr) {
     chosen = options_.policy->choose(make_id<LaneId>(lane_number), lane.ready, *this);
@@ -77,9 +69,7 @@ Result<bool> EventRun::settle() {
     }
     return true;
   }
-  if (!contention_.is_dirty()) {
-    return false;
-  }
+  if (!contention_.is_dirty()) return false;
   moved_.clear();
   FORETRACE_TRY(contention_.settle(now_ns_, moved_));
   for (const TaskId task : moved_) {
@@ -94,9 +84,7 @@ void EventRun::depend(const Dependency& dependency) {
   extras_.push_back({dependency, first_extra_[task]});
   first_extra_[task] = static_cast<std::uint32_t>(extras_.size());
   for (const Point point : {dependency.source, dependency.late_after}) {
-    if (point == no_point || knows(point)) {
-      continue;
-    }
+    if (point == no_point || knows(point)) continue;
     std::uint32_t& first = first_waiter_[index(task_of(point))];
     waiters_.push_back({point, dependency.task, first});
     first = static_cast<std::uint32_t>(waiters_.size());
@@ -162,9 +150,7 @@ TaskId EventRun::before(TaskId task) const {
 
 Status EventRun::check_place(const AppendedTask& appended) const {
   const TaskId place = appended.before;
-  if (place == none<TaskId>) {
-    return ok_status();
-  }
+  if (place == none<TaskId>) return ok_status();
   if (index(place) >= static_tasks_ || graph_.lane_id(place) != appended.task.lane ||
       stage_[index(place)] >= Stage::offered || (call_time_ && is_stream(appended.task.lane))) {
     return Error{
@@ -222,9 +208,7 @@ Result<TaskId> EventRun::append(const AppendedTask& appended) {
     FORETRACE_TRY(check(dependency, false));
   }
   for (const Demand& demand : appended.demands) {
-    if (demand.capacity < context.capacities.size()) {
-      continue;
-    }
+    if (demand.capacity < context.capacities.size()) continue;
     return Error{ErrorCode::bad_config, fmt::format("policy: no capacity {}, there are {}",
                                                     demand.capacity, context.capacities.size())};
   }

@@ -1,6 +1,5 @@
 // Host tasks that wait for memory: who may go on, and who fails.
 #include <algorithm>
-#include <utility>
 
 #include "sim/engine/event/event_run.h"
 
@@ -8,9 +7,7 @@ namespace foretrace::engine {
 
 /// False if the task is held back: it stays ready and is looked at again when something is freed.
 bool EventRun::may_allocate(TaskId task) {
-  if (index(task) >= static_tasks_) {
-    return true;
-  }
+  if (index(task) >= static_tasks_) return true;
   Policy* const policy = options_.policy;
   if (policy != nullptr && !policy->may_start(task, *this)) {
     hold(task);
@@ -23,9 +20,7 @@ bool EventRun::may_allocate(TaskId task) {
   std::int64_t missing = memory_.missing(task, budget);
   if (missing > 0 && policy != nullptr) {
     policy->make_room(memory_.pressure(task, budget, missing), *this);
-    if (open_[index(task)] != 0) {
-      return false;
-    }
+    if (open_[index(task)] != 0) return false;
     missing = memory_.missing(task, budget);
   }
   if (missing > 0) {
@@ -63,9 +58,7 @@ void EventRun::evict(TensorId tensor) {
 }
 
 bool EventRun::restore(TensorId tensor) {
-  if (memory_.room_bytes(tensor) < graph_.context().tensors[index(tensor)].bytes) {
-    return false;
-  }
+  if (memory_.room_bytes(tensor) < graph_.context().tensors[index(tensor)].bytes) return false;
   memory_.restore(tensor, now_ns_);
   return true;
 }

@@ -45,9 +45,7 @@ void HeapQueue::push(std::int64_t time_ns, std::uint32_t payload) {
   Event* const events = events_.data();
   while (hole > 0) {
     const std::size_t parent = (hole - 1) / arity;
-    if (!event.before(events[parent])) {
-      break;
-    }
+    if (!event.before(events[parent])) break;
     events[hole] = events[parent];
     hole = parent;
   }
@@ -64,9 +62,7 @@ void HeapQueue::sift_down(Event event) {
     const std::size_t left = first + (events[first + 1].before(events[first]) ? 1U : 0U);
     const std::size_t right = first + (events[first + 3].before(events[first + 2]) ? 3U : 2U);
     const std::size_t least = events[right].before(events[left]) ? right : left;
-    if (!events[least].before(event)) {
-      break;
-    }
+    if (!events[least].before(event)) break;
     events[hole] = events[least];
     hole = least;
   }

@@ -7,15 +7,9 @@
 namespace foretrace::engine {
 bool EventRun::honours(std::size_t task, std::size_t slot) const {
   const Point source = topology_.sources[task][slot];
-  if (source == no_point) {
-    return false;
-  }
-  if (slot != lane_slot) {
-    return !(call_time_ && is_symbolic(topology_.kinds[task][slot]));
-  }
-  if (!lanes_[index(graph_.columns().lane[task])].ordered) {
-    return false;
-  }
+  if (source == no_point) return false;
+  if (slot != lane_slot) return !(call_time_ && is_symbolic(topology_.kinds[task][slot]));
+  if (!lanes_[index(graph_.columns().lane[task])].ordered) return false;
   // The order of a stream is that of the calls.
   return !(call_time_ && is_stream(graph_.columns().lane[task]));
 }
@@ -28,9 +22,7 @@ std::int64_t EventRun::extra_release_ns(TaskId task) {
   for (std::uint32_t at = first_extra_[index(task)]; at != 0; at = extras_[at - 1].next) {
     const Dependency& d = extras_[at - 1].dependency;
     const std::int64_t source = points()[index(d.source)];
-    if (d.late_after != no_point && source <= points()[index(d.late_after)]) {
-      continue;
-    }
+    if (d.late_after != no_point && source <= points()[index(d.late_after)]) continue;
     const std::int64_t share = share_of(d.fraction, duration_ns(task_of(d.source)));
     latest = std::max(latest, add_ns(add_ns(source, d.lag_ns), share));
   }
@@ -53,15 +45,11 @@ std::int64_t EventRun::release_ns(TaskId task) {
     latest = std::max(latest, add_ns(points()[index(sources[lane_slot])], segment_ns(task)));
   }
   for (const std::size_t slot : {cause_slot, extra_slot}) {
-    if (!honours(index(task), slot)) {
-      continue;
-    }
+    if (!honours(index(task), slot)) continue;
     latest = std::max(latest, add_ns(points()[index(sources[slot])], lags[slot - 1]));
   }
   for (const OverflowDependency& row : topology_.overflow_of(task)) {
-    if (call_time_ && row.symbolic) {
-      continue;
-    }
+    if (call_time_ && row.symbolic) continue;
     const auto position = static_cast<std::size_t>(&row - topology_.overflow.data());
     latest =
         std::max(latest, overflow_release(row, (*graph_.weights().overflow_lag_ns)[position],
@@ -80,9 +68,7 @@ void EventRun::close(TaskId task) {
 /// The nth forward entry of a source to one task stands for its nth overflow row from there.
 void EventRun::close_overflow(TaskId source, Point point, TaskId task, std::size_t nth) {
   for (const OverflowDependency& row : topology_.overflow_of(task)) {
-    if (row.source == no_point || task_of(row.source) != source || nth-- != 0) {
-      continue;
-    }
+    if (row.source == no_point || task_of(row.source) != source || nth-- != 0) continue;
     if (row.source == point && !(call_time_ && row.symbolic)) {
       close(task);
     }

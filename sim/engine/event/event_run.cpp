@@ -71,29 +71,19 @@ void EventRun::push(std::int64_t time_ns, TaskId task, Happens what) {
 
 void EventRun::on_ready(TaskId task) {
   // A policy may have held the task back, or released it twice, after it was announced.
-  if (open_[index(task)] != 0 || stage_[index(task)] >= Stage::offered) {
-    return;
-  }
+  if (open_[index(task)] != 0 || stage_[index(task)] >= Stage::offered) return;
   if (stage_[index(task)] == Stage::waiting) {
     stage_[index(task)] = Stage::arrived;
     if (call_time_ && index(task) < static_tasks_) {
       call(task);
     }
-    if (open_[index(task)] != 0) {
-      return;
-    }
+    if (open_[index(task)] != 0) return;
   }
   const std::int64_t release = release_ns(task);
-  if (release > now_ns_) {
-    return push(release, task, Happens::ready);
-  }
-  if (!lane_of(task).ordered) {
-    return offer(task);
-  }
+  if (release > now_ns_) return push(release, task, Happens::ready);
+  if (!lane_of(task).ordered) return offer(task);
   const std::int64_t waited_ns = execution_.memory_waited_ns;
-  if (memory_.is_active() && !may_allocate(task)) {
-    return;
-  }
+  if (memory_.is_active() && !may_allocate(task)) return;
   // What memory held back, or waited for an end that was not known beforehand, cannot start in the
   // past.
   const bool was_held = execution_.memory_waited_ns != waited_ns;
@@ -127,9 +117,7 @@ void EventRun::start(TaskId task, std::int64_t start_ns) {
 }
 
 void EventRun::on_end(TaskId task) {
-  if (stage_[index(task)] != Stage::started) {
-    return;
-  }
+  if (stage_[index(task)] != Stage::started) return;
   if (!knows(end_of(task))) {
     if (contention_.end_ns(task) != now_ns_) {
       return;
@@ -171,19 +159,13 @@ Status EventRun::loop() {
     // What happens at one instant is decided together: choices and shares come after it.
     if (empty() || next_ns() > now_ns_) {
       FORETRACE_TRY(bool settled, settle());
-      if (settled) {
-        continue;
-      }
-      if (empty()) {
-        return ok_status();
-      }
+      if (settled) continue;
+      if (empty()) return ok_status();
     }
     const Event event = calendar_ ? calendar_->pop() : heap_.pop();
     now_ns_ = event.time_ns;
     handle(event);
-    if (out_of_memory_) {
-      return *std::move(out_of_memory_);
-    }
+    if (out_of_memory_) return *std::move(out_of_memory_);
   }
 }
 
@@ -191,9 +173,7 @@ Error EventRun::deadlock() const {
   std::size_t waiting = 0;
   std::size_t first = stage_.size();
   for (std::size_t task = 0; task < stage_.size(); ++task) {
-    if (stage_[task] >= Stage::started) {
-      continue;
-    }
+    if (stage_[task] >= Stage::started) continue;
     first = std::min(first, task);
     ++waiting;
   }

@@ -50,9 +50,7 @@ void add(const TaskGraph& graph, const Happening& happening, Device& device) {
   const std::vector<Tensor>& tensors = graph.context().tensors;
   for (std::uint32_t i = 0; i < tensors.size(); ++i) {
     const Tensor& tensor = tensors[i];
-    if (tensor.bytes == 0) {
-      continue;
-    }
+    if (tensor.bytes == 0) continue;
     Device& device = devices[place_of(graph, tensor)];
     const bool at_once = is_freed_at_once(tensor);
     if (tensor.allocated_in == none<TaskId>) {
@@ -122,9 +120,7 @@ class Follower {
     Thread* best = nullptr;
     bool best_waits = true;
     for (Thread* const thread : threads_) {
-      if (thread->next == thread->happenings.size()) {
-        continue;
-      }
+      if (thread->next == thread->happenings.size()) continue;
       const bool waits = waits_for_its_birth(thread->happenings[thread->next]);
       if (best == nullptr || std::make_tuple(waits, thread->at_ns, sequence_of(*thread)) <
                                  std::make_tuple(best_waits, best->at_ns, sequence_of(*best))) {

@@ -99,9 +99,7 @@ class PathWalk {
 
   /// Engines with policies start tasks later than their dependencies ask for.
   std::int64_t unexplained(TaskId task, const Binding& binding, std::int64_t at) {
-    if (binding.release_ns >= at) {
-      return at;
-    }
+    if (binding.release_ns >= at) return at;
     add(task, PathPart::unexplained, binding.kind, binding.release_ns, at);
     return binding.release_ns;
   }
@@ -116,9 +114,7 @@ class PathWalk {
     if (from < begin_ns_ && to >= from) {
       from = std::min(begin_ns_, to);
     }
-    if (from == to || to <= begin_ns_) {
-      return;
-    }
+    if (from == to || to <= begin_ns_) return;
     path_.pieces.push_back({task, part, cause, from, to - from});
   }
 
@@ -131,9 +127,7 @@ class PathWalk {
 /// Recorded gaps and latencies are measured; those of an invented task are as good as the task.
 [[nodiscard]] Provenance provenance_of(const TaskGraph& graph, const PathPiece& piece) {
   const Provenance own = graph.provenance(piece.task);
-  if (piece.part == PathPart::duration) {
-    return own;
-  }
+  if (piece.part == PathPart::duration) return own;
   return own == Provenance::assumed ? Provenance::assumed : Provenance::measured;
 }
 

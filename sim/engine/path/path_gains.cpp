@@ -60,9 +60,7 @@ constexpr std::uint32_t own_name = 0x80000000U;
 [[nodiscard]] bool has_ranks(const TaskGraph& graph) {
   std::int32_t first = -1;
   for (const Lane& lane : graph.context().lanes) {
-    if (lane.rank >= 0 && first >= 0 && lane.rank != first) {
-      return true;
-    }
+    if (lane.rank >= 0 && first >= 0 && lane.rank != first) return true;
     first = lane.rank >= 0 ? lane.rank : first;
   }
   return false;
@@ -70,12 +68,8 @@ constexpr std::uint32_t own_name = 0x80000000U;
 
 [[nodiscard]] std::string label_of(const TaskGraph& graph, const GroupKey& key,
                                    PathGrouping grouping) {
-  if (key.first == PathPart::duration) {
-    return duration_label(graph, key.second, grouping);
-  }
-  if (key.first == PathPart::unexplained) {
-    return "policy or contention";
-  }
+  if (key.first == PathPart::duration) return duration_label(graph, key.second, grouping);
+  if (key.first == PathPart::unexplained) return "policy or contention";
   if (key.first == PathPart::lag) {
     return std::string(to_string(static_cast<DependencyKind>(key.second))) + " latency";
   }
@@ -84,9 +78,7 @@ constexpr std::uint32_t own_name = 0x80000000U;
   const std::string rank =
       has_ranks(graph) ? "rank " + std::to_string(lane.rank) + ": " : std::string();
   std::string name = lane.name.empty() ? std::to_string(lane.number) : lane.name;
-  if (!lane.name.empty()) {
-    return rank + (host ? "host time of " : "gaps of ") + name;
-  }
+  if (!lane.name.empty()) return rank + (host ? "host time of " : "gaps of ") + name;
   return rank + (host ? "host time of thread " : "gaps of stream ") + name;
 }
 
@@ -95,9 +87,7 @@ constexpr std::uint32_t own_name = 0x80000000U;
   auto durations = std::make_shared<std::vector<std::int64_t>>(*weights.duration_ns);
   std::size_t tasks = 0;
   for (std::size_t task = 0; task < graph.size(); ++task) {
-    if (duration_key(graph, make_id<TaskId>(task), grouping) != key) {
-      continue;
-    }
+    if (duration_key(graph, make_id<TaskId>(task), grouping) != key) continue;
     (*durations)[task] = 0;
     ++tasks;
   }
@@ -109,9 +99,7 @@ constexpr std::uint32_t own_name = 0x80000000U;
   auto segments = std::make_shared<std::vector<std::int64_t>>(*weights.segment_ns);
   std::size_t tasks = 0;
   for (std::size_t task = 0; task < graph.size(); ++task) {
-    if (graph.lane_id(make_id<TaskId>(task)) != lane) {
-      continue;
-    }
+    if (graph.lane_id(make_id<TaskId>(task)) != lane) continue;
     (*segments)[task] = 0;
     ++tasks;
   }
@@ -127,21 +115,15 @@ constexpr std::uint32_t own_name = 0x80000000U;
   std::size_t dependencies = 0;
   for (std::size_t task = 0; task < graph.size(); ++task) {
     for (const std::size_t slot : {cause_slot, extra_slot}) {
-      if (topology.sources[task][slot] == no_point) {
-        continue;
-      }
-      if (kind_of(topology.kinds[task][slot]) != kind) {
-        continue;
-      }
+      if (topology.sources[task][slot] == no_point) continue;
+      if (kind_of(topology.kinds[task][slot]) != kind) continue;
       std::int32_t& lag = (*lags)[task][slot - 1];
       lag = std::min(lag, 0);
       ++dependencies;
     }
   }
   for (std::size_t row = 0; row < overflow->size(); ++row) {
-    if (topology.overflow[row].kind != kind) {
-      continue;
-    }
+    if (topology.overflow[row].kind != kind) continue;
     (*overflow)[row] = std::min<std::int64_t>((*overflow)[row], 0);
     ++dependencies;
   }
@@ -169,9 +151,7 @@ constexpr std::uint32_t own_name = 0x80000000U;
 [[nodiscard]] std::vector<std::int64_t> measure(const TaskGraph& graph,
                                                 const std::vector<Weights>& variants,
                                                 const GainOptions& options) {
-  if (options.measure) {
-    return options.measure(variants);
-  }
+  if (options.measure) return options.measure(variants);
   if (options.from == no_point && options.to == no_point) {
     return simulate_batch_spans(graph.topology(), variants);
   }
@@ -216,9 +196,7 @@ struct Times {
   /// Two that are each shorter may simulate to a longer step in rare cases: waits differ.
   [[nodiscard]] std::int64_t gain_ns(std::int64_t without_ns, const Parts& parts) const {
     const std::int64_t gain = std::max<std::int64_t>(0, now_ns - without_ns);
-    if (parts.host == parts.device) {
-      return gain;
-    }
+    if (parts.host == parts.device) return gain;
     const std::int64_t all = now_ns - (parts.host ? without_host_ns : without_device_ns);
     return std::min(gain, std::max<std::int64_t>(0, all));
   }

@@ -62,9 +62,7 @@ PointWindow point_window(const Topology& topology, std::size_t block_tasks) {
   PointWindow window;
   window.ring_points = choose_ring(topology, block_tasks);
   const auto note = [&window](std::size_t task, Point source) {
-    if (source == no_point || window.is_near(task, source)) {
-      return false;
-    }
+    if (source == no_point || window.is_near(task, source)) return false;
     window.far_points.push_back(source);
     return true;
   };
@@ -79,9 +77,7 @@ PointWindow point_window(const Topology& topology, std::size_t block_tasks) {
       farthest = std::max(farthest, reach(topology, task));
     }
     for (std::size_t task = first; farthest > window.ring_points - 2 && task < last; ++task) {
-      if (reach(topology, task) <= window.ring_points - 2) {
-        continue;
-      }
+      if (reach(topology, task) <= window.ring_points - 2) continue;
       for (const Point source : topology.sources[task]) {
         note(task, source);
       }

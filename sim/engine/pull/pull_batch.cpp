@@ -184,9 +184,7 @@ FORETRACE_ALWAYS_INLINE void run_pass(const Pass& pass) {
                                                 first, i, point);
         store_points<N, SharedDuration>(columns, weights, first, i, point, span);
       }
-      if (i == count) {
-        break;
-      }
+      if (i == count) break;
       VariantValues<N> point;
       slot_start<N, SharedSegment, SharedLag>(columns, weights, any_rows(pass, first + i), first, i,
                                               point);
@@ -230,12 +228,8 @@ void run_portable(const Pass& pass) { run_any<2>(pass); }
 
 [[nodiscard]] Kernel kernel_of(engine::Simd simd) {
 #if defined(__x86_64__)
-  if (simd == engine::Simd::avx512) {
-    return &run_avx512;
-  }
-  if (simd == engine::Simd::avx2) {
-    return &run_avx2;
-  }
+  if (simd == engine::Simd::avx512) return &run_avx512;
+  if (simd == engine::Simd::avx2) return &run_avx2;
 #endif
   (void)simd;
   return &run_portable;
@@ -300,9 +294,7 @@ class Batch {
 
 std::vector<Timeline> simulate_batch(const Topology& topology, std::span<const Weights> variants) {
   std::vector<Timeline> timelines(variants.size());
-  if (topology.task_count() == 0) {
-    return timelines;
-  }
+  if (topology.task_count() == 0) return timelines;
   Batch batch(topology, engine::supported_simd().back());
   for (Timeline& timeline : timelines) {
     timeline.points.resize(2 * topology.task_count());
@@ -336,9 +328,7 @@ std::vector<engine::Simd> engine::supported_simd() {
 std::vector<std::int64_t> engine::batch_spans(const Topology& topology,
                                               std::span<const Weights> variants, Simd simd) {
   std::vector<std::int64_t> spans(variants.size(), 0);
-  if (topology.task_count() == 0) {
-    return spans;
-  }
+  if (topology.task_count() == 0) return spans;
   Batch batch(topology, simd);
   for (std::size_t first = 0; first < variants.size(); first += width) {
     const std::size_t count = std::min(width, variants.size() - first);

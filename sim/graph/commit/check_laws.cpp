@@ -1,8 +1,5 @@
 // Both laws of an edit, examined on the graphs before and after: who waited for whom, and whether a
 // path still says so.
-#include <algorithm>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>

@@ -1,6 +1,5 @@
 // The path of commit() that rebuilds the graph: new order, spliced dependencies, waits as rules.
 #include <algorithm>
-#include <memory>
 #include <utility>
 
 #include "sim/graph/commit/assemble.h"

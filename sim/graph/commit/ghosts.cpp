@@ -1,6 +1,5 @@
 // What removed tasks leave behind: the points they came after, and heirs on their lanes.
 #include <algorithm>
-#include <utility>
 
 #include "sim/graph/commit/commit_parts.h"
 #include "sim/graph/commit/draft.h"

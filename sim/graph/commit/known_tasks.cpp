@@ -106,9 +106,7 @@ class LinkChecker {
 }  // namespace
 
 std::string KnownTasks::name(TaskId task) const {
-  if (index(task) < graph_.size()) {
-    return describe(graph_.context(), graph_.columns(), task);
-  }
+  if (index(task) < graph_.size()) return describe(graph_.context(), graph_.columns(), task);
   if (index(task) < known_) return fmt::format("inserted task {}", index(task) - graph_.size());
   return fmt::format("task {}", index(task));
 }

@@ -2,7 +2,6 @@
 #include "sim/graph/validate.h"
 
 #include <algorithm>
-#include <string>
 #include <utility>
 #include <vector>
 

@@ -49,9 +49,7 @@ std::int64_t ChromeLayout::waited_ns(TaskId first) const {
 
 std::int64_t ChromeLayout::tail_ns(TaskId source) const {
   const std::int64_t start = timeline_.start_ns(slice_of(source));
-  if (!is_mark(source)) {
-    return start;
-  }
+  if (!is_mark(source)) return start;
   const TaskId before = previous(source);
   return graph_.segment_ns(source) > 0 || before == none<TaskId>
              ? std::max<std::int64_t>(0, start - 1)

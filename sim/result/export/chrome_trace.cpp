@@ -121,9 +121,7 @@ class ViewWriter {
     tracks_.resize(lanes.size());
     for (std::size_t i = 0; i < lanes.size(); ++i) {
       // Lanes of no rank hold what joins the ranks of a job: nobody ran it.
-      if (!used[i] || lanes[i].kind == LaneKind::origin || lanes[i].rank < 0) {
-        continue;
-      }
+      if (!used[i] || lanes[i].kind == LaneKind::origin || lanes[i].rank < 0) continue;
       tracks_[i] = {process_of(lanes[i]), i + 2};
       const char* const word = lanes[i].kind == LaneKind::host_thread ? "thread" : "stream";
       name_thread(tracks_[i], lanes[i].name.empty() ? fmt::format("{} {}", word, lanes[i].number)
@@ -151,9 +149,7 @@ class ViewWriter {
   void write_steps() {
     for (const Step& step : graph_.context().steps) {
       const auto host = processes_.find({step.rank, no_device});
-      if (host == processes_.end()) {
-        continue;
-      }
+      if (host == processes_.end()) continue;
       const Track track{host->second, 1};
       if (named_steps_.try_emplace(step.rank, true).second) {
         name_thread(track, "steps");
@@ -183,13 +179,9 @@ class ViewWriter {
   }
 
   void write_task(TaskId task) {
-    if (!has_track(task) || layout_.slice_of(task) != task) {
-      return;
-    }
+    if (!has_track(task) || layout_.slice_of(task) != task) return;
     write_segment(task);
-    if (layout_.is_mark(task)) {
-      return;
-    }
+    if (layout_.is_mark(task)) return;
     const Work& work = graph_.work(task);
     const Track track = tracks_[index(graph_.lane_id(task))];
     const std::int64_t start = timeline_.start_ns(task);
@@ -220,9 +212,7 @@ class ViewWriter {
   // The host time before a task, cut where the trace named its parts.
   void write_segment(TaskId task) {
     const std::int64_t segment = graph_.segment_ns(task);
-    if (segment <= 0 || !is_host(graph_.kind(task))) {
-      return;
-    }
+    if (segment <= 0 || !is_host(graph_.kind(task))) return;
     const TaskId before = layout_.previous(task);
     std::int64_t at = before == none<TaskId> ? 0 : timeline_.end_ns(before);
     const std::int64_t end = std::min(at + segment, timeline_.start_ns(task));
@@ -241,9 +231,7 @@ class ViewWriter {
 
   void write_host_slice(TaskId task, std::string_view name,
                         std::pair<std::int64_t, std::int64_t> time) {
-    if (time.second <= time.first) {
-      return;
-    }
+    if (time.second <= time.first) return;
     const Track track = tracks_[index(graph_.lane_id(task))];
     out_.event(
         R"({{"ph":"X","cat":"host","name":{},"pid":{},"tid":{},"ts":{},"dur":{},"cname":"{}"}})",
@@ -258,9 +246,7 @@ class ViewWriter {
 
   /// The task itself, or, of a join between ranks, the task that came to it last.
   [[nodiscard]] TaskId shown_source(TaskId task) const {
-    if (has_track(task)) {
-      return task;
-    }
+    if (has_track(task)) return task;
     TaskId last = task;
     std::int64_t latest = -1;
     for (const Link& dependency : sources(graph_, task)) {
@@ -273,13 +259,9 @@ class ViewWriter {
   }
 
   void write_arrows(TaskId task) {
-    if (!has_track(task)) {
-      return;
-    }
+    if (!has_track(task)) return;
     for (const Link& dependency : sources(graph_, task)) {
-      if (never_drawn(dependency.kind)) {
-        continue;
-      }
+      if (never_drawn(dependency.kind)) continue;
       const TaskId source = shown_source(task_of(dependency.source));
       const bool decided =
           reached_ns(dependency) >= timeline_.start_ns(task) && dependency.fraction == 0.0F;
@@ -295,9 +277,7 @@ class ViewWriter {
     const TaskId target = layout_.slice_of(task);
     const std::int64_t tail = layout_.tail_ns(source);
     const std::int64_t head = std::max(timeline_.start_ns(target), tail);
-    if (!layout_.is_mark(target) && head > layout_.slice_end(target)) {
-      return;
-    }
+    if (!layout_.is_mark(target) && head > layout_.slice_end(target)) return;
     const Track from = tracks_[index(graph_.lane_id(source))];
     const Track to = tracks_[index(graph_.lane_id(target))];
     const std::string_view name = to_string(kind);
@@ -337,9 +317,7 @@ Status write_chrome_trace(std::span<const ChromeTraceView> views, const TextSink
   std::size_t next_arrow = 0;
   for (const ChromeTraceView& view : views) {
     ViewWriter(out, view, next_process, next_arrow).write();
-    if (!out.ok()) {
-      break;
-    }
+    if (!out.ok()) break;
   }
   out.text("\n]}\n");
   out.flush();

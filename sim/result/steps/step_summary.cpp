@@ -86,9 +86,7 @@ class Summarizer {
 
   void add(TaskId task) {
     const TaskKind kind = graph_.kind(task);
-    if (kind == TaskKind::mark) {
-      return;
-    }
+    if (kind == TaskKind::mark) return;
     const std::string_view layer = layer_of(task);
     const Stage stage = stage_of(task, layer);
     const std::int64_t device_ns = is_device(kind) ? graph_.duration_ns(task) : 0;
@@ -203,9 +201,7 @@ class Summarizer {
 
   void finish(const Node& root, std::string_view name) {
     SummaryNode stage = tree_of(root, name);
-    if (stage.operations == 0 && stage.host_ns == 0) {
-      return;
-    }
+    if (stage.operations == 0 && stage.host_ns == 0) return;
     lift(stage);
     summary_.stages.push_back(std::move(stage));
   }

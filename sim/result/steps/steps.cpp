@@ -43,14 +43,10 @@ bool device_falls_behind(const StepTimes& times) {
       at.push_back(i);
     }
   }
-  if (at.size() < 2) {
-    return false;
-  }
+  if (at.size() < 2) return false;
   const std::size_t middle = at[(at.size() - 1) / 2];
   const std::size_t last = at.back();
-  if (times.device[middle].begin_ns < 0 || times.device[last].begin_ns < 0) {
-    return false;
-  }
+  if (times.device[middle].begin_ns < 0 || times.device[last].begin_ns < 0) return false;
   const std::int64_t host = times.begin_ns[last] - times.begin_ns[middle];
   const std::int64_t device = times.device[last].begin_ns - times.device[middle].begin_ns;
   std::int64_t occupied = 0;
@@ -181,9 +177,7 @@ void take_medians(const StepTimes& times, StepAnswer& answer) {
 /// Sets the answer to one step. False: there is no such step.
 bool take_step(const StepTimes& times, std::int64_t number, StepAnswer& answer) {
   const auto found = std::find(times.numbers.begin(), times.numbers.end(), number);
-  if (found == times.numbers.end()) {
-    return false;
-  }
+  if (found == times.numbers.end()) return false;
   const auto at = static_cast<std::size_t>(found - times.numbers.begin());
   const auto one = [&](std::int64_t length) { return Median{length, {at, at}}; };
   answer.step_ns = answer.host_ns = times.host_ns[at];

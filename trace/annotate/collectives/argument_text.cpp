@@ -26,9 +26,7 @@ std::size_t value_length(std::string_view text) {
     } else if (c == '[' || c == '{') {
       ++depth;
     } else if (c == ']' || c == '}') {
-      if (--depth < 0) {
-        return i;
-      }
+      if (--depth < 0) return i;
     } else if (depth == 0 && (c == ',' || c == ':')) {
       return i;
     }
@@ -62,16 +60,12 @@ std::int64_t product_of(std::string_view dims) {
 void visit_members(std::string_view object,
                    const std::function<void(std::string_view, std::string_view)>& visit) {
   object = trimmed(object);
-  if (object.empty() || object.front() != '{') {
-    return;
-  }
+  if (object.empty() || object.front() != '{') return;
   object.remove_prefix(1);
   while (!object.empty() && object.front() != '}') {
     const std::string_view key = take_value(object);
     const std::string_view value = take_value(object);
-    if (key.size() < 2 || key.front() != '"' || value.empty()) {
-      return;
-    }
+    if (key.size() < 2 || key.front() != '"' || value.empty()) return;
     visit(unquoted(key), value);
     object = trimmed(object);
   }
@@ -79,15 +73,11 @@ void visit_members(std::string_view object,
 
 void visit_elements(std::string_view array, const std::function<void(std::string_view)>& visit) {
   array = trimmed(unquoted(trimmed(array)));
-  if (array.empty() || array.front() != '[') {
-    return;
-  }
+  if (array.empty() || array.front() != '[') return;
   array.remove_prefix(1);
   while (!array.empty()) {
     const std::string_view value = take_value(array);
-    if (value.empty()) {
-      return;
-    }
+    if (value.empty()) return;
     visit(value);
   }
 }
@@ -109,9 +99,7 @@ std::optional<std::int64_t> integer_of(std::string_view value) {
 
 std::optional<std::vector<std::int32_t>> integers_of(std::string_view list) {
   const std::string_view text = trimmed(unquoted(trimmed(list)));
-  if (text.size() < 2 || text.front() != '[' || text.back() != ']') {
-    return std::nullopt;
-  }
+  if (text.size() < 2 || text.front() != '[' || text.back() != ']') return std::nullopt;
   std::vector<std::int32_t> numbers;
   bool whole = true;
   visit_elements(text, [&](std::string_view value) {
@@ -124,12 +112,8 @@ std::optional<std::vector<std::int32_t>> integers_of(std::string_view list) {
 
 std::int64_t elements_of_dims(std::string_view dims) {
   const std::string_view text = trimmed(dims);
-  if (text.size() < 2 || text[0] != '[') {
-    return -1;
-  }
-  if (trimmed(text.substr(1)).front() != '[') {
-    return product_of(text);
-  }
+  if (text.size() < 2 || text[0] != '[') return -1;
+  if (trimmed(text.substr(1)).front() != '[') return product_of(text);
   std::int64_t sum = 0;
   visit_elements(text, [&](std::string_view tensor) {
     const std::int64_t elements = product_of(tensor);

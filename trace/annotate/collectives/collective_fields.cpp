@@ -4,7 +4,6 @@
 #include <array>
 #include <limits>
 #include <optional>
-#include <utility>
 
 #include "trace/annotate/collectives/argument_text.h"
 
@@ -134,9 +133,7 @@ void read_positional(const NameTable& names, const Descriptor& arguments,
   }
   const std::vector<std::string_view> concrete = elements(names[arguments.concrete]);
   constexpr std::size_t fewest_inputs = 8;
-  if (concrete.size() < fewest_inputs) {
-    return;
-  }
+  if (concrete.size() < fewest_inputs) return;
   if (fields.sequence < 0) {
     fields.sequence = integer_of(concrete[1]).value_or(-1);
   }
@@ -163,9 +160,7 @@ std::uint8_t bytes_of_type(std::string_view type) {
     }
   }
   for (const TypeSize& size : type_sizes) {
-    if (size.name == plain) {
-      return size.bytes;
-    }
+    if (size.name == plain) return size.bytes;
   }
   return 0;
 }
@@ -181,15 +176,11 @@ std::int64_t annotated_bytes(const NameTable& names, const Descriptor& arguments
                              std::uint8_t& element_bytes) {
   const std::vector<std::string_view> dims = elements(names[arguments.dims]);
   const std::vector<std::string_view> types = elements(names[arguments.types]);
-  if (dims.empty() || dims.size() != types.size()) {
-    return -1;
-  }
+  if (dims.empty() || dims.size() != types.size()) return -1;
   std::int64_t sum = 0;
   for (std::size_t i = 0; i < dims.size(); ++i) {
     const std::int64_t bytes = bytes_of_tensor(dims[i], types[i], element_bytes);
-    if (bytes < 0 || bytes > std::numeric_limits<std::int64_t>::max() - sum) {
-      return -1;
-    }
+    if (bytes < 0 || bytes > std::numeric_limits<std::int64_t>::max() - sum) return -1;
     sum += bytes;
   }
   return sum;

@@ -38,9 +38,7 @@ CollectiveKind collective_kind(std::string_view name) {
       {"combine", CollectiveKind::all_to_all},
   }};
   for (const auto& [part, kind] : parts) {
-    if (contains(plain, part)) {
-      return kind;
-    }
+    if (contains(plain, part)) return kind;
   }
   return CollectiveKind::none;
 }

@@ -57,9 +57,7 @@ void read_peers(std::string_view annotation, PeerMessage& message) {
   std::size_t at = annotation.find("->");
   at = at == std::string_view::npos ? annotation.find("<-") : at;
   const std::size_t blank = annotation.find(' ');
-  if (at == std::string_view::npos || blank == std::string_view::npos || blank > at) {
-    return;
-  }
+  if (at == std::string_view::npos || blank == std::string_view::npos || blank > at) return;
   message.own = rank_of(annotation.substr(blank, at - blank));
   message.peer = rank_of(annotation.substr(at + 2));
 }
@@ -78,9 +76,7 @@ class Extractor {
     found_.world_size = events_.info.world_size;
     found_.rank = events_.info.rank;
     std::vector<std::uint32_t> kernels = find_kernels();
-    if (kernels.empty()) {
-      return std::move(found_);
-    }
+    if (kernels.empty()) return std::move(found_);
     find_launches(kernels);
     find_host_events();
     for (const std::uint32_t kernel : kernels) {
@@ -95,9 +91,7 @@ class Extractor {
     std::vector<std::uint8_t> is_collective(events_.names.size(), 2);
     std::vector<std::uint32_t> kernels;
     for (std::size_t i = 0; i < events_.size(); ++i) {
-      if (events_.kind[i] != EventKind::kernel) {
-        continue;
-      }
+      if (events_.kind[i] != EventKind::kernel) continue;
       std::uint8_t& known = is_collective[index(events_.name[i])];
       if (known == 2) {
         known = is_collective_kernel(events_.names[events_.name[i]]) ? 1 : 0;
@@ -146,9 +140,7 @@ class Extractor {
   void find_host_events() {
     for (std::size_t i = 0; i < events_.size(); ++i) {
       const EventKind kind = events_.kind[i];
-      if (kind != EventKind::cpu_op && kind != EventKind::user_annotation) {
-        continue;
-      }
+      if (kind != EventKind::cpu_op && kind != EventKind::user_annotation) continue;
       const std::string_view name = events_.names[events_.name[i]];
       if (name == "record_param_comms") {
         if (!fields_at(i).is_wait) {
@@ -192,9 +184,7 @@ class Extractor {
     // Nested ones are two or three deep; what does not cover the time there does not elsewhere.
     for (int tried = 0; at != list.begin() && tried < 8; ++tried) {
       const std::uint32_t row = *--at;
-      if (events_.end_ns(make_id<EventId>(row)) >= time) {
-        return row;
-      }
+      if (events_.end_ns(make_id<EventId>(row)) >= time) return row;
     }
     return no_row;
   }
@@ -279,18 +269,14 @@ class Extractor {
       });
       for (; at != list->end() && events_.start_ns[*at] <= time; ++at) {
         const CollectiveKind kind = kind_of_host(*at);
-        if (!is_one_message(kind) || has_other_launch(host, *at, time)) {
-          continue;
-        }
+        if (!is_one_message(kind) || has_other_launch(host, *at, time)) continue;
         const CollectiveFields& said = fields_at(*at);
         PeerMessage message = message_of(kind, said);
         read_peers(events_.names[events_.name[*at]], message);
         row.messages.push_back(message);
         take_group(said, fields);
       }
-      if (!row.messages.empty()) {
-        return;
-      }
+      if (!row.messages.empty()) return;
     }
   }
 
@@ -323,9 +309,7 @@ class Extractor {
   void add_host(std::uint32_t launch, RankCollective& row, CollectiveFields& fields) {
     row.launched = launch != no_row;
     const auto host = row.launched ? host_.find(index(events_.track[launch])) : host_.end();
-    if (host == host_.end()) {
-      return;
-    }
+    if (host == host_.end()) return;
     const std::int64_t time = events_.start_ns[launch];
     const std::uint32_t annotation = around(host->second.annotations, time);
     if (annotation != no_row) {
@@ -388,9 +372,7 @@ class Extractor {
       }
     }
     for (RankCollective& row : found_.list) {
-      if (row.group != no_row) {
-        continue;
-      }
+      if (row.group != no_row) continue;
       const TrackId track = events_.track[index(row.event)];
       const auto [at, is_new] =
           group_of_track.try_emplace(static_cast<std::uint32_t>(index(track)), no_row);

@@ -1,7 +1,6 @@
 // Results of operators that reduce, move or map elements.
 #include <algorithm>
 #include <array>
-#include <initializer_list>
 
 #include "sim/core/text.h"
 #include "trace/annotate/tensors/result_formulas.h"

@@ -1,7 +1,6 @@
 // Requests behind blocks.
 #include "trace/annotate/tensors/requested_bytes.h"
 
-#include <algorithm>
 #include <map>
 #include <optional>
 #include <string_view>

@@ -165,9 +165,7 @@ void CallRecorder::call_began(bool is_driver, CUpti_CallbackId call,
                               const CUpti_CallbackData& data) {
   const std::uint32_t period = period_.load(std::memory_order_relaxed);
   const bool is_inside = is_driver && open_call.period == period && !open_call.is_driver;
-  if (is_inside) {
-    return;
-  }
+  if (is_inside) return;
   if (data.functionParams != nullptr) {
     const CallEffect effect = effect_of(is_driver, call, data.functionParams);
     if (effect.kind == CallEffect::Kind::destroy) {
@@ -240,9 +238,7 @@ std::uint32_t CallRecorder::stream_of(const CallEffect& effect,
 void CallRecorder::add_effect(const CallEffect& effect, const ApiRecord& call,
                               const CUpti_CallbackData& data) {
   using enum CallEffect::Kind;
-  if (effect.kind == none || effect.kind == destroy) {
-    return;
-  }
+  if (effect.kind == none || effect.kind == destroy) return;
   const std::uint32_t stream =
       effect.has_stream ? stream_of(effect, data) : CUPTI_SYNCHRONIZATION_INVALID_VALUE;
   Event event;

@@ -1,7 +1,6 @@
 #include "trace/collect/cupti/facts.h"
 
 #include <algorithm>
-#include <array>
 #include <cstdlib>
 #include <ctime>
 

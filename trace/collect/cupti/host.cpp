@@ -98,9 +98,7 @@ void leave_note(const Settings& settings, const std::string& message) noexcept {
 void start_first_library() noexcept {
   // NOLINTNEXTLINE(concurrency-mt-unsafe): read once, when the device is first used
   const char* const path = std::getenv(first_library_variable);
-  if (path == nullptr || *path == '\0') {
-    return;
-  }
+  if (path == nullptr || *path == '\0') return;
   void* const library = ::dlopen(path, RTLD_NOW);
   if (library == nullptr) {
     return;  // so it is without us

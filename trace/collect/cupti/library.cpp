@@ -18,9 +18,7 @@ std::string version_text(std::uint32_t version) {
 // Records of another major version are laid out otherwise.
 std::string other_version_in_use() {
   for (std::uint32_t major = 10; major < major_of(CUPTI_API_VERSION) + 4; ++major) {
-    if (major == major_of(CUPTI_API_VERSION)) {
-      continue;
-    }
+    if (major == major_of(CUPTI_API_VERSION)) continue;
     if (void* const library = ::dlopen(soname(major).c_str(), RTLD_NOW | RTLD_NOLOAD)) {
       ::dlclose(library);
       return soname(major) + " is in use by the program, expected version " +
@@ -35,9 +33,7 @@ void* open_library() {
   const std::array<std::string, 2> places = {name,
                                              std::string(FORETRACE_CUPTI_FOLDER) + "/" + name};
   for (const std::string& place : places) {
-    if (void* const library = ::dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL)) {
-      return library;
-    }
+    if (void* const library = ::dlopen(place.c_str(), RTLD_NOW | RTLD_LOCAL)) return library;
   }
   return nullptr;
 }
@@ -51,9 +47,7 @@ bool find(void* library, const char* name, Function& function) {
 }  // namespace
 
 std::string load_cupti(CuptiFunctions& functions) {
-  if (std::string problem = other_version_in_use(); !problem.empty()) {
-    return problem;
-  }
+  if (std::string problem = other_version_in_use(); !problem.empty()) return problem;
   void* const library = open_library();
   if (library == nullptr) {
     return soname(major_of(CUPTI_API_VERSION)) +

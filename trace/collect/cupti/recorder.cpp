@@ -75,9 +75,7 @@ std::int64_t nanoseconds(clockid_t clock) {
 
 void sample_clocks(Recorder& r, bool always_now) {
   const std::int64_t monotonic = nanoseconds(CLOCK_MONOTONIC);
-  if (!always_now && monotonic - r.last_clock < clock_period_ns) {
-    return;
-  }
+  if (!always_now && monotonic - r.last_clock < clock_period_ns) return;
   r.last_clock = monotonic;
   std::uint64_t now = 0;
   if (r.cupti.timestamp(&now) == CUPTI_SUCCESS) {
@@ -114,9 +112,7 @@ void translate(Recorder& r, std::uint8_t* buffer, std::size_t valid, CUcontext c
 
 void CUPTIAPI on_buffer_completed(CUcontext context, std::uint32_t stream, std::uint8_t* buffer,
                                   std::size_t /*size*/, std::size_t valid) {
-  if (buffer == nullptr) {
-    return;
-  }
+  if (buffer == nullptr) return;
   const Unnoticed unnoticed;
   Recorder& r = *recorder;
   try {
@@ -174,9 +170,7 @@ void on_call(Recorder& r, bool is_driver, CUpti_CallbackId call, const CUpti_Cal
 void CUPTIAPI on_callback(void* /*user_data*/, CUpti_CallbackDomain domain, CUpti_CallbackId call,
                           const void* data) {
   Recorder& r = *recorder;
-  if (!r.active) {
-    return;
-  }
+  if (!r.active) return;
   try {
     if (domain == CUPTI_CB_DOMAIN_RUNTIME_API || domain == CUPTI_CB_DOMAIN_DRIVER_API) {
       on_call(r, domain == CUPTI_CB_DOMAIN_DRIVER_API, call,
@@ -194,9 +188,7 @@ void CUPTIAPI on_callback(void* /*user_data*/, CUpti_CallbackDomain domain, CUpt
 
 Facts end_facts(const Recorder& r) {
   Facts facts = {{std::string(device_work_fact), std::to_string(r.translator->device_work())}};
-  if (!r.window) {
-    return facts;
-  }
+  if (!r.window) return facts;
   const auto [seen, mark] = r.window->seen();
   facts.emplace_back(steps_seen_fact, std::to_string(seen));
   facts.emplace_back(steps_by_fact, mark == StepWindow::Mark::updates ? "updates" : "steps");
@@ -206,9 +198,7 @@ Facts end_facts(const Recorder& r) {
 void finish_now(Recorder& r) {
   // Hands over what CUPTI still holds, on this thread.
   static_cast<void>(r.cupti.flush_all(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED));
-  if (!r.active.exchange(false)) {
-    return;
-  }
+  if (!r.active.exchange(false)) return;
   {
     const std::lock_guard<std::mutex> lock(r.translating);
     sample_clocks(r, true);
@@ -263,9 +253,7 @@ std::string open_file_of(Recorder& r) {
     path =
         file_of_process(r.settings.file, host == r.settings.host ? "" : host, ::getpid(), attempt);
     r.file = std::make_unique<FileSink>(path);
-    if (r.file->error() != EEXIST) {
-      break;
-    }
+    if (r.file->error() != EEXIST) break;
   }
   return r.file->error() == 0
              ? std::string()
@@ -278,13 +266,9 @@ std::string begin(Recorder& r) {
   if (subscribed == CUPTI_ERROR_MULTIPLE_SUBSCRIBERS_NOT_SUPPORTED) {
     return "another tool uses CUPTI in this process";
   }
-  if (subscribed != CUPTI_SUCCESS) {
-    return reason_of(r, "cuptiSubscribe", subscribed);
-  }
+  if (subscribed != CUPTI_SUCCESS) return reason_of(r, "cuptiSubscribe", subscribed);
   r.subscribed = true;
-  if (std::string problem = open_file_of(r); !problem.empty()) {
-    return problem;
-  }
+  if (std::string problem = open_file_of(r); !problem.empty()) return problem;
   std::uint32_t version = 0;
   static_cast<void>(r.cupti.get_version(&version));
   WriterLimits limits;
@@ -358,9 +342,7 @@ void load() {
   auto made = std::make_unique<Recorder>();
   // NOLINTNEXTLINE(concurrency-mt-unsafe): read once, when the device is first used
   made->settings = settings_from([](const char* name) { return std::getenv(name); });
-  if (made->settings.file.empty()) {
-    return;
-  }
+  if (made->settings.file.empty()) return;
   if (const std::string problem = load_cupti(made->cupti); !problem.empty()) {
     unrecorded(made->settings, problem);
     return;
@@ -407,9 +389,7 @@ const CuptiFunctions* load_recorder() noexcept {
 }
 
 void start_recording() noexcept {
-  if (!begins(starting)) {
-    return;
-  }
+  if (!begins(starting)) return;
   start_first_library();
   const Unnoticed unnoticed;
   const WritesHeld held;

@@ -98,9 +98,7 @@ MemoryRecord memory_of(const CUpti_ActivityMemory4& memory) {
 }
 
 RangePhase phase_of(CUpti_ActivityFlag flags) {
-  if ((flags & CUPTI_ACTIVITY_FLAG_MARKER_START) != 0) {
-    return RangePhase::begin;
-  }
+  if ((flags & CUPTI_ACTIVITY_FLAG_MARKER_START) != 0) return RangePhase::begin;
   return (flags & CUPTI_ACTIVITY_FLAG_MARKER_END) != 0 ? RangePhase::end : RangePhase::mark;
 }
 

@@ -12,7 +12,6 @@
 //   |  id (1); each key is the field's number << 3 | kind of the value
 //   bytes of this message
 #include <array>
-#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -40,16 +39,12 @@ bool fits(std::string_view message, std::uint32_t highest, std::uint32_t numbers
   WireReader fields(message);
   bool any = message.empty();
   while (fields.next()) {
-    if (fields->number > highest) {
-      return false;
-    }
+    if (fields->number > highest) return false;
     const bool number = fields->type == WireType::varint;
     const bool packed =
         fields->number == chakra::node_control || fields->number == chakra::node_data;
     const bool wants_number = ((numbers >> fields->number) & 1U) != 0;
-    if (number != wants_number && !(packed && numbers != 0)) {
-      return false;
-    }
+    if (number != wants_number && !(packed && numbers != 0)) return false;
     any = true;
   }
   return any && fields.trouble().empty();
@@ -68,9 +63,7 @@ Confidence sniff(std::string_view prefix) {
   std::array<std::string_view, 2> messages;
   for (std::string_view& message : messages) {
     const auto length = formats::varint_at(prefix, at);
-    if (!length || *length > prefix.size() - at) {
-      return Confidence::no;
-    }
+    if (!length || *length > prefix.size() - at) return Confidence::no;
     message = prefix.substr(at, static_cast<std::size_t>(*length));
     at += static_cast<std::size_t>(*length);
   }
@@ -83,9 +76,7 @@ void append_list(const WireField& field, AttributeValue& out) {
   WireReader values(field.bytes);
   while (values.next()) {
     std::vector<std::uint64_t> numbers;
-    if (!formats::append_varints(*values, numbers)) {
-      return;
-    }
+    if (!formats::append_varints(*values, numbers)) return;
     for (const std::uint64_t number : numbers) {
       const WireField one{.number = 1, .type = WireType::varint, .value = number, .bytes = {}};
       out.list.push_back(zigzag ? static_cast<std::uint64_t>(one.as_zigzag()) : number);
@@ -163,9 +154,7 @@ class Document {
       }
     }
     trace_.report.bytes = stream_.bytes();
-    if (outcome == Outcome::unreadable) {
-      return stream_.error();
-    }
+    if (outcome == Outcome::unreadable) return stream_.error();
     if (trace_.report.events == 0) {
       return Error{ErrorCode::bad_format,
                    fmt::format("{}: has no nodes of a Chakra execution trace", source.path())};
@@ -272,9 +261,7 @@ class Document {
     NodeSignature& signature = node.signature;
     while (fields.next()) {
       const std::string_view text = fields->bytes;
-      if (text.empty() || text == "[]") {
-        continue;
-      }
+      if (text.empty() || text == "[]") continue;
       if (fields->number == chakra::argument_values) {
         const std::string others =
             formats::take_tensors(text, output, builder_.names(), node.tensors);

@@ -15,7 +15,6 @@
 #include <algorithm>
 #include <bit>
 #include <map>
-#include <string>
 #include <utility>
 #include <vector>
 
@@ -97,9 +96,7 @@ class ChakraWriter {
 
   // The node whose end is the start of a task, if the task has no dependencies but its lane.
   [[nodiscard]] std::uint64_t before(TaskId task) const {
-    if (has_segment(task)) {
-      return segment_of(task);
-    }
+    if (has_segment(task)) return segment_of(task);
     const TaskId previous = previous_[index(task)];
     return previous == none<TaskId> ? 0 : node_of(previous);
   }

@@ -24,21 +24,15 @@ namespace {
 
 bool is_metadata(const formats::JsonOutline& outline) {
   for (const std::string& key : outline.keys) {
-    if (key != "attr" && key != "version") {
-      return false;
-    }
+    if (key != "attr" && key != "version") return false;
   }
   return !outline.keys.empty();
 }
 
 Confidence sniff(std::string_view prefix) {
   const formats::JsonOutline outline = formats::outline_of(prefix);
-  if (!outline.is_object) {
-    return Confidence::no;
-  }
-  if (formats::has_key(outline, "workload_graph")) {
-    return Confidence::yes;
-  }
+  if (!outline.is_object) return Confidence::no;
+  if (formats::has_key(outline, "workload_graph")) return Confidence::yes;
   // The message that describes the run, and nodes behind it.
   const bool stream = outline.complete && is_metadata(outline) && outline.behind.starts_with('{') &&
                       formats::has_key(formats::outline_of(outline.behind), "id");
@@ -68,14 +62,10 @@ class Document {
 
  private:
   void take_first() {
-    if (!cursor_.enter('{')) {
-      return;
-    }
+    if (!cursor_.enter('{')) return;
     while (cursor_.next('}')) {
       const std::string key = cursor_.key();
-      if (!cursor_.sound()) {
-        return;
-      }
+      if (!cursor_.sound()) return;
       if (key == "workload_graph" && cursor_.enter('[')) {
         while (cursor_.next(']')) {
           take_node();

@@ -76,9 +76,7 @@ constexpr auto starts = [] {
 // Folding bit 5 maps upper case to lower case, and blanks and digits to themselves.
 bool same_folded(const char* text, std::string_view lower) {
   for (std::size_t i = 0; i < lower.size(); ++i) {
-    if (static_cast<char>(text[i] | 0x20) != lower[i]) {
-      return false;
-    }
+    if (static_cast<char>(text[i] | 0x20) != lower[i]) return false;
   }
   return true;
 }
@@ -86,13 +84,9 @@ bool same_folded(const char* text, std::string_view lower) {
 }  // namespace
 
 ArgumentRole argument_role(std::string_view key) {
-  if (key.size() > longest_key) {
-    return ArgumentRole::other;
-  }
+  if (key.size() > longest_key) return ArgumentRole::other;
   for (std::size_t i = starts[key.size()]; i < starts[key.size() + 1]; ++i) {
-    if (same_folded(key.data(), known[i].key)) {
-      return known[i].role;
-    }
+    if (same_folded(key.data(), known[i].key)) return known[i].role;
   }
   return ArgumentRole::other;
 }

@@ -16,8 +16,6 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
-
 #include "sim/core/text.h"
 #include "trace/formats/chrome/document.h"
 #include "trace/formats/chrome/table_builder.h"
@@ -36,9 +34,7 @@ Confidence sniff(std::string_view prefix) {
   const bool list = outline.is_array && formats::has_key(outline, "ph");
   const bool document = outline.is_object && formats::has_key(outline, "traceEvents") &&
                         !formats::has_key(outline, "schemaVersion") && contains(prefix, "\"ph\"");
-  if ((!list && !document) || formats::has_profiler_category(prefix)) {
-    return Confidence::no;
-  }
+  if ((!list && !document) || formats::has_profiler_category(prefix)) return Confidence::no;
   return Confidence::maybe;
 }
 
@@ -51,9 +47,7 @@ struct StreamName {
 
 std::optional<std::int64_t> number_behind(std::string_view text, std::string_view word) {
   const std::size_t at = text.find(word);
-  if (at == std::string_view::npos) {
-    return std::nullopt;
-  }
+  if (at == std::string_view::npos) return std::nullopt;
   std::int64_t number = 0;
   const char* const first = text.data() + at + word.size();
   const auto [behind, error] = std::from_chars(first, text.data() + text.size(), number);
@@ -70,9 +64,7 @@ std::optional<StreamName> stream_name(std::string_view name) {
   const auto device = number_behind(name, "device:GPU:");
   const bool all = contains(name, "stream:all");
   const auto stream = number_behind(name, "stream:");
-  if (!device || (!stream && !all)) {
-    return std::nullopt;
-  }
+  if (!device || (!stream && !all)) return std::nullopt;
   return StreamName{static_cast<std::int32_t>(*device), stream.value_or(0), all};
 }
 
@@ -104,9 +96,7 @@ void recognize_streams(EventTable& table) {
   }
   for (std::size_t row = 0; row < table.size(); ++row) {
     const std::size_t track = index(table.track[row]);
-    if (table.tracks[track].kind != Track::Kind::stream) {
-      continue;
-    }
+    if (table.tracks[track].kind != Track::Kind::stream) continue;
     const std::string_view name = table.names[table.name[row]];
     const bool copies = name.starts_with("Memcpy") || name.starts_with("MEMCPY");
     table.kind[row] = copies ? EventKind::copy : EventKind::kernel;

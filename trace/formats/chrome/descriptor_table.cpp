@@ -70,9 +70,7 @@ NameId DescriptorTable::intern_json(std::string_view written, bool& lossy) {
   }
   // Few values make up many sets of arguments: most are known as they are written.
   const std::uint64_t hash = std::max<std::uint64_t>(hash_bytes(written, 0), 1);
-  if (const auto& slot = by_written_.slot_of(hash); slot.hash == hash) {
-    return slot.found;
-  }
+  if (const auto& slot = by_written_.slot_of(hash); slot.hash == hash) return slot.found;
   const std::string value = with_plain_blanks(written);
   NameId name = table_.names.find(value);
   if (name == none<NameId> || index(name) >= valid_.size() || !valid_[index(name)]) {
@@ -93,9 +91,7 @@ DescriptorTable::Found DescriptorTable::find_or_add(std::uint64_t hash,
   if (hash == 0) {
     return {};
   }
-  if (const auto& slot = by_text_.slot_of(hash); slot.hash == hash) {
-    return slot.found;
-  }
+  if (const auto& slot = by_text_.slot_of(hash); slot.hash == hash) return slot.found;
   const Found found = parse(described);
   by_text_.add(hash, found);
   return found;
@@ -123,9 +119,7 @@ DescriptorTable::Found DescriptorTable::parse(std::span<const Argument> describe
         break;
       case ArgumentRole::flops: descriptor.flops = real_number(value); break;
       case ArgumentRole::other: {
-        if (says_nothing(value)) {
-          break;
-        }
+        if (says_nothing(value)) break;
         const std::string_view key = argument.quoted_key();
         if (value.size() > longest_argument || !is_valid_json(value) || !is_valid_json(key)) {
           lossy = true;
@@ -160,9 +154,7 @@ DescriptorId DescriptorTable::add(const Descriptor& descriptor) {
   if (hash == nothing) {
     return {};
   }
-  if (const auto& slot = by_content_.slot_of(hash); slot.hash == hash) {
-    return slot.found;
-  }
+  if (const auto& slot = by_content_.slot_of(hash); slot.hash == hash) return slot.found;
   const auto id = make_id<DescriptorId>(table_.descriptors.size());
   table_.descriptors.push_back(descriptor);
   by_content_.add(hash, id);

@@ -158,9 +158,7 @@ void DocumentWalker::take_event() {
       buffer.move_to(at);
       return;
     }
-    if (outcome == ScanOutcome::unexpected || !reader_.refill()) {
-      break;
-    }
+    if (outcome == ScanOutcome::unexpected || !reader_.refill()) break;
     reserve_once();
   }
   take_unexpected();
@@ -173,9 +171,7 @@ void DocumentWalker::reserve_once() {
   const ChunkBuffer& buffer = reader_.buffer();
   const auto used = static_cast<double>(buffer.offset_of(buffer.at()));
   const auto consumed = static_cast<double>(source_.consumed());
-  if (reserved_ || used < enough_text || consumed <= 0) {
-    return;
-  }
+  if (reserved_ || used < enough_text || consumed <= 0) return;
   reserved_ = true;
   const double inflated = static_cast<double>(buffer.offset_of(buffer.end())) / consumed;
   const double whole = static_cast<double>(source_.file_size()) * inflated;
@@ -271,9 +267,7 @@ Status DocumentWalker::finish() {
         fmt::format("more text follows the trace at byte {} and was left out",
                     reader_.buffer().offset_of(reader_.buffer().at())));
   }
-  if (reader_.buffer().error()) {
-    return *reader_.buffer().error();
-  }
+  if (reader_.buffer().error()) return *reader_.buffer().error();
   report_.bytes = reader_.buffer().offset_of(reader_.buffer().end());
   if (!found_events_) {
     return refusal(end_ == End::closed ? "is JSON without \"traceEvents\""

@@ -1,7 +1,6 @@
 #include "trace/formats/chrome/event_scanner.h"
 
 #include <cstring>
-#include <limits>
 #include <utility>
 
 #include "sim/core/text.h"
@@ -54,9 +53,7 @@ class EventScanner::Walk {
       } else {
         Stretch stretch;
         at = parse_stretch(from, stretch);
-        if (at == nullptr) {
-          return nullptr;
-        }
+        if (at == nullptr) return nullptr;
         action = stretch.action;
         key_offset = stretch.key_offset;
         role = stretch.role;
@@ -73,9 +70,7 @@ class EventScanner::Walk {
         out_.text = view(start_, at);
         return at;
       } else if (action == Action::flow) {
-        if (const char* const behind = skip_flow()) {
-          return behind;
-        }
+        if (const char* const behind = skip_flow()) return behind;
       } else if (action != Action::nothing) {
         at = take_other(scanner_.skip_blanks(at), action);
       }
@@ -112,9 +107,7 @@ class EventScanner::Walk {
       Stretch longer = stretch;
       learnable_ = true;
       const char* const behind = parse_part(from, at, longer);
-      if (behind == nullptr) {
-        return nullptr;
-      }
+      if (behind == nullptr) return nullptr;
       const bool reopens = stretch.closes != 0 && longer.opens != stretch.opens;
       const bool fits = learnable_ && !reopens && view(from, behind).size() <= longest_text;
       if (!fits && at != from) {
@@ -136,32 +129,20 @@ class EventScanner::Walk {
     const char* const brace = stretch.opens != 0 ? from + stretch.opens - 1 : arguments_start_;
     const bool first = at == start_ || (inside && at == brace);
     at = scanner_.skip_blanks(first ? at + 1 : at);
-    if (*at == '}' && at < scanner_.end()) {
-      return close(from, at + 1, stretch, inside);
-    }
+    if (*at == '}' && at < scanner_.end()) return close(from, at + 1, stretch, inside);
     if (!first) {
-      if (*at != ',') {
-        return scanner_.stop(at);
-      }
+      if (*at != ',') return scanner_.stop(at);
       at = scanner_.skip_blanks(at + 1);
     }
-    if (*at != '"') {
-      return scanner_.stop(at);
-    }
+    if (*at != '"') return scanner_.stop(at);
     const char* const key_start = at;
     RawString key;
     at = scanner_.string(at + 1, key);
-    if (at == nullptr) {
-      return nullptr;
-    }
+    if (at == nullptr) return nullptr;
     at = scanner_.skip_blanks(at);
-    if (*at != ':' || key.has_escapes) {
-      return scanner_.stop(at);
-    }
+    if (*at != ':' || key.has_escapes) return scanner_.stop(at);
     at = scanner_.skip_blanks(at + 1);
-    if (at >= scanner_.end()) {
-      return scanner_.stop(at);
-    }
+    if (at >= scanner_.end()) return scanner_.stop(at);
     if (!fits_offset(from, at)) {
       return nullptr;  // more blanks than any writer puts there: the full parser takes them out
     }
@@ -183,9 +164,7 @@ class EventScanner::Walk {
       stretch.action = Action::end_of_event;
       return behind;
     }
-    if (!fits_offset(from, behind)) {
-      return nullptr;
-    }
+    if (!fits_offset(from, behind)) return nullptr;
     stretch.closes = static_cast<std::uint8_t>(behind - from);
     stretch.has_notes = true;
     return behind;
@@ -205,9 +184,7 @@ class EventScanner::Walk {
       return at;
     }
     const char* const behind = scanner_.value(at);
-    if (behind == nullptr) {
-      return nullptr;
-    }
+    if (behind == nullptr) return nullptr;
     const std::string_view token = view(at, behind);
     const bool text = token.size() >= 2 && token.front() == '"';
     learnable_ = text;  // a number might go on where the learned text ends
@@ -279,9 +256,7 @@ class EventScanner::Walk {
   // Numbers may also be texts.
   const char* take_number(const char* at, Number& out) {
     const char* behind = scan_plain_number(at, out);
-    if (behind != nullptr && behind < scanner_.end()) {
-      return behind;
-    }
+    if (behind != nullptr && behind < scanner_.end()) return behind;
     at = scanner_.skip_blanks(at);
     behind = scanner_.value(at);
     if (behind != nullptr) {
@@ -291,9 +266,7 @@ class EventScanner::Walk {
   }
 
   const char* take_other(const char* at, Action action) {
-    if (action != Action::name || *at != '"') {
-      return scanner_.value(at);
-    }
+    if (action != Action::name || *at != '"') return scanner_.value(at);
     out_.has_name = true;
     return scanner_.string(at + 1, out_.name);
   }
@@ -321,9 +294,7 @@ inline const EventScanner::Step* EventScanner::predict(std::size_t place, const 
 const EventScanner::Step* EventScanner::predict_other(Place& from, const char* at) {
   for (Step& step : from.others) {
     if (equal_48(at, step.text.data(), step.mask)) {
-      if (++step.uses <= from.likely.uses) {
-        return &step;
-      }
+      if (++step.uses <= from.likely.uses) return &step;
       from.likely.uses = 0;  // what follows changed: it counts anew
       std::swap(from.likely, step);
       return &from.likely;
@@ -359,9 +330,7 @@ ScanOutcome EventScanner::scan(const char*& at, const char* end, EventFields& ou
   out.clear();
   Walk walk(*this, end, out);
   const char* const behind = walk.event(at);
-  if (behind == nullptr) {
-    return walk.ran_out() ? ScanOutcome::more_needed : ScanOutcome::unexpected;
-  }
+  if (behind == nullptr) return walk.ran_out() ? ScanOutcome::more_needed : ScanOutcome::unexpected;
   at = behind;
   return ScanOutcome::event;
 }

@@ -6,24 +6,16 @@
 namespace foretrace::trace::formats {
 
 std::uint32_t NarrowIds::narrow_other(const Number& recorded, std::size_t row) {
-  if (!recorded.present()) {
-    return 0;
-  }
+  if (!recorded.present()) return 0;
   const auto id = integer_from(recorded);
-  if (!id || *id == -1) {
-    return 0;
-  }
-  if (*id >= 0 && *id <= all_bits_32) {
-    return static_cast<std::uint32_t>(*id);
-  }
+  if (!id || *id == -1) return 0;
+  if (*id >= 0 && *id <= all_bits_32) return static_cast<std::uint32_t>(*id);
   wide_.emplace_back(*id, static_cast<std::uint32_t>(row));
   return 0;
 }
 
 void NarrowIds::finish(std::vector<std::uint32_t>& column) {
-  if (wide_.empty()) {
-    return;
-  }
+  if (wide_.empty()) return;
   std::vector<std::uint32_t> used = column;
   std::sort(used.begin(), used.end());
   auto wide = wide_;
@@ -51,13 +43,9 @@ void NarrowIds::finish(std::vector<std::uint32_t>& column) {
 }
 
 std::int64_t NarrowIds::narrowed(std::int64_t recorded) const {
-  if (given_.empty()) {
-    return recorded > all_bits_32 ? -1 : recorded;
-  }
+  if (given_.empty()) return recorded > all_bits_32 ? -1 : recorded;
   const auto at = std::lower_bound(given_.begin(), given_.end(), std::pair(recorded, 0U));
-  if (at != given_.end() && at->first == recorded) {
-    return at->second;
-  }
+  if (at != given_.end() && at->first == recorded) return at->second;
   // No row was recorded with the ids that were given; they came from the top down.
   const auto below = std::partition_point(given_.begin(), given_.end(),
                                           [&](const auto& row) { return row.second > recorded; });

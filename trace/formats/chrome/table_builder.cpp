@@ -1,8 +1,5 @@
 #include "trace/formats/chrome/table_builder.h"
 
-#include <algorithm>
-#include <limits>
-
 #include <fmt/format.h>
 
 #include "sim/core/integers.h"
@@ -35,9 +32,7 @@ bool is_device_category(Category category) {
 std::string_view argument(std::string_view arguments, std::string_view key) {
   Members members(arguments);
   while (members.next()) {
-    if (members.key().text == key) {
-      return members.value();
-    }
+    if (members.key().text == key) return members.value();
   }
   return {};
 }
@@ -143,9 +138,7 @@ NameId TableBuilder::name_of(const EventFields& event, std::uint64_t offset) {
     repaired("no name", offset, event.text);
     return {};
   }
-  if (!name.has_escapes && !name.beyond_ascii) {
-    return recent_names_.intern(name.text, table_.names);
-  }
+  if (!name.has_escapes && !name.beyond_ascii) return recent_names_.intern(name.text, table_.names);
   std::string text = name.has_escapes ? unescaped(name.text) : std::string(name.text);
   if (!is_valid_utf8(text)) {
     repaired("invalid UTF-8 in a name", offset, event.text);
@@ -164,9 +157,7 @@ DescriptorId TableBuilder::descriptor_of(const EventFields& event, std::uint64_t
 }
 
 TrackId TableBuilder::track_of(const EventFields& event, Category category) {
-  if (is_device_category(category)) {
-    return tracks_.stream(event);
-  }
+  if (is_device_category(category)) return tracks_.stream(event);
   const auto kind = category == Category::other ? Track::Kind::other : Track::Kind::host_thread;
   return tracks_.thread(kind, event);
 }
@@ -185,13 +176,9 @@ void TableBuilder::add_row(const EventFields& event, Category category, NameId n
 
 void TableBuilder::add_complete(const EventFields& event, std::uint64_t offset) {
   const auto start = time_of(event, offset);
-  if (!start) {
-    return;
-  }
+  if (!start) return;
   const auto duration = duration_of(event, offset);
-  if (!duration) {
-    return;
-  }
+  if (!duration) return;
   Category category = event.category;
   if (category == Category::sync) {
     add_sync(event, {*start, *duration});
@@ -219,9 +206,7 @@ void TableBuilder::add_call_numbers(const EventFields& event) {
           {make_id<EventId>(table_.size() - 1), static_cast<std::uint32_t>(number)});
     }
   }
-  if (!event[NumberField::sequence_number].present()) {
-    return;
-  }
+  if (!event[NumberField::sequence_number].present()) return;
   const std::int64_t number = id_or_none(event[NumberField::sequence_number]);
   if (number >= 0) {
     table_.sequence_numbers.push_back({make_id<EventId>(table_.size() - 1), number,
@@ -246,22 +231,16 @@ void TableBuilder::add_sync(const EventFields& event, Times times) {
 }
 
 void TableBuilder::add_instant(const EventFields& event, std::uint64_t offset) {
-  if (event.name.text != "[memory]") {
-    return;
-  }
+  if (event.name.text != "[memory]") return;
   const auto time = time_of(event, offset);
-  if (!time) {
-    return;
-  }
+  if (!time) return;
   MemoryEvent memory;
   bool has_bytes = false;
   Members members(event.arguments);
   while (members.next()) {
     const std::string_view key = members.key().text;
     const auto value = integer_from(members.value());
-    if (!value) {
-      continue;
-    }
+    if (!value) continue;
     if (key == "Bytes") {
       memory.bytes = *value;
       has_bytes = true;
@@ -289,13 +268,9 @@ void TableBuilder::add_instant(const EventFields& event, std::uint64_t offset) {
 
 void TableBuilder::add_flow(const EventFields& event, std::uint64_t offset) {
   // All the other arrows repeat what correlation ids say.
-  if (event.category != Category::forward_flow) {
-    return;
-  }
+  if (event.category != Category::forward_flow) return;
   const auto time = time_of(event, offset);
-  if (!time) {
-    return;
-  }
+  if (!time) return;
   const auto id = integer_from(event[NumberField::id]);
   if (!id) {
     drop("flow without an id", offset, event.text);
@@ -314,9 +289,7 @@ void TableBuilder::add_metadata(const EventFields& event) {
     }
     return;
   }
-  if (event.name.text != "thread_name" || event.arguments.empty()) {
-    return;
-  }
+  if (event.name.text != "thread_name" || event.arguments.empty()) return;
   const std::string name = unescaped(without_quotes(argument(event.arguments, "name")));
   tracks_.name_thread(event,
                       table_.names.intern(is_valid_utf8(name) ? name : with_valid_utf8(name)));
@@ -324,9 +297,7 @@ void TableBuilder::add_metadata(const EventFields& event) {
 
 void TableBuilder::begin_range(const EventFields& event, std::uint64_t offset) {
   const auto start = time_of(event, offset);
-  if (!start) {
-    return;
-  }
+  if (!start) return;
   if (open_range_count_ >= most_open_ranges) {
     drop("too many ranges without an end", offset, event.text);
     return;
@@ -339,9 +310,7 @@ void TableBuilder::begin_range(const EventFields& event, std::uint64_t offset) {
 
 void TableBuilder::end_range(const EventFields& event, std::uint64_t offset) {
   const auto end = time_of(event, offset);
-  if (!end) {
-    return;
-  }
+  if (!end) return;
   // An end may leave out the category, so that both kinds of track are looked at.
   auto open = open_ranges_.find(track_of(event, event.category));
   if (open == open_ranges_.end() || open->second.empty()) {
@@ -362,9 +331,7 @@ void TableBuilder::end_range(const EventFields& event, std::uint64_t offset) {
     drop("duration out of range", offset, event.text);
     return;
   }
-  if (range.category == Category::sync) {
-    return;
-  }
+  if (range.category == Category::sync) return;
   add_row(event, range.category, range.name, {range.start, *end - range.start});
   table_.descriptor.push_back(range.descriptor);
   table_.track.back() = open->first;
@@ -384,9 +351,7 @@ void TableBuilder::reserve(std::size_t rows) {
 /// Recorders of 2021 left some kernels at time 0, without a duration, in traces that count from
 /// 1970 or from the start of the machine. Their rows stay, as events of which nothing is known.
 void TableBuilder::drop_unset_times() {
-  if (first_time_ != 0) {
-    return;
-  }
+  if (first_time_ != 0) return;
   std::optional<std::int64_t> second;
   for (const std::int64_t time : table_.start_ns) {
     second = time > 0 && (!second || time < *second) ? time : second;
@@ -402,9 +367,7 @@ void TableBuilder::drop_unset_times() {
     }
     others_are_far = others_are_far && (table_.start_ns[row] > 0 || is_unset(row));
   }
-  if (!others_are_far || unset.empty()) {
-    return;
-  }
+  if (!others_are_far || unset.empty()) return;
   for (const std::size_t row : unset) {
     drop("time 0 among times of another day", 0, table_.names[table_.name[row]]);
     --report_.kept;

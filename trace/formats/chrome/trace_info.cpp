@@ -53,12 +53,8 @@ DeviceProperties device_from(element object, std::int32_t rank) {
 bool parse(const TopLevelValues& values, std::string_view key, simdjson::dom::parser& parser,
            element& out, ImportReport& report) {
   const auto found = values.find(key);
-  if (found == values.end()) {
-    return false;
-  }
-  if (parser.parse(found->second).get(out) == simdjson::SUCCESS) {
-    return true;
-  }
+  if (found == values.end()) return false;
+  if (parser.parse(found->second).get(out) == simdjson::SUCCESS) return true;
   report.warnings.push_back(fmt::format("\"{}\" is no valid JSON and was left out", key));
   return false;
 }
@@ -95,14 +91,10 @@ void fill_trace_info(const TopLevelValues& values, TraceInfo& info, ImportReport
 
 void list_renumbered_devices(EventTable& table) {
   std::vector<DeviceProperties>& devices = table.info.devices;
-  if (!table.info.is_hip || devices.empty()) {
-    return;
-  }
+  if (!table.info.is_hip || devices.empty()) return;
   const DeviceProperties model = devices.front();
   for (const DeviceProperties& device : devices) {
-    if (!is_like(device, model)) {
-      return;
-    }
+    if (!is_like(device, model)) return;
   }
   std::unordered_set<std::int32_t> listed;
   for (const DeviceProperties& device : devices) {

@@ -1,7 +1,6 @@
 #include "trace/formats/chrome/track_table.h"
 
 #include <algorithm>
-#include <limits>
 
 #include "sim/core/integers.h"
 #include "trace/formats/common/hash.h"
@@ -15,9 +14,7 @@ constexpr std::string_view stream_prefix = "stream ";
 
 // A number (quoted or not: "12" and 12 are the same) or, of a text, its hash.
 std::int64_t recorded_id(std::string_view token) {
-  if (const auto number = integer_from(token)) {
-    return *number;
-  }
+  if (const auto number = integer_from(token)) return *number;
   const std::string_view text = without_quotes(token);
   return text.empty() ? 0 : static_cast<std::int64_t>(hash_bytes(text, 0) >> 1U);
 }
@@ -82,9 +79,7 @@ TrackId TrackTable::stream(const EventFields& event) {
 TrackId TrackTable::find_or_add(const Key& key, const EventFields& event) {
   const auto next = make_id<TrackId>(table_.tracks.size());
   const auto [found, added] = tracks_.try_emplace(key, next);
-  if (!added) {
-    return found->second;
-  }
+  if (!added) return found->second;
   Track track;
   track.kind = key.kind;
   track.number = key.thread;

@@ -77,18 +77,14 @@ class OutlineWalk {
           ++at;
         } else if (c == '"') {
           in_string = false;
-          if (depth == 0) {
-            return at + 1;
-          }
+          if (depth == 0) return at + 1;
         }
       } else if (c == '"') {
         in_string = true;
       } else if (c == '{' || c == '[') {
         ++depth;
       } else if (c == '}' || c == ']') {
-        if (depth <= 1) {
-          return depth == 0 ? at : at + 1;
-        }
+        if (depth <= 1) return depth == 0 ? at : at + 1;
         --depth;
       } else if (depth == 0 && ends_token(c)) {
         return at;
@@ -110,17 +106,13 @@ class OutlineWalk {
     end = text_.size();
     while (at < text_.size() && text_[at] == '"' && found.size() < most) {
       const std::size_t key_end = behind(at);
-      if (key_end >= text_.size()) {
-        return found;
-      }
+      if (key_end >= text_.size()) return found;
       found.push_back(unescaped(text_.substr(at + 1, key_end - at - 2)));
       if (found.back() == "traceEvents") {
         return found;  // says it all, and its value may be most of the prefix
       }
       at = blanks(key_end);
-      if (at >= text_.size() || text_[at] != ':') {
-        return found;
-      }
+      if (at >= text_.size() || text_[at] != ':') return found;
       at = blanks(behind(blanks(at + 1)));
       if (at < text_.size() && text_[at] == '}') {
         end = at + 1;
@@ -139,9 +131,7 @@ class OutlineWalk {
 };
 
 std::string describe_object(const JsonOutline& outline) {
-  if (has_key(outline, "rocprofiler-sdk-tool")) {
-    return "the JSON of rocprofv3";
-  }
+  if (has_key(outline, "rocprofiler-sdk-tool")) return "the JSON of rocprofv3";
   if (has_key(outline, "schema") && has_key(outline, "nodes")) {
     return "a PyTorch execution trace without times: add the Kineto trace of the same run";
   }
@@ -173,9 +163,7 @@ std::string describe_array(const JsonOutline& outline) {
   if (first.starts_with("[") && first.size() > 1) {
     return "a PyTorch memory timeline (it has bytes over time, no events)";
   }
-  if (first.empty()) {
-    return outline.complete ? "an empty JSON array" : "";
-  }
+  if (first.empty()) return outline.complete ? "an empty JSON array" : "";
   return first.starts_with("{") && has_key(outline, "ph") ? "" : "a JSON array of something else";
 }
 
@@ -187,9 +175,7 @@ bool is_pickle(std::string_view prefix) {
 }
 
 std::string describe_binary(std::string_view prefix) {
-  if (is_pickle(prefix)) {
-    return "a Python pickle: export what is in it as JSON";
-  }
+  if (is_pickle(prefix)) return "a Python pickle: export what is in it as JSON";
   const std::string_view start = prefix.substr(0, 4096);
   if (contains(start, "QuadD") || contains(start, "Nsight Systems")) {
     return "a report of Nsight Systems: export it first (nsys export --type sqlite)";
@@ -216,9 +202,7 @@ std::string describe_text(std::string_view prefix) {
   if (line.starts_with("Index,TensorID,")) {
     return "a table of tensors of TrioSim (use the Kineto trace that it was made from)";
   }
-  if (std::count(line.begin(), line.end(), ',') >= 2) {
-    return "a table with commas (csv)";
-  }
+  if (std::count(line.begin(), line.end(), ',') >= 2) return "a table with commas (csv)";
   return fmt::format("text that starts with '{}'", shortened(line, 40));
 }
 
@@ -231,9 +215,7 @@ JsonOutline outline_of(std::string_view prefix) {
   const OutlineWalk walk(prefix);
   JsonOutline outline;
   const std::size_t start = walk.blanks(0);
-  if (start >= prefix.size()) {
-    return outline;
-  }
+  if (start >= prefix.size()) return outline;
   std::size_t end = prefix.size();
   if (prefix[start] == '{') {
     outline.is_object = true;
@@ -260,9 +242,7 @@ bool has_key(const JsonOutline& outline, std::string_view key) {
 }
 
 std::string describe_format(std::string_view prefix) {
-  if (prefix.empty()) {
-    return "is empty";
-  }
+  if (prefix.empty()) return "is empty";
   for (const Magic& magic : magics) {
     if (prefix.starts_with(magic.bytes)) {
       return fmt::format("looks like {}{}", magic.meaning,
@@ -271,12 +251,8 @@ std::string describe_format(std::string_view prefix) {
                              : "");
     }
   }
-  if (is_archive(prefix)) {
-    return "looks like a tar archive: unpack it and use one file";
-  }
-  if (!is_text(prefix)) {
-    return fmt::format("looks like {}", describe_binary(prefix));
-  }
+  if (is_archive(prefix)) return "looks like a tar archive: unpack it and use one file";
+  if (!is_text(prefix)) return fmt::format("looks like {}", describe_binary(prefix));
   const JsonOutline outline = outline_of(prefix);
   if (outline.is_object || outline.is_array) {
     const std::string what = outline.is_object ? describe_object(outline) : describe_array(outline);

@@ -54,9 +54,7 @@ constexpr std::array annotation_prefixes = {
 
 Category category_of(std::string_view text) {
   for (const Known& entry : known_categories) {
-    if (entry.text == text) {
-      return entry.category;
-    }
+    if (entry.text == text) return entry.category;
   }
   return other;
 }
@@ -68,12 +66,8 @@ bool has_profiler_category(std::string_view text) {
   for (int i = 0; i < enough && at != std::string_view::npos; ++i) {
     const std::size_t start = text.find('"', at + key.size());
     const std::size_t end = start == std::string_view::npos ? start : text.find('"', start + 1);
-    if (end == std::string_view::npos) {
-      return false;
-    }
-    if (category_of(text.substr(start + 1, end - start - 1)) != other) {
-      return true;
-    }
+    if (end == std::string_view::npos) return false;
+    if (category_of(text.substr(start + 1, end - start - 1)) != other) return true;
     at = text.find(key, end);
   }
   return false;
@@ -104,15 +98,9 @@ EventKind kind_of(Category category) {
 }
 
 SyncKind sync_kind_of(std::string_view name) {
-  if (name == "Stream Sync" || name == "Stream Synchronize") {
-    return SyncKind::stream_sync;
-  }
-  if (name == "Context Sync" || name == "Context Synchronize") {
-    return SyncKind::context_sync;
-  }
-  if (name == "Event Sync" || name == "Event Synchronize") {
-    return SyncKind::event_sync;
-  }
+  if (name == "Stream Sync" || name == "Stream Synchronize") return SyncKind::stream_sync;
+  if (name == "Context Sync" || name == "Context Synchronize") return SyncKind::context_sync;
+  if (name == "Event Sync" || name == "Event Synchronize") return SyncKind::event_sync;
   return name == "Stream Wait Event" ? SyncKind::stream_wait : SyncKind::unknown;
 }
 

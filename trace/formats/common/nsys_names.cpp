@@ -60,9 +60,7 @@ std::string_view field_value(std::string_view text, std::size_t at, std::string_
 // marks for its users ("FSDP::pre_forward (layer)") are not, or have blanks behind them.
 bool names_operator(std::string_view name) {
   const std::size_t colons = name.find("::");
-  if (colons == std::string_view::npos || colons == 0 || names_annotation(name)) {
-    return false;
-  }
+  if (colons == std::string_view::npos || colons == 0 || names_annotation(name)) return false;
   const std::string_view space = name.substr(0, colons);
   const bool small = is_lower(space[0]) && std::all_of(space.begin(), space.end(), [](char c) {
                        return is_lower(c) || is_digit(c) || c == '_';
@@ -137,9 +135,7 @@ NvtxOperator parse_nvtx(std::string_view text) {
   const std::size_t sizes = field_at(text, "sizes");
   const std::size_t inputs = field_at(text, "input_op_ids");
   const std::size_t first = std::min({sequence, id, sizes});
-  if (first == std::string_view::npos) {
-    return found;
-  }
+  if (first == std::string_view::npos) return found;
   found.name = text.substr(0, first - 2);
   if (sequence != std::string_view::npos) {
     const std::string_view value = field_value(text, sequence, "seq");

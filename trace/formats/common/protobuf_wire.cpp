@@ -64,9 +64,7 @@ bool WireReader::take_fixed(std::size_t size) {
 
 bool WireReader::take_bytes() {
   std::uint64_t length = 0;
-  if (!take_varint(length)) {
-    return false;
-  }
+  if (!take_varint(length)) return false;
   if (length > text_.size() - at_) {
     ran_out_ = true;
     return fail(fmt::format("a field of {} bytes where {} are left", length, text_.size() - at_));
@@ -77,14 +75,10 @@ bool WireReader::take_bytes() {
 }
 
 bool WireReader::next() {
-  if (at_ >= text_.size()) {
-    return false;
-  }
+  if (at_ >= text_.size()) return false;
   const std::uint64_t offset = this->offset();
   std::uint64_t key = 0;
-  if (!take_varint(key)) {
-    return false;
-  }
+  if (!take_varint(key)) return false;
   const std::uint64_t number = key >> 3U;
   if (number == 0 || number > highest_field) {
     return fail(fmt::format("a field with the number {}", number));
@@ -111,9 +105,7 @@ bool append_varints(const WireField& field, std::vector<std::uint64_t>& out) {
   std::size_t at = 0;
   while (at < field.bytes.size()) {
     const auto number = varint_at(field.bytes, at);
-    if (!number) {
-      return false;
-    }
+    if (!number) return false;
     out.push_back(*number);
   }
   return true;
@@ -122,9 +114,7 @@ bool append_varints(const WireField& field, std::vector<std::uint64_t>& out) {
 // Makes `wanted` bytes behind `at_` available as far as the source has them: memory grows with what
 // was read, never with what a length promises.
 bool MessageStream::fill(std::size_t wanted) {
-  if (data_.size() - at_ >= wanted) {
-    return true;
-  }
+  if (data_.size() - at_ >= wanted) return true;
   data_.erase(data_.begin(), data_.begin() + static_cast<std::ptrdiff_t>(at_));
   base_ += at_;
   at_ = 0;
@@ -149,9 +139,7 @@ MessageStream::Outcome MessageStream::next() {
   length_ = 0;
   (void)fill(longest_varint);
   start_ = at_;
-  if (at_ == data_.size()) {
-    return error_ ? Outcome::unreadable : Outcome::end;
-  }
+  if (at_ == data_.size()) return error_ ? Outcome::unreadable : Outcome::end;
   const std::string_view held(data_.data(), data_.size());
   const auto length = varint_at(held, at_);
   if (!length) {

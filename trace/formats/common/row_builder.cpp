@@ -37,9 +37,7 @@ TrackId RowBuilder::stream(std::int64_t process, std::int64_t device, std::int64
 }
 
 TrackId RowBuilder::track(const TrackKey& key) {
-  if (recent_ != none<TrackId> && key == recent_key_) {
-    return recent_;
-  }
+  if (recent_ != none<TrackId> && key == recent_key_) return recent_;
   const auto [found, added] = tracks_.try_emplace(key, make_id<TrackId>(table_.tracks.size()));
   if (added) {
     const auto& [kind, process, device, number] = key;
@@ -63,9 +61,7 @@ void RowBuilder::name_track(TrackId track, std::string_view name) {
 }
 
 NameId RowBuilder::intern(std::string_view text, RowPlace place) {
-  if (is_valid_utf8(text)) {
-    return table_.names.intern(text);
-  }
+  if (is_valid_utf8(text)) return table_.names.intern(text);
   repair("invalid UTF-8 in a name", place);
   return table_.names.intern(with_valid_utf8(text));
 }
@@ -77,9 +73,7 @@ DescriptorId RowBuilder::intern(const Descriptor& descriptor) {
   const std::uint64_t hash = hash_of(descriptor);
   const auto [begin, end] = descriptors_.equal_range(hash);
   for (auto at = begin; at != end; ++at) {
-    if (same(table_.descriptors[index(at->second)], descriptor)) {
-      return at->second;
-    }
+    if (same(table_.descriptors[index(at->second)], descriptor)) return at->second;
   }
   const auto id = make_id<DescriptorId>(table_.descriptors.size());
   table_.descriptors.push_back(descriptor);
@@ -109,9 +103,7 @@ bool RowBuilder::take_times(std::int64_t start, std::int64_t end, RowPlace place
 }
 
 bool RowBuilder::add(const EventRow& row, RowPlace place) {
-  if (!take_times(row.start_ns, row.end_ns, place)) {
-    return false;
-  }
+  if (!take_times(row.start_ns, row.end_ns, place)) return false;
   table_.kind.push_back(row.kind);
   table_.name.push_back(row.name);
   table_.track.push_back(row.track);
@@ -161,9 +153,7 @@ void RowBuilder::finish_correlations() {
   bool plain = true;
   std::int64_t only_scope = std::numeric_limits<std::int64_t>::min();
   const auto note = [&](ScopedId id) {
-    if (id.id <= 0) {
-      return;
-    }
+    if (id.id <= 0) return;
     plain = plain && id.id <= widest_narrow && (used.empty() || id.scope == only_scope);
     only_scope = id.scope;
     used.push_back(id);
@@ -178,9 +168,7 @@ void RowBuilder::finish_correlations() {
     used.erase(std::unique(used.begin(), used.end()), used.end());
   }
   const auto narrow = [&](ScopedId id) -> std::int64_t {
-    if (id.id <= 0 || plain) {
-      return id.id;
-    }
+    if (id.id <= 0 || plain) return id.id;
     return std::lower_bound(used.begin(), used.end(), id) - used.begin() + 1;
   };
   table_.correlation.resize(correlations_.size());

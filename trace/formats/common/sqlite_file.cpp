@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <span>
 #include <utility>
 
 #include <fmt/format.h>
@@ -171,9 +170,7 @@ void SqliteFile::set_limits() {
 
 int SqliteFile::on_progress(void* self) {
   auto& left = static_cast<SqliteFile*>(self)->steps_left_;
-  if (left < steps_per_call) {
-    return 1;
-  }
+  if (left < steps_per_call) return 1;
   left -= steps_per_call;
   return 0;
 }
@@ -197,9 +194,7 @@ Status SqliteFile::read_schema(std::string_view path) {
   }
   const std::string message = sqlite3_errmsg(db_);
   sqlite3_finalize(statement);
-  if (state != SQLITE_DONE && state != SQLITE_ROW) {
-    return bad_database(path, message);
-  }
+  if (state != SQLITE_DONE && state != SQLITE_ROW) return bad_database(path, message);
   return ok_status();
 }
 
@@ -223,9 +218,7 @@ TableScan::TableScan(SqliteFile& file, std::string_view table,
       list += (list.empty() ? "" : ", ") + quoted(column);
     }
   }
-  if (count == 0) {
-    return;
-  }
+  if (count == 0) return;
   const std::string text = fmt::format("SELECT {} FROM {} NOT INDEXED", list, quoted(table));
   if (sqlite3_prepare_v2(file.db_, text.c_str(), -1, &statement_, nullptr) != SQLITE_OK) {
     trouble_ = sqlite3_errmsg(file.db_);
@@ -235,9 +228,7 @@ TableScan::TableScan(SqliteFile& file, std::string_view table,
 TableScan::~TableScan() { sqlite3_finalize(statement_); }
 
 bool TableScan::next() {
-  if (statement_ == nullptr || !trouble_.empty()) {
-    return false;
-  }
+  if (statement_ == nullptr || !trouble_.empty()) return false;
   const int state = sqlite3_step(statement_);
   if (state == SQLITE_ROW && file_.text_left_ > 0) {
     ++row_;
@@ -255,19 +246,13 @@ bool TableScan::has(std::size_t column) const { return places_[column] >= 0; }
 
 std::optional<std::int64_t> TableScan::integer(std::size_t column) {
   const int place = places_[column];
-  if (place < 0) {
-    return std::nullopt;
-  }
+  if (place < 0) return std::nullopt;
   const int type = sqlite3_column_type(statement_, place);
-  if (type == SQLITE_INTEGER) {
-    return sqlite3_column_int64(statement_, place);
-  }
+  if (type == SQLITE_INTEGER) return sqlite3_column_int64(statement_, place);
   if (type == SQLITE_FLOAT) {
     const double value = sqlite3_column_double(statement_, place);
     constexpr double bound = 9.0e18;
-    if (value > -bound && value < bound) {
-      return static_cast<std::int64_t>(value);
-    }
+    if (value > -bound && value < bound) return static_cast<std::int64_t>(value);
   }
   return std::nullopt;
 }

@@ -11,7 +11,6 @@
 //   a chunk  kind (ftr/container.h): 1 is facts, as here "content" = "table"; 5 is events
 #include <algorithm>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -66,9 +65,7 @@ Status check_head(std::string_view file, std::string_view path) {
   const auto refuse = [&](std::string what) {
     return Error{ErrorCode::bad_format, fmt::format("{}: {}", path, what)};
   };
-  if (!file.starts_with(ftr::magic)) {
-    return refuse("is not an .ftr file: its first bytes differ");
-  }
+  if (!file.starts_with(ftr::magic)) return refuse("is not an .ftr file: its first bytes differ");
   if (file.size() < ftr::head_bytes) {
     return refuse(fmt::format("ends inside the head of the file, got {} bytes, expected {}",
                               file.size(), ftr::head_bytes));

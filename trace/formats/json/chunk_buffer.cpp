@@ -11,9 +11,7 @@ namespace foretrace::trace::formats {
 ChunkBuffer::ChunkBuffer(ByteSource& source) : source_(source), data_(piece + scan_padding) {}
 
 bool ChunkBuffer::refill() {
-  if (ended_ || at_limit()) {
-    return false;
-  }
+  if (ended_ || at_limit()) return false;
   const std::size_t kept = size();
   if (kept > 0 && at_ > 0) {
     std::memmove(data_.data(), at(), kept);

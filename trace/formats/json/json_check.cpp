@@ -1,6 +1,5 @@
 #include "trace/formats/json/json_check.h"
 
-#include <array>
 #include <cstddef>
 
 #include "sim/core/text.h"
@@ -23,9 +22,7 @@ class Check {
 
   bool document() {
     blanks();
-    if (!value(0)) {
-      return false;
-    }
+    if (!value(0)) return false;
     blanks();
     return at_ == text_.size() && (!beyond_ascii_ || is_valid_utf8(text_));
   }
@@ -58,17 +55,11 @@ class Check {
   bool elements(int depth) {
     ++at_;
     blanks();
-    if (take(']')) {
-      return true;
-    }
+    if (take(']')) return true;
     while (value(depth + 1)) {
       blanks();
-      if (take(']')) {
-        return true;
-      }
-      if (!take(',')) {
-        return false;
-      }
+      if (take(']')) return true;
+      if (!take(',')) return false;
       blanks();
     }
     return false;
@@ -77,25 +68,15 @@ class Check {
   bool members(int depth) {
     ++at_;
     blanks();
-    if (take('}')) {
-      return true;
-    }
+    if (take('}')) return true;
     while (peek() == '"' && string()) {
       blanks();
-      if (!take(':')) {
-        return false;
-      }
+      if (!take(':')) return false;
       blanks();
-      if (!value(depth + 1)) {
-        return false;
-      }
+      if (!value(depth + 1)) return false;
       blanks();
-      if (take('}')) {
-        return true;
-      }
-      if (!take(',')) {
-        return false;
-      }
+      if (take('}')) return true;
+      if (!take(',')) return false;
       blanks();
     }
     return false;
@@ -110,9 +91,7 @@ class Check {
       }
       const auto byte = static_cast<unsigned char>(c);
       beyond_ascii_ = beyond_ascii_ || byte >= 0x80;
-      if (byte < 0x20 || (c == '\\' && !escape())) {
-        return false;
-      }
+      if (byte < 0x20 || (c == '\\' && !escape())) return false;
     }
     return false;
   }
@@ -126,17 +105,13 @@ class Check {
     }
     for (int i = 0; i < 4; ++i) {
       ++at_;
-      if (!is_hex(peek())) {
-        return false;
-      }
+      if (!is_hex(peek())) return false;
     }
     return true;
   }
 
   bool literal(std::string_view word) {
-    if (text_.substr(at_, word.size()) != word) {
-      return false;
-    }
+    if (text_.substr(at_, word.size()) != word) return false;
     at_ += word.size();
     return true;
   }
@@ -151,12 +126,8 @@ class Check {
 
   bool number() {
     take('-');
-    if (!take('0') && !digits()) {
-      return false;
-    }
-    if (take('.') && !digits()) {
-      return false;
-    }
+    if (!take('0') && !digits()) return false;
+    if (take('.') && !digits()) return false;
     if (take('e') || take('E')) {
       if (!take('+')) {
         take('-');
@@ -187,9 +158,7 @@ std::string with_plain_blanks(std::string_view json) {
       escaped = !escaped && c == '\\';
       continue;
     }
-    if (is_blank(c)) {
-      continue;
-    }
+    if (is_blank(c)) continue;
     out += c;
     in_string = c == '"';
     if (c == ',' || c == ':') {

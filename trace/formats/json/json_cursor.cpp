@@ -16,9 +16,7 @@ JsonCursor::JsonCursor(ByteSource& source, const ValueReader::Progress& progress
 }
 
 bool JsonCursor::enter(char bracket) {
-  if (!sound() || peek() != bracket) {
-    return false;
-  }
+  if (!sound() || peek() != bracket) return false;
   reader_.skip_byte();
   return true;
 }
@@ -96,9 +94,7 @@ std::string_view JsonCursor::value(ImportReport& report) {
 }
 
 Status JsonCursor::source_status() {
-  if (reader_.buffer().error()) {
-    return *reader_.buffer().error();
-  }
+  if (reader_.buffer().error()) return *reader_.buffer().error();
   return ok_status();
 }
 

@@ -8,9 +8,7 @@ namespace foretrace::trace::formats {
 Status JsonWalk::walk() {
   std::string path;
   walk_value(path);
-  if (reader_.buffer().error()) {
-    return *reader_.buffer().error();
-  }
+  if (reader_.buffer().error()) return *reader_.buffer().error();
   return ok_status();
 }
 
@@ -22,9 +20,7 @@ void JsonWalk::stop(std::string_view reason) {
 }
 
 bool JsonWalk::goes_on(char closer) {
-  if (stopped_) {
-    return false;
-  }
+  if (stopped_) return false;
   const char c = reader_.peek();
   if (c == closer) {
     reader_.skip_byte();

@@ -23,9 +23,7 @@ std::optional<std::int64_t> exponent_of(std::string_view text, std::size_t& at) 
     negative = text[at] == '-';
     ++at;
   }
-  if (at == text.size() || !is_digit(text[at])) {
-    return std::nullopt;
-  }
+  if (at == text.size() || !is_digit(text[at])) return std::nullopt;
   std::int64_t value = 0;
   for (; at < text.size() && is_digit(text[at]); ++at) {
     value = value < beyond_use ? value * 10 + (text[at] - '0') : value;
@@ -50,9 +48,7 @@ std::optional<Decimal> decimal_from(std::string_view text) {
       point = true;
       continue;
     }
-    if (!is_digit(c)) {
-      break;
-    }
+    if (!is_digit(c)) break;
     digits = true;
     if (number.mantissa < full) {
       number.mantissa = number.mantissa * 10 + static_cast<std::uint64_t>(c - '0');
@@ -61,19 +57,13 @@ std::optional<Decimal> decimal_from(std::string_view text) {
       number.exponent += point ? 0 : 1;
     }
   }
-  if (!digits) {
-    return std::nullopt;
-  }
+  if (!digits) return std::nullopt;
   if (at < text.size() && (text[at] == 'e' || text[at] == 'E')) {
     const auto exponent = exponent_of(text, ++at);
-    if (!exponent) {
-      return std::nullopt;
-    }
+    if (!exponent) return std::nullopt;
     number.exponent += *exponent;
   }
-  if (at != text.size()) {
-    return std::nullopt;
-  }
+  if (at != text.size()) return std::nullopt;
   return number;
 }
 
@@ -83,9 +73,7 @@ std::optional<std::int64_t> scaled(const Decimal& number, std::int64_t shift) {
   std::uint64_t value = number.mantissa;
   std::int64_t exponent = number.exponent + shift;
   for (; exponent > 0 && value != 0; --exponent) {
-    if (value > largest / 10) {
-      return std::nullopt;
-    }
+    if (value > largest / 10) return std::nullopt;
     value *= 10;
   }
   for (; exponent < -1 && value != 0; ++exponent) {
@@ -94,9 +82,7 @@ std::optional<std::int64_t> scaled(const Decimal& number, std::int64_t shift) {
   if (exponent == -1) {
     value = value / 10 + (value % 10 >= 5 ? 1 : 0);
   }
-  if (value > largest) {
-    return std::nullopt;
-  }
+  if (value > largest) return std::nullopt;
   return static_cast<std::int64_t>(value);
 }
 
@@ -131,25 +117,17 @@ std::optional<std::int64_t> integer_from(std::string_view token) {
   const std::string_view text = without_quotes(token);
   std::int64_t value = 0;
   const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
-  if (problem == std::errc{} && end == text.data() + text.size()) {
-    return value;
-  }
+  if (problem == std::errc{} && end == text.data() + text.size()) return value;
   const auto number = decimal_from(text);
-  if (!number) {
-    return std::nullopt;
-  }
+  if (!number) return std::nullopt;
   // Whole numbers only: "3.0" and "1e3" count, "3.5" does not.
   Decimal rest = *number;
   for (; rest.exponent < 0 && rest.mantissa % 10 == 0 && rest.mantissa != 0; ++rest.exponent) {
     rest.mantissa /= 10;
   }
-  if (rest.exponent < 0 && rest.mantissa != 0) {
-    return std::nullopt;
-  }
+  if (rest.exponent < 0 && rest.mantissa != 0) return std::nullopt;
   const auto magnitude = scaled(rest, 0);
-  if (!magnitude) {
-    return std::nullopt;
-  }
+  if (!magnitude) return std::nullopt;
   return rest.negative ? -*magnitude : *magnitude;
 }
 

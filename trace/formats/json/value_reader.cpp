@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <string>
 
 #include "trace/formats/json/scan.h"
 #include "trace/io/text.h"
@@ -99,12 +98,8 @@ char ValueReader::peek_behind_blanks() {
   while (true) {
     const char* const at = Scanner(buffer_.end()).skip_blanks(buffer_.at());
     buffer_.move_to(at);
-    if (at < buffer_.end()) {
-      return *at;
-    }
-    if (!refill()) {
-      return '\0';
-    }
+    if (at < buffer_.end()) return *at;
+    if (!refill()) return '\0';
   }
 }
 
@@ -147,9 +142,7 @@ ValueReader::Taken ValueReader::take_value(Lines lines) {
 bool ValueReader::skip_rest() {
   while (true) {
     buffer_.move_to(buffer_.end());
-    if (!refill()) {
-      return false;
-    }
+    if (!refill()) return false;
     const char* const behind = state_.advance(buffer_.at(), buffer_.end());
     if (state_.done || state_.trouble != Outcome::value) {
       buffer_.move_to(behind);
@@ -162,9 +155,7 @@ bool ValueReader::skip_to_event_within(std::size_t size) {
   const char* const end = buffer_.at() + size;
   for (const char* at = buffer_.at() + 1; at < end; ++at) {
     const void* const brace = std::memchr(at, '{', static_cast<std::size_t>(end - at));
-    if (brace == nullptr) {
-      return false;
-    }
+    if (brace == nullptr) return false;
     at = static_cast<const char*>(brace);
     if (starts_event(at, buffer_.end())) {
       buffer_.move_to(at);
@@ -191,9 +182,7 @@ bool ValueReader::skip_to_event() {
       at += at < buffer_.end() ? 1 : 0;
     }
     buffer_.move_to(at);
-    if (!refill() && at_end()) {
-      return false;
-    }
+    if (!refill() && at_end()) return false;
   }
 }
 

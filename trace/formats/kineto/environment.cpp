@@ -60,9 +60,7 @@ void add_job(const TopLevelValues& values, TraceInfo& info) {
   const auto found = values.find("distributedInfo");
   simdjson::dom::parser parser;
   element value;
-  if (found == values.end() || parser.parse(found->second).get(value) != simdjson::SUCCESS) {
-    return;
-  }
+  if (found == values.end() || parser.parse(found->second).get(value) != simdjson::SUCCESS) return;
   add_text(value, "backend", "backend", info);
   add_text(value, "nccl_version", "NCCL", info);
   std::int64_t groups = 0;

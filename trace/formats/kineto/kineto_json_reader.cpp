@@ -29,15 +29,11 @@ Confidence sniff(std::string_view prefix) {
     return Confidence::no;  // has a reader of its own
   }
   const formats::JsonOutline outline = formats::outline_of(prefix);
-  if (outline.is_array && !formats::has_key(outline, "ph")) {
-    return Confidence::no;
-  }
+  if (outline.is_array && !formats::has_key(outline, "ph")) return Confidence::no;
   if (outline.is_array) {
     return formats::has_profiler_category(prefix) ? Confidence::yes : Confidence::maybe;
   }
-  if (!outline.is_object) {
-    return Confidence::no;
-  }
+  if (!outline.is_object) return Confidence::no;
   const bool kineto =
       formats::has_key(outline, "deviceProperties") && formats::has_key(outline, "schemaVersion");
   const bool events = formats::has_key(outline, "traceEvents");
@@ -45,9 +41,7 @@ Confidence sniff(std::string_view prefix) {
       !formats::has_key(outline, "deviceProperties")) {
     return formats::has_profiler_category(prefix) ? Confidence::yes : Confidence::maybe;
   }
-  if (events || (kineto && !outline.complete)) {
-    return Confidence::yes;
-  }
+  if (events || (kineto && !outline.complete)) return Confidence::yes;
   return outline.complete ? Confidence::no : Confidence::maybe;
 }
 

@@ -72,9 +72,7 @@ class KinetoWriter {
 
  private:
   void environment() {
-    if (table_.info.environment.empty()) {
-      return;
-    }
+    if (table_.info.environment.empty()) return;
     out_ << "\"environment\": {";
     bool first = true;
     for (const auto& [key, value] : table_.info.environment) {
@@ -153,9 +151,7 @@ class KinetoWriter {
     while (true) {
       std::size_t chosen = sizes.size();
       for (std::size_t list = 0; list < sizes.size(); ++list) {
-        if (at[list] == sizes[list]) {
-          continue;
-        }
+        if (at[list] == sizes[list]) continue;
         const std::size_t track = track_at(list);
         if (met[track] || track == next) {
           chosen = list;
@@ -163,9 +159,7 @@ class KinetoWriter {
         }
         chosen = std::min(chosen, list);
       }
-      if (chosen == sizes.size()) {
-        return;
-      }
+      if (chosen == sizes.size()) return;
       met[track_at(chosen)] = true;
       while (next < met.size() && met[next]) {
         ++next;
@@ -241,9 +235,7 @@ class KinetoWriter {
   // From the call to the work it launched; readers of ours know that from the correlation.
   void add_arrow(std::size_t row) {
     const auto found = launches_.find(table_.correlation[row]);
-    if (found == launches_.end()) {
-      return;
-    }
+    if (found == launches_.end()) return;
     const auto end = [&](char phase, std::size_t event) {
       begin_element();
       out_ << R"({"ph": ")" << phase << R"(", "cat": "ac2g", "name": "ac2g", "id": )"

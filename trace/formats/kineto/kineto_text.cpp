@@ -23,9 +23,7 @@ bool is_plain_integer(std::string_view text) {
 
 // An id as it was recorded: a number, or a text. Readers keep texts of JSON with their escapes.
 void add_id(std::string& out, std::string_view key, std::string_view text) {
-  if (text.empty()) {
-    return;
-  }
+  if (text.empty()) return;
   out += out.empty() ? "" : ", ";
   const std::string quoted = fmt::format("\"{}\"", text);
   out += fmt::format("\"{}\": {}", key,

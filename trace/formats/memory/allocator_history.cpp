@@ -18,9 +18,7 @@ std::int64_t sum(std::int64_t a, std::int64_t b) {
 }  // namespace
 
 AllocatorHistory::BlockState AllocatorHistory::block_state(std::string_view text) {
-  if (text == "active_allocated") {
-    return BlockState::allocated;
-  }
+  if (text == "active_allocated") return BlockState::allocated;
   return text.starts_with("active_") ? BlockState::pending : BlockState::free;
 }
 
@@ -55,9 +53,7 @@ void AllocatorHistory::hold(const Block& block, Device& device) {
 }
 
 void AllocatorHistory::describe_end(Device& device, MemoryTimeline& memory) {
-  if (device.state.segments == 0) {
-    return;
-  }
+  if (device.state.segments == 0) return;
   device.state.allocated_bytes = device.level.allocated;
   device.state.pending_bytes = device.level.pending;
   device.state.reserved_bytes = device.level.reserved;
@@ -154,9 +150,7 @@ void AllocatorHistory::finish(LoadedTrace& trace) {
     };
     most = size(at) > size(most) ? at : most;
   }
-  if (most == devices_.end()) {
-    return;
-  }
+  if (most == devices_.end()) return;
   std::get<MemoryTimeline>(trace.content).device = most->first;
   fill(most->second, trace);
   std::size_t others = 0;

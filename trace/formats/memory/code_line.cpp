@@ -18,9 +18,7 @@ bool is_of_program(std::string_view file) {
 
 void CodeLine::add(std::string_view file, std::int64_t line, std::string_view function) {
   const bool is_own = is_of_program(file);
-  if (!own_.empty() || (!is_own && !innermost_.empty())) {
-    return;
-  }
+  if (!own_.empty() || (!is_own && !innermost_.empty())) return;
   std::string text = with_valid_utf8(file.substr(0, longest));
   text += line > 0 ? fmt::format(":{}", line) : "";
   text += function.empty() ? "" : " " + with_valid_utf8(function.substr(0, longest));

@@ -74,17 +74,13 @@ class PickledSnapshot {
   bool read() {
     const Pickle::Index root = pickle_.root();
     for (const Pickle::Index segment : items_of(root, "segments")) {
-      if (!spend(segment)) {
-        return false;
-      }
+      if (!spend(segment)) return false;
       add_segment(segment);
     }
     std::int32_t device = 0;
     for (const Pickle::Index events : items_of(root, "device_traces")) {
       for (const Pickle::Index event : pickle_.items(events)) {
-        if (!spend(event)) {
-          return false;
-        }
+        if (!spend(event)) return false;
         add_event(device, event);
       }
       ++device;
@@ -117,16 +113,12 @@ class PickledSnapshot {
   }
 
   void add_segment(Pickle::Index value) {
-    if (!is_known(value, "segment")) {
-      return;
-    }
+    if (!is_known(value, "segment")) return;
     AllocatorHistory::Segment segment;
     segment.device = static_cast<std::int32_t>(number(value, "device", 0) & 0xFFFF);
     segment.total_bytes = number(value, "total_size", 0);
     for (const Pickle::Index block : items_of(value, "blocks")) {
-      if (!spend(block)) {
-        return;
-      }
+      if (!spend(block)) return;
       segment.blocks.push_back(
           block_of(text(block, "state"), number(block, "size", 0), line_of(block)));
     }
@@ -162,9 +154,7 @@ class PickledSnapshot {
 
   bool is_known(Pickle::Index value, std::string_view what) {
     ++report_.events;
-    if (pickle_.kind(value) == PickleKind::dictionary) {
-      return true;
-    }
+    if (pickle_.kind(value) == PickleKind::dictionary) return true;
     report_.count(DamageKind::dropped, fmt::format("{} is no dictionary", what), 0, "");
     return false;
   }
@@ -180,9 +170,7 @@ class FrontedSource final : public ByteSource {
  public:
   FrontedSource(std::string front, ByteSource& rest) : front_(std::move(front)), rest_(rest) {}
   [[nodiscard]] Result<std::size_t> read(std::span<char> buffer) override {
-    if (front_.empty() || buffer.empty()) {
-      return rest_.read(buffer);
-    }
+    if (front_.empty() || buffer.empty()) return rest_.read(buffer);
     buffer[0] = front_[0];
     front_.clear();
     FORETRACE_TRY(auto more, rest_.read(buffer.subspan(1)));
@@ -224,14 +212,10 @@ class JsonSnapshot {
       : cursor_(source, options.progress), history_(history), report_(report) {}
 
   Status read() {
-    if (!cursor_.enter('{')) {
-      return cursor_.source_status();
-    }
+    if (!cursor_.enter('{')) return cursor_.source_status();
     while (cursor_.next('}')) {
       const std::string key = cursor_.key();
-      if (!cursor_.sound()) {
-        break;
-      }
+      if (!cursor_.sound()) break;
       if (key == "segments" && cursor_.enter('[')) {
         each([&](simdjson::dom::object value) { add_segment(value); });
       } else if (key == "device_traces" && cursor_.enter('[')) {
@@ -251,9 +235,7 @@ class JsonSnapshot {
   void each(const Take& take) {
     while (cursor_.next(']')) {
       const std::string_view text = cursor_.value(report_);
-      if (text.empty()) {
-        continue;
-      }
+      if (text.empty()) continue;
       ++report_.events;
       simdjson::dom::object object;
       if (parser_.parse(text.data(), text.size(), true).get(object) != simdjson::SUCCESS) {

@@ -9,7 +9,6 @@
 //     raw: time in ns (-1: before the profile)
 #include <algorithm>
 #include <array>
-#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -40,9 +39,7 @@ bool plain_numbers(std::string_view text, std::size_t& at, std::size_t& count) {
   for (++at; at < text.size() && text[at] != ']'; ++at) {
     const char c = text[at];
     const bool digit = (c >= '0' && c <= '9') || c == '-';
-    if (!digit && c != ',' && c != '.' && !formats::is_blank(c)) {
-      return false;
-    }
+    if (!digit && c != ',' && c != '.' && !formats::is_blank(c)) return false;
     count += c == ',' ? 1 : 0;
   }
   ++at;
@@ -52,15 +49,11 @@ bool plain_numbers(std::string_view text, std::size_t& at, std::size_t& count) {
 
 Confidence sniff(std::string_view prefix) {
   const formats::JsonOutline outline = formats::outline_of(prefix);
-  if (!outline.is_array || !outline.first_element.starts_with('[')) {
-    return Confidence::no;
-  }
+  if (!outline.is_array || !outline.first_element.starts_with('[')) return Confidence::no;
   const std::string_view text = prefix.substr(prefix.find('[') + 1);
   std::size_t at = text.find('[');
   std::size_t count = 0;
-  if (!plain_numbers(text, at, count)) {
-    return Confidence::no;
-  }
+  if (!plain_numbers(text, at, count)) return Confidence::no;
   while (at < text.size() && (formats::is_blank(text[at]) || text[at] == ',')) {
     ++at;
   }
@@ -102,9 +95,7 @@ class Document {
     std::vector<std::int64_t> list;
     while (cursor_.next(']')) {
       const std::string_view text = cursor_.value(trace_.report);
-      if (!cursor_.sound()) {
-        break;
-      }
+      if (!cursor_.sound()) break;
       const auto number = formats::integer_from(text);
       if (!number) {
         trace_.report.count(DamageKind::repaired, "no whole number", cursor_.offset(),
@@ -147,9 +138,7 @@ class Document {
     while (cursor_.next(']') && cursor_.enter('[')) {
       const std::vector<std::int64_t> sizes = numbers();
       ++trace_.report.events;
-      if (!cursor_.sound() || row >= times.size()) {
-        break;
-      }
+      if (!cursor_.sound() || row >= times.size()) break;
       if (row == 0) {
         width = std::min(sizes.size(), most_categories);
         // PyTorch's rows have a column in front that it never fills.
@@ -182,9 +171,7 @@ class Document {
     add_raw(first);
     while (more) {  // inside the next row
       const std::vector<std::int64_t> row = numbers();
-      if (!cursor_.sound()) {
-        break;
-      }
+      if (!cursor_.sound()) break;
       add_raw(row);
       more = cursor_.next(']') && cursor_.enter('[');
     }

@@ -351,14 +351,10 @@ std::span<const Pickle::Index> Pickle::items(Index value) const {
 }
 
 Pickle::Index Pickle::find(Index dictionary, std::string_view key) const {
-  if (kind(dictionary) != PickleKind::dictionary) {
-    return absent;
-  }
+  if (kind(dictionary) != PickleKind::dictionary) return absent;
   const std::span<const Index> pairs = items(dictionary);
   for (std::size_t i = 0; i + 1 < pairs.size(); i += 2) {
-    if (text(pairs[i]) == key && kind(pairs[i]) == PickleKind::text) {
-      return pairs[i + 1];
-    }
+    if (text(pairs[i]) == key && kind(pairs[i]) == PickleKind::text) return pairs[i + 1];
   }
   return absent;
 }

@@ -2,7 +2,6 @@
 
 #include <array>
 #include <cctype>
-#include <limits>
 #include <optional>
 #include <string>
 
@@ -37,12 +36,8 @@ std::optional<std::uint64_t> whole(element value) {
   std::uint64_t number = 0;
   std::int64_t negative = 0;
   std::string_view text;
-  if (value.get(number) == simdjson::SUCCESS) {
-    return number;
-  }
-  if (value.get(negative) == simdjson::SUCCESS) {
-    return static_cast<std::uint64_t>(negative);
-  }
+  if (value.get(number) == simdjson::SUCCESS) return number;
+  if (value.get(negative) == simdjson::SUCCESS) return static_cast<std::uint64_t>(negative);
   if (value.get(text) == simdjson::SUCCESS) {
     const auto parsed = integer_from(text);
     return parsed ? std::optional(static_cast<std::uint64_t>(*parsed)) : std::nullopt;
@@ -52,9 +47,7 @@ std::optional<std::uint64_t> whole(element value) {
 
 std::string text_of(element value) {
   std::string_view text;
-  if (value.get(text) == simdjson::SUCCESS) {
-    return std::string(text);
-  }
+  if (value.get(text) == simdjson::SUCCESS) return std::string(text);
   return with_plain_blanks(simdjson::minify(value));
 }
 
@@ -185,9 +178,7 @@ class NodeText {
 
   void take_attributes(element value) {
     simdjson::dom::array list;
-    if (value.get(list) != simdjson::SUCCESS) {
-      return;
-    }
+    if (value.get(list) != simdjson::SUCCESS) return;
     for (const element item : list) {
       simdjson::dom::object attribute;
       std::string_view name;
@@ -243,9 +234,7 @@ class NodeText {
   void take_part(std::string_view part, element value, bool output) {
     const std::string text = text_of(value);
     NodeSignature& signature = node_.signature;
-    if (text.empty() || text == "[]") {
-      return;
-    }
+    if (text.empty() || text == "[]") return;
     if (part == "values") {
       const std::string others = take_tensors(text, output, builder_.names(), node_.tensors);
       if (!output) {

@@ -1,9 +1,7 @@
 #include "trace/formats/nodes/node_attribute.h"
 
-#include <algorithm>
 #include <array>
 #include <bit>
-#include <cctype>
 #include <limits>
 #include <string>
 
@@ -35,9 +33,7 @@ std::string text_of(const AttributeValue& value) {
 }
 
 std::int64_t number_of(const AttributeValue& value) {
-  if (value.kind == AttributeValue::Kind::text) {
-    return integer_from(value.text).value_or(-1);
-  }
+  if (value.kind == AttributeValue::Kind::text) return integer_from(value.text).value_or(-1);
   return value.kind == AttributeValue::Kind::number ? value.number : -1;
 }
 
@@ -205,9 +201,7 @@ std::int64_t element_bytes(std::string_view type) {
       Known{"char", 1},   Known{"int8", 1},     Known{"bool", 1},    Known{"int", 4}};
   const std::string lower = lower_case(type.substr(0, 64));
   for (const Known& one : known) {
-    if (contains(lower, one.part)) {
-      return one.bytes;
-    }
+    if (contains(lower, one.part)) return one.bytes;
   }
   return 0;
 }

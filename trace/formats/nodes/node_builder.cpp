@@ -1,7 +1,6 @@
 #include "trace/formats/nodes/node_builder.h"
 
 #include <algorithm>
-#include <array>
 
 #include <fmt/format.h>
 
@@ -38,9 +37,7 @@ void NodeBuilder::drop(std::string_view reason, std::uint64_t offset, std::strin
 
 std::optional<NodeId> NodeBuilder::find(std::uint64_t id) const {
   const auto at = std::lower_bound(graph_.id.begin(), graph_.id.end(), id);
-  if (at == graph_.id.end() || *at != id) {
-    return std::nullopt;
-  }
+  if (at == graph_.id.end() || *at != id) return std::nullopt;
   return make_id<NodeId>(static_cast<std::size_t>(at - graph_.id.begin()));
 }
 
@@ -59,9 +56,7 @@ void NodeBuilder::drop_duplicates() {
 }
 
 std::uint32_t NodeBuilder::signature_index(const NodeSignature& signature) {
-  if (signature == NodeSignature{}) {
-    return 0;
-  }
+  if (signature == NodeSignature{}) return 0;
   const std::uint64_t hash = hash_of(signature) | 1U;
   if (graph_.signatures.size() * 2 > signature_slots_.size()) {
     std::vector<std::pair<std::uint64_t, std::uint32_t>> wider(signature_slots_.size() * 4);
@@ -80,9 +75,7 @@ std::uint32_t NodeBuilder::signature_index(const NodeSignature& signature) {
   std::size_t at = hash & mask;
   while (signature_slots_[at].first != 0) {
     const auto [known, index] = signature_slots_[at];
-    if (known == hash && graph_.signatures[index] == signature) {
-      return index;
-    }
+    if (known == hash && graph_.signatures[index] == signature) return index;
     at = (at + 1) & mask;
   }
   const auto index = static_cast<std::uint32_t>(graph_.signatures.size());

@@ -45,9 +45,7 @@ class Values {
           ++at_;
           return true;
         }
-        if (next == '\0' || depth >= deepest_value || !skip_value(depth + 1)) {
-          return false;
-        }
+        if (next == '\0' || depth >= deepest_value || !skip_value(depth + 1)) return false;
       }
     }
     return c == '"' || c == '\'' ? skip_text(c) : skip_word();
@@ -134,9 +132,7 @@ std::optional<NodeTensor> tensor_at(Values& values, NameTable& names) {
 std::string take_tensors(std::string_view text, bool is_output, NameTable& names,
                          std::vector<NodeTensor>& tensors) {
   Values values(text);
-  if (values.peek() != '[') {
-    return "[]";
-  }
+  if (values.peek() != '[') return "[]";
   values.skip_byte();
   std::string others = "[";
   const auto take = [&] {
@@ -159,9 +155,7 @@ std::string take_tensors(std::string_view text, bool is_output, NameTable& names
         }
       }
       values.move_to(start);
-      if (!values.skip_value()) {
-        break;
-      }
+      if (!values.skip_value()) break;
     }
     std::string_view argument = is_tensor ? std::string_view() : values.from(start);
     const bool quoted = argument.size() > 1 && (argument[0] == '"' || argument[0] == '\'');
@@ -173,16 +167,12 @@ std::string take_tensors(std::string_view text, bool is_output, NameTable& names
 }
 
 std::string as_json(std::string_view text) {
-  if (is_valid_json(text)) {
-    return with_plain_blanks(text);
-  }
+  if (is_valid_json(text)) return with_plain_blanks(text);
   std::string spelled(text);
   if (spelled.find('"') == std::string::npos) {
     std::replace(spelled.begin(), spelled.end(), '\'', '"');
   }
-  if (is_valid_json(spelled)) {
-    return with_plain_blanks(spelled);
-  }
+  if (is_valid_json(spelled)) return with_plain_blanks(spelled);
   return "\"" + json_escaped(with_valid_utf8(text)) + "\"";
 }
 

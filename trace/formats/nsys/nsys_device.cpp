@@ -1,6 +1,5 @@
 // Device side of an Nsight Systems export: kernels, copies, sets, graphs, synchronization, memory.
 #include <algorithm>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -201,9 +200,7 @@ void NsysImport::read_cuda_events() {
 
 void NsysImport::find_record(SyncRecord& sync, std::int64_t process, std::int64_t event,
                              std::int64_t record) const {
-  if (event < 0 || event == no_stream) {
-    return;
-  }
+  if (event < 0 || event == no_stream) return;
   auto found = cuda_events_.find({process, event, record});
   if (record < 0 && !cuda_events_.empty()) {
     found = cuda_events_.lower_bound({process, event, sync.correlation});

@@ -75,9 +75,7 @@ std::string_view NsysImport::string(std::int64_t id) const {
 }
 
 std::int64_t NsysImport::process_of(TableScan& scan, std::size_t column) {
-  if (const auto id = scan.integer(column)) {
-    return unpack_global_id(*id).process;
-  }
+  if (const auto id = scan.integer(column)) return unpack_global_id(*id).process;
   return processes_.size() == 1 ? *processes_.begin() : 0;
 }
 
@@ -128,9 +126,7 @@ void NsysImport::read_calls() {
                                  .scope = thread.process,
                                  .correlation = correlation},
                                 place);
-    if (!kept) {
-      continue;
-    }
+    if (!kept) continue;
     processes_.insert(thread.process);
     if (const SyncKind kind = sync_kind_of_call(name); kind != SyncKind::unknown) {
       sync_calls_[{thread.process, correlation}] = kind;
@@ -260,9 +256,7 @@ void NsysImport::warn() {
                     repeated_calls_));
   }
   const std::vector<std::int64_t> processes = rows_.device_processes();
-  if (processes.size() < 2) {
-    return;
-  }
+  if (processes.size() < 2) return;
   std::string list;
   constexpr std::size_t most_listed = 8;
   for (std::size_t i = 0; i < std::min(processes.size(), most_listed); ++i) {

@@ -12,7 +12,6 @@
 // missing is taken as not recorded.
 #include <algorithm>
 #include <array>
-#include <memory>
 #include <utility>
 
 #include <fmt/format.h>
@@ -68,9 +67,7 @@ bool is_nsys(const formats::SqliteFile& file) {
 Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   FORETRACE_TRY(auto opened, formats::SqliteFile::open(source));
   formats::SqliteFile& file = *opened;
-  if (!is_nsys(file)) {
-    return not_nsys(source, file);
-  }
+  if (!is_nsys(file)) return not_nsys(source, file);
   LoadedTrace trace;
   trace.events.info.format = "nsys_sqlite";
   trace.events.info.path = std::string(source.path());

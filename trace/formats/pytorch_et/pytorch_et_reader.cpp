@@ -10,7 +10,6 @@
 //
 // from 1.0.2 on with "ctrl_deps" for the parent, nested "inputs" {"values", "shapes", "types"} and
 // "attrs" for the rest.
-#include <utility>
 
 #include <fmt/format.h>
 
@@ -42,9 +41,7 @@ class Document {
     if (cursor_.enter('{')) {
       while (cursor_.next('}')) {
         const std::string key = cursor_.key();
-        if (!cursor_.sound()) {
-          break;
-        }
+        if (!cursor_.sound()) break;
         take(key);
       }
     }

@@ -1,7 +1,6 @@
 #include "trace/formats/rocprof/rocprof_import.h"
 
 #include <algorithm>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -23,9 +22,7 @@ std::string copy_name_of(std::string_view operation) {
   const auto initial = [](std::string_view word) { return word.starts_with("HOST") ? 'H' : 'D'; };
   constexpr std::string_view prefix = "MEMORY_COPY_";
   const std::size_t to = operation.find("_TO_");
-  if (!operation.starts_with(prefix) || to == std::string_view::npos) {
-    return "Memcpy";
-  }
+  if (!operation.starts_with(prefix) || to == std::string_view::npos) return "Memcpy";
   return fmt::format("Memcpy {}to{}", initial(operation.substr(prefix.size())),
                      initial(operation.substr(to + 4)));
 }
@@ -33,12 +30,8 @@ std::string copy_name_of(std::string_view operation) {
 }  // namespace
 
 bool RocprofImport::enters(std::string_view path) {
-  if (path.empty() || path == root || path == process_path) {
-    return true;
-  }
-  if (!path.starts_with(process_path)) {
-    return false;
-  }
+  if (path.empty() || path == root || path == process_path) return true;
+  if (!path.starts_with(process_path)) return false;
   const std::string_view rest = path.substr(process_path.size() + 1);
   // A list of records is entered, a record is not.
   return rest == "agents" || rest == "kernel_symbols" || rest == "strings" ||
@@ -53,9 +46,7 @@ void RocprofImport::damage(std::string_view reason, std::uint64_t offset) {
 }
 
 void RocprofImport::take(std::string_view path, std::string_view value, std::uint64_t offset) {
-  if (!path.starts_with(process_path) || path.size() <= process_path.size()) {
-    return;
-  }
+  if (!path.starts_with(process_path) || path.size() <= process_path.size()) return;
   const std::string_view rest = path.substr(process_path.size() + 1);
   const RowPlace place{.table = rest, .number = 0, .offset = std::max<std::uint64_t>(offset, 1)};
   if (rest == "metadata") {
@@ -91,9 +82,7 @@ void RocprofImport::take(std::string_view path, std::string_view value, std::uin
 
 void RocprofImport::take_agent(std::string_view value, RowPlace place) {
   constexpr std::int64_t gpu = 2;
-  if (integer_or(member_of(value, "type"), 0) != gpu) {
-    return;
-  }
+  if (integer_or(member_of(value, "type"), 0) != gpu) return;
   DeviceProperties device;
   const std::int64_t gpu_index = integer_or(member_of(value, "gpu_index"), -1);
   device.id = clamped_int32(
@@ -138,9 +127,7 @@ void RocprofImport::take_symbol(std::string_view value, RowPlace place) {
 }
 
 void RocprofImport::take_strings(std::string_view value) {
-  if (operations_.size() >= most_kinds) {
-    return;
-  }
+  if (operations_.size() >= most_kinds) return;
   std::vector<NameId> names;
   ListElements operations(member_of(value, "operations"));
   while (operations.next()) {

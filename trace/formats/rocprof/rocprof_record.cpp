@@ -58,9 +58,7 @@ std::string text_of(std::string_view token) { return unescaped(without_quotes(to
 std::string_view member_of(std::string_view object, std::string_view key) {
   Members members(object);
   while (members.next()) {
-    if (members.key().text == key) {
-      return members.value();
-    }
+    if (members.key().text == key) return members.value();
   }
   return {};
 }
@@ -75,13 +73,9 @@ ListElements::ListElements(std::string_view list)
 }
 
 bool ListElements::next() {
-  if (at_ == nullptr || at_ >= scanner_.end() || *at_ == ']') {
-    return false;
-  }
+  if (at_ == nullptr || at_ >= scanner_.end() || *at_ == ']') return false;
   const char* const behind = scanner_.value(at_);
-  if (behind == nullptr) {
-    return false;
-  }
+  if (behind == nullptr) return false;
   value_ = {at_, static_cast<std::size_t>(behind - at_)};
   at_ = scanner_.skip_blanks(behind);
   at_ = at_ < scanner_.end() && *at_ == ',' ? scanner_.skip_blanks(at_ + 1) : nullptr;

@@ -1,9 +1,7 @@
 #include "trace/formats/xla/hlo_work.h"
 
 #include <algorithm>
-#include <array>
 #include <charconv>
-#include <optional>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>

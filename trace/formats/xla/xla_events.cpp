@@ -23,16 +23,12 @@ Holds classify_track(Track& track, std::string_view process, std::string_view th
     track.kind = Track::Kind::host_thread;
     return Holds::host;
   }
-  if (!process.starts_with("/device:")) {
-    return Holds::unknown;
-  }
+  if (!process.starts_with("/device:")) return Holds::unknown;
   const bool is_gpu = process.starts_with("/device:GPU:");
   const std::int64_t stream = stream_number(thread);
   const bool is_work = stream >= 0 || (!is_gpu && thread == "XLA Ops");
   const bool is_copies = !is_gpu && thread == "Async XLA Ops";
-  if (!is_work && !is_copies) {
-    return Holds::derived;
-  }
+  if (!is_work && !is_copies) return Holds::derived;
   track.kind = Track::Kind::stream;
   const std::size_t colon = process.rfind(':');
   track.device = static_cast<std::int32_t>(
@@ -49,9 +45,7 @@ struct Arguments {
 Arguments take_arguments(const NameTable& names, Descriptor& descriptor) {
   Arguments found;
   std::string text(names[descriptor.text]);
-  if (text.size() < 2) {
-    return found;
-  }
+  if (text.size() < 2) return found;
   const std::size_t size = text.size();
   text.append(scan_padding, ' ');
   std::string kernel;
@@ -76,9 +70,7 @@ Arguments take_arguments(const NameTable& names, Descriptor& descriptor) {
 }
 
 EventKind kind_on_host(std::string_view name) {
-  if (is_runtime_call(name)) {
-    return EventKind::runtime;
-  }
+  if (is_runtime_call(name)) return EventKind::runtime;
   return name.starts_with("$") ? EventKind::python_function : EventKind::cpu_op;
 }
 

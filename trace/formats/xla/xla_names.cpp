@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <array>
 #include <charconv>
-#include <limits>
 
 #include <fmt/format.h>
 
@@ -17,16 +16,12 @@ namespace {
 std::array<std::int32_t, 3> triple_behind(std::string_view text, std::string_view key) {
   std::array<std::int32_t, 3> found{};
   const std::size_t at = text.find(key);
-  if (at == std::string_view::npos) {
-    return found;
-  }
+  if (at == std::string_view::npos) return found;
   const char* next = text.data() + at + key.size();
   const char* const end = text.data() + text.size();
   for (std::int32_t& value : found) {
     const auto [behind, error] = std::from_chars(next, end, value);
-    if (error != std::errc() || behind == end) {
-      break;
-    }
+    if (error != std::errc() || behind == end) break;
     next = behind + 1;
   }
   for (std::int32_t& value : found) {
@@ -62,9 +57,7 @@ bool is_runtime_call(std::string_view name) {
 }
 
 EventKind kind_of_work(std::string_view name) {
-  if (name.starts_with("Memcpy") || contains(name, "amd_rocclr_copyBuffer")) {
-    return EventKind::copy;
-  }
+  if (name.starts_with("Memcpy") || contains(name, "amd_rocclr_copyBuffer")) return EventKind::copy;
   const bool set = name.starts_with("Memset") || contains(name, "amd_rocclr_fillBuffer");
   return set ? EventKind::set : EventKind::kernel;
 }
@@ -87,9 +80,7 @@ void apply(const XlaDetails& details, Descriptor& descriptor) {
     const std::int64_t bytes = number_behind(details.set, "num_bytes:", size);
     descriptor.bytes = bytes > 0 ? bytes : descriptor.bytes;
   }
-  if (details.kernel.empty()) {
-    return;
-  }
+  if (details.kernel.empty()) return;
   descriptor.grid = triple_behind(details.kernel, "grid:");
   descriptor.block = triple_behind(details.kernel, "block:");
   descriptor.registers_per_thread = clamped_int32(number_behind(details.kernel, "regs:", 0));

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <limits>
 #include <utility>
 
 #include <fmt/format.h>
@@ -22,9 +21,7 @@ constexpr std::int64_t latest_ns = std::int64_t{1} << 60;
 }  // namespace
 
 EventKind XplaneImport::work_kind(const Timed& event) {
-  if (!event.facts.copy.empty()) {
-    return EventKind::copy;
-  }
+  if (!event.facts.copy.empty()) return EventKind::copy;
   return event.facts.set.empty() ? kind_of_work(event.metadata->name) : EventKind::set;
 }
 
@@ -179,9 +176,7 @@ void XplaneImport::read_programs(const XPlane& plane, std::string_view bytes,
 }
 
 void XplaneImport::match(std::vector<Timed>& events) const {
-  if (programs_.empty()) {
-    return;
-  }
+  if (programs_.empty()) return;
   std::vector<HloKernel> kernels;
   kernels.reserve(events.size());
   for (const Timed& event : events) {
@@ -297,9 +292,7 @@ void XplaneImport::add_work(const Timed& event, EventKind kind, TrackId track) {
                  .correlation = kind == EventKind::gpu_annotation ? 0 : facts.correlation,
                  .descriptor = rows_.intern(descriptor)},
                 event.place);
-  if (!added || kind == EventKind::gpu_annotation) {
-    return;
-  }
+  if (!added || kind == EventKind::gpu_annotation) return;
   ++work_;
   if (facts.correlation > 0 && !facts.operation.empty()) {
     const NameId operation = rows_.intern(instruction_name(facts.operation), event.place);

@@ -1,7 +1,5 @@
 #include "trace/formats/xla/xspace.h"
 
-#include <limits>
-
 namespace foretrace::trace::formats {
 namespace {
 
@@ -79,9 +77,7 @@ std::optional<std::pair<std::uint64_t, WireReader>> entry_of(WireReader fields,
     }
   }
   check(fields, damage);
-  if (!value) {
-    return std::nullopt;
-  }
+  if (!value) return std::nullopt;
   return std::pair(key, *value);
 }
 
@@ -185,9 +181,7 @@ void for_each_event(const XLine& line, const XDamage& damage,
   WireReader lines(line.message, line.offset);
   XEvent event;
   while (lines.next()) {
-    if (lines->number != line_events || lines->type != WireType::bytes) {
-      continue;
-    }
+    if (lines->number != line_events || lines->type != WireType::bytes) continue;
     event.metadata = 0;
     event.offset_ps.reset();
     event.duration_ps.reset();

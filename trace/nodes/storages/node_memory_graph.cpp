@@ -47,9 +47,7 @@ Result<BuiltGraph> build_memory_graph(const EventTable& events, const NodeGraph&
 }
 
 bool is_memory_only(const LoadedTrace& trace) {
-  if (trace.memory() != nullptr) {
-    return true;
-  }
+  if (trace.memory() != nullptr) return true;
   return trace.nodes() != nullptr && !trace.nodes()->has_durations &&
          why_no_tensors(trace.events, *trace.nodes()).empty();
 }

@@ -215,9 +215,7 @@ class NodeTensors {
     found.is_exact = true;
     for (std::size_t i = 0; i < storages_.lives.size(); ++i) {
       const StorageLife& life = storages_.lives[i];
-      if (life.born != none<NodeId> || life.bytes <= 0) {
-        continue;
-      }
+      if (life.born != none<NodeId> || life.bytes <= 0) continue;
       if (!is_of_model(roles_[i])) {
         const bool is_unknown = category_of(i, {}) == TensorCategory::unknown;
         found.unplaced_bytes += is_unknown ? life.bytes : 0;

@@ -20,9 +20,7 @@ bool lists_all_inputs(std::string_view name) {
 
 /// Number of the device; -1 for host memory and undefined tensors.
 std::int32_t device_number(std::string_view name) {
-  if (name.empty() || name == "cpu" || name == "meta") {
-    return -1;
-  }
+  if (name.empty() || name == "cpu" || name == "meta") return -1;
   const std::size_t colon = name.rfind(':');
   std::int32_t number = 0;
   if (colon != std::string_view::npos) {
@@ -33,12 +31,8 @@ std::int32_t device_number(std::string_view name) {
 
 /// From the begin of the storage to the end of the tensor; 0 if empty, -1 if absurd.
 std::int64_t reach(const NodeTensor& tensor) {
-  if (tensor.elements < 0 || tensor.element_bytes < 0 || tensor.offset < 0) {
-    return -1;
-  }
-  if (tensor.elements == 0 || tensor.element_bytes == 0) {
-    return 0;
-  }
+  if (tensor.elements < 0 || tensor.element_bytes < 0 || tensor.offset < 0) return -1;
+  if (tensor.elements == 0 || tensor.element_bytes == 0) return 0;
   if (tensor.offset > most_bytes || tensor.elements > most_bytes ||
       tensor.element_bytes > most_bytes / (tensor.offset + tensor.elements)) {
     return -1;
@@ -93,14 +87,10 @@ class Storages {
   }
 
   void visit(NodeId node, bool outputs) {
-    if (!is_host_node(nodes_, node)) {
-      return;
-    }
+    if (!is_host_node(nodes_, node)) return;
     for (std::uint32_t at = first_row_[index(node)]; at < first_row_[index(node) + 1]; ++at) {
       const NodeTensor& tensor = nodes_.tensors[at];
-      if (tensor.is_output != outputs) {
-        continue;
-      }
+      if (tensor.is_output != outputs) continue;
       const std::int32_t device = number_of(tensor.device);
       const std::int64_t bytes = reach(tensor);
       if (device < 0 && bytes > 0) {

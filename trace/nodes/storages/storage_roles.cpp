@@ -1,7 +1,6 @@
 #include "trace/nodes/storages/storage_roles.h"
 
 #include <algorithm>
-#include <span>
 #include <string_view>
 #include <unordered_map>
 
@@ -97,9 +96,7 @@ class Roles {
     const std::vector<int> positions = positions_of(node, rows);
     for (std::size_t i = 0; i < rows.size(); ++i) {
       const std::uint32_t life = scene_.storages.of_row[first + i];
-      if (life == no_life) {
-        continue;
-      }
+      if (life == no_life) continue;
       note_phase(node, life);
       if (i < positions.size() && !rows[i].is_output) {
         note_argument(model_argument(name_of(node), positions[i]), roles_[life]);
@@ -174,9 +171,7 @@ class Roles {
     for (std::size_t life = 0; life < roles_.size(); ++life) {
       StorageRole& role = roles_[life];
       role.by_first_update_only = updates_ > 1 && last_update_[life] == 1;
-      if (!role.is_gradient) {
-        continue;
-      }
+      if (!role.is_gradient) continue;
       role.is_dropped = last_backward_[life] < backwards_;
       const std::uint32_t used = scene_.spans.end[index(scene_.storages.lives[life].last)];
       const auto next = std::partition_point(

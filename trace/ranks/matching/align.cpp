@@ -5,7 +5,6 @@
 #include <cstdlib>
 #include <limits>
 #include <map>
-#include <numeric>
 #include <optional>
 
 #include <fmt/format.h>
@@ -51,9 +50,7 @@ std::int64_t spread_without_drift(Differences& differences) {
     return plain;
   }
   const double drift = slope_of(differences.at, differences.value);
-  if (std::abs(drift) > ranks::largest_drift) {
-    return plain;
-  }
+  if (std::abs(drift) > ranks::largest_drift) return plain;
   take_out(drift, *low, differences);
   return std::min(plain, median_deviation(differences.value));
 }
@@ -91,9 +88,7 @@ class Shifts {
     for (std::int64_t shift = -static_cast<std::int64_t>(a_.rows.size());
          shift <= static_cast<std::int64_t>(b_.rows.size()); ++shift) {
       const auto [from, to] = range(shift);
-      if (to - from < fewest) {
-        continue;
-      }
+      if (to - from < fewest) continue;
       if (const auto sampled = spread(shift, ranks::sampled_pairs)) {
         found.push_back({shift, *sampled});
       }
@@ -187,9 +182,7 @@ std::optional<Candidate> on_one_time_base(const CollectiveView& a, const Collect
         overlapping_share(a, b, as_recorded) < ranks::alike_share) {
       continue;
     }
-    if (only) {
-      return std::nullopt;
-    }
+    if (only) return std::nullopt;
     only = candidate;
   }
   return only;
@@ -207,20 +200,14 @@ bool may_be_same(const RankCollective& a, const RankCollective& b) {
       a.evidence <= KindEvidence::kernel_name || b.evidence <= KindEvidence::kernel_name;
   const bool kinds_agree =
       by_kernel ? a.kernel_kind == b.kernel_kind : (one_way ? swapped : a.kind == b.kind);
-  if (!kinds_agree) {
-    return false;
-  }
+  if (!kinds_agree) return false;
   const bool both_typed = a.element_bytes != 0 && b.element_bytes != 0;
-  if (both_typed && a.element_bytes != b.element_bytes) {
-    return false;
-  }
+  if (both_typed && a.element_bytes != b.element_bytes) return false;
   // Ranks put equally much into everything but these.
   const bool may_differ = a.kind == CollectiveKind::all_to_all || is_point_to_point(a.kind) ||
                           a.kind == CollectiveKind::gather || a.kind == CollectiveKind::scatter ||
                           is_point_to_point(b.kind);
-  if (may_differ) {
-    return true;
-  }
+  if (may_differ) return true;
   const bool both_sized = a.in_bytes >= 0 && b.in_bytes >= 0;
   return (!both_sized || a.in_bytes == b.in_bytes) && a.grid == b.grid && a.block == b.block;
 }
@@ -235,9 +222,7 @@ void measure_offset(const CollectiveView& a, const CollectiveView& b, Alignment&
   // Ranks may leave an all-to-all at different times: it tells only where nothing better does.
   Differences differences =
       differences_of(a, b, symmetric.size() >= ranks::fewest_pairs ? symmetric : alignment.pairs);
-  if (differences.at.empty()) {
-    return;
-  }
+  if (differences.at.empty()) return;
   const auto [low, high] = std::minmax_element(differences.at.begin(), differences.at.end());
   const std::int64_t from = *low;
   const auto window = static_cast<double>(*high - from);
@@ -268,9 +253,7 @@ Alignment align_by_sequence(const CollectiveView& a, const CollectiveView& b) {
   std::size_t common = 0;
   for (std::size_t j = 0; j < b.rows.size(); ++j) {
     const auto found = rows.find(b.rows[j].sequence);
-    if (found == rows.end()) {
-      continue;
-    }
+    if (found == rows.end()) continue;
     ++common;
     if (may_be_same(a.rows[found->second], b.rows[j])) {
       alignment.pairs.emplace_back(found->second, static_cast<std::uint32_t>(j));
@@ -278,9 +261,7 @@ Alignment align_by_sequence(const CollectiveView& a, const CollectiveView& b) {
     }
   }
   std::sort(alignment.pairs.begin(), alignment.pairs.end());
-  if (common == 0) {
-    return Alignment::refusal("no sequence number in common");
-  }
+  if (common == 0) return Alignment::refusal("no sequence number in common");
   if (static_cast<double>(alignment.pairs.size()) <
       ranks::alike_share * static_cast<double>(common)) {
     return Alignment::refusal(fmt::format("of {} with equal sequence numbers only {} look alike",

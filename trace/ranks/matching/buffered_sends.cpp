@@ -18,9 +18,7 @@ struct Seen {
 
   /// Whether sends of that size wait; nothing if no message tells.
   [[nodiscard]] std::optional<bool> waits(std::int64_t bytes) const {
-    if (bytes <= largest_buffered) {
-      return false;
-    }
+    if (bytes <= largest_buffered) return false;
     return bytes >= smallest_waiting ? std::optional(true) : std::nullopt;
   }
 };
@@ -38,9 +36,7 @@ class BufferedSends {
 
   /// Of a collective in which one rank sends; nothing if no message tells.
   [[nodiscard]] std::optional<bool> send_waits(const MatchedCollective& collective) const {
-    if (!is_plain(collective)) {
-      return false;
-    }
+    if (!is_plain(collective)) return false;
     const auto channel = seen_.find(collective.communicator);
     const auto waits =
         channel == seen_.end() ? std::nullopt : channel->second.waits(collective.bytes);

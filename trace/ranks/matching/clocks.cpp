@@ -40,9 +40,7 @@ std::vector<RankClock> join_clocks(std::span<const RankCollectives> ranks,
     reference = ranks[i].list.size() > ranks[reference].list.size() ? static_cast<std::uint32_t>(i)
                                                                     : reference;
   }
-  if (ranks.empty()) {
-    return clocks;
-  }
+  if (ranks.empty()) return clocks;
   clocks[reference].aligned = true;
   while (true) {
     const ClockLink* best = nullptr;
@@ -53,9 +51,7 @@ std::vector<RankClock> join_clocks(std::span<const RankCollectives> ranks,
       };
       best = connects && (best == nullptr || key(link) < key(*best)) ? &link : best;
     }
-    if (best == nullptr) {
-      return clocks;
-    }
+    if (best == nullptr) return clocks;
     const bool forward = clocks[best->from_rank].aligned;
     const std::uint32_t known = forward ? best->from_rank : best->to_rank;
     const std::uint32_t unknown = forward ? best->to_rank : best->from_rank;

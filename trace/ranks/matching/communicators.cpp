@@ -3,7 +3,6 @@
 #include <algorithm>
 #include <limits>
 #include <map>
-#include <tuple>
 
 #include <fmt/format.h>
 
@@ -27,9 +26,7 @@ std::vector<Group> groups_of(std::span<const RankCollectives> ranks,
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {
     std::map<std::uint32_t, std::size_t> ids;
     for (std::size_t i = 0; i < ranks[rank].list.size(); ++i) {
-      if (taken[rank][i]) {
-        continue;
-      }
+      if (taken[rank][i]) continue;
       RankCollective row = ranks[rank].list[i];
       const auto [at, is_new] = ids.try_emplace(row.group, groups.size());
       if (is_new) {
@@ -89,13 +86,9 @@ Growing* find_home(std::vector<Growing>& clusters, const Group& group) {
   Growing* best = nullptr;
   std::int64_t best_spread = std::numeric_limits<std::int64_t>::max();
   for (Growing& candidate : clusters) {
-    if (!candidate.takes(group)) {
-      continue;
-    }
+    if (!candidate.takes(group)) continue;
     if (group.evidence == GroupEvidence::name) {
-      if (candidate.cluster.name == group.name) {
-        return &candidate;
-      }
+      if (candidate.cluster.name == group.name) return &candidate;
       continue;
     }
     const auto [alignment, method] = align(candidate.cluster.members.front(), group.view);

@@ -19,9 +19,7 @@ std::int64_t align_device_clock(EventTable& events) {
   std::sort(calls.begin(), calls.end());
   std::vector<std::int64_t> latencies;
   for (std::size_t i = 0; i < events.size(); ++i) {
-    if (!events.is_device_event(make_id<EventId>(i)) || events.correlation[i] == 0) {
-      continue;
-    }
+    if (!events.is_device_event(make_id<EventId>(i)) || events.correlation[i] == 0) continue;
     const auto at = std::lower_bound(
         calls.begin(), calls.end(), events.correlation[i],
         [](const auto& call, std::uint32_t correlation) { return call.first < correlation; });
@@ -31,13 +29,9 @@ std::int64_t align_device_clock(EventTable& events) {
       latencies.push_back(events.start_ns[i] - at->second);
     }
   }
-  if (latencies.size() < ranks::fewest_launches) {
-    return 0;
-  }
+  if (latencies.size() < ranks::fewest_launches) return 0;
   const std::int64_t low = percentile(std::move(latencies), 1);
-  if (low >= ranks::smallest_latency_ns) {
-    return 0;
-  }
+  if (low >= ranks::smallest_latency_ns) return 0;
   const std::int64_t shift = ranks::usual_latency_ns - low;
   for (std::size_t i = 0; i < events.size(); ++i) {
     if (events.is_device_event(make_id<EventId>(i)) ||

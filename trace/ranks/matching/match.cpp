@@ -4,7 +4,6 @@
 #include <array>
 #include <limits>
 #include <map>
-#include <tuple>
 #include <utility>
 
 #include "trace/ranks/matching/align.h"
@@ -194,9 +193,7 @@ class Matcher {
   }
 
   void add_collective(std::uint32_t communicator, std::vector<CollectiveMember> members) {
-    if (members.size() < 2) {
-      return;
-    }
+    if (members.size() < 2) return;
     MatchedCollective collective;
     collective.communicator = communicator;
     std::sort(members.begin(), members.end(),

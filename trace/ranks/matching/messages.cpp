@@ -84,17 +84,13 @@ class Finder {
     }
     if (said.peer >= 0) {
       // Frameworks number within the group; what does not fit there counts the ranks of the job.
-      if (const auto ends = from_group(group, said, me, number)) {
-        return ends;
-      }
+      if (const auto ends = from_group(group, said, me, number)) return ends;
       return Ends{said.own < 0 ? number : said.own, said.peer};
     }
     const auto members = members_.find(key_of(group));
     const bool is_pair = members != members_.end() && members->second.size() == 2 &&
                          (group.size == 2 || (group.size == 0 && ranks_.size() == 2));
-    if (!is_pair) {
-      return std::nullopt;
-    }
+    if (!is_pair) return std::nullopt;
     const std::size_t first = *members->second.begin();
     return Ends{number, number_of(first == rank ? *members->second.rbegin() : first)};
   }
@@ -132,9 +128,7 @@ class Finder {
   [[nodiscard]] bool may_join(std::size_t rank, const RankGroup& group, const Ends& ends,
                               bool sends) const {
     const auto found = channels_.find(place_of(group, ends, sends));
-    if (found == channels_.end()) {
-      return true;
-    }
+    if (found == channels_.end()) return true;
     const std::uint32_t known = sends ? found->second.source : found->second.target;
     return known == nobody || known == rank;
   }

@@ -3,11 +3,8 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <limits>
 #include <optional>
 #include <tuple>
-
-#include <fmt/format.h>
 
 #include "sim/core/statistics.h"
 #include "trace/ranks/matching/constants.h"
@@ -105,9 +102,7 @@ class Readings {
     for (std::size_t i = first; i < first + reading.pairs; ++i) {
       ++compared_;
       const std::int64_t number = sends_[i].sequence;
-      if (number < 0 || number != receive_of(i, reading.shift).sequence) {
-        return false;
-      }
+      if (number < 0 || number != receive_of(i, reading.shift).sequence) return false;
     }
     return true;
   }
@@ -169,9 +164,7 @@ struct Joint {
   /// are far apart.
   [[nodiscard]] std::int64_t offset() const {
     const auto [low, high] = std::minmax(low_ns, high_ns);
-    if (low <= 0 && high >= 0) {
-      return 0;
-    }
+    if (low <= 0 && high >= 0) return 0;
     return is_tight() ? low + (high - low) / 2 : std::clamp<std::int64_t>(0, low, high);
   }
   /// Nothing better is left among those that are no longer.
@@ -203,9 +196,7 @@ class Search {
     for (std::size_t i = 0; i < there_.size(); ++i) {
       const Reading& brief = there_.brief(i);
       // Numbers of the way back may disagree; then this one's do not count.
-      if (is_worse(brief.numbers_agree, brief.pairs + most_back)) {
-        continue;
-      }
+      if (is_worse(brief.numbers_agree, brief.pairs + most_back)) continue;
       const Reading* way = there_.at(i);
       has_alike_ = has_alike_ || way != nullptr;
       if (way != nullptr) {
@@ -230,9 +221,7 @@ class Search {
 
   /// Whether no joint reading of so many pairs can be better than the best, whatever its times are.
   [[nodiscard]] bool is_worse(bool numbers_agree, std::size_t pairs) const {
-    if (!best_ || !best_->fits_well()) {
-      return false;
-    }
+    if (!best_ || !best_->fits_well()) return false;
     return best_->numbers_agree() == numbers_agree ? pairs < best_->pairs()
                                                    : best_->numbers_agree();
   }
@@ -254,9 +243,7 @@ class Search {
 
 bool has_any(Readings& readings) {
   for (std::size_t i = 0; i < readings.size(); ++i) {
-    if (readings.at(i) != nullptr) {
-      return true;
-    }
+    if (readings.at(i) != nullptr) return true;
   }
   return false;
 }

@@ -38,9 +38,7 @@ Alignment align_by_voting(const CollectiveView& a, const CollectiveView& b) {
     }
   }
   Alignment alignment;
-  if (best_count < 2) {
-    return Alignment::refusal("no two collectives agree on an offset");
-  }
+  if (best_count < 2) return Alignment::refusal("no two collectives agree on an offset");
   alignment.offset_ns = votes[best + best_count / 2].difference;
   std::stable_sort(votes.begin(), votes.end(), [&](const Vote& x, const Vote& y) {
     return std::abs(x.difference - alignment.offset_ns) <
@@ -49,9 +47,7 @@ Alignment align_by_voting(const CollectiveView& a, const CollectiveView& b) {
   std::vector<bool> used_a(a.rows.size());
   std::vector<bool> used_b(b.rows.size());
   for (const Vote& vote : votes) {
-    if (std::abs(vote.difference - alignment.offset_ns) > ranks::voting_tolerance_ns) {
-      break;
-    }
+    if (std::abs(vote.difference - alignment.offset_ns) > ranks::voting_tolerance_ns) break;
     if (!used_a[vote.i] && !used_b[vote.j]) {
       used_a[vote.i] = used_b[vote.j] = true;
       alignment.pairs.emplace_back(vote.i, vote.j);

@@ -21,9 +21,7 @@ std::size_t RangeMin::first_below(std::size_t first, std::size_t last, std::int6
   std::size_t node = leaves_ + first;
   while (first < last) {
     if (tree_[node] < limit) {  // it is in here: go down, left first
-      if (node >= leaves_) {
-        break;
-      }
+      if (node >= leaves_) break;
       node *= 2;
       node += tree_[node] < limit ? 0 : 1;
       first = first_of(node);
@@ -31,9 +29,7 @@ std::size_t RangeMin::first_below(std::size_t first, std::size_t last, std::int6
     }
     // Not in here: on to what comes right of it, as large as it may be.
     ++node;
-    if ((node & (node - 1)) == 0) {
-      return last;
-    }
+    if ((node & (node - 1)) == 0) return last;
     while (node % 2 == 0) {
       node /= 2;
     }

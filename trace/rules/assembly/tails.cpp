@@ -7,9 +7,7 @@ namespace foretrace::trace::rules {
 void Tails::advance_to(std::uint32_t position) {
   for (; position_ < position && position_ < assembly_.items.size(); ++position_) {
     const Item& item = assembly_.items[position_];
-    if (item.kind != Item::Kind::op) {
-      continue;
-    }
+    if (item.kind != Item::Kind::op) continue;
     std::uint32_t& tail = tail_[assembly_.ops[item.index].stream];
     if (tail != nothing) {
       by_end_.erase(row_of(tail));
@@ -21,9 +19,7 @@ void Tails::advance_to(std::uint32_t position) {
 
 std::uint32_t Tails::ended_within(std::int64_t from, std::int64_t until) const {
   const auto after = by_end_.upper_bound(Row(until, nothing));
-  if (after == by_end_.begin() || std::prev(after)->first <= from) {
-    return nothing;
-  }
+  if (after == by_end_.begin() || std::prev(after)->first <= from) return nothing;
   return nothing - std::prev(after)->second;
 }
 
@@ -64,9 +60,7 @@ std::uint32_t Ends::last_within(std::int64_t from, std::int64_t until,
     return assembly_.ops[op].end_ns <= until;
   });
   while (at != ops_.begin() && assembly_.ops[*--at].end_ns >= from) {
-    if (assembly_.ops[*at].position < position) {
-      return *at;
-    }
+    if (assembly_.ops[*at].position < position) return *at;
   }
   return nothing;
 }

@@ -43,9 +43,7 @@ std::vector<std::vector<std::uint32_t>> copies_by_stream(const Assembly& assembl
 bool overlap(const Assembly& assembly, const std::vector<std::uint32_t>& copies) {
   for (std::size_t i = 1; i < copies.size(); ++i) {
     const std::int64_t end = assembly.ops[copies[i - 1]].end_ns;
-    if (assembly.ops[copies[i]].start_ns + assembly.slack_ns < end) {
-      return true;
-    }
+    if (assembly.ops[copies[i]].start_ns + assembly.slack_ns < end) return true;
   }
   return false;
 }

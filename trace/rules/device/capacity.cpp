@@ -57,9 +57,7 @@ std::optional<Source> find_filling(const LateStarts& starts, std::uint32_t i, st
     const auto after =
         std::partition_point(stream.ops.begin(), stream.ops.end(),
                              [&](std::uint32_t x) { return a.ops[x].start_ns < op.start_ns; });
-    if (after == stream.ops.begin()) {
-      continue;
-    }
+    if (after == stream.ops.begin()) continue;
     const std::uint32_t candidate = *(after - 1);
     const DeviceOp& other = a.ops[candidate];
     const bool across =
@@ -72,9 +70,7 @@ std::optional<Source> find_filling(const LateStarts& starts, std::uint32_t i, st
       best = candidate;
     }
   }
-  if (best == nothing) {
-    return std::nullopt;
-  }
+  if (best == nothing) return std::nullopt;
   const DeviceOp& other = a.ops[best];
   const double recorded = static_cast<double>(op.start_ns - other.start_ns) /
                           static_cast<double>(other.end_ns - other.start_ns);

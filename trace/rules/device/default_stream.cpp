@@ -110,13 +110,9 @@ Evidence look(const Assembly& assembly, const std::vector<bool>& explained, std:
   Evidence evidence;
   for (const std::uint32_t i : assembly.streams[waiter].ops) {
     const DeviceOp& op = assembly.ops[i];
-    if (op.call == nothing || explained[i]) {
-      continue;
-    }
+    if (op.call == nothing || explained[i]) continue;
     const std::uint32_t tail = assembly.tail(base, op.position);
-    if (tail == nothing) {
-      continue;
-    }
+    if (tail == nothing) continue;
     const std::int64_t tail_end = assembly.ops[tail].end_ns;
     if (tail_end > op.start_ns + source_tolerance_ns + assembly.slack_ns) {
       evidence.overlapped = true;
@@ -187,9 +183,7 @@ void join_default_stream(Assembly& assembly) {
     of_device[assembly.streams[s].device].push_back(static_cast<std::uint32_t>(s));
   }
   for (std::size_t d = 0; d < assembly.streams.size(); ++d) {
-    if (!is_default_stream(assembly.streams[d])) {
-      continue;
-    }
+    if (!is_default_stream(assembly.streams[d])) continue;
     const auto base = static_cast<std::uint32_t>(d);
     const BaseOps base_ops(assembly, explained, base);
     std::vector<std::uint32_t> sides;

@@ -6,13 +6,10 @@
 #include <cstdint>
 #include <map>
 #include <optional>
-#include <string>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "sim/core/statistics.h"
 #include "trace/rules/assembly/assembly.h"
 #include "trace/rules/assembly/constants.h"
 #include "trace/rules/assembly/rule.h"
@@ -52,18 +49,14 @@ std::optional<std::int64_t> shortest_early(const std::vector<std::int64_t>& sort
   std::size_t first = 0;
   for (std::size_t i = 0; i < sorted.size() && sorted[i] < -slack_ns; ++i) {
     first = i > 0 && sorted[i] - sorted[i - 1] > distance ? i : first;
-    if (i + 1 - first == least) {
-      return sorted[first];
-    }
+    if (i + 1 - first == least) return sorted[first];
   }
   return std::nullopt;
 }
 
 /// What the clock of one device lacks; 0 if its launches do not say so.
 std::int64_t lack_of(std::vector<std::int64_t>& latencies, std::int64_t slack_ns) {
-  if (latencies.size() < fewest_clock_launches) {
-    return 0;
-  }
+  if (latencies.size() < fewest_clock_launches) return 0;
   std::sort(latencies.begin(), latencies.end());
   const std::optional<std::int64_t> shortest = shortest_early(latencies, slack_ns);
   const bool is_behind = shortest && *shortest >= -largest_clock_lack_ns;
@@ -75,9 +68,7 @@ void move_devices(Assembly& assembly) {
   std::map<std::int32_t, std::int64_t> lacks;
   for (auto& [device, latencies] : all) {
     const std::int64_t lack = lack_of(latencies, assembly.slack_ns);
-    if (lack == 0) {
-      continue;
-    }
+    if (lack == 0) continue;
     lacks[device] = lack;
     const auto early = std::lower_bound(latencies.begin(), latencies.end(), -assembly.slack_ns) -
                        latencies.begin();

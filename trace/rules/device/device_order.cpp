@@ -74,9 +74,7 @@ class DeviceOrder {
     while (i != nothing && a_.ops[i].behind == nothing) {
       i = a_.ops[i].previous;
     }
-    if (i == nothing) {
-      return false;
-    }
+    if (i == nothing) return false;
     DeviceOp& op = a_.ops[i];
     std::erase_if(a_.sources, [&](const Source& source) {
       return source.op == i && source.source_op == op.behind;

@@ -26,9 +26,7 @@ class DeviceStarts {
     std::stable_sort(a_.sources.begin(), a_.sources.end(),
                      [](const Source& x, const Source& y) { return x.op < y.op; });
     for (const Item& item : a_.items) {
-      if (item.kind != Item::Kind::op) {
-        continue;
-      }
+      if (item.kind != Item::Kind::op) continue;
       if (a_.ops[item.index].call == nothing) {
         without_call(item.index);
       } else {
@@ -45,9 +43,7 @@ class DeviceStarts {
   void without_call(std::uint32_t i) {
     DeviceOp& op = a_.ops[i];
     ++a_.honesty.pre_window_operations;
-    if (a_.streams[op.stream].is_beside && follow_device(i)) {
-      return;
-    }
+    if (a_.streams[op.stream].is_beside && follow_device(i)) return;
     if (op.previous == nothing) {
       if (!find_cause(i, op.start_ns - late_limit_)) {
         op.pinned = true;
@@ -122,12 +118,8 @@ class DeviceStarts {
   /// started before they returned; but a call that took long before it submitted its kernel (it
   /// loaded the module, it waited) did so at its end.
   [[nodiscard]] bool starts_from_begin(const DeviceOp& op, const HostCall& call) const {
-    if (is_blocking(call.kind)) {
-      return true;
-    }
-    if (call.kind == CallKind::graph_launch) {
-      return is_submitted_early(a_.ops[call.first_op], call);
-    }
+    if (is_blocking(call.kind)) return true;
+    if (call.kind == CallKind::graph_launch) return is_submitted_early(a_.ops[call.first_op], call);
     return op.start_ns < call.end_ns && is_submitted_early(op, call);
   }
 
@@ -155,9 +147,7 @@ class DeviceStarts {
   void inside_graph(std::uint32_t i, std::int64_t tail_end) {
     DeviceOp& op = a_.ops[i];
     const std::int64_t gap = op.start_ns - tail_end;
-    if (gap > late_limit_ && find_cause(i, tail_end)) {
-      return;
-    }
+    if (gap > late_limit_ && find_cause(i, tail_end)) return;
     if (gap <= late_limit_) {
       op.gap_ns = a_.options.constant_latency ? op.gap_ns : gap;
       return;
@@ -205,9 +195,7 @@ class DeviceStarts {
     for_sources(i, [&](Source& source) {
       source.lag_ns = std::min(a_.medians.event_lag_ns, op.start_ns - a_.end_of_source(source));
     });
-    if (find_cause(i, ready)) {
-      return;
-    }
+    if (find_cause(i, ready)) return;
     if (is_backlog(op, op.start_ns - ready)) {
       op.pinned = true;
       op.gap_ns = op.start_ns - a_.origin_ns;
@@ -229,9 +217,7 @@ class DeviceStarts {
         booked = true;
       }
     });
-    if (booked) {
-      return;
-    }
+    if (booked) return;
     if (op.previous != nothing && a_.ops[op.previous].end_ns == ready) {
       op.gap_ns = op.start_ns - ready;
     } else {
@@ -242,9 +228,7 @@ class DeviceStarts {
   /// True if the delay is longer than all the work that the device did before: only then can it be
   /// backlog from before the window.
   [[nodiscard]] bool is_backlog(const DeviceOp& op, std::int64_t delay) const {
-    if (op.previous != nothing || delay <= initial_backlog_ns) {
-      return false;
-    }
+    if (op.previous != nothing || delay <= initial_backlog_ns) return false;
     std::int64_t done = 0;
     for (const DeviceOp& other : a_.ops) {
       if (other.start_ns < op.start_ns &&

@@ -49,9 +49,7 @@ class EventWaits {
  private:
   void pass() {
     for (const Item& item : assembly_.items) {
-      if (item.kind != Item::Kind::call) {
-        continue;
-      }
+      if (item.kind != Item::Kind::call) continue;
       const HostCall& call = assembly_.calls[item.index];
       if (call.kind == CallKind::event_record) {
         last_record_[call.thread] = call.position;
@@ -113,9 +111,7 @@ class EventWaits {
       const std::uint32_t op = call.first_op + i;
       const std::uint32_t on = assembly_.ops[op].stream;
       std::erase_if(aimed_, [&](const Pending& wait) {
-        if (wait.target_stream != on && wait.target_stream != nothing) {
-          return false;
-        }
+        if (wait.target_stream != on && wait.target_stream != nothing) return false;
         if (wait.source_stream == nothing) {
           follow_others(op, wait.at);
         } else {
@@ -152,18 +148,14 @@ class EventWaits {
       return;
     }
     const std::uint32_t tail = assembly_.tail(source, at);
-    if (tail == nothing) {
-      return;
-    }
+    if (tail == nothing) return;
     if (assembly_.ops[tail].end_ns > assembly_.ops[op].start_ns + source_tolerance_ns) {
       ++assembly_.honesty.contradicted_edges;
       return;
     }
     for (auto other = assembly_.sources.rbegin();
          other != assembly_.sources.rend() && other->op == op; ++other) {
-      if (other->source_op == tail) {
-        return;
-      }
+      if (other->source_op == tail) return;
     }
     assembly_.sources.push_back({.op = op, .source_op = tail, .origin = origin, .at = at});
     ++assembly_.honesty.edges_by_origin[static_cast<std::size_t>(origin)];

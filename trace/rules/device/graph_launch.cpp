@@ -36,9 +36,7 @@ std::vector<Ends> ends_of(const Assembly& assembly, const HostCall& call) {
 
 /// Adds source_op -> op unless the trace contradicts it.
 void add(Assembly& assembly, std::uint32_t op, std::uint32_t source_op, std::uint32_t at) {
-  if (assembly.ops[op].stream == assembly.ops[source_op].stream) {
-    return;
-  }
+  if (assembly.ops[op].stream == assembly.ops[source_op].stream) return;
   if (assembly.ops[source_op].end_ns > assembly.ops[op].start_ns + source_tolerance_ns) {
     ++assembly.honesty.contradicted_edges;
     return;
@@ -57,9 +55,7 @@ struct Open {
 void close_on(Assembly& assembly, std::vector<Open>& open, std::uint32_t op) {
   const DeviceOp& waiting = assembly.ops[op];
   std::erase_if(open, [&](const Open& graph) {
-    if (graph.stream != waiting.stream) {
-      return false;
-    }
+    if (graph.stream != waiting.stream) return false;
     for (const Ends& ends : graph.ends) {
       add(assembly, op, ends.last, assembly.calls[waiting.call].position);
     }
@@ -79,9 +75,7 @@ void join_graphs(Assembly& assembly) {
       continue;
     }
     const HostCall& call = assembly.calls[item.index];
-    if (call.used_stream == nothing) {
-      continue;
-    }
+    if (call.used_stream == nothing) continue;
     const std::vector<Ends> ends = ends_of(assembly, call);
     const std::uint32_t tail = assembly.tail(call.used_stream, call.position);
     if (tail != nothing) {

@@ -24,9 +24,7 @@ std::optional<Source> find_ended(const LateStarts& starts, std::uint32_t i, std:
                                  [&](std::uint32_t x) { return ops[x].end_ns <= latest; });
   for (int tried = 0; at != starts.by_end.begin() && tried < most_candidates; ++tried) {
     const DeviceOp& other = ops[*--at];
-    if (other.end_ns < earliest) {
-      return std::nullopt;
-    }
+    if (other.end_ns < earliest) return std::nullopt;
     if (starts.may_cause(other, op)) {
       return Source{.op = i,
                     .source_op = *at,

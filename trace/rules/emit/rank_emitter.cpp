@@ -157,9 +157,7 @@ std::int32_t RankEmitter::step_at(std::int64_t time) const {
   const auto& steps = a_.annotation.steps;
   const auto after = std::partition_point(
       steps.begin(), steps.end(), [&](const StepWindow& step) { return step.start_ns <= time; });
-  if (after == steps.begin() || (after - 1)->end_ns < time) {
-    return -1;
-  }
+  if (after == steps.begin() || (after - 1)->end_ns < time) return -1;
   return first_step_ + static_cast<std::int32_t>(after - 1 - steps.begin());
 }
 

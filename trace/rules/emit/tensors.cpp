@@ -95,9 +95,7 @@ class Tensors {
     const bool is_known = device.persistent_bytes >= 0;
     std::int64_t rest = is_known ? device.persistent_bytes : INT64_MAX;
     const auto add = [&](TensorCategory category, std::int64_t bytes) {
-      if (bytes <= 0 || bytes > rest) {
-        return;
-      }
+      if (bytes <= 0 || bytes > rest) return;
       rest -= bytes;
       target_.builder.add_tensor({.bytes = bytes,
                                   .rank = device.rank,
@@ -185,9 +183,7 @@ class Tensors {
   /// The thread itself if it is simulated, else the one whose next call is nearest.
   [[nodiscard]] const HostThread& thread_of(const MemoryEvent& event) const {
     const std::uint32_t own = thread_of_track_[index(event.track)];
-    if (own != nothing) {
-      return a_.threads[own];
-    }
+    if (own != nothing) return a_.threads[own];
     const HostThread* best = &a_.threads.front();
     std::int64_t nearest = INT64_MAX;
     for (const HostThread& thread : a_.threads) {
@@ -226,18 +222,12 @@ class Tensors {
   /// The stream of the first operation that the owner launches afterwards.
   [[nodiscard]] LaneId stream_of(const MemoryEvent& event, EventId owner) const {
     const std::uint32_t thread = thread_of_track_[index(event.track)];
-    if (thread == nothing || owner == none<EventId>) {
-      return none<LaneId>;
-    }
+    if (thread == nothing || owner == none<EventId>) return none<LaneId>;
     const auto& calls = a_.threads[thread].calls;
     for (std::size_t at = next_call(a_.threads[thread], event.time_ns); at < calls.size(); ++at) {
       const HostCall& call = a_.calls[calls[at]];
-      if (call.start_ns > a_.events.end_ns(owner)) {
-        break;
-      }
-      if (call.op_count > 0) {
-        return target_.stream_lanes[a_.ops[call.first_op].stream];
-      }
+      if (call.start_ns > a_.events.end_ns(owner)) break;
+      if (call.op_count > 0) return target_.stream_lanes[a_.ops[call.first_op].stream];
     }
     return none<LaneId>;
   }

@@ -1,6 +1,5 @@
 // Copies that keep their caller waiting: pageable ones to the host always, from the host above what
 // the driver stages, synchronous calls.
-#include <cstdint>
 #include <string_view>
 
 #include "sim/core/text.h"
@@ -13,9 +12,7 @@ namespace {
 
 /// A copy that keeps its caller waiting until it is done.
 bool is_blocking_copy(const Assembly& assembly, const HostCall& call, const DeviceOp& op) {
-  if (op.kind != TaskKind::copy) {
-    return false;
-  }
+  if (op.kind != TaskKind::copy) return false;
   if (call.end_ns < op.end_ns - blocking_copy_early_ns || call.end_ns < op.start_ns) {
     return false;  // the trace contradicts it
   }
@@ -24,9 +21,7 @@ bool is_blocking_copy(const Assembly& assembly, const HostCall& call, const Devi
   const bool asynchronous = contains(api, "Async");
   const bool to_host = contains(name, "DtoH") || contains(name, "DeviceToHost");
   const bool from_host = contains(name, "HtoD") || contains(name, "HostToDevice");
-  if (!asynchronous && (to_host || from_host || contains(api, "WithStream"))) {
-    return true;
-  }
+  if (!asynchronous && (to_host || from_host || contains(api, "WithStream"))) return true;
   const bool returned_with_it =
       call.end_ns >= op.end_ns - blocking_copy_tolerance_ns - assembly.slack_ns;
   if (contains(name, "Pageable")) {

@@ -10,17 +10,13 @@ namespace {
 void index_records(Assembly& assembly) {
   SyncRecords& syncs = assembly.syncs;
   for (const SyncRecord& record : assembly.events.syncs) {
-    if (record.correlation <= 0) {
-      continue;
-    }
+    if (record.correlation <= 0) continue;
     syncs.by_call.emplace(record.correlation, &record);
     if (record.kind == SyncKind::stream_wait) {
       syncs.stream_waits.emplace(record.correlation, &record);
     }
   }
-  if (syncs.by_call.empty()) {
-    return;
-  }
+  if (syncs.by_call.empty()) return;
   for (std::size_t i = 0; i < assembly.calls.size(); ++i) {
     const HostCall& call = assembly.calls[i];
     if (call.kind == CallKind::event_record) {

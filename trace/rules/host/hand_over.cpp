@@ -174,9 +174,7 @@ void ask(const Assembly& assembly, const Activity& activity, std::uint32_t taker
 }
 
 void find_hand_overs(Assembly& assembly) {
-  if (assembly.threads.size() < 2) {
-    return;
-  }
+  if (assembly.threads.size() < 2) return;
   const std::vector<Activity> activity = activity_of(assembly, StepEnds::ignore);
   std::vector<Question> questions;
   for (std::size_t i = 0; i < assembly.threads.size(); ++i) {
@@ -185,9 +183,7 @@ void find_hand_overs(Assembly& assembly) {
   const std::vector<Giver> givers = find_givers(activity, questions);
   for (std::size_t i = 0; i < questions.size(); ++i) {
     const Question& question = questions[i];
-    if (givers[i].thread == nothing) {
-      continue;
-    }
+    if (givers[i].thread == nothing) continue;
     if (question.is_first) {
       hand_first_event(assembly, givers[i], question.taker);
       continue;

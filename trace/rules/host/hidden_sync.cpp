@@ -32,9 +32,7 @@ void find_hidden_syncs(Assembly& assembly) {
       readers.push_back({i, thread});
     }
   }
-  if (readers.empty()) {
-    return;
-  }
+  if (readers.empty()) return;
   std::stable_sort(readers.begin(), readers.end(),
                    [](const Reader& a, const Reader& b) { return a.thread < b.thread; });
   const std::vector<Activity> activity = activity_of(assembly, StepEnds::count);
@@ -42,9 +40,7 @@ void find_hidden_syncs(Assembly& assembly) {
     const auto& list = activity[reader.thread].boundaries;
     const std::int64_t start = events.start_ns[reader.event];
     const auto at = std::lower_bound(list.begin(), list.end(), start);
-    if (at == list.begin() || start - *(at - 1) <= hidden_sync_gap_ns) {
-      continue;
-    }
+    if (at == list.begin() || start - *(at - 1) <= hidden_sync_gap_ns) continue;
     HostCall call;
     call.event = make_id<EventId>(reader.event);
     call.api = events.name[reader.event];

@@ -14,16 +14,12 @@ void count_long_launches(Assembly& assembly) {
   Honesty& honesty = assembly.honesty;
   std::vector<bool> seen_kernel(assembly.events.names.size(), false);
   for (const HostCall& call : assembly.calls) {
-    if (is_mark(call.kind) || is_blocking(call.kind) || call.op_count == 0) {
-      continue;
-    }
+    if (is_mark(call.kind) || is_blocking(call.kind) || call.op_count == 0) continue;
     const DeviceOp& op = assembly.ops[call.first_op];
     const std::size_t kernel = index(assembly.events.name[index(op.event)]);
     const bool first_use = !seen_kernel[kernel];
     seen_kernel[kernel] = true;
-    if (!is_long_launch(assembly, call)) {
-      continue;
-    }
+    if (!is_long_launch(assembly, call)) continue;
     const std::int64_t recorded = call.end_ns - call.start_ns;
     if (call.own_ns < recorded) {
       honesty.queue_blocked_ns += recorded - call.own_ns;

@@ -8,7 +8,6 @@
 #include <string_view>
 #include <tuple>
 #include <unordered_set>
-#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -40,9 +39,7 @@ std::vector<std::tuple<TrackId, std::int64_t, std::size_t>> calls_of(const Event
   by_name.assign(events.names.size(), Call::other);
   std::vector<std::tuple<TrackId, std::int64_t, std::size_t>> calls;
   for (std::size_t i = 0; i < events.size(); ++i) {
-    if (events.kind[i] != EventKind::runtime) {
-      continue;
-    }
+    if (events.kind[i] != EventKind::runtime) continue;
     const std::size_t name = index(events.name[i]);
     if (!known[name]) {
       by_name[name] = call_of(events.names[events.name[i]]);

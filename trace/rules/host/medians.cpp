@@ -20,9 +20,7 @@ std::uint32_t gap_class(const Assembly& assembly, const DeviceOp& op) {
 }  // namespace
 
 std::int64_t typical_gap(const Assembly& assembly, const DeviceOp& op) {
-  if (op.previous == nothing) {
-    return 0;
-  }
+  if (op.previous == nothing) return 0;
   const DeviceOp& previous = assembly.ops[op.previous];
   return assembly.medians.gap_ns[gap_class(assembly, previous) * assembly.medians.gap_classes +
                                  gap_class(assembly, op)];
@@ -69,14 +67,10 @@ void measure_launches(Assembly& assembly) {
   std::vector<Samples> after_start(names);
   std::vector<Samples> durations(names);
   for (const HostCall& call : assembly.calls) {
-    if (call.op_count == 0) {
-      continue;
-    }
+    if (call.op_count == 0) continue;
     durations[index(call.api)].push_back(call.end_ns - call.start_ns);
     const DeviceOp& op = assembly.ops[call.first_op];
-    if (previous_end(assembly, op) > call.start_ns) {
-      continue;
-    }
+    if (previous_end(assembly, op) > call.start_ns) continue;
     const std::int64_t from_end = op.start_ns - call.end_ns;
     const std::int64_t from_start = op.start_ns - call.start_ns;
     const bool starts_inside =
@@ -114,9 +108,7 @@ void measure_gaps(Assembly& assembly) {
   std::vector<Samples> by_own(classes);
   Samples all;
   for (const DeviceOp& op : assembly.ops) {
-    if (op.previous == nothing || op.call == nothing) {
-      continue;
-    }
+    if (op.previous == nothing || op.call == nothing) continue;
     const HostCall& call = assembly.calls[op.call];
     const DeviceOp& previous = assembly.ops[op.previous];
     const std::int64_t ready = call.end_ns + assembly.medians.launch_ns[index(call.api)];

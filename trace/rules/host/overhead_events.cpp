@@ -38,13 +38,9 @@ std::int64_t overlap(const Intervals& list, std::int64_t from, std::int64_t to) 
 
 void take_out_full_queues(Assembly& assembly) {
   const Intervals full = full_queues(assembly.events);
-  if (full.empty() || assembly.events.info.is_hip) {
-    return;
-  }
+  if (full.empty() || assembly.events.info.is_hip) return;
   for (HostCall& call : assembly.calls) {
-    if (!is_long_launch(assembly, call)) {
-      continue;
-    }
+    if (!is_long_launch(assembly, call)) continue;
     const std::int64_t recorded = call.end_ns - call.start_ns;
     const std::int64_t waited = overlap(full, call.start_ns, call.end_ns);
     if (waited > 0) {

@@ -3,7 +3,6 @@
 // how many arrive). No call is recorded; the silence is a wait for the kernel.
 #include <algorithm>
 #include <cstdint>
-#include <map>
 #include <vector>
 
 #include "trace/rules/assembly/activity.h"
@@ -58,9 +57,7 @@ class Polling {
     for (std::size_t i = 1; i < activity.boundaries.size(); ++i) {
       const std::int64_t from = activity.boundaries[i - 1];
       const std::int64_t to = activity.boundaries[i];
-      if (to - from <= short_polling_gap_ns) {
-        continue;
-      }
+      if (to - from <= short_polling_gap_ns) continue;
       next = std::partition_point(next, launches.end(), [&](std::uint32_t call) {
         return a_.calls[call].start_ns <= from;
       });
@@ -74,9 +71,7 @@ class Polling {
 
   void look_at(Silence silence) {
     const std::int64_t end = a_.ops[silence.op].end_ns;
-    if (end <= silence.from_ns + polled_ns + a_.slack_ns) {
-      return;
-    }
+    if (end <= silence.from_ns + polled_ns + a_.slack_ns) return;
     const std::int64_t late = silence.to_ns - end;
     silence.ends_with_it =
         late >= -polling_before_ns - a_.slack_ns && late <= polling_after_ns + a_.slack_ns;

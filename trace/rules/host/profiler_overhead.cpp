@@ -80,9 +80,7 @@ std::vector<Intervals> overheads_of(const Assembly& assembly) {
 void find_overheads(Assembly& assembly) {
   const std::vector<Intervals> overheads = overheads_of(assembly);
   for (std::size_t i = 0; i < assembly.threads.size(); ++i) {
-    if (overheads[i].empty()) {
-      continue;
-    }
+    if (overheads[i].empty()) continue;
     const HostThread& thread = assembly.threads[i];
     assembly.honesty.profiler_ns += overlap(overheads[i], thread.first_ns, thread.last_ns);
     for (const std::uint32_t c : thread.calls) {

@@ -23,9 +23,7 @@ std::uint64_t outstanding(const Assembly& assembly, const DeviceOp& op, std::int
 }
 
 void limit_queues(Assembly& assembly) {
-  if (assembly.events.info.is_hip) {
-    return;
-  }
+  if (assembly.events.info.is_hip) return;
   for (Stream& stream : assembly.streams) {
     stream.queue_depth = cuda_queue_depth;
   }

@@ -61,9 +61,7 @@ bool misses_waits(const Assembly& assembly) {
 /// What most likely stands behind device work that starts late: a cause that the trace shows, else
 /// one that it cannot show, else another program.
 std::string_view reason_of_late_work(const Assembly& assembly) {
-  if (flags::any_has(assembly.honesty.flags, flags::first_use)) {
-    return "late device work";
-  }
+  if (flags::any_has(assembly.honesty.flags, flags::first_use)) return "late device work";
   return misses_waits(assembly) ? flags::missing_records : "shared device";
 }
 
@@ -90,9 +88,7 @@ void measure_references(Assembly& assembly) {
   Intervals blocked;
   std::int64_t own = 0;
   for (const HostCall& call : assembly.calls) {
-    if (is_mark(call.kind)) {
-      continue;
-    }
+    if (is_mark(call.kind)) continue;
     const std::int64_t recorded = call.end_ns - call.start_ns;
     std::int64_t cost = call.own_ns;
     if (call.kind == CallKind::blocking_copy) {

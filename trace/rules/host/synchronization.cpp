@@ -42,9 +42,7 @@ class Synchronizations {
     std::vector<std::uint32_t> last_record(assembly_.threads.size(), nothing);
     event_at_.assign(assembly_.calls.size(), nothing);
     for (const Item& item : assembly_.items) {
-      if (item.kind != Item::Kind::call) {
-        continue;
-      }
+      if (item.kind != Item::Kind::call) continue;
       const HostCall& call = assembly_.calls[item.index];
       if (call.kind == CallKind::event_record) {
         last_record[call.thread] = call.position;
@@ -69,9 +67,7 @@ class Synchronizations {
   /// Targets of every blocking call, in program order.
   void find_targets() {
     for (const Item& item : assembly_.items) {
-      if (item.kind != Item::Kind::call) {
-        continue;
-      }
+      if (item.kind != Item::Kind::call) continue;
       switch (assembly_.calls[item.index].kind) {
         case CallKind::stream_sync: stream_target(item.index); break;
         case CallKind::device_sync:
@@ -225,9 +221,7 @@ class Synchronizations {
     std::vector<std::vector<std::int64_t>> post(names);
     for (std::size_t i = 0; i < assembly_.calls.size(); ++i) {
       const HostCall& call = assembly_.calls[i];
-      if (!is_sync(call)) {
-        continue;
-      }
+      if (!is_sync(call)) continue;
       if (pending_[i] > call.start_ns) {
         post[index(call.api)].push_back(call.end_ns - pending_[i]);
       } else {

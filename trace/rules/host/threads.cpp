@@ -124,9 +124,7 @@ void collect_device_ops(Assembly& assembly, std::vector<std::uint32_t>& call_eve
   std::vector<std::uint32_t> stream_of_track(events.tracks.size(), nothing);
   for (std::size_t i = 0; i < events.size(); ++i) {
     const auto event = make_id<EventId>(i);
-    if (!events.is_device_event(event)) {
-      continue;
-    }
+    if (!events.is_device_event(event)) continue;
     const std::size_t track = index(events.track[i]);
     if (stream_of_track[track] == nothing) {
       stream_of_track[track] = static_cast<std::uint32_t>(assembly.streams.size());
@@ -267,17 +265,13 @@ void collect_calls(Assembly& assembly, const std::vector<std::uint32_t>& thread_
     HostThread& row = assembly.threads[thread];
     const auto event = make_id<EventId>(i);
     extend(row, events.start_ns[i], events.end_ns(event));
-    if (events.kind[i] != EventKind::runtime && !waits[i]) {
-      continue;
-    }
+    if (events.kind[i] != EventKind::runtime && !waits[i]) continue;
     std::uint8_t& kind = kind_by_name[index(events.name[i])];
     if (kind == 0xFE) {
       kind = waits[i] ? static_cast<std::uint8_t>(CallKind::device_sync)
                       : kind_of_name(events.name_of(event));
     }
-    if (kind == uninteresting && !launches[i]) {
-      continue;
-    }
+    if (kind == uninteresting && !launches[i]) continue;
     HostCall call;
     call.event = event;
     call.api = events.name[i];
