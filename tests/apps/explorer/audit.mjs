@@ -92,7 +92,12 @@ async function rules(browser, name) {
     await browser.send('Emulation.setDeviceMetricsOverride', { width, height: 900, deviceScaleFactor: 1, mobile: width < 500 });
     if (width < 500) await browser.send('Emulation.setTouchEmulationEnabled', { enabled: true });
     await pause(300);
-    const broken = await browser.run(`(${brokenRules})()`);
+    let broken = await browser.run(`(${brokenRules})()`);
+    // cards are measured when there is time
+    for (let i = 0; i < 20 && broken.some(([rule]) => rule === 'scrollable-region-focusable'); ++i) {
+      await pause(200);
+      broken = await browser.run(`(${brokenRules})()`);
+    }
     check(broken.length === 0, `${name}, ${width} px: ${broken.length} break rules: ${JSON.stringify(broken.slice(0, 8))}`);
     const pale = await browser.run(`(${paleInPictures})()`);
     check(pale.length === 0, `${name}, ${width} px: contrast in pictures: ${JSON.stringify(pale.slice(0, 5))}`);
@@ -146,8 +151,8 @@ async function audit(name, url, dark) {
     await pause(500);
     await contrast(browser, theme);
     await roles(browser, theme);
-    await rules(browser, theme);
     if (!dark) await keyboard(browser, theme);
+    await rules(browser, theme);
     await prints(browser, theme);
   } finally {
     await browser.stop();

@@ -1,5 +1,12 @@
 // What scrolls sideways can be reached with the keyboard; what does not scroll is no stop on the way.
 
+/** The title of its card, and of its part of the card. */
+function headOf(box) {
+  let part = box.previousElementSibling;
+  while (part && part.localName !== 'h3') part = part.previousElementSibling;
+  return [box.closest('.card')?.querySelector('h2'), part].filter(Boolean).map((head) => head.textContent).join(', ');
+}
+
 function reach(box) {
   const scrolls = box.scrollWidth > box.clientWidth + 1;
   if (scrolls === Boolean(box.dataset.reached) || (scrolls && box.hasAttribute('tabindex'))) return; // some always are
@@ -7,7 +14,7 @@ function reach(box) {
     box.dataset.reached = 'yes';
     box.setAttribute('tabindex', '0');
     box.setAttribute('role', 'region');
-    box.setAttribute('aria-label', [box.closest('.card')?.querySelector('h2')?.textContent, box.querySelector('th')?.textContent].filter(Boolean).join(': '));
+    box.setAttribute('aria-label', [headOf(box), box.querySelector('th')?.textContent].filter(Boolean).join(': '));
   } else {
     delete box.dataset.reached;
     for (const name of ['tabindex', 'role', 'aria-label']) box.removeAttribute(name);
