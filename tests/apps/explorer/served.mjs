@@ -29,7 +29,7 @@ const text = (browser, id) => browser.run(`document.getElementById('${id}').text
 /** Waits until an expression holds; false after ten seconds. */
 async function holds(browser, expression) {
   for (let i = 0; i < 200; ++i) {
-    if (await browser.run(expression)) return true;
+    if (await browser.run(expression).catch(() => false)) return true; // a page that loads anew answers nothing meanwhile
     await pause(50);
   }
   return false;
