@@ -29,9 +29,7 @@ set(typed
 set(left
   "[Oo]ptimi[sz]ations?|models|8"
   "[Oo]ptimi[sz]ations?|apps|7"
-  "[Rr]ests? on|apps|3"
   "[Hh]olds?|models|1"
-  "[Hh]olds?|apps|1"
   "held|apps|2"
   "doubtful|apps|2"
   "what lies|models|1"

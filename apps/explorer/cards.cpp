@@ -15,16 +15,32 @@
 namespace foretrace::explorer {
 namespace {
 
+/// Takes out facts that another card of the same page states as well.
+void leave_out(report::Page& page, const report::Page& stated) {
+  const auto is_stated = [&](const report::Fact& fact) {
+    return std::ranges::any_of(stated.sections, [&](const report::Section& section) {
+      return std::ranges::any_of(section.facts, [&](const report::Fact& other) {
+        return fact.label == other.label && shown_text(fact.value) == shown_text(other.value);
+      });
+    });
+  };
+  for (report::Section& section : page.sections) {
+    std::erase_if(section.facts,
+                  [&](const report::Fact& fact) { return !fact.label.empty() && is_stated(fact); });
+  }
+}
+
 /// Of the recorded run: what bounds it, how far its graph can be trusted.
 void tell_recorded(PageInput& input) {
   constexpr std::size_t groups = 10;  // as critical-path shows without --top
   const PathReport path = input.session.path(groups);
   const report::Page page = report::result_page({.session = input.session});
   input.document = report::json_of(page);
+  report::Page bounds = report::critical_path_page({input.session, path});
+  leave_out(bounds, page);
   input.cards = {
-      {"What bounds it now", report::html_of(report::critical_path_page({input.session, path})),
-       "critical-path"},
-      {"The recording, and how far its graph can be trusted", report::html_of(page), "simulate"}};
+      {"What bounds it now", report::html_of(bounds), "critical-path"},
+      {"The recording, and how well its graph replays it", report::html_of(page), "simulate"}};
 }
 
 }  // namespace
@@ -61,7 +77,7 @@ Status tell(Variant& variant) {
   variant.document = report::json_of(page);
   variant.cards = {{"Why " + variant.title + " changes the time",
                     report::html_of(report::compare_page({before, after, comparison})), "why"},
-                   {"What this prediction rests on", report::html_of(page), "whatif"}};
+                   {"What this prediction is based on", report::html_of(page), "whatif"}};
   return ok_status();
 }
 

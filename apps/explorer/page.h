@@ -23,6 +23,7 @@ struct Card {
   std::string title;
   std::string html;            ///< written by report::html_of
   std::string_view command{};  ///< whose answer it is of: data-at is a place in its document
+  bool is_folded = false;      ///< opens when it is asked for
 };
 
 /// A graph as pages hold it.

@@ -126,9 +126,9 @@ std::string remedy_html(const PageInput& input) {
   std::string command = "foretrace report";
   for (const std::string& trace : input.traces) command += " " + quoted(trace);
   return fmt::format(
-      "<p class=\"doubt\" role=\"note\">This recording has long silences that do not come again. "
-      "Cut "
-      "them out: <code>{} --without-one-off -o run.html</code></p>\n",
+      "<p class=\"doubt\" role=\"note\">This recording has long pauses that do not repeat. Cut "
+      "them "
+      "out: <code>{} --without-one-off -o run.html</code></p>\n",
       html_text(command, 2000));
 }
 
@@ -290,14 +290,17 @@ std::string provenance_html(const std::string& document, std::string_view run) {
     html += fmt::format("{}{} {}", html.empty() ? "" : ", ", name,
                         figure_html(at + "/" + name, report::percent_text(share), "b"));
   }
-  return html.empty() ? html : " <span>rests on " + html + "</span>";
+  return html.empty() ? html : " <span>based on " + html + "</span>";
 }
 
 std::string cards_html(std::span<const Card> cards) {
   std::string html;
   for (const Card& card : cards) {
-    html += fmt::format("<section class=\"card\" data-of=\"{}\"><h2>{}</h2>\n{}</section>\n",
-                        card.command, html_text(card.title), card.html);
+    const std::string title = fmt::format("<h2>{}</h2>", html_text(card.title));
+    html += fmt::format("<section class=\"card\" data-of=\"{}\">", card.command);
+    html += card.is_folded ? fmt::format("<details><summary>{}</summary>\n{}</details></section>\n",
+                                         title, card.html)
+                           : fmt::format("{}\n{}</section>\n", title, card.html);
   }
   return html;
 }

@@ -100,16 +100,6 @@ class Points {
   SelectedPoint best_;
 };
 
-/// "step time": names carry their unit, texts have it beside the figure.
-std::string name_text(std::string_view name) {
-  if (name.ends_with("_ns")) {
-    name.remove_suffix(3);
-    return report::in_words(name) + " time";
-  }
-  if (name.ends_with("_bytes")) name.remove_suffix(6);
-  return report::in_words(name);
-}
-
 json number(double value) { return std::isfinite(value) ? json(value) : json(nullptr); }
 
 json axis_facts(const Axis& axis, std::size_t at, const std::vector<SelectedPoint>& points) {
@@ -141,7 +131,7 @@ json facts_of(const SweepInput& input, const Points& points) {
     json values = json::array();
     for (const SelectedPoint& point : points.all()) values.push_back(number(point.objectives[i]));
     objectives.push_back({{"key", key_of(sweep, i)},
-                          {"name", name_text(sweep.objectives[i].value.text())},
+                          {"name", report::quantity_in_words(sweep.objectives[i].value.text())},
                           {"unit", unit_text(unit_of(sweep, i))},
                           {"maximized", sweep.objectives[i].is_maximized},
                           {"values", values}});
@@ -154,7 +144,7 @@ json facts_of(const SweepInput& input, const Points& points) {
                                                        : json(nullptr));
     }
     metrics.push_back({{"key", sweep.metrics[i].name},
-                       {"name", name_text(sweep.metrics[i].name)},
+                       {"name", report::quantity_in_words(sweep.metrics[i].name)},
                        {"unit", unit_text(sweep.metrics[i].unit)},
                        {"values", values}});
   }
@@ -165,7 +155,7 @@ json facts_of(const SweepInput& input, const Points& points) {
           {"metrics", metrics}};
 }
 
-/// "With micro 4 and tensor 8 the step_ns is least: 13.77 s."
+/// "The lowest step time is 13.77 s, with micro 4, tensor 8."
 std::string sentence_html(const Sweep& sweep, const SelectedPoint& best) {
   constexpr std::size_t most_axes = 4;
   std::string where;
@@ -176,12 +166,12 @@ std::string sentence_html(const Sweep& sweep, const SelectedPoint& best) {
   if (sweep.axes().size() > most_axes) where += ", \u2026";
   const std::string key = key_of(sweep, 0);
   const std::string at = fmt::format("point {}", best.result.point);
-  return fmt::format("With {} the {} is {}: <span class=\"to\">{}.</span>",
-                     figure_html(at, where, "em"),
-                     html_text(name_text(sweep.objectives[0].value.text()), 80),
-                     sweep.objectives[0].is_maximized ? "largest" : "least",
+  return fmt::format("The {} {} is <span class=\"to\">{}</span>, with {}.",
+                     sweep.objectives[0].is_maximized ? "highest" : "lowest",
+                     html_text(report::quantity_in_words(sweep.objectives[0].value.text()), 80),
                      figure_html(key.empty() ? at : at + " /" + key,
-                                 figure_text(best.objectives[0], unit_of(sweep, 0))));
+                                 figure_text(best.objectives[0], unit_of(sweep, 0))),
+                     figure_html(at, where, "em"));
 }
 
 }  // namespace
@@ -207,7 +197,9 @@ Result<Page> make_sweep_page(const SweepInput& input) {
            figure_html("/feasible", report::count_text(counts.feasible) + " feasible", "li") +
            left},
       {"SENTENCE", sentence_html(input.stored.sweep, points.best())},
-      {"STATIC", cards_html(std::array{Card{"The best points", input.details, "sweep"}})}};
+      {"STATIC",
+       cards_html(std::array{Card{"The best points and the failures, as the command prints them",
+                                  input.details, "sweep", true}})}};
   return Page{one_file(std::move(pieces), {{"facts", std::move(block)}}, input.version)};
 }
 

@@ -1,6 +1,6 @@
 // foretrace.schedule/1: jobs on a cluster.
 #include "apps/extras/file_kinds.h"
-#include "apps/report/pages/schedule.h"
+#include "apps/report/pages/cluster/schedule.h"
 #include "apps/scheduling/schedule.h"
 
 namespace foretrace::schedule_parts {

@@ -1,6 +1,6 @@
 // foretrace.serving/1: requests to a served model.
 #include "apps/extras/file_kinds.h"
-#include "apps/report/pages/serving.h"
+#include "apps/report/pages/cluster/serving.h"
 #include "apps/serving/serving.h"
 
 namespace foretrace::serving_parts {

@@ -55,6 +55,15 @@ void erase_all(std::string& text, std::string_view part) {
 
 }  // namespace
 
+std::string quantity_in_words(std::string_view name) {
+  if (name.ends_with("_ns")) {
+    name.remove_suffix(3);
+    return in_words(name) + " time";
+  }
+  if (name.ends_with("_bytes")) name.remove_suffix(6);
+  return in_words(name);
+}
+
 std::string in_words(std::string_view name) {
   std::string text(name);
   std::replace(text.begin(), text.end(), '_', ' ');

@@ -61,6 +61,8 @@ struct Ends {
 [[nodiscard]] std::string factor_text(double factor);
 /// "data_loading" -> "data loading": names of ours are for documents, too.
 [[nodiscard]] std::string in_words(std::string_view name);
+/// "step time" of "step_ns": names carry their unit, texts have it beside the figure.
+[[nodiscard]] std::string quantity_in_words(std::string_view name);
 /// Characters on the terminal, as far as one code point is one column.
 [[nodiscard]] std::size_t width_of(std::string_view text);
 /// At most `width` characters, the middle left out if it must be; control characters shown as '?'.

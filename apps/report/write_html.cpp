@@ -85,6 +85,28 @@ std::string source_html(const Value& value, const std::string& key_place) {
                                     : fmt::format(" data-at=\"{}\"", html_text(place));
 }
 
+/// A name of code, as a recording has it, and no words of ours.
+bool is_code(std::string_view text) {
+  return text.find("::") != std::string_view::npos ||
+         text.find_first_of("_<#") != std::string_view::npos;
+}
+
+/// Text of ours: what stands between two backticks is code.
+std::string prose_html(std::string_view text) {
+  constexpr std::size_t most = 2000;
+  const std::string told = with_signs(text);
+  std::string html;
+  for (std::string_view rest = told; !rest.empty();) {
+    const std::size_t begin = rest.find('`');
+    const std::size_t end = begin == std::string_view::npos ? begin : rest.find('`', begin + 1);
+    if (end == std::string_view::npos) return html + html_text(rest, most);
+    html += fmt::format("{}<code>{}</code>", html_text(rest.substr(0, begin), most),
+                        html_text(rest.substr(begin + 1, end - begin - 1), most));
+    rest.remove_prefix(end + 1);
+  }
+  return html;
+}
+
 struct TablePlace {
   const Section& section;
   const Table& table;
@@ -109,15 +131,16 @@ std::string cell_html(const TablePlace& place, const Row& row, std::size_t colum
   const std::int64_t scale = std::max<std::int64_t>(0, own != 0 ? own : place.section.scale_ns);
   const Value value = column < row.cells.size() ? row.cells[column] : Value{};
   const std::string& key = place.table.columns[column].key;
-  const std::string text = html_text(with_signs(shown_text(value, scale)));
+  const std::string told = shown_text(value, scale);
+  const std::string text = html_text(with_signs(told));
   std::string at;
   if (!where.at.empty() && !key.empty()) {
     at = place.has_one_key ? where.at : inside(where.at, key);
   }
   const std::string source = source_html(value, at);
   if (column == 0) {
-    return fmt::format("<td{}{}><bdi>{}</bdi></td>", where.level > 0 ? " class=\"below\"" : "",
-                       source, text);
+    return fmt::format("<td{}{}><bdi{}>{}</bdi></td>", where.level > 0 ? " class=\"below\"" : "",
+                       source, is_code(told) ? " class=\"code\"" : "", text);
   }
   const bool is_words = value.is_known() && !is_figure(value);
   return fmt::format("<td{}{}>{}</td>", is_words ? " class=\"words\"" : "", source, text);
@@ -162,6 +185,14 @@ std::string list_of(const Section& section, const Table& table) {
   return section.path.empty() ? "/" : place_of(section);
 }
 
+/// Its head stands to the left then, as its cells do.
+bool holds_words(const Table& table, std::size_t column) {
+  return std::ranges::any_of(table.rows, [&](const Row& row) {
+    return column < row.cells.size() && row.cells[column].is_known() &&
+           !is_figure(row.cells[column]);
+  });
+}
+
 std::string table_html(const Section& section, const Table& table) {
   const bool empty = std::none_of(table.rows.begin(), table.rows.end(),
                                   [](const Row& row) { return is_on_web(row.show); });
@@ -177,15 +208,17 @@ std::string table_html(const Section& section, const Table& table) {
           : "<div class=\"scroll\">";
   html += "<table><thead><tr>";
   bool is_first = true;
-  for (const Column& column : table.columns) {
+  for (std::size_t i = 0; i < table.columns.size(); ++i) {
+    const Column& column = table.columns[i];
     if (!is_on_web(column.show)) continue;
+    const bool is_left = column.is_prose || holds_words(table, i);
     const std::string& title = is_first && column.title.empty() ? table.title : column.title;
     is_first = false;
     if (title.empty()) {
       html += "<td></td>";
       continue;
     }
-    html += fmt::format("<th scope=\"col\"{}>{}</th>", column.is_prose ? " class=\"words\"" : "",
+    html += fmt::format("<th scope=\"col\"{}>{}</th>", is_left ? " class=\"words\"" : "",
                         html_text(title));
   }
   html += "</tr></thead><tbody>\n";
@@ -207,7 +240,7 @@ std::string section_html(const Section& section) {
     if (!is_on_web(note.show)) continue;
     html += fmt::format("<p class=\"hint\">{}{}</p>\n",
                         note.strong.empty() ? "" : "<b>" + html_text(note.strong) + "</b>",
-                        html_text(with_signs(note.text), 2000));
+                        prose_html(note.text));
   }
   return html;
 }
@@ -247,8 +280,7 @@ std::string html_of(const Page& page) {
     if (!is_on_web(section.show)) continue;
     std::string body = section_html(section);
     for (const std::string& line : {section.headline, section.remark}) {
-      if (!line.empty())
-        body.insert(0, "<p><b>" + html_text(with_signs(line), 2000) + "</b></p>\n");
+      if (!line.empty()) body.insert(0, "<p><b>" + prose_html(line) + "</b></p>\n");
     }
     if (body.empty()) continue;
     if (!section.title.empty()) body.insert(0, "<h3>" + html_text(section.title) + "</h3>\n");

@@ -1,5 +1,5 @@
 // foretrace plan: the best parallel plans of a model on a cluster, and why the others lose.
-#include "apps/report/pages/plan.h"
+#include "apps/report/pages/cluster/plan.h"
 
 #include <algorithm>
 #include <array>
@@ -27,8 +27,8 @@
 #include "apps/plans/plan_search.h"
 #include "apps/plans/recorded_plans.h"
 #include "apps/plans/stage_search.h"
-#include "apps/report/pages/recorded_plans.h"
-#include "apps/report/pages/stages.h"
+#include "apps/report/pages/cluster/recorded_plans.h"
+#include "apps/report/pages/cluster/stages.h"
 #include "apps/session/changed_job.h"
 #include "apps/session/predict.h"
 #include "models/hardware/catalogue/imported_file.h"

@@ -16,7 +16,7 @@
 #include "apps/cli/output/console.h"
 #include "apps/cli/output/outputs.h"
 #include "apps/extras/file_kinds.h"
-#include "apps/report/pages/schedule.h"
+#include "apps/report/pages/cluster/schedule.h"
 #include "apps/report/schedule/schedule_report.h"
 #include "models/whatifs/what_if_spec.h"
 

@@ -1,5 +1,5 @@
 // foretrace sweep: computes every point of a design space, and shows what came of it.
-#include "apps/report/pages/sweep.h"
+#include "apps/report/pages/cluster/sweep.h"
 
 #include <algorithm>
 #include <array>

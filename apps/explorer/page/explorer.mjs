@@ -1,11 +1,12 @@
 // The page of one run: simulates what is asked and shows it.
 import { sideOfDocument, sideOfPlan, sideOfRun } from './model/answer.mjs';
+import { addFactors, commandOf, readFactors, readStack } from './model/asked.mjs';
 import { asRecorded, isAsRecorded } from './model/engine.mjs';
-import { breathe, byId, make, replace } from './view/dom.mjs';
+import { breathe, byId, replace } from './view/dom.mjs';
 import { showArea } from './view/area.mjs';
 import { Added, byLayer, byRegion } from './view/added.mjs';
+import { Cards } from './view/cards.mjs';
 import { addView, markOf, readView } from './view/link.mjs';
-import { markup } from './view/markup.mjs';
 import { Layers } from './model/layers.mjs';
 import { keysOfTimeline } from './view/pointer.mjs';
 import { Search } from './view/search.mjs';
@@ -15,15 +16,14 @@ import { rowsOf } from './view/rows.mjs';
 import { Timeline } from './view/timeline.mjs';
 import { showAnswer, sourceOf } from './view/answer.mjs';
 import { WhatIfs } from './view/what_ifs.mjs';
-import { hoverOf, nameOf, showChanges, showSlice } from './view/details.mjs';
+import { hoverOf, nameOf, showChanges } from './view/details.mjs';
+import { Selection } from './view/selection.mjs';
 import { Stack } from './view/stack.mjs';
+import { Asking, ofEngine } from './source/asking.mjs';
 import { runAsked } from './source/server.mjs';
 
 const restAfter = 120; // ms
-const pendingAfter = 100; // ms
 const saveAfter = 150; // ms
-const tryAgainAfter = 3000; // ms
-const ofEngine = 'engine'; // the what-if that a server made
 
 export class Explorer {
   /** `server`, `known`: of a page that has an engine behind it; else null. */
@@ -34,12 +34,15 @@ export class Explorer {
     this.state = { variant: null, on: new Set(), factors: asRecorded(), title: '', range: null, samples: 1, commandWords: [] };
     this.whatIfs = new WhatIfs((change) => this.change(change), server !== null, this.facts.before ?? 'as recorded');
     this.stack = server ? new Stack(known, () => this.change({ stack: true })) : null;
+    this.asking = server ? new Asking(server, page, this.stack, () => this.update(true)) : null;
+    this.cards = new Cards(page, this.facts.shown);
     const { strings } = this.facts;
     const named = (side, row, i) => nameOf(this.runs[side], row, i, strings);
     this.layers = new Layers(this.facts.base, strings);
     this.timeline = new Timeline(byId('timeline'), { choose: (mark) => this.choose(mark), nameOf: named, moved: () => this.saveSoon(),
       hover: ({ side, row, i }) => hoverOf(this.runs[side], row, i, strings), arranged: () => this.arranged(),
       measure: (area, places) => showArea(area, places, this.runs, named), search: () => this.search.open(), next: () => this.search.next() });
+    this.selection = new Selection(this.timeline, this.layers, strings, () => this, () => this.change({}));
     this.tracks = this.timeline.tracks;
     this.search = new Search(() => this.now, this.facts.strings, this.layers, (row, i) => this.goTo(row, i));
     this.added = new Added(() => this.showAdded());
@@ -52,21 +55,24 @@ export class Explorer {
     });
     this.frame = null; // a change was simulated in it
     this.last = null; // what sideOf() made: {side, key, run}
-    this.dimming = null;
     this.isBehind = false; // another one came since
   }
 
   /** A run with all that is shown of it; null if it is no longer asked for. */
   async sideOf(variant, factors, title, serial = this.serial) {
     const side = await this.page.side(variant);
-    if (!this.seen.has(side)) await breathe(); // it was unpacked just now
+    const isNew = !this.seen.has(side); // unpacked just now: each of its pieces is a task of its own
+    if (isNew) await breathe();
     if (serial !== this.serial) return null;
     this.seen.add(side);
     const key = JSON.stringify([this.lanesNow(), factors.device, factors.host, ...factors.names]);
     const { last } = this;
     if (last?.side === side && last.key === key) return last.run; // its range came, or a link to what is shown
     this.last = null; // should it fail, the run before is no more
-    const run = shownRun(this.page, this.page.run(side, factors, serial > 0), title, this.tracks, this.now);
+    const simulated = this.page.run(side, factors, serial > 0);
+    if (isNew) await breathe();
+    if (serial !== this.serial) return null;
+    const run = shownRun(this.page, simulated, title, this.tracks, this.now);
     if (serial > 0) this.last = { side, key, run };
     return run;
   }
@@ -143,89 +149,11 @@ export class Explorer {
       ? rows[0].name : ofEngine;
   }
 
-  /** Asks the engine for the stack, if it was not the last one. False: what is shown stays. */
-  async fetchStack(serial) {
-    this.stack.trouble(this.stack.missing());
-    if (this.stack.missing()) return false;
-    const asked = this.stack.asked();
-    const key = JSON.stringify(asked);
-    if (key === this.fetched) return true;
-    this.dims(true);
-    try {
-      this.question = this.server.point(asked);
-      const answer = await this.question;
-      if (answer === null || serial !== this.serial) return false;
-      if (!answer.is_shown) throw new Error(`it would take ${time(answer.variant.step_ns)}; its order is decided while it runs, which this page cannot show`);
-      this.page.adopt(answer);
-      this.fetched = key;
-      this.fetchedId = answer.id;
-      this.ranged = null;
-      this.troubled(null);
-      return true;
-    } catch (error) {
-      if (serial !== this.serial) return false;
-      if (error.status === 0) this.troubled(error);
-      else this.stack.trouble(error.message);
-      return false;
-    } finally {
-      if (serial === this.serial) this.dims(false);
-    }
-  }
-
-  /** What is shown is dimmed while an answer takes long; most come before that. */
-  dims(is) {
-    if (is) {
-      this.dimming ??= setTimeout(() => document.body.classList.add('pending'), pendingAfter);
-      return;
-    }
-    clearTimeout(this.dimming);
-    this.dimming = null;
-    document.body.classList.remove('pending');
-  }
-
-  /** Resolves once no question is on its way, answered or refused. */
-  async questionsEnd() {
-    let last;
-    do {
-      last = this.question;
-      await last?.catch(() => {});
-    } while (last !== this.question);
-  }
-
-  /** The server is gone, or back. What the page holds goes on. */
-  troubled(error) {
-    clearTimeout(this.again);
-    byId('trouble').hidden = error === null;
-    if (error === null) return;
-    replace('trouble', `The engine cannot be asked: ${error.message}. What this page holds goes on; it tries again.`);
-    this.again = setTimeout(() => this.update(true), tryAgainAfter);
-  }
-
-  /** Range and reasons, which take longer than the run itself. */
-  async fetchRest() {
-    const key = this.fetched;
-    if (this.state.variant !== ofEngine || this.ranged === key) return;
-    try {
-      // of the stack that is shown: what stands in the controls may be ahead of it
-      const rest = await this.server.rest(JSON.parse(key), this.fetchedId);
-      await this.questionsEnd(); // what shows the range would drop an answer on its way, and ask for it again
-      if (rest === null || key !== this.fetched || this.state.variant !== ofEngine) return;
-      this.ranged = key;
-      Object.assign(this.page.variant(ofEngine), { samples: rest.samples, answer: rest.answer, cards: rest.cards });
-      this.update(true);
-    } catch (error) {
-      if (error.status === 0) this.troubled(error);
-    }
-  }
-
   async update(keep) {
     const serial = ++this.serial;
     const { state } = this;
-    if (this.stack && state.variant !== ofEngine) {
-      this.stack.trouble('');
-      this.dims(false);
-    }
-    if (state.variant === ofEngine && !(await this.fetchStack(serial))) {
+    if (state.variant !== ofEngine) this.asking?.none();
+    if (state.variant === ofEngine && !(await this.asking.run(() => serial === this.serial))) {
       this.whatIfs.show(this.withSwitches());
       return;
     }
@@ -233,13 +161,14 @@ export class Explorer {
     state.title = variant ? variant.title : '';
     const changed = variant !== null || !isAsRecorded(state.factors);
     const then = changed ? await this.sideOf(state.variant, state.factors, 'Predicted', serial) : this.now;
+    if (!keep) await breathe(); // it was simulated just now, and is drawn in a task of its own
     if (then === null || serial !== this.serial) return;
     const isPlain = isAsRecorded(state.factors);
     const predicted = isPlain ? variant?.answer?.predicted ?? null : null;
     state.range = predicted && predicted.low_ns !== predicted.high_ns
       ? { low: predicted.low_ns, high: predicted.high_ns } : null;
     state.samples = variant ? variant.samples : 1;
-    state.commandWords = this.commandOf(variant);
+    state.commandWords = commandOf(this.facts, state.factors, variant);
     const after = changed ? this.sideAfter(variant, then) : this.before;
     this.tellSteps(then, after);
     this.offerEvery(then);
@@ -251,12 +180,17 @@ export class Explorer {
     this.whatIfs.show(this.withSwitches());
     showAnswer(this.before, after, state, this.facts, this.now);
     if (!changed && this.opening) for (const id of ['sentence', 'figures']) replace(id, ...this.opening[id]);
-    this.choose(this.chosenAgain(), false);
+    this.selection.choose(this.selection.again());
     this.timeline.drawNow();
-    this.showCards(isPlain ? variant : null, keep);
-    if (variant !== this.explained) replace('how', ...(variant ? this.howTo(variant) : []));
-    this.explained = variant;
-    this.afterwards(keep);
+    this.cards.show(isPlain ? variant : null, this.asking?.ranged, keep);
+    this.cards.explain(variant);
+    clearTimeout(this.timer);
+    if (keep) {
+      this.timer = setTimeout(() => this.showRest(), restAfter); // so that a slider moves freely
+      return;
+    }
+    await breathe();
+    if (serial === this.serial) this.showRest();
   }
 
   /** The timeline says what a step gains, where there are steps. */
@@ -270,7 +204,7 @@ export class Explorer {
     const button = byId('every-lane');
     const left = this.now.left + (then === this.now ? 0 : then.left);
     button.hidden = !this.tracks.every && left === 0;
-    button.textContent = this.tracks.every ? 'Busiest lanes' : 'All lanes';
+    button.textContent = this.tracks.every ? 'Busiest lanes only' : `${left} more ${left === 1 ? 'lane' : 'lanes'}`;
     button.setAttribute('aria-pressed', String(this.tracks.every));
   }
 
@@ -342,41 +276,6 @@ export class Explorer {
     return this.facts.stages ? sideOfPlan(this.facts.answer, this.now, then) : sideOfRun(then);
   }
 
-  /** The command that answers the same; none: the program has no words for it. */
-  commandOf(variant) {
-    const { facts, state: { factors } } = this;
-    const quoted = (text) => `'${text.replaceAll("'", "''")}'`;
-    const scales = [['resource=host', factors.host], ['resource=device', factors.device],
-      ...[...factors.names].map(([name, value]) => [`resource=device&name=${quoted(facts.strings[name])}`, value])]
-      .filter(([, value]) => value !== 1).map(([select, value]) => `scale:select=${quoted(select)},factor=${value}`);
-    if (scales.length > 0 && (variant || facts.command)) return [];
-    return ['foretrace', facts.command ?? 'whatif', ...facts.traces,
-      ...[...(variant ? variant.apply : []), ...scales].flatMap((text) => ['--apply', text])];
-  }
-
-  /** The cards of a what-if, and of no other; after a switch they come a moment behind the answer. */
-  async showCards(variant, waits) {
-    const key = variant && `${variant.name} ${variant.cards === undefined ? '' : this.ranged}`;
-    const opens = this.cardsOf === undefined && variant?.name === this.facts.shown && variant?.cards === undefined;
-    if (opens) this.cardsOf = key; // they stand in the file
-    if (this.cardsOf === key) return;
-    this.cardsOf = key;
-    replace('cards');
-    if (waits) await new Promise((done) => { setTimeout(done, restAfter); });
-    if (this.cardsOf !== key) return;
-    const html = variant ? await this.page.cards(variant.name) : '';
-    if (this.cardsOf === key) replace('cards', markup(html));
-  }
-
-  /** The slice whose own slider moves, in the run that it makes. */
-  chosenAgain() {
-    const { chosen } = this.timeline;
-    if (!chosen?.keeps) return null;
-    const { side, row, i } = chosen;
-    const again = markOf(this.runs, { side, key: row.key, task: row.task[i], label: row.label[i] });
-    return again && { ...again, keeps: true, isAsked: chosen.isAsked };
-  }
-
   withSwitches() {
     const { state, stack } = this;
     state.on = new Set(stack ? stack.rows.map(({ name }) => name) : []);
@@ -384,63 +283,18 @@ export class Explorer {
     return state;
   }
 
-  /** What may come a moment after the answer, so that a slider moves freely. */
-  afterwards(waits) {
-    clearTimeout(this.timer);
-    const rest = () => {
-      clearTimeout(this.adding);
-      if (!this.facts.stages) this.adding = setTimeout(() => this.showAdded(), restAfter); // a task of its own
-      showChanges(this.runs.length > 1 ? this.runs : [this.now, this.now], this.facts.strings);
-      this.save();
-      if (this.server) this.fetchRest();
-    };
-    if (waits) this.timer = setTimeout(rest, restAfter);
-    else rest();
+  /** What may come a moment after the answer; time added up in a task of its own. */
+  showRest() {
+    clearTimeout(this.adding);
+    if (!this.facts.stages) this.adding = setTimeout(() => this.showAdded(), restAfter);
+    showChanges(this.runs.length > 1 ? this.runs : [this.now, this.now], this.facts.strings);
+    this.save();
+    this.asking?.rest(() => this.state.variant === ofEngine);
   }
 
-  howTo(variant) {
-    return [make('h2', {}, `About ${variant.title}`), make('p', {}, variant.summary),
-      ...(variant.how.length > 0 ? [make('h3', {}, 'How to do it'),
-        make('ul', {}, ...variant.how.map((line) => make('li', {}, line)))] : []),
-      make('p', { class: 'hint' }, variant.paper)];
-  }
-
-  choose(mark, saves = true) {
-    const found = mark ? { keeps: false, ...mark, twin: this.twinOf(mark) } : null;
-    if (found) found.isAsked = false; // of a link no more
-    this.timeline.chosen = found;
-    const layers = found && found.row.label[found.i] === -1 ? this.layersOf(found) : [];
-    if (mark?.isAsked) found.keeps = false;
-    showSlice(found, this.runs, this.facts.strings, this.state, (name, value) => {
-      if (value === 1) this.state.factors.names.delete(name);
-      else this.state.factors.names.set(name, value);
-      if (this.timeline.chosen) this.timeline.chosen.keeps = true;
-      this.change({});
-    }, layers);
-    if (saves) this.saveSoon();
-  }
-
-  layersOf({ side, row, i }) {
-    const { origin } = this.runs[side].graph;
-    return this.layers.namesOf(origin ? origin[row.task[i]] : row.task[i], true);
-  }
-
-  /** The same task in the other run. */
-  twinOf({ side, row, i }) {
-    if (this.runs.length < 2 || row.label[i] !== -1) return null;
-    const { origin } = this.runs[1].graph;
-    const task = row.task[i];
-    let other = task;
-    if (origin) other = side === 1 ? origin[task] : origin.indexOf(task);
-    if (other < 0) return null;
-    for (const candidate of this.runs[1 - side].rows) {
-      for (let k = 0; k < candidate.task.length; ++k) {
-        if (candidate.task[k] === other && candidate.label[k] === -1) {
-          return { side: 1 - side, row: candidate, i: k };
-        }
-      }
-    }
-    return null;
+  choose(mark) {
+    this.selection.choose(mark);
+    this.saveSoon();
   }
 
   saveSoon() {
@@ -459,22 +313,10 @@ export class Explorer {
     }
     if (this.stack) parts.set('stack', JSON.stringify(this.stack.asked()));
     if (variant !== ofEngine) parts.set('apply', variant ?? '');
-    for (const name of ['device', 'host']) if (factors[name] !== 1) parts.set(name, String(factors[name]));
-    if (factors.names.size > 0) parts.set('kernels', [...factors.names].map((each) => each.join(':')).join(' '));
+    addFactors(parts, factors);
     addView(parts, this.timeline);
     history.replaceState(null, '', `#${parts}`);
     this.hash = location.hash;
-  }
-
-  restoreStack(parts, asked) {
-    let stack = asked && this.stack.known.has(asked) ? [{ name: asked, parameters: {} }] : [];
-    try {
-      if (parts.has('stack')) stack = JSON.parse(parts.get('stack'));
-    } catch {
-      stack = [];
-    }
-    this.stack.set(stack);
-    if (this.stack.rows.length > 0) this.state.variant = this.ofStack();
   }
 
   restore() {
@@ -483,13 +325,10 @@ export class Explorer {
     this.asked = readView(parts, this.timeline);
     const asked = parts.has('apply') ? parts.get('apply') : this.facts.shown;
     this.state.variant = asked && this.page.variant(asked) ? asked : null;
-    if (this.stack) this.restoreStack(parts, asked);
-    for (const name of ['device', 'host']) {
-      const value = Number(parts.get(name) ?? 1);
-      this.state.factors[name] = Number.isFinite(value) && value >= 0 && value <= 4 ? value : 1;
+    if (this.stack) {
+      this.stack.set(readStack(parts, asked, this.stack.known));
+      if (this.stack.rows.length > 0) this.state.variant = this.ofStack();
     }
-    this.state.factors.names = new Map((parts.get('kernels') ?? '').split(' ').map((each) => each.split(':').map(Number))
-      .filter(([name, value]) => this.facts.strings[name] !== undefined && value >= 0 && value <= 2 && value !== 1));
+    this.state.factors = readFactors(parts, this.facts.strings);
   }
 }
-

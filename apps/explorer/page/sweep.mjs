@@ -1,10 +1,11 @@
 // The page of a sweep. Every view shows the same points: those that the brushes let through.
 import { Points, binCount, binOf, binText } from './model/points.mjs';
-import { bestIs, cut, figure, fitted, inks, isDark, shade, sharp, ticks, tone, toneOfRank } from './view/charts.mjs';
+import { bestIs, cut, figure, fitted, inks, isDark, shade, sharp, tick, ticks, tone, toneOfRank } from './view/charts.mjs';
 import { AxisNames } from './view/axis_names.mjs';
 import { crossAt, layered, lettersOf, lineAcross } from './view/crosshair.mjs';
 import { byId, copyButton, draw, make } from './view/dom.mjs';
 import { count, words } from './view/format.mjs';
+import { isPaper, onPaper } from './view/paper.mjs';
 import { restoreSweep, saveSweep } from './view/sweep_link.mjs';
 
 const mostPoints = 12;
@@ -12,6 +13,7 @@ const scatterHeight = 360;
 const parallelHeight = 300;
 const mostKeys = 12;
 const near = 14; // px
+const lettersApart = 14; // px, of the names of points
 const leastApart = 76; // px, axes side by side: on a phone they scroll
 const saveAfter = 150; // ms
 
@@ -47,31 +49,32 @@ export class SweepPage {
     this.heat = make('div');
     this.curve = make('div');
     this.table = make('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'points' });
-    this.search = make('input', { type: 'search', id: 'sweep-search', 'aria-label': 'Words that a point must have', placeholder: 'such as interleaved, pipeline 8' });
+    this.search = make('input', { type: 'search', id: 'sweep-search', 'aria-label': 'Filter by values', placeholder: 'filter, such as interleaved, pipeline 8' });
     this.key = make('div', { class: 'key', 'data-at': 'tick' });
     this.status = make('p', { class: 'hint', 'aria-live': 'polite', 'data-at': 'selection' });
     const clear = make('button', { type: 'button' }, 'Show all points');
     clear.addEventListener('click', () => { this.points.filters.clear(); this.show(); });
     if (this.wanted) this.search.value = this.wanted;
     root.replaceChildren(
-      make('h2', {}, 'What can be had for what', make('span', { class: 'buttons' }, clear, copyButton('Copy link', () => location.href))),
-      make('div', { class: 'choices' }, this.choice('across', 'x', figureNames), this.choice('upwards', 'y', figureNames),
-        this.choice('colour by', 'colour', axisNames)),
+      make('h2', {}, 'Trade-offs', make('span', { class: 'buttons' }, clear, copyButton('Copy link', () => location.href))),
+      make('div', { class: 'choices' }, this.choice('horizontal', 'x', figureNames), this.choice('vertical', 'y', figureNames),
+        this.choice('color by', 'colour', axisNames)),
       this.crossed.box, this.key, this.status, this.front,
-      make('h2', {}, 'All axes side by side', make('span', { class: 'hint' }, 'drag along an axis to keep a part of it; drag its name, or press its arrow keys, to move it')),
+      make('h2', {}, 'All axes', make('span', { class: 'hint' }, `one line per point, the ${bestIs()}er the better`, make('span', { class: 'of-pointer' }, '; drag along an axis to filter, drag its name to move it'))),
       make('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'axes side by side' }, this.axes.box, this.traced.box),
       make('div', { class: 'halves' },
-        make('div', {}, make('h2', {}, 'The best at each pair of values'), make('div', { class: 'choices' },
+        make('div', {}, make('h2', {}, 'Best for each pair of values'), make('div', { class: 'choices' },
           this.choice('across', 'across', axisNames), this.choice('down', 'down', axisNames)), this.heat),
-        make('div', {}, make('h2', {}, 'The best at each value'), this.curve)),
-      make('h2', {}, 'Best of what is shown', this.search), this.table);
+        make('div', {}, make('h2', {}, 'Best for each value'), this.curve)),
+      make('h2', {}, 'Best points', this.search), this.table);
     this.search.addEventListener('input', () => {
       this.showTable();
       this.saveSoon();
     });
     this.listen();
     new ResizeObserver(() => this.show()).observe(root);
-    for (const query of ['(prefers-color-scheme: dark)', 'print']) matchMedia(query).addEventListener('change', () => this.show());
+    matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.show());
+    onPaper(() => this.show());
     this.show();
   }
 
@@ -91,7 +94,7 @@ export class SweepPage {
     this.shown = this.points.shown();
     this.ink = inks();
     this.drawScatter(width);
-    this.drawParallel(Math.max(width, leastApart * this.points.columns.length));
+    this.drawParallel(isPaper() ? width : Math.max(width, leastApart * this.points.columns.length));
     this.showHeat();
     this.showCurve();
     this.showTable();
@@ -141,7 +144,7 @@ export class SweepPage {
       c.fillRect(px, top, 1, bottom - top);
       c.fillStyle = ink.soft;
       c.textAlign = 'center';
-      c.fillText(figure(value, x.unit), px, bottom + 14);
+      c.fillText(tick(value, x.unit), px, bottom + 14);
     }
     c.textAlign = 'right';
     for (const value of ticks(y.low, y.high, 6, y.unit)) {
@@ -149,7 +152,7 @@ export class SweepPage {
       c.fillStyle = ink.line;
       c.fillRect(left, py, right - left, 1);
       c.fillStyle = ink.soft;
-      c.fillText(figure(value, y.unit), left - 8, py);
+      c.fillText(tick(value, y.unit), left - 8, py);
     }
     c.textAlign = 'left';
     c.fillText(`${words(y.name)} \u2191`, 4, 6);
@@ -192,9 +195,9 @@ export class SweepPage {
       c.stroke();
     }
     const best = this.points.ordered(this.shown)[0];
-    this.scatter.setAttribute('aria-label', `${count(this.shown.length)} points by ${words(x.name)} and ${words(y.name)}; ${count(front.length)} are beaten by none`);
-    this.status.textContent = this.shown.length === 0 ? 'No point is left: drag a wider part, or show all.'
-      : `${count(this.shown.length)} points, ${count(front.length)} that none beats in both. Best: ${this.axisText(best)}.`;
+    this.scatter.setAttribute('aria-label', `${count(this.shown.length)} points by ${words(x.name)} and ${words(y.name)}; ${count(front.length)} of them on the front`);
+    this.status.textContent = this.shown.length === 0 ? 'No point passes the filters: widen one, or show all points.'
+      : `${count(this.shown.length)} points; ${count(front.length)} form the front: no other point is better in both. Best: ${this.axisText(best)}.`;
   }
 
   /** Points that none beats have letters; below stands what each is. */
@@ -202,12 +205,16 @@ export class SweepPage {
     const { points, ink } = this;
     this.letters = lettersOf(front);
     c.textAlign = 'left';
+    let last = null;
     for (const [i, letter] of this.letters) {
       const [, x, y] = this.places.find(([point]) => point === i);
+      let top = y - 10;
+      if (last && Math.abs(x - last.x) < lettersApart && Math.abs(top - last.top) < lettersApart) top = last.top + (top < last.top ? -lettersApart : lettersApart);
+      last = { x, top };
       c.fillStyle = ink.panel;
-      c.fillRect(x + 7, y - 17, c.measureText(letter).width + 4, 14);
+      c.fillRect(x + 9, top - 7, c.measureText(letter).width + 6, 14);
       c.fillStyle = ink.accent;
-      c.fillText(letter, x + 9, y - 10);
+      c.fillText(letter, x + 12, top);
     }
     const figures = [points.figures[this.view.x], points.figures[this.view.y]];
     // what differs among them names each
@@ -287,7 +294,7 @@ export class SweepPage {
         c.globalAlpha = 1;
       }
     });
-    this.parallel.setAttribute('aria-label', `${count(this.shown.length)} points across ${columns.map(({ name }) => words(name)).join(', ')}`);
+    this.parallel.setAttribute('aria-label', `${count(this.shown.length)} points over ${columns.map(({ name }) => words(name)).join(', ')}`);
     this.shareAt = (y) => Math.min(1, Math.max(0, (bottom - y) / (bottom - top)));
   }
 
@@ -300,7 +307,7 @@ export class SweepPage {
     const low = Math.min(...values);
     const high = Math.max(...values);
     const [columns, rows] = [binCount(a), binCount(b)];
-    const [left, cell] = [96, Math.min(64, Math.max(14, 420 / columns))];
+    const [left, cell] = [96, Math.min(96, Math.max(14, ((this.heat.clientWidth || 556) - 136) / columns))];
     const tall = Math.min(34, Math.max(14, 360 / rows));
     const marks = [];
     for (const { at, point } of cells) {
@@ -334,7 +341,7 @@ export class SweepPage {
     const y = (value) => top + (height - 40 - top) * (1 - value / (high || 1));
     const marks = ticks(0, high, 5, objective.unit).flatMap((value) => [
       draw('rect', { x: left, y: y(value), width: width - left, height: 1, class: 'grid' }),
-      draw('text', { x: left - 8, y: y(value) + 4, 'text-anchor': 'end', class: 'tick' }, figure(value, objective.unit))]);
+      draw('text', { x: left - 8, y: y(value) + 4, 'text-anchor': 'end', class: 'tick' }, tick(value, objective.unit))]);
     const path = cells.map(({ at, point }, k) => `${k === 0 ? 'M' : 'L'}${x(at[0]).toFixed(1)} ${y(objective.values[point]).toFixed(1)}`).join('');
     const isOrdered = axis.values.every((value) => Number.isFinite(Number(value))); // names have nothing between them
     if (isOrdered) marks.push(draw('path', { d: path, class: 'curve' }));

@@ -105,6 +105,20 @@ class Chromium extends Browser {
     return metrics.find(({ name }) => name === 'TaskDuration').value * 1000;
   }
 
+  /** ms of processor time of each task of the page's own thread during `act`, longest first: what else the machine does is in none. */
+  async tasksOf(act) {
+    this.events = this.events.filter(({ method }) => !method.startsWith('Tracing.'));
+    await this.send('Tracing.start', { transferMode: 'ReportEvents', traceConfig: { includedCategories: ['toplevel', 'devtools.timeline'] } });
+    await act();
+    await this.send('Tracing.end');
+    while (!this.events.some(({ method }) => method === 'Tracing.tracingComplete')) await pause(20);
+    const events = this.events.filter(({ method }) => method === 'Tracing.dataCollected').flatMap(({ params }) => params.value);
+    // the thread that lays pages out
+    const own = events.find(({ name }) => name === 'Layout' || name === 'UpdateLayoutTree' || name === 'FunctionCall');
+    return events.filter(({ name, ph, pid, tid }) => /RunTask$/.test(name) && ph === 'X' && pid === own?.pid && tid === own.tid)
+      .map(({ tdur }) => (tdur ?? 0) / 1000).sort((a, b) => b - a);
+  }
+
   async key(key, code = key) {
     const text = key.length === 1 ? { text: key } : {};
     const codes = { ArrowLeft: 37, ArrowUp: 38, ArrowRight: 39, ArrowDown: 40, Tab: 9, ' ': 32, Escape: 27 };

@@ -156,7 +156,7 @@ async function checkRun() {
     const documents = state(name);
     walk(name, shown.body(), documents);
     checkTimeline(name, shown, [documents.answer.baseline, documents.answer.predicted]);
-    if (!shown.body().querySelector('#figures').textContent.includes('rests on')) fail(`${name}: says nothing of what it rests on`);
+    if (!shown.body().querySelector('#figures').textContent.includes('based on')) fail(`${name}: says nothing of what it is based on`);
     const card = shown.body().querySelector('#cards').querySelector('h2')?.textContent ?? '';
     if (card !== `Why ${title} changes the time`) fail(`${name}: the card is "${card}"`);
   }

@@ -59,7 +59,7 @@ for (const dark of [false, true]) {
     for (let i = 0; i < 3; ++i) await browser.key('ArrowLeft');
     await pause(700);
     const slid = await text(browser, 'sentence');
-    check(/host 0\.\d+× as long/.test(slid), `arrows move the slider: ${slid}`);
+    check(/CPU work 0\.\d+× as long/.test(slid), `arrows move the slider: ${slid}`);
     const link = await browser.run('location.href');
 
     await browser.run('document.getElementById("timeline").focus()');
@@ -70,7 +70,7 @@ for (const dark of [false, true]) {
     check((await text(browser, 'slice')).includes('takes'), 'a slice says how long it takes');
     await browser.key('Escape');
     await pause(200);
-    check((await text(browser, 'slice')).startsWith('Choose'), 'escape lets it go');
+    check((await text(browser, 'slice')).startsWith('Select'), 'escape lets it go');
 
     // a link restores the view
     await browser.navigate('about:blank');
@@ -82,7 +82,7 @@ for (const dark of [false, true]) {
       { const s = document.getElementById('slider-device'); s.value = 4; s.dispatchEvent(new Event('input')); }`);
     await pause(1000);
     check((await text(browser, 'output-device')).startsWith('0.33'), 'of a thousand moves the newest is shown');
-    check((await text(browser, 'sentence')).includes('device 0.33'), 'and simulated');
+    check((await text(browser, 'sentence')).includes('GPU work 0.33'), 'and simulated');
     const complaints = browser.complaints();
     check(complaints.length === 0, complaints.join('\n'));
   } finally {

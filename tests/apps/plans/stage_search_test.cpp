@@ -9,7 +9,7 @@
 
 #include <doctest/doctest.h>
 
-#include "apps/report/pages/stages.h"
+#include "apps/report/pages/cluster/stages.h"
 #include "apps/report/writers.h"
 #include "models/jobs/figures/device_memory.h"
 #include "models/jobs/figures/scenario_answer.h"

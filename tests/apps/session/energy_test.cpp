@@ -8,7 +8,7 @@
 #include <doctest/doctest.h>
 
 #include "apps/report/builder.h"
-#include "apps/report/pages/scenario.h"
+#include "apps/report/pages/cluster/scenario.h"
 #include "apps/report/writers.h"
 #include "apps/session/analysis.h"
 #include "apps/session/predicted_energy.h"

@@ -40,7 +40,7 @@ function roomFor(into, size) {
 
 /** Where the engine has a graph. */
 function sideOf({ side }) {
-  if (side === 0) throw new Error('this run is no more');
+  if (side === 0) throw new Error('this run was closed');
   return side;
 }
 
@@ -87,7 +87,7 @@ export class Engine {
       lanes.length, ...lanes.flatMap(({ kind, rank }) => [Number(kind === 'host_thread'), rank]),
       steps.length, ...steps.flatMap(({ rank, number, begin, end }) => [rank, number, begin, end])], bytes);
     const side = this.program.open(base === null ? 0 : sideOf(base));
-    if (side === 0) throw new Error('the block is damaged');
+    if (side === 0) throw new Error('its data are damaged');
     const stored = new Set(columns.map(([name]) => name));
     const isMoved = base === null || stored.has('origin');
     const graph = { side, size: this.program.size(side), alike: null };

@@ -5,7 +5,8 @@ import { count, percent, shortName, time } from './format.mjs';
 import { isWaiting } from './palette.mjs';
 
 const leastShare = 0.004;
-const leastText = 0.025; // less has no room for a name
+const leastText = 34; // px: less has no room for a name
+const leastFigure = 150; // px: nor for a time beside it
 const boxHeight = 24;
 const mostDeep = 14;
 
@@ -57,7 +58,7 @@ export function byLayer(run, rows, strings, layers) {
         () => [...layers.namesOf(task, true), strings[operator], shortName(strings[name])].filter(Boolean));
     }
   }
-  return sums.tree('the device');
+  return sums.tree('all GPU work');
 }
 
 const noRegion = 'outside every region';
@@ -78,7 +79,7 @@ export function byRegion(run, rows, strings) {
         ...(call < 0 ? [] : [strings[run.works[call].name]])]);
     }
   });
-  return sums.tree('the host');
+  return sums.tree('all CPU work');
 }
 
 /** Nodes as boxes: {node, left, width, depth}, the largest left; what is too narrow is left out. */
@@ -116,7 +117,7 @@ export class Added {
   show(trees, title, what) {
     for (const kind of ['layer', 'region']) byId(`by-${kind}`).setAttribute('aria-pressed', String(kind === this.kind));
     this.root = trees[this.kind]();
-    byId('by-layer').textContent = `Device by ${what}`;
+    byId('by-layer').textContent = `GPU by ${what}`;
     byId('added').hidden = this.root.ns === 0 && this.kind === 'layer';
     replace('added-of', title);
     this.draw();
@@ -126,6 +127,7 @@ export class Added {
     let node = this.root;
     for (const name of this.path) node = node.parts.get(name) ?? node;
     const boxes = boxesOf(node);
+    const room = byId('added-chart').clientWidth || 1000;
     const deepest = boxes.reduce((most, { depth }) => Math.max(most, depth), 0);
     const told = [...node.parts.values()].sort((a, b) => b.ns - a.ns).slice(0, 5)
       .map((part) => part.name).join(', ');
@@ -134,7 +136,7 @@ export class Added {
         const share = percent(each.ns / this.root.ns).replace('+', '');
         const button = make('button', { type: 'button', 'aria-label': each.name, tabindex: depth > 0 ? '-1' : '0', class: `depth-${depth % 4}`,
           title: `${each.name}\n${time(each.ns)}, ${share}${each.count > 0 ? `, ${count(each.count)} times` : ''}` },
-        width < leastText ? '' : width > 0.12 ? `${shortName(each.name)}  ${time(each.ns, this.root.ns)}` : shortName(each.name));
+        width * room < leastText ? '' : width * room > leastFigure ? `${shortName(each.name)}  ${time(each.ns, this.root.ns)}` : shortName(each.name));
         Object.assign(button.style, { left: `${100 * left}%`, width: `${100 * width}%`, top: `${depth * boxHeight}px` });
         button.addEventListener('click', () => this.enter(each, node));
         return button;

@@ -1,6 +1,6 @@
 // The answer: one sentence, the bars beside it, and where the time goes. All of it follows from what is shown: two sides of
 // model/answer.mjs and the what-ifs and sliders that are on.
-import { draw, make, replace, swatch } from './dom.mjs';
+import { byId, draw, make, replace, swatch } from './dom.mjs';
 import { figureAt, strongAt } from './figure.mjs';
 import { bytes, factor, percent, signedTime, time, words } from './format.mjs';
 
@@ -15,8 +15,8 @@ function changesOf(state, strings) {
   const slower = (value, what) => {
     if (value !== 1) names.push(value === 0 ? `${what} for free` : `${what} ${factor(value)} as long`);
   };
-  slower(state.factors.device, 'device');
-  slower(state.factors.host, 'host');
+  slower(state.factors.device, 'GPU work');
+  slower(state.factors.host, 'CPU work');
   if (state.factors.names.size === 1) {
     const [[name, value]] = state.factors.names;
     slower(value, strings[name].slice(0, 60));
@@ -29,12 +29,12 @@ function changesOf(state, strings) {
 /** Of a side: where the document has it, or the one that would answer the same. */
 export const sourceOf = (side, at) => (side.isSimulated ? `simulated ${at}` : at);
 
-/** What the figures rest on, with its share of the critical path. */
-function restsOn(then, state) {
-  if (then.isSimulated) return [make('span', {}, `simulated in this page, without a range${state.variant ? ', from predicted times' : ''}`)];
+/** What the figures are based on, with its share of the critical path. */
+function basedOn(then, state) {
+  if (then.isSimulated) return [make('span', {}, `simulated by this page, which has no range for it${state.variant ? '; based on predicted times' : ''}`)];
   if (then.provenance.length === 0) return [];
   const shares = [...then.provenance].sort((a, b) => b.share - a.share);
-  return [make('span', {}, 'rests on ', ...shares.flatMap(({ name, share, at }, i) =>
+  return [make('span', {}, 'based on ', ...shares.flatMap(({ name, share, at }, i) =>
     [`${i > 0 ? ', ' : ''}${name} `, strongAt(at, percent(share).replace('+', ''))]))];
 }
 
@@ -64,7 +64,7 @@ function figuresOf(now, then, what, state, unit) {
     figures.push(make('span', {}, 'memory peak ', strongAt(sourceOf(now, now.peak.at), bytes(now.peak.bytes)),
       ...(changes ? [' \u2192 ', strongAt(sourceOf(then, then.peak.at), bytes(then.peak.bytes))] : [])));
   }
-  return [...figures, ...restsOn(then, state)];
+  return [...figures, ...basedOn(then, state)];
 }
 
 /** `now`, `then`: sides; `run`: the run before; `state.range`: {low, high} or null. */
@@ -92,7 +92,7 @@ export function showAnswer(now, then, state, facts, run) {
 /** Recorded and predicted as bars, with the range as a whisker. */
 export function showRange(now, then, what, state, names = usual) {
   const [before, after] = [now.step, then.step];
-  const width = 520;
+  const width = Math.min(640, Math.max(300, byId('range').clientWidth || 520)); // so that texts have their size on phones, too
   const low = state.range ? state.range.low : after;
   const high = state.range ? state.range.high : after;
   const scale = (width - 16) / Math.max(1, before, after, high);
@@ -116,7 +116,7 @@ export function showRange(now, then, what, state, names = usual) {
   }
   const label = what ? `${names.before} ${time(before)}, ${names.after} ${time(after, before)}`
     : `${names.before} ${time(before)}`;
-  replace('range', draw('svg', { viewBox: `0 0 ${width} 84`, role: 'img', 'aria-label': label }, ...marks));
+  replace('range', draw('svg', { viewBox: `0 0 ${width} ${what ? 78 : 42}`, role: 'img', 'aria-label': label }, ...marks));
 }
 
 function breakdownBar(side, most, label) {
@@ -149,8 +149,8 @@ export function showBreakdown(now, then, what, names = usual) {
   replace('uses', ...both.map(([a, b]) => {
     const change = b.ns - a.ns;
     const shows = what && Math.abs(change) > now.step / 1000;
-    return make('span', {}, swatch(a.key), `${a.name} `, shows
-      ? make('b', { class: change < 0 ? 'good' : 'bad', 'data-at': sourceOf(after, `${b.at} less ${a.at}`) }, signedTime(change, now.step))
-      : figureAt(sourceOf(before, a.at), time(a.ns, now.step)));
+    const value = what ? figureAt(sourceOf(after, b.at), time(b.ns)) : figureAt(sourceOf(before, a.at), time(a.ns));
+    return make('span', {}, swatch(a.key), `${a.name} `, value, ...(shows ? [' (', make('b', { class: change < 0 ? 'good' : 'bad',
+      'data-at': sourceOf(after, `${b.at} less ${a.at}`) }, signedTime(change)), ')'] : []));
   }));
 }

@@ -40,8 +40,8 @@ export function showArea(area, places, sides, nameOf) {
     make('td', {}, count(n)), make('td', {}, time(ns, length)), make('td', {}, percent(ns / length).replace('+', ''))));
   const left = sums.length - rows.length;
   replace('slice', make('h3', {}, `${time(length)} in ${places.length} ${places.length === 1 ? 'track' : 'tracks'}`),
-    make('dl', {}, make('dt', {}, 'from'), make('dd', {}, time(area.from, length)), make('dt', {}, 'busy'), make('dd', {}, `${time(busy, length)}, added up over the tracks`),
+    make('dl', {}, make('dt', {}, 'from'), make('dd', {}, time(area.from, length)), make('dt', {}, 'busy'), make('dd', {}, `${time(busy, length)}, the sum over the tracks`),
       make('dt', {}, 'waiting'), make('dd', {}, time(waits, length))),
     make('table', {}, make('thead', {}, make('tr', {}, ...['name', 'times', 'time', 'share'].map((text) => make('th', { scope: 'col' }, text)))), make('tbody', {}, ...rows)),
-    left > 0 ? make('p', { class: 'hint' }, `${count(left)} more names`) : null);
+    left > 0 ? make('p', { class: 'hint' }, `${count(left)} more ${left === 1 ? 'name' : 'names'}`) : null);
 }

@@ -1,5 +1,9 @@
 // What charts of points share: scales with round ticks, colours, a canvas of the right sharpness.
 import { bytes, percent, time } from './format.mjs';
+import { isPaper } from './paper.mjs';
+
+/** Ticks, which are round: without the zeros behind the point that a figure has. */
+export const tick = (value, unit) => figure(value, unit).replace(/(\.\d*?)0+(?= |$)/, '$1').replace(/\.(?= |$)/, '');
 
 /** Text of a figure by its unit. */
 export function figure(value, unit) {
@@ -19,10 +23,15 @@ export function shade(share) {
   const k = Math.min(cividis.length - 2, Math.floor(at));
   return `rgb(${cividis[k].map((c, i) => Math.round(c + (cividis[k + 1][i] - c) * (at - k))).join(' ')})`;
 }
-export const isDark = (share) => share < 0.55;
+/** Whether white can be read better on it than black. */
+export function isDark(share) {
+  const [r, g, b] = shade(share).match(/\d+/g).map((v) => Number(v) / 255).map((v) => (v <= 0.03928 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4));
+  const light = 0.2126 * r + 0.7152 * g + 0.0722 * b;
+  return 1.05 / (light + 0.05) > (light + 0.05) / 0.05;
+}
 
 /** The part of the colours that shows on the panel: a dark one swallows dark colours, a light one light ones. */
-const isNight = () => matchMedia('screen and (prefers-color-scheme: dark)').matches;
+const isNight = () => matchMedia('screen and (prefers-color-scheme: dark)').matches && !isPaper();
 export const tone = (share) => (isNight() ? 0.22 + 0.78 * share : 0.88 * share);
 /** The best stands out most: dark on light, light on dark. */
 export const toneOfRank = (worse) => (isNight() ? tone(1 - worse) : tone(worse));

@@ -4,12 +4,13 @@ import { byId, draw, make, replace } from './dom.mjs';
 import { count, percent, shortName, signedTime, time } from './format.mjs';
 
 const provenances = ['measured', 'scaled', 'table', 'roofline', 'assumed'];
-const reasons = ['nothing', 'the program order', 'the operation before it on its stream', 'its launch',
-  'an event of another stream', 'device work that it waits for', 'room in the launch queue',
-  'room on the device', 'another thread', 'a value', 'memory', 'the last of all ranks',
-  'the begin of the window', 'the what-if'];
+const reasons = ['nothing', 'program order', 'the previous operation on its stream', 'its launch',
+  'an event of another stream', 'GPU work that it waits for', 'a free place in the launch queue',
+  'free units of the GPU', 'another thread', 'a value that it reads', 'free memory', 'the last rank',
+  'the start of the recording', 'the what-if'];
 const launchKind = 3; // of the reasons
 const mostRows = 12;
+const mostDifferent = 40; // characters
 
 export function nameOf(side, row, i, strings) {
   const label = row.label[i];
@@ -36,7 +37,7 @@ const nameOfTask = (run, task, strings) => shortName(strings[run.works[run.graph
 function whyThen(run, task, strings) {
   const { graph, points, weights } = run;
   const start = points[2 * task];
-  const named = (point) => `${nameOfTask(run, point >> 1, strings)} ${point & 1 ? 'ended' : 'began'}`;
+  const named = (point) => `${nameOfTask(run, point >> 1, strings)} ${point & 1 ? 'ended' : 'started'}`;
   for (const [point, lag, kind] of causesOf(run, task)) {
     if (points[point] + lag === start) return `${reasons[kind]}: ${named(point)}${lag > 0 ? `, ${time(lag)} later` : ''}`;
   }
@@ -44,7 +45,7 @@ function whyThen(run, task, strings) {
   if (lane >= 0 && points[lane] + weights.segment[task] === start) {
     return `${isDevice(graph.kind[task]) ? reasons[2] : reasons[1]}: ${named(lane)}`;
   }
-  return 'the begin of the window';
+  return reasons[12];
 }
 
 /** Which call launched device work, and how long before. */
@@ -82,8 +83,8 @@ const rowsOfFacts = (facts) => facts.filter((fact) => fact !== null && fact[1] !
 /** `mark`: {side, row, i, twin}; `onFactor(name, value)` when its slider moves; null: it has none. */
 export function showSlice(mark, runs, strings, state, onFactor, layers = []) {
   if (!mark) {
-    replace('slice', make('p', { class: 'hint' }, `Choose a slice: what it is, why it starts when it does${
-      onFactor ? ', and what the run would be if it were faster' : ''}. With shift, drag over a part to add it up.`));
+    replace('slice', make('p', { class: 'hint' }, `Select a slice to see what it is, why it starts when it does${
+      onFactor ? ' and what the run would be if it were faster' : ''}.`, make('span', { class: 'of-pointer' }, ' Shift and drag adds up a part.')));
     return;
   }
   const run = runs[mark.side];
@@ -105,7 +106,7 @@ export function showSlice(mark, runs, strings, state, onFactor, layers = []) {
     isTask ? ['launched', launchOf(run, task, strings)] : null,
     layers.length > 0 ? ['layer', layers.join(' \u203a ')] : null,
     isTask ? ['starts after', whyThen(run, task, strings)] : null,
-    isTask ? ['time is', provenanceOf(run, task, onFactor !== null && mark.side === 1)] : null,
+    isTask ? ['time', provenanceOf(run, task, onFactor !== null && mark.side === 1)] : null,
   ];
   const list = make('dl', {}, ...rowsOfFacts(facts));
   if (mark.keeps) { // the slider that moves stays in the hand
@@ -135,7 +136,7 @@ function kernelSlider(run, work, state, onFactor) {
     onFactor(work.name, Number(input.value) / 100);
   });
   return make('label', { class: 'slider', for: 'slider-kernel' },
-    make('span', {}, `if all ${count(tasks)} of these (${time(sum)}) took`), output, input);
+    make('span', {}, `if all ${count(tasks)} of them (${time(sum)} in all) took`), output, input);
 }
 
 /** Device time and launches by the work that each task of the recording did, or does now; of the step that is shown. */
@@ -185,17 +186,32 @@ function byKernel(runs, strings) {
     .map(([name, group]) => [strings[name], group]);
 }
 
+/** Short names; of those that several share, what differs in the long ones, too. */
+export function distinctNames(names) {
+  const byShort = Map.groupBy ? Map.groupBy(names, shortName) : new Map(names.map((name) => [shortName(name), names.filter((each) => shortName(each) === shortName(name))]));
+  return (name) => {
+    const same = byShort.get(shortName(name));
+    if (same.length === 1) return shortName(name);
+    const others = same.filter((each) => each !== name);
+    let from = 0;
+    while (from < name.length && others.some((other) => other[from] === name[from] && other.startsWith(name.slice(0, from)))) ++from;
+    const begin = Math.max(name.lastIndexOf('<', from), name.lastIndexOf(',', from), name.lastIndexOf('(', from), name.lastIndexOf(' ', from)) + 1;
+    return `${shortName(name)} \u00b7 ${name.slice(begin, begin + mostDifferent)}${name.length > begin + mostDifferent ? '\u2026' : ''}`;
+  };
+}
+
 const timeOrNone = (ns) => (ns === 0 ? '\u2013' : time(ns));
 
 export function showChanges(runs, strings) {
   const rows = byKernel(runs, strings);
   byId('changes').hidden = rows.length === 0;
-  replace('changes-of', `by kernel, ${runs[0].one ? 'per step' : 'over the whole run'}, largest change first`);
+  replace('changes-of', `by kernel, ${runs[0].one ? 'per step' : 'whole run'}, largest change first`);
   const shown = rows.slice(0, mostRows);
+  const nameOfRow = distinctNames(shown.map(([name]) => name));
   const most = Math.max(1, ...shown.map(([, g]) => Math.max(g.before, g.after)));
   const scale = (ns) => (150 * ns) / most;
   replace('change-rows', ...shown.map(([name, g]) => make('tr', {},
-    make('td', { title: name.slice(0, 400) }, shortName(name)),
+    make('td', { title: name.slice(0, 400) }, nameOfRow(name)),
     make('td', {}, g.was === g.is ? count(g.was) : `${count(g.was)} \u2192 ${count(g.is)}`),
     make('td', {}, timeOrNone(g.before)), make('td', {}, timeOrNone(g.after)),
     make('td', { class: g.after < g.before ? 'good' : 'bad' }, signedTime(g.after - g.before)),
@@ -203,5 +219,5 @@ export function showChanges(runs, strings) {
       draw('rect', { y: 1, width: scale(g.before), height: 5, rx: 1.5, class: 'bar-now' }),
       draw('rect', { y: 8, width: scale(g.after), height: 5, rx: 1.5, class: 'bar-then' }))))));
   const left = rows.length - shown.length;
-  replace('change-rest', left > 0 ? `${count(left)} more kernels change` : '');
+  replace('change-rest', left > 0 ? `${count(left)} more ${left === 1 ? 'kernel changes' : 'kernels change'}` : '');
 }

@@ -13,11 +13,11 @@ function timeUnit(size) {
   if (size < 1e9) return [1e6, size < 1e7 ? 3 : size < 1e8 ? 2 : 1, 'ms'];
   return [1e9, size < 1e10 ? 3 : size < 1e11 ? 2 : 1, 's'];
 }
-/** A tick: as many decimals as its step needs, so that no two are alike; `most`: the largest beside it. */
+/** A tick: as many decimals as its step needs, so that no two are alike; `most`: the largest beside it. Seconds unless they need many. */
 export function tickTime(ns, step, most) {
-  const [unit, name] = most < 1e6 ? [1e3, '\u00b5s'] : most < 1e10 ? [1e6, 'ms'] : [1e9, 's'];
+  const [unit, name] = most < 1e6 ? [1e3, '\u00b5s'] : most < 1e9 || step < 1e6 ? [1e6, 'ms'] : [1e9, 's'];
   const decimals = Math.min(9, Math.max(0, Math.ceil(-Math.log10(step / unit) - 1e-9)));
-  return `${(ns / unit).toFixed(decimals)} ${name}`;
+  return `${(Math.abs(ns) < step / 2 ? 0 : ns / unit).toLocaleString('en', { minimumFractionDigits: decimals, maximumFractionDigits: decimals })} ${name}`.replace('-', '\u2212');
 }
 export const signedTime = (ns, scale = ns) => `${ns < 0 ? '\u2212' : '+'}${time(Math.abs(ns), scale)}`;
 
@@ -43,8 +43,18 @@ export function bytes(value) {
 /** Names are for reading: underscores of ours become blanks. */
 export const words = (name) => name.replaceAll('_', ' ');
 
+const mostShortNames = 20000;
+const shortNames = new Map();
 /** The name of a device function without return type, argument list and framework namespaces. */
 export function shortName(name) {
+  let short = shortNames.get(name);
+  if (short === undefined) {
+    if (shortNames.size >= mostShortNames) shortNames.clear();
+    shortNames.set(name, short = shortened(name));
+  }
+  return short;
+}
+function shortened(name) {
   const plain = name.replace(/^void /, '').replaceAll('(anonymous namespace)::', '')
     .replace(/\b(at::native|at::cuda|at|cutlass|std|c10|cub)::/g, '');
   const head = plain.split(/[<(]/)[0] || plain;

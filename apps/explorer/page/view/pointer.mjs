@@ -135,8 +135,8 @@ export function listenTo(timeline) {
 }
 
 /** The keys, and what each does. */
-export const keysOfTimeline = () => [['W S', 'zoom in and out; ctrl or cmd and the wheel, two fingers'], ['A D', 'earlier and later; drag'],
-  ['\u2190 \u2192 \u2191 \u2193', 'walk from slice to slice'], ['F', 'fit the chosen slice, or what is measured'], ['0', 'all of the step or run'],
-  ['T', 'one step, or the whole run'], ['M', 'measure what is in view; shift and drag measures a part'], ['L', 'line both runs up on the chosen slice'],
-  ['C P G', 'fold or pin the track of the chosen slice, fold its rank'], ['/', 'search kernels, operators, layers and regions'], ['N', 'the next one of the same name'],
-  ['Esc', 'let go'], ['?', 'this help']].map(([keys, what]) => [make('dt', {}, ...keys.split(' ').map((key) => make('kbd', {}, key))), make('dd', {}, what)]);
+export const keysOfTimeline = () => [['W S', 'zoom in and out, also Ctrl or Cmd with the wheel, and two fingers'], ['A D', 'earlier and later, also by dragging'],
+  ['\u2190 \u2192 \u2191 \u2193', 'walk from slice to slice'], ['F', 'fit the selected slice or the measured part'], ['0', 'show all of the step or run'],
+  ['T', 'switch between one step and the whole run'], ['M', 'measure what is in view; Shift and drag measures a part'], ['L', 'align both runs at the selected slice'],
+  ['C P G', 'fold or pin the track of the selected slice, fold its rank'], ['/', 'search kernels, operators, layers and regions'], ['N', 'the next slice of the same name'],
+  ['Esc', 'clear the selection'], ['?', 'this help']].map(([keys, what]) => [make('dt', {}, ...keys.split(' ').map((key) => make('kbd', {}, key))), make('dd', {}, what)]);

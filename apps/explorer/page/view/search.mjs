@@ -78,7 +78,7 @@ export class Search {
       item.addEventListener('click', () => this.take(k));
       return item;
     }));
-    replace('found-count', all.length === 0 ? 'nothing has this name' : `${count(all.length)} ${all.length === 1 ? 'name' : 'names'}${all.length > mostFound ? `, the first ${mostFound} are shown` : ''}`);
+    replace('found-count', all.length === 0 ? 'no match' : `${count(all.length)} ${all.length === 1 ? 'name' : 'names'}${all.length > mostFound ? `, the first ${mostFound} are shown` : ''}`);
     this.mark();
   }
 

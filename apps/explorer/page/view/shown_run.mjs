@@ -62,7 +62,7 @@ export function lateRank(run) {
 
 /** What stands behind the title of a run in the timeline; `step`: as the answer has it, with the decimals of `scale`. */
 export function noteOf(run, step, facts, scale = step) {
-  return `${time(step, scale)}${run.answer.isSpan && !facts.unit ? '' : ' per step'}${run.left > 0 ? `, +${run.left} lanes` : ''}`;
+  return `${time(step, scale)}${run.answer.isSpan && !facts.unit ? '' : ' per step'}`;
 }
 
 /** Which of the tasks of one kind of work on a lane each is: micro-batches of a stage come in order. */

@@ -14,7 +14,7 @@ export class Stack {
     const option = (whatIf) => make('option', { value: whatIf.name }, whatIf.title);
     byId('stack-add').append(make('option', { value: '' }, 'Add a what-if\u2026'),
       make('optgroup', { label: 'The run itself' }, ...known.what_ifs.filter(first).map(option)),
-      make('optgroup', { label: 'Optimizations' }, ...known.what_ifs.filter((each) => !first(each)).map(option)));
+      make('optgroup', { label: 'Other what-ifs' }, ...known.what_ifs.filter((each) => !first(each)).map(option)));
     byId('stack-add').addEventListener('change', ({ target }) => {
       if (target.value) this.toggle(target.value, true);
       target.value = '';
@@ -35,7 +35,7 @@ export class Stack {
     for (const { name, parameters } of this.rows) {
       const { title, parameters: all } = this.known.get(name);
       const without = all.find((each) => each.default === '' && !parameters[each.name]);
-      if (without) return `${title} needs a value of ${without.name}`;
+      if (without) return `${title} needs a value for ${without.name}`;
     }
     return '';
   }

@@ -2,6 +2,7 @@
 // breakdown and the table of changes.
 import { byId } from './dom.mjs';
 import { shortName, tickTime } from './format.mjs';
+import { fitSheet, onPaper } from './paper.mjs';
 import { listenTo } from './pointer.mjs';
 import { classes, colours, isWaiting, rgb } from './palette.mjs';
 import { Strip } from './strip.mjs';
@@ -38,12 +39,12 @@ export class Timeline {
     new ResizeObserver(() => this.resize(root.clientWidth)).observe(root);
     listenTo(this);
     matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => this.readTheme());
-    // paper is light, whatever the screen was
-    matchMedia('print').addEventListener('change', () => {
+    onPaper(() => {
       this.readTheme();
+      this.resize(root.clientWidth);
+      fitSheet(root, this.height);
       this.drawNow();
     });
-    window.addEventListener('beforeprint', () => this.drawNow()); // nothing is printed that is still to be drawn
   }
 
   readTheme() {
@@ -98,6 +99,7 @@ export class Timeline {
       Object.assign(this, { width, ratio, drawn: this.height, gutter: width < narrow ? 124 : 212 });
       this.names.style.width = `${this.gutter}px`;
       this.canvas.width = Math.round(width * ratio);
+      this.font = ''; // which a canvas of another size forgets
       this.canvas.height = Math.round(this.height * ratio);
       this.canvas.style.height = `${this.height}px`;
       this.strip = new Strip(Math.max(1, Math.round((width - this.gutter) * ratio)), classes.length);
@@ -150,7 +152,7 @@ export class Timeline {
 
   text(text, x, y, room, font = plainFont) {
     const { context: c } = this;
-    c.font = font;
+    if (this.font !== font) c.font = this.font = font; // a browser reads it anew
     let shown = text;
     const width = this.widthOf(shown, font);
     if (width > room) {
@@ -168,7 +170,7 @@ export class Timeline {
     const known = this.widths.get(key);
     if (known !== undefined) return known;
     if (this.widths.size > mostWidths) this.widths.clear();
-    this.context.font = font;
+    if (this.font !== font) this.context.font = this.font = font;
     const { width } = this.context.measureText(text);
     this.widths.set(key, width);
     return width;

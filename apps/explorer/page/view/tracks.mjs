@@ -109,6 +109,12 @@ export class Tracks {
   }
 }
 
+/** A lane's name: on narrow screens what its group or its number tells already is left out. */
+function laneName(title) {
+  const [, wide, rest] = title.match(/^((?:rank \d+, )?(?:GPU(?: \d+)?, |python |autograd ))(.+)$/) ?? [null, '', title];
+  return make('span', { title }, ...(wide ? [make('i', { class: 'wide' }, wide)] : []), rest);
+}
+
 /** The name of a place, with what folds and pins it. They are for pointers: the keys C, P and G do the same to the track of a chosen slice. */
 export function nameOfPlace(place, side, tracks, changed) {
   const { title, key } = place;
@@ -127,10 +133,10 @@ export function nameOfPlace(place, side, tracks, changed) {
     const late = place.side === 0 ? tracks.late.get(place.group) : undefined; // as recorded
     const more = place.left > 0 && !place.isFolded
       ? press('Show all lanes of', `+${place.left}`, { class: 'more' }, () => tracks.opened.add(place.group)) : null;
-    return box(place, 'group', fold, make('b', {}, title), more, late ? make('em', { title: `the others wait ${late} for it` }, `late ${late}`) : null);
+    return box(place, 'group', fold, make('b', {}, title), more, late ? make('em', { title: `the others wait ${late} for it` }, make('i', { class: 'wide' }, 'late '), make('i', { class: 'narrow' }, '+'), late) : null);
   }
   const isPinned = tracks.pinned.has(key);
-  return box(place, 'track', fold, make('span', { title }, title),
+  return box(place, 'track', fold, laneName(title),
     press(isPinned ? 'Unpin' : 'Pin', isPinned ? '\u2605' : '\u2606', { class: 'pin', 'aria-pressed': String(isPinned) }, () => tracks.pin(key)));
 }
 

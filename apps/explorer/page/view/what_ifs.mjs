@@ -64,8 +64,9 @@ export class WhatIfs {
       input.setAttribute('aria-valuetext', output.textContent);
     }
     byId('command').hidden = byId('command-hint').hidden = state.commandWords.length === 0;
-    const command = state.commandWords.map((word) => (/^[\w./:=+-]+$/.test(word) ? word
-      : `'${word.replaceAll("'", "'\\''")}'`)).join(' ');
-    replace('command', make('code', {}, command));
+    const quoted = state.commandWords.map((word) => (/^[\w./:=+-]+$/.test(word) ? word
+      : `'${word.replaceAll("'", "'\\''")}'`));
+    // a word is broken only where it is too long for a line
+    replace('command', make('code', {}, ...quoted.map((word, i) => make('span', {}, i + 1 < quoted.length ? `${word} ` : word))));
   }
 }

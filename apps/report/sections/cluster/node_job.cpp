@@ -1,5 +1,5 @@
 // Execution traces of ranks on a cluster: the step, where it goes, and what communication takes.
-#include "apps/report/pages/node_job.h"
+#include "apps/report/pages/cluster/node_job.h"
 
 #include <algorithm>
 

@@ -1,5 +1,5 @@
 // Plans of a model on a cluster: the best, why the others lose, and how they scale.
-#include "apps/report/pages/plan.h"
+#include "apps/report/pages/cluster/plan.h"
 
 #include <algorithm>
 #include <functional>

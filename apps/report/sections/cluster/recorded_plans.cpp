@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/report/pages/recorded_plans.h"
+#include "apps/report/pages/cluster/recorded_plans.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/text.h"
 #include "sim/core/text.h"

@@ -1,5 +1,5 @@
 // A scenario instead of a trace: the step that is predicted, where it goes, and memory per stage.
-#include "apps/report/pages/scenario.h"
+#include "apps/report/pages/cluster/scenario.h"
 
 #include <algorithm>
 #include <array>

@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/report/pages/scenario.h"
+#include "apps/report/pages/cluster/scenario.h"
 #include "apps/report/sections/cluster/step_parts.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/text.h"

@@ -4,7 +4,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/report/pages/scenario.h"
+#include "apps/report/pages/cluster/scenario.h"
 #include "apps/report/sections/parts.h"
 #include "apps/report/text.h"
 #include "models/hardware/execution/exec_model.h"

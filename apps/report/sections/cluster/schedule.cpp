@@ -1,5 +1,5 @@
 // Runs of the scheduling simulator: policies beside each other, and everything about their jobs.
-#include "apps/report/pages/schedule.h"
+#include "apps/report/pages/cluster/schedule.h"
 
 #include <algorithm>
 #include <optional>

@@ -1,5 +1,5 @@
 // A served model under load: how long requests wait and take, and what bounds them.
-#include "apps/report/pages/serving.h"
+#include "apps/report/pages/cluster/serving.h"
 
 #include <algorithm>
 #include <span>

@@ -1,6 +1,6 @@
 // Plans whose stages have layers and ranks of their own: the best, its stages, and what stages that
 // are alike would do.
-#include "apps/report/pages/stages.h"
+#include "apps/report/pages/cluster/stages.h"
 
 #include <array>
 

@@ -2,7 +2,7 @@
 // definition of them, for tables, documents and pages.
 #pragma once
 
-#include "apps/report/pages/scenario.h"
+#include "apps/report/pages/cluster/scenario.h"
 
 namespace foretrace::report::sections {
 

@@ -1,5 +1,5 @@
 // The points of a sweep: how many, which are best, why others failed.
-#include "apps/report/pages/sweep.h"
+#include "apps/report/pages/cluster/sweep.h"
 
 #include <algorithm>
 #include <cmath>
@@ -37,12 +37,12 @@ Value value_of(const MetricInfo& metric, double number) {
   return Value::plain(number).as(fmt::format("{:.5g}", number));
 }
 
-/// "step 12.3 ms" where the objective is a metric, else "EXPRESSION 0.123".
+/// "step time 12.3 ms" where the objective is a metric, else "EXPRESSION 0.123".
 std::string objective_text(const Sweep& sweep, std::size_t objective, const SelectedPoint& point) {
   const std::string& text = sweep.objectives[objective].value.text();
   for (std::size_t i = 0; i < sweep.metrics.size(); ++i) {
     if (sweep.metrics[i].name != text || i >= point.result.metrics.size()) continue;
-    return fmt::format("{} {}", text,
+    return fmt::format("{} {}", quantity_in_words(text),
                        shown_text(value_of(sweep.metrics[i], point.result.metrics[i])));
   }
   return fmt::format("{} {:.6g}", text, point.objectives[objective]);

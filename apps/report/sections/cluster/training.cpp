@@ -1,5 +1,5 @@
 // Time to train: of each batch that was asked about, and of the fastest.
-#include "apps/report/pages/training.h"
+#include "apps/report/pages/cluster/training.h"
 
 #include <algorithm>
 

@@ -9,7 +9,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "apps/report/pages/scenario.h"
+#include "apps/report/pages/cluster/scenario.h"
 #include "apps/report/writers.h"
 #include "models/hardware/catalogue/accelerator.h"
 #include "models/jobs/figures/scenario_answer.h"

@@ -1,4 +1,4 @@
-#include "apps/explorer/site.h"
+#include "apps/explorer/served/site.h"
 
 #include <algorithm>
 #include <cctype>

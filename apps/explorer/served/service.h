@@ -12,7 +12,7 @@
 #include <vector>
 
 #include "apps/explorer/page.h"
-#include "apps/explorer/questions.h"
+#include "apps/explorer/served/questions.h"
 #include "apps/session/what_if_stack.h"
 #include "apps/web/http.h"
 #include "models/whatifs/how_to.h"

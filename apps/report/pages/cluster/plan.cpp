@@ -1,5 +1,5 @@
 // The page of `plan`: foretrace.plan/2.
-#include "apps/report/pages/plan.h"
+#include "apps/report/pages/cluster/plan.h"
 
 #include <array>
 

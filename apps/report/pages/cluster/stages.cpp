@@ -1,5 +1,5 @@
 // The page of `plan --stages auto`: foretrace.stages/2.
-#include "apps/report/pages/stages.h"
+#include "apps/report/pages/cluster/stages.h"
 
 #include <array>
 

@@ -1,5 +1,5 @@
 // The page of `simulate` of execution traces of ranks: foretrace.node_job_result/1.
-#include "apps/report/pages/node_job.h"
+#include "apps/report/pages/cluster/node_job.h"
 
 #include <array>
 

@@ -1,5 +1,5 @@
 // The page of `schedule`: foretrace.schedule_result/1.
-#include "apps/report/pages/schedule.h"
+#include "apps/report/pages/cluster/schedule.h"
 
 #include <array>
 

@@ -11,9 +11,13 @@
 
 namespace foretrace::explorer {
 
-/// Markdown files and pictures of a folder, read once. Thread-safe; a request opens no file.
+/// Markdown files and pictures of a folder, and what they link to in it and beside it: pages, source
+/// files as text, folders as lists. Read once. Thread-safe; a request opens no file.
 class Docs {
  public:
+  /// What is beside the folder is answered below this.
+  static constexpr std::string_view beside = "/beside/";
+
   /// Error: the folder has no README.md.
   [[nodiscard]] static Result<Docs> read(const std::string& folder);
 
@@ -22,6 +26,7 @@ class Docs {
                                        const serve::Guard& guard) const;
 
  private:
+  friend class DocsReader;
   struct File {
     std::string_view type;
     std::string body;

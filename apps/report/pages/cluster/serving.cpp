@@ -1,5 +1,5 @@
 // The page of `schedule` for served models: foretrace.serving_result/1.
-#include "apps/report/pages/serving.h"
+#include "apps/report/pages/cluster/serving.h"
 
 #include <array>
 

@@ -1,4 +1,4 @@
-#include "apps/explorer/markdown.h"
+#include "apps/explorer/docs/markdown.h"
 
 #include <cstddef>
 #include <random>

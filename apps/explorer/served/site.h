@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "apps/explorer/page.h"
-#include "apps/explorer/service.h"
+#include "apps/explorer/served/service.h"
 #include "apps/web/guard.h"
 #include "apps/web/http.h"
 

@@ -1,4 +1,4 @@
-#include "apps/explorer/markdown.h"
+#include "apps/explorer/docs/markdown.h"
 
 #include <algorithm>
 #include <cctype>
@@ -50,20 +50,36 @@ Link link_at(std::string_view text, std::size_t at) {
   return {text.substr(at + 1, close - at - 1), text.substr(close + 2, end - close - 2), end + 1};
 }
 
-std::string inline_html(std::string_view text, int depth = 0);
+std::string inline_html(std::string_view text, const LinkTarget& target, int depth = 0);
 
 /// Text between two equal marks, "**" or "*"; moves `at` behind it. Empty: there is no second one.
 std::string between_marks(std::string_view text, std::size_t& at, std::string_view mark,
-                          std::string_view tag, int depth) {
+                          const LinkTarget& target, int depth) {
+  const std::string_view tag = mark.size() == 2 ? "strong" : "em";
   const std::size_t from = at + mark.size();
   const std::size_t to = text.find(mark, from);
   if (to == std::string_view::npos || to == from || text[from] == ' ') return {};
   at = to + mark.size();
-  return fmt::format("<{0}>{1}</{0}>", tag, inline_html(text.substr(from, to - from), depth + 1));
+  return fmt::format("<{0}>{1}</{0}>", tag,
+                     inline_html(text.substr(from, to - from), target, depth + 1));
+}
+
+/// "[words](address)" or a picture; only its words where the address leads nowhere.
+std::string link_html(const Link& link, bool is_picture, const LinkTarget& target, int depth) {
+  const bool is_relative = !link.address.starts_with("https://") && !link.address.starts_with('#');
+  const std::string address =
+      target && is_relative ? target(link.address) : std::string(link.address);
+  if (is_picture) {
+    return address.empty()
+               ? escaped(link.words)
+               : fmt::format("<img src=\"{}\" alt=\"{}\">", escaped(address), escaped(link.words));
+  }
+  const std::string words = inline_html(link.words, target, depth + 1);
+  return address.empty() ? words : fmt::format("<a href=\"{}\">{}</a>", escaped(address), words);
 }
 
 /// What begins at `at`, if it is more than a character; moves `at` behind it.
-std::string piece_at(std::string_view text, std::size_t& at, int depth) {
+std::string piece_at(std::string_view text, std::size_t& at, const LinkTarget& target, int depth) {
   const std::string_view rest = text.substr(at);
   if (rest.front() == '`') {
     const std::size_t end = text.find('`', at + 1);
@@ -77,21 +93,18 @@ std::string piece_at(std::string_view text, std::size_t& at, int depth) {
     const Link link = link_at(text, at + (is_picture ? 1 : 0));
     if (link.end == std::string_view::npos || !is_safe_address(link.address)) return {};
     at = link.end;
-    return is_picture ? fmt::format("<img src=\"{}\" alt=\"{}\">", escaped(link.address),
-                                    escaped(link.words))
-                      : fmt::format("<a href=\"{}\">{}</a>", escaped(link.address),
-                                    inline_html(link.words, depth + 1));
+    return link_html(link, is_picture, target, depth);
   }
-  if (rest.starts_with("**")) return between_marks(text, at, "**", "strong", depth);
-  return rest.front() == '*' ? between_marks(text, at, "*", "em", depth) : std::string();
+  if (rest.starts_with("**")) return between_marks(text, at, "**", target, depth);
+  return rest.front() == '*' ? between_marks(text, at, "*", target, depth) : std::string();
 }
 
-std::string inline_html(std::string_view text, int depth) {
+std::string inline_html(std::string_view text, const LinkTarget& target, int depth) {
   constexpr int deepest = 8;
   if (depth > deepest) return escaped(text);
   std::string out;
   for (std::size_t at = 0; at < text.size();) {
-    if (std::string piece = piece_at(text, at, depth); !piece.empty()) {
+    if (std::string piece = piece_at(text, at, target, depth); !piece.empty()) {
       out += piece;
     } else {
       out += escaped(text.substr(at++, 1));
@@ -148,7 +161,8 @@ std::size_t item_begin(std::string_view line) {
 
 class MarkdownBlocks {
  public:
-  explicit MarkdownBlocks(std::string_view text) : lines_(lines_of(text)) {}
+  MarkdownBlocks(std::string_view text, const LinkTarget& target)
+      : lines_(lines_of(text)), target_(target) {}
 
   std::string run() {
     while (at_ < lines_.size()) block();
@@ -176,7 +190,7 @@ class MarkdownBlocks {
     } else if (item_begin(line()) != std::string_view::npos) {
       list();
     } else {
-      out_ += "<p>" + inline_html(paragraph()) + "</p>\n";
+      out_ += "<p>" + inline_html(paragraph(), target_) + "</p>\n";
     }
   }
 
@@ -201,7 +215,7 @@ class MarkdownBlocks {
       if (c == ' ' || c == '-') id += '-';
     }
     const std::size_t shown = std::max<std::size_t>(1, level);
-    out_ += fmt::format("<h{0} id=\"{1}\">{2}</h{0}>\n", shown, id, inline_html(words));
+    out_ += fmt::format("<h{0} id=\"{1}\">{2}</h{0}>\n", shown, id, inline_html(words, target_));
     ++at_;
   }
 
@@ -222,7 +236,7 @@ class MarkdownBlocks {
       const std::string_view tag = row == 0 ? "th" : "td";
       out_ += "<tr>";
       for (const std::string_view cell : cells_of(line())) {
-        out_ += fmt::format("<{0}>{1}</{0}>", tag, inline_html(cell));
+        out_ += fmt::format("<{0}>{1}</{0}>", tag, inline_html(cell, target_));
       }
       out_ += "</tr>\n";
     }
@@ -240,19 +254,22 @@ class MarkdownBlocks {
         words += " ";
         words += trimmed(line());
       }
-      out_ += "<li>" + inline_html(words) + "</li>\n";
+      out_ += "<li>" + inline_html(words, target_) + "</li>\n";
     }
     out_ += is_ordered ? "</ol>\n" : "</ul>\n";
   }
 
   std::vector<std::string_view> lines_;
+  const LinkTarget& target_;
   std::size_t at_ = 0;
   std::string out_;
 };
 
 }  // namespace
 
-std::string html_of_markdown(std::string_view text) { return MarkdownBlocks(text).run(); }
+std::string html_of_markdown(std::string_view text, const LinkTarget& target) {
+  return MarkdownBlocks(text, target).run();
+}
 
 std::string title_of_markdown(std::string_view text) {
   for (const std::string_view line : lines_of(text)) {

@@ -1,5 +1,5 @@
 // The page of `simulate` of a scenario: foretrace.result/2.
-#include "apps/report/pages/scenario.h"
+#include "apps/report/pages/cluster/scenario.h"
 
 #include <array>
 

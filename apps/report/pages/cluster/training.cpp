@@ -1,5 +1,5 @@
 // The page of `simulate` of a training run until its target: foretrace.training_result/1.
-#include "apps/report/pages/training.h"
+#include "apps/report/pages/cluster/training.h"
 
 #include <array>
 

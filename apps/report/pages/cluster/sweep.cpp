@@ -1,5 +1,5 @@
 // The page of `sweep`: foretrace.sweep_result/2.
-#include "apps/report/pages/sweep.h"
+#include "apps/report/pages/cluster/sweep.h"
 
 #include <array>
 

@@ -1,4 +1,4 @@
-#include "apps/explorer/service.h"
+#include "apps/explorer/served/service.h"
 
 #include <algorithm>
 #include <utility>

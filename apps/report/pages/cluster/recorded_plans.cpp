@@ -1,5 +1,5 @@
 // The page of `plan TRACE`: foretrace.recorded_plans/2.
-#include "apps/report/pages/recorded_plans.h"
+#include "apps/report/pages/cluster/recorded_plans.h"
 
 #include <array>
 

@@ -1,4 +1,4 @@
-#include "apps/explorer/questions.h"
+#include "apps/explorer/served/questions.h"
 
 #include <optional>
 
