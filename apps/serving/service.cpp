@@ -52,6 +52,10 @@ class Run {
   void hand_over(const Sequence& sequence, std::int64_t now_ns);
   void start(std::size_t index, std::int64_t now_ns);
   void handle(const Event& event);
+  [[nodiscard]] double host_of(const StepWork& work) const {
+    const double sequences = work.writers + static_cast<double>(work.prompts.size());
+    return options_.host_step_ns + sequences * options_.host_sequence_ns;
+  }
   Copy& least_loaded(std::size_t first, std::size_t last);
 
   std::span<const ServingRequest> requests_;
@@ -146,7 +150,8 @@ void Run::start(std::size_t index, std::int64_t now_ns) {
     result_.requests[request].scheduled_ns = now_ns;
   }
   StepTime time = cost_.of(work);
-  const double one_ns = time.total() * options_.factor + options_.host_step_ns;
+  const double host_ns = host_of(work);
+  const double one_ns = time.total() * options_.factor + host_ns;
   const double until =
       events_.empty() ? HUGE_VAL : static_cast<double>(events_.top().at_ns - now_ns);
   const double most = std::ceil(until / std::max(one_ns, 1.0));
@@ -161,8 +166,8 @@ void Run::start(std::size_t index, std::int64_t now_ns) {
   for (std::size_t i = 0; i < cost_source_count; ++i) {
     result_.device.by_source[i] += steps * time.by_source[i];
   }
-  const std::int64_t took = std::max<std::int64_t>(
-      1, to_whole(steps * (time.total() * options_.factor + options_.host_step_ns)));
+  const std::int64_t took =
+      std::max<std::int64_t>(1, to_whole(steps * (time.total() * options_.factor + host_ns)));
   result_.steps += copy.steps;
   result_.busy_ns += took;
   copy.busy = true;
@@ -214,25 +219,54 @@ Service run_service(std::span<const ServingRequest> requests, const ServiceOptio
   return Run(requests, options, cost).run();
 }
 
+namespace {
+
+double driver_bytes(const Accelerator& accelerator) {
+  const MemoryProfile& profile = accelerator.memory;
+  return static_cast<double>(profile.context_low_bytes + profile.context_high_bytes) / 2;
+}
+
+/// What an engine takes besides its cache.
+double taken_bytes(const StepCost& cost, const Accelerator& accelerator, const StepRules& rules) {
+  return cost.weight_bytes() + cost.working_bytes(rules.batched_tokens, rules.sequences) +
+         driver_bytes(accelerator);
+}
+
+}  // namespace
+
 std::int64_t cache_blocks_of(const StepCost& cost, const Accelerator& accelerator,
                              const CacheBudget& budget, const StepRules& rules) {
   const auto memory = static_cast<double>(accelerator.memory_bytes);
-  const MemoryProfile& profile = accelerator.memory;
-  const double context =
-      static_cast<double>(profile.context_low_bytes + profile.context_high_bytes) / 2;
-  const double weights = cost.weight_bytes();
   double room = 0;
-  if (budget.of == CacheShare::weights) {
-    room = budget.share * (memory - context) - weights;
-  } else {
-    const double steps = cost.working_bytes(rules.batched_tokens, rules.sequences);
-    const double taken = weights + steps + context;
-    room = budget.of == CacheShare::device ? budget.share * memory - taken
-                                           : budget.share * (memory - taken);
+  switch (budget.of) {
+    case CacheShare::device:
+      room = budget.share * memory - taken_bytes(cost, accelerator, rules);
+      break;
+    case CacheShare::weights:
+      room = budget.share * (memory - driver_bytes(accelerator)) - cost.weight_bytes();
+      break;
+    case CacheShare::rest:
+      room = budget.share * (memory - taken_bytes(cost, accelerator, rules));
+      break;
   }
   const double block = cost.cache_bytes_per_token() * rules.block_tokens;
   if (!(room > 0) || !(block > 0)) return 0;
   return static_cast<std::int64_t>(std::min(room / block, 1e12));
+}
+
+double share_of_cache(const StepCost& cost, const Accelerator& accelerator, CacheShare of,
+                      const StepRules& rules, double tokens) {
+  const auto memory = static_cast<double>(accelerator.memory_bytes);
+  const double room = tokens * cost.cache_bytes_per_token();
+  const auto share = [room](double beside, double whole) {
+    return whole > 0 ? (room + beside) / whole : 0;
+  };
+  switch (of) {
+    case CacheShare::device: return share(taken_bytes(cost, accelerator, rules), memory);
+    case CacheShare::weights: return share(cost.weight_bytes(), memory - driver_bytes(accelerator));
+    case CacheShare::rest: return share(0, memory - taken_bytes(cost, accelerator, rules));
+  }
+  return 0;
 }
 
 }  // namespace foretrace

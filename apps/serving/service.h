@@ -21,6 +21,7 @@ struct ServiceOptions {
   std::int64_t transfer_latency_ns = 0;
   std::uint32_t in_flight = 0;  ///< 0: requests arrive by the clock; else so many at any time
   double host_step_ns = 0;      ///< of every step, during which the device waits
+  double host_sequence_ns = 0;  ///< the same, for each sequence of the step
   double factor = 1;            ///< of device times: the ends of their range
 };
 
@@ -47,5 +48,8 @@ struct CacheBudget {
 /// Blocks that the memory of a device has room for beside the weights; 0: none.
 [[nodiscard]] std::int64_t cache_blocks_of(const StepCost& cost, const Accelerator& accelerator,
                                            const CacheBudget& budget, const StepRules& rules);
+/// The share with which the cache has so many tokens; not positive, or above 1: none has.
+[[nodiscard]] double share_of_cache(const StepCost& cost, const Accelerator& accelerator,
+                                    CacheShare of, const StepRules& rules, double tokens);
 
 }  // namespace foretrace

@@ -216,27 +216,13 @@ StepTime StepCost::dense(std::uint32_t tokens, bool head) {
   return known.emplace(tokens, time).first->second;
 }
 
-// Where memory bounds it, the cached numbers are what is read.
-KernelTime StepCost::attend(const Operator& op) const {
-  const KernelTime whole = kernels_.forward(op);
-  if (whole.source != CostSource::memory || !(served_.cache_bytes < kernels_.number_bytes())) {
-    return whole;
-  }
-  Operator small = op;
-  small.attention.keys *= served_.cache_bytes / kernels_.number_bytes();
-  return kernels_.forward(small);
-}
-
 // One kernel for prompts and writers has tiles of several queries of one head: a writer fills one
 // row of it, and each head computes with the keys by itself. Without prompts the heads that share
 // keys are the rows. Keys still leave memory once: these heads run side by side.
-KernelTime StepCost::attend_beside_prompts(const Operator& op) const {
-  const KernelTime alone = attend(op);
-  if (served_.query_tile <= 1 || served_.model->latent.key_rank > 0) return alone;
-  Operator padded = op;
-  padded.attention.queries = served_.query_tile;
-  const KernelTime tile = attend(padded);
-  return tile.source == CostSource::attention && tile.ns > alone.ns ? tile : alone;
+KernelTime StepCost::attend(const Operator& op, bool beside_prompts) const {
+  const bool has_tiles = beside_prompts && !(served_.model->latent.key_rank > 0);
+  const double bytes = std::min(served_.cache_bytes, kernels_.number_bytes());
+  return kernels_.cached_attention(op, bytes, has_tiles ? served_.query_tile : 0);
 }
 
 void StepCost::add_attention(const StepWork& work, StepTime& time) const {
@@ -255,14 +241,14 @@ void StepCost::add_attention(const StepWork& work, StepTime& time) const {
       one.shape.batch = work.writers;
       one.attention.queries = 1;
       one.attention.keys = seen(work.writer_keys / work.writers);
-      book(work.prompts.empty() ? attend(one) : attend_beside_prompts(one), layer.count);
+      book(attend(one, !work.prompts.empty()), layer.count);
     }
     for (const PromptPart& part : work.prompts) {
       // A query sees what is before the part, and of the part half on average.
       op.shape.batch = 1;
       op.attention.queries = part.tokens;
       op.attention.keys = seen(part.before + (part.tokens + 1) / 2);
-      book(attend(op), layer.count);
+      book(attend(op, false), layer.count);
     }
   }
 }

@@ -80,8 +80,7 @@ class StepCost {
   void add(const Operator& op, double tokens, double count, StepTime& time) const;
   void add_exchange(const Exchange& exchange, double count, StepTime& time) const;
   void add_attention(const StepWork& work, StepTime& time) const;
-  [[nodiscard]] KernelTime attend(const Operator& op) const;
-  [[nodiscard]] KernelTime attend_beside_prompts(const Operator& op) const;
+  [[nodiscard]] KernelTime attend(const Operator& op, bool beside_prompts) const;
 
   ServedModel served_;
   KernelTimes kernels_;

@@ -1,6 +1,10 @@
 #include "sim/core/config_text.h"
 
+#include <algorithm>
 #include <cstddef>
+#include <utility>
+
+#include <fmt/format.h>
 
 #include "sim/core/utf8.h"
 
@@ -36,6 +40,48 @@ std::string json_text(const ConfigValue& value) {
   std::string out;
   append_value(value, out);
   return out;
+}
+
+std::string config_file_text(const ConfigValue& object) {
+  std::string text = "{";
+  for (std::size_t i = 0; i < object.keys.size(); ++i) {
+    const ConfigValue& value = object.items[i];
+    text += fmt::format("{}\n  {}: ", i == 0 ? "" : ",", json_string(object.keys[i]));
+    if (value.kind != ConfigValue::Kind::list) {
+      text += json_text(value);
+      continue;
+    }
+    for (std::size_t j = 0; j < value.items.size(); ++j) {
+      text += fmt::format("{}\n    {}", j == 0 ? "[" : ",", json_text(value.items[j]));
+    }
+    text += value.items.empty() ? "[]" : "]";
+  }
+  return text + "\n}\n";
+}
+
+ConfigValue text_value(std::string text) {
+  return {.kind = ConfigValue::Kind::text, .text = std::move(text), .keys = {}, .items = {}};
+}
+
+ConfigValue number_value(std::string text) {
+  return {.kind = ConfigValue::Kind::number, .text = std::move(text), .keys = {}, .items = {}};
+}
+
+void set_member(ConfigValue& object, const std::string& key, ConfigValue value) {
+  const auto found = std::find(object.keys.begin(), object.keys.end(), key);
+  if (found != object.keys.end()) {
+    object.items[static_cast<std::size_t>(found - object.keys.begin())] = std::move(value);
+    return;
+  }
+  object.keys.push_back(key);
+  object.items.push_back(std::move(value));
+}
+
+void erase_member(ConfigValue& object, std::string_view key) {
+  const auto found = std::find(object.keys.begin(), object.keys.end(), key);
+  if (found == object.keys.end()) return;
+  object.items.erase(object.items.begin() + (found - object.keys.begin()));
+  object.keys.erase(found);
 }
 
 }  // namespace foretrace

@@ -1,7 +1,8 @@
-// A config value as JSON again.
+// Config values made and changed, and written as JSON again.
 #pragma once
 
 #include <string>
+#include <string_view>
 
 #include "sim/core/config.h"
 
@@ -9,5 +10,14 @@ namespace foretrace {
 
 /// The value as JSON on one line, members in their order. Values with equal texts are equal.
 [[nodiscard]] std::string json_text(const ConfigValue& value);
+/// An object as a file: members on lines of their own, as are the elements of its lists.
+[[nodiscard]] std::string config_file_text(const ConfigValue& object);
+
+[[nodiscard]] ConfigValue text_value(std::string text);
+/// A number as it is written.
+[[nodiscard]] ConfigValue number_value(std::string text);
+/// In place of the member of this name, else behind the others.
+void set_member(ConfigValue& object, const std::string& key, ConfigValue value);
+void erase_member(ConfigValue& object, std::string_view key);
 
 }  // namespace foretrace

@@ -47,5 +47,15 @@ TEST_CASE("a calibrated machine follows its schema") {
   CHECK(document["curves"].back()["points"].size() == 25);
 }
 
+TEST_CASE("a calibrated engine follows its schema") {
+  const json document = document_of(
+      "calibrate examples/recipes/l4_serve.jsonl --engine vllm --accelerator l4 "
+      "--model examples/recipes/qwen2_5_0_5b.json --json");
+  check_against("serving_engine-1.json", document);
+  CHECK(document.contains("host_per_sequence"));
+  CHECK(document["sources"]["host_per_step"].get<std::string>().find("l4_serve.jsonl of ") !=
+        std::string::npos);
+}
+
 }  // namespace
 }  // namespace foretrace::test

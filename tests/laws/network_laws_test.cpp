@@ -7,6 +7,7 @@
 
 #include "models/jobs/program/estimate.h"
 #include "models/jobs/program/ranged_step.h"
+#include "tests/laws/support/faster_machine.h"
 #include "tests/laws/support/random_draws.h"
 #include "tests/laws/support/random_job.h"
 
@@ -17,31 +18,6 @@ namespace {
 Result<RangedStep> step_on(Job job, const Cluster& cluster) {
   job.cluster = &cluster;
   return ranged_step(job);
-}
-
-/// All links so many times as fast; their latencies are shorter by so much.
-Cluster with_links(Cluster cluster, double faster, double shorter) {
-  cluster.curves.clear();  // were measured on the links as they were
-  // A device that waits less runs at a lower clock: that is another law.
-  SustainedClock& clock = cluster.accelerator.sustained_clock;
-  clock.low = clock.high = clock.typical;
-  cluster.link_bandwidth *= faster;
-  cluster.link_latency_ns /= shorter;
-  for (LocalRegime& regime : cluster.regimes) {
-    regime.bandwidth *= faster;
-    regime.fixed_ns /= shorter;
-    regime.per_rank_ns /= shorter;
-    regime.per_channel_ns /= shorter;
-  }
-  cluster.network.nic_bandwidth *= faster;
-  cluster.network.step_latency_ns /= shorter;
-  cluster.network.aggregation.port_rate *= faster;
-  cluster.network.aggregation.level_latency_ns /= shorter;
-  for (Tier& tier : cluster.tier_network.tiers) {
-    tier.bandwidth *= faster;
-    tier.latency_ns /= shorter;
-  }
-  return cluster;
 }
 
 TEST_CASE("jobs: what fills at most one node does not depend on the network between nodes") {
@@ -83,9 +59,9 @@ TEST_CASE("jobs: faster links and shorter latencies never make a step longer") {
     CAPTURE(drawn.text);
     test::Draws draws(number);
     const double factor = 1 + 7 * draws.unit();
-    const auto base = step_on(job, with_links(*job.cluster, 1, 1));
-    const auto faster = step_on(job, with_links(*job.cluster, factor, 1));
-    const auto shorter = step_on(job, with_links(*job.cluster, 1, factor));
+    const auto base = step_on(job, test::with_links(*job.cluster, 1, 1));
+    const auto faster = step_on(job, test::with_links(*job.cluster, factor, 1));
+    const auto shorter = step_on(job, test::with_links(*job.cluster, 1, factor));
     REQUIRE((base.ok() && faster.ok() && shorter.ok()));
     // Rounding to whole ns, once per pass.
     const double rounding = 4.0 * job.micro_batches() * job.plan.pipeline * job.chunks;

@@ -1,5 +1,5 @@
-// foretrace calibrate: constants of operators, and curves of collectives, from what was measured, with
-// their honest error.
+// foretrace calibrate: constants of operators, curves of collectives and hosts of serving engines, from
+// what was measured, with their honest error.
 #include "models/hardware/costs/calibration/calibrate.h"
 
 #include <optional>
@@ -10,6 +10,7 @@
 
 #include "apps/cli/arguments/command.h"
 #include "apps/cli/arguments/help.h"
+#include "apps/cli/commands/calibrate_engine.h"
 #include "apps/cli/commands/calibrate_machine.h"
 #include "apps/cli/names/configs.h"
 #include "apps/cli/options.h"
@@ -31,6 +32,9 @@ struct Options {
   std::string accelerator;
   std::string output;
   MachineLogs machine;
+  EngineLogs engine;
+  std::size_t tensor = 0;
+  std::size_t weight_bits = 0;
 };
 
 report::Section errors_section(const Calibration& calibration) {
@@ -110,7 +114,26 @@ Status check_constants(const Options& options) {
   return app::check_output(output_path(options.output), inputs);
 }
 
+app::Exit run_engine(const Options& options) {
+  EngineLogs logs = options.engine;
+  logs.files = options.tables;
+  logs.output = options.output;
+  logs.setup.accelerator = options.accelerator;
+  logs.setup.cluster = options.machine.cluster;
+  logs.setup.weight_bits = static_cast<double>(options.weight_bits);
+  logs.setup.tensor = static_cast<std::uint32_t>(options.tensor);
+  if (logs.setup.model.empty()) {
+    return Error{ErrorCode::bad_usage, "--engine: needs --model NAME, which was served"};
+  }
+  if (logs.setup.accelerator.empty() == logs.setup.cluster.empty()) {
+    return Error{ErrorCode::bad_usage,
+                 "--engine: needs either --accelerator NAME or --cluster NAME, on which it served"};
+  }
+  return calibrate_engine(logs, options.common);
+}
+
 app::Exit run(const Options& options) {
+  if (!options.engine.setup.engine.empty()) return run_engine(options);
   if (!options.machine.cluster.empty()) {
     MachineLogs logs = options.machine;
     logs.files = options.tables;
@@ -147,11 +170,36 @@ app::Exit run(const Options& options) {
   return app::answer(page(calibration, tables.size(), path), options.common);
 }
 
+void add_engine_options(app::Arguments& cli, Options& options) {
+  EngineLogs& engine = options.engine;
+  cli.add_option("--engine", engine.setup.engine,
+                 "the serving engine of these benchmarks: its file with what its host takes")
+      .type_name("NAME");
+  cli.add_option("--model", engine.setup.model, "that it served").type_name("NAME");
+  cli.add_option("--precision", engine.setup.precision, "of its arithmetic: fp16, bf16, fp8")
+      .type_name("NAME");
+  cli.add_option("--weight-bits", options.weight_bits, "of a stored weight")
+      .type_name("N")
+      .in_range(1, 16);
+  cli.add_option("--tensor", options.tensor, "ranks that divide its layers")
+      .type_name("N")
+      .in_range(1, 100'000);
+  cli.add_option("--requests", engine.requests, "of benchmarks that do not say how many")
+      .type_name("N")
+      .in_range(1, 100'000);
+  cli.add_option("--prompt", engine.prompt, "their tokens, of benchmarks that do not say")
+      .type_name("N")
+      .in_range(1, 10'000'000);
+  cli.add_option("--answer", engine.answer, "tokens of answers, of benchmarks that do not say")
+      .type_name("N")
+      .in_range(2, 10'000'000);
+}
+
 void declare(app::Arguments& cli, Options& options) {
   cli.add_option("TABLE", options.tables,
                  "tables of measured operators (schema foretrace-truth/1), sweeps of matrix "
-                 "products (rocblas-bench, CSV with m, n, k and us), or with --cluster output of "
-                 "nccl-tests or rccl-tests")
+                 "products (rocblas-bench, CSV with m, n, k and us), with --cluster output of "
+                 "nccl-tests or rccl-tests, or with --engine benchmarks of vLLM or SGLang")
       .required();
   cli.add_option("--accelerator", options.accelerator,
                  "the accelerator that tables without a device were measured on; of other tables, "
@@ -170,25 +218,30 @@ void declare(app::Arguments& cli, Options& options) {
   cli.add_option("--nodes", options.machine.nodes, "that those ranks are on")
       .type_name("N")
       .in_range(1, 1'000'000);
+  add_engine_options(cli, options);
   cli.add_option("-o,--output", options.output,
-                 "write the constants, or the machine, to a .json file, or under a name in "
-                 "configs/costs or configs/clusters")
+                 "write the constants, the machine or the engine to a .json file, or under a name "
+                 "in configs/costs, configs/clusters or configs/serving")
       .type_name("FILE");
   app::add_page(cli, options.common);
   app::add_common(cli, options.common);
-  cli.add_examples({{"foretrace calibrate gemm.json --accelerator a100_sxm_80gb",
-                     "how well matrix products on this device can be predicted"},
-                    {"foretrace calibrate gemm.json --accelerator a100_sxm_80gb -o mine",
-                     "and keep the constants for predictions"},
-                    {"foretrace calibrate all_reduce.log --cluster dgx_h100 -o mine.json",
-                     "the machine with its measured collectives, for --cluster mine.json"}});
+  cli.add_examples(
+      {{"foretrace calibrate gemm.json --accelerator a100_sxm_80gb",
+        "how well matrix products on this device can be predicted"},
+       {"foretrace calibrate gemm.json --accelerator a100_sxm_80gb -o mine",
+        "and keep the constants for predictions"},
+       {"foretrace calibrate all_reduce.log --cluster dgx_h100 -o mine.json",
+        "the machine with its measured collectives, for --cluster mine.json"},
+       {"foretrace calibrate serve.json --engine vllm --model llama3_8b --accelerator h100_sxm -o "
+        "mine.json",
+        "the engine with what its host takes, for \"engine\": \"mine.json\" of a served model"}});
 }
 
 }  // namespace
 
 extern constexpr CommandInfo info = {
     "calibrate", app::Group::judge,
-    "fit operators or collectives to what you measured, with the error on held-out rows",
+    "fit operators, collectives or engines to what you measured, with the error on held-out rows",
     app::set_up<Options, declare, run>};
 
 }  // namespace foretrace::commands::calibrate_parts

@@ -13,6 +13,7 @@
 #include "apps/cli/output/console.h"
 #include "apps/report/section.h"
 #include "apps/report/text.h"
+#include "apps/serving/calibration/benchmark_log.h"
 #include "models/hardware/collectives/calibration/calibrate_machine.h"
 #include "models/hardware/collectives/calibration/collective_log.h"
 #include "sim/core/config.h"
@@ -28,17 +29,6 @@ std::string machine_path(const std::string& output) {
   const bool plain =
       !output.empty() && output.find('/') == std::string::npos && !output.ends_with(".json");
   return plain ? app::config_directory() + "/clusters/" + output + ".json" : output;
-}
-
-/// "run.log of 2026-11-27 (NCCL 2.21.5)": when its file was written last.
-std::string source_of(const std::string& path, const CollectiveLog& log) {
-  std::string source = std::filesystem::path(path).filename().string();
-  struct stat status = {};
-  std::tm day = {};
-  if (stat(path.c_str(), &status) == 0 && gmtime_r(&status.st_mtime, &day) != nullptr) {
-    source += fmt::format(" of {:%Y-%m-%d}", day);
-  }
-  return log.library.empty() ? source : fmt::format("{} ({})", source, log.library);
 }
 
 Result<CollectiveKind> kind_called(const std::string& name) {
@@ -75,7 +65,7 @@ Result<std::vector<MeasuredRun>> runs_of(const MachineLogs& said) {
     FORETRACE_TRY(auto logs, parse_collective_logs(text, path));
     for (CollectiveLog& log : logs) {
       fill(said, kind, log);
-      std::string source = source_of(path, log);
+      std::string source = log_source(path, log.library);
       runs.push_back({std::move(log), std::move(source)});
     }
   }
@@ -118,8 +108,24 @@ report::Section curves_section(const CalibratedMachine& machine) {
 
 }  // namespace
 
+std::string log_source(const std::string& path, const std::string& program) {
+  std::string source = std::filesystem::path(path).filename().string();
+  struct stat status = {};
+  std::tm day = {};
+  if (stat(path.c_str(), &status) == 0 && gmtime_r(&status.st_mtime, &day) != nullptr) {
+    source += fmt::format(" of {:%Y-%m-%d}", day);
+  }
+  return program.empty() ? source : fmt::format("{} ({})", source, program);
+}
+
 Status check_no_logs(const std::string& file) {
   FORETRACE_TRY(const std::string text, read_config_text(file));
+  if (is_benchmark_log(text)) {
+    return Error{ErrorCode::bad_usage,
+                 file +
+                     ": contains a benchmark of a serving engine, expected --engine NAME and "
+                     "--model NAME beside the accelerator or cluster"};
+  }
   if (!is_collective_log(text)) return ok_status();
   return Error{ErrorCode::bad_usage,
                file +

@@ -20,6 +20,9 @@ struct MachineLogs {
   std::size_t nodes = 0;
 };
 
+/// "run.log of 2026-11-27 (NCCL 2.21.5)": when its file was written last, and by what.
+[[nodiscard]] std::string log_source(const std::string& path, const std::string& program);
+
 /// Ok for a file that holds no such logs.
 [[nodiscard]] Status check_no_logs(const std::string& file);
 

@@ -97,11 +97,4 @@ Status set_at(ConfigValue& document, std::span<const std::string> parts, const C
   return ok_status();
 }
 
-ConfigValue text_value(std::string text) {
-  ConfigValue value;
-  value.kind = ConfigValue::Kind::text;
-  value.text = std::move(text);
-  return value;
-}
-
 }  // namespace foretrace::sweeping

@@ -23,6 +23,4 @@ namespace foretrace::sweeping {
 [[nodiscard]] Status set_at(ConfigValue& document, std::span<const std::string> parts,
                             const ConfigValue& value);
 
-[[nodiscard]] ConfigValue text_value(std::string text);
-
 }  // namespace foretrace::sweeping

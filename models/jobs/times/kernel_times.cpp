@@ -140,39 +140,32 @@ KernelTime KernelTimes::product(const Operator& op, const GemmShape& shape, doub
   return time;
 }
 
-KernelTime KernelTimes::stored_product(const Operator& op, double weight_bytes) const {
-  const GemmShape& s = op.shape;
-  if (exec_model() != nullptr) {
-    OperatorWork work = work_of(op, WorkPass::forward, number_bytes_);
-    work.weight_bytes = s.batch * s.k * s.n * weight_bytes;
-    return on_machine(work);
+KernelTime KernelTimes::attention(const Operator& op, bool backward) const {
+  AttentionCost cost{.queries = op.attention.queries,
+                     .key_bytes = number_bytes_,
+                     .kernels = backward ? op.backward_kernels : op.forward_kernels};
+  if (backward) {
+    cost.share = attention_rate_.backward.typical;
+    cost.flops_factor = 2.5;
+    cost.bytes_factor = 2;
+  } else {
+    cost.share = attention_rate_.forward.typical;
   }
-  OperatorModel model = s.batch > 1 ? batched_ : gemm_;
-  const double weights = s.k * s.n;
-  const double rest = s.m * s.k + s.m * s.n;
-  // Mean bytes per number of all three operands.
-  model.rates.number_bytes =
-      (rest * model.rates.number_bytes + weights * weight_bytes) / std::max(1.0, rest + weights);
-  return {model_ns(model, s), CostSource::product,
-          model.fitted ? Provenance::table : Provenance::roofline};
+  return attention(op, cost);
 }
 
-KernelTime KernelTimes::attention(const Operator& op, bool backward) const {
+KernelTime KernelTimes::attention(const Operator& op, const AttentionCost& cost) const {
   const AttentionPart& part = op.attention;
-  const double pairs = op.shape.batch * part.heads * part.queries * part.keys_seen();
-  const double flops = 2 * pairs * (part.head_size + part.value_size) * (backward ? 2.5 : 1);
-  const Ranged& share = backward ? attention_rate_.backward : attention_rate_.forward;
-  const double compute = flops / (attention_flops_per_ns_ * share.typical);
+  const double sizes = part.head_size + part.value_size;
+  const double pairs = op.shape.batch * part.heads * cost.queries * part.keys_seen();
+  const double compute =
+      2 * pairs * sizes * cost.flops_factor / (attention_flops_per_ns_ * cost.share);
   // Queries, keys, values and the output go through memory once; backward their gradients too.
-  const double keys =
-      op.shape.batch * part.keys * part.key_heads * (part.head_size + part.value_size);
-  const double queries =
-      op.shape.batch * part.queries * part.heads * (part.head_size + part.value_size);
-  const double bytes = (keys + queries) * number_bytes_ * (backward ? 2 : 1);
-  const double memory = bytes / bytes_per_ns_;
-  return {
-      start_ns_ * (backward ? op.backward_kernels : op.forward_kernels) + std::max(compute, memory),
-      compute >= memory ? CostSource::attention : CostSource::memory, Provenance::assumed};
+  const double keys = op.shape.batch * part.keys * part.key_heads * sizes * cost.key_bytes;
+  const double queries = op.shape.batch * part.queries * part.heads * sizes * number_bytes_;
+  const double memory = (keys + queries) * cost.bytes_factor / bytes_per_ns_;
+  return {start_ns_ * cost.kernels + std::max(compute, memory),
+          compute >= memory ? CostSource::attention : CostSource::memory, Provenance::assumed};
 }
 
 KernelTime KernelTimes::move(double bytes, std::uint32_t kernels) const {

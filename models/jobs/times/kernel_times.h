@@ -46,6 +46,10 @@ class KernelTimes {
   [[nodiscard]] KernelTime forward(const Operator& op) const;
   /// A product with this many bytes per stored weight, which are made whole as they are read.
   [[nodiscard]] KernelTime stored_product(const Operator& op, double weight_bytes) const;
+  /// Attention to keys and values of a cache that have so many bytes each there. A tile of it has
+  /// `least_queries` at least, which are computed with, though not read.
+  [[nodiscard]] KernelTime cached_attention(const Operator& op, double key_bytes,
+                                            double least_queries) const;
   /// Gradient of the input; all of backward where the operator has no weights.
   [[nodiscard]] KernelTime input_gradient(const Operator& op) const;
   /// Gradient of the weights of a product.
@@ -75,7 +79,16 @@ class KernelTimes {
   [[nodiscard]] KernelTime product(const Operator& op, const GemmShape& shape, double cast) const;
   [[nodiscard]] double convolution_ns(const Operator& op, const OperatorModel& model,
                                       const GemmShape& shape) const;
+  struct AttentionCost {
+    double queries = 1;  ///< that are computed with
+    double key_bytes = 2;
+    std::uint32_t kernels = 1;
+    double share = 1;  ///< of the peak
+    double flops_factor = 1;
+    double bytes_factor = 1;
+  };
   [[nodiscard]] KernelTime attention(const Operator& op, bool backward) const;
+  [[nodiscard]] KernelTime attention(const Operator& op, const AttentionCost& cost) const;
   [[nodiscard]] const OperatorModel& rows_model(OperatorKind kind) const;
 
   const Cluster* cluster_;

@@ -20,27 +20,6 @@ namespace {
 constexpr std::string_view machine_schema = "foretrace.cluster/1";
 constexpr std::size_t least_sizes = 3;
 
-ConfigValue text_value(std::string text) {
-  return {.kind = ConfigValue::Kind::text, .text = std::move(text), .keys = {}, .items = {}};
-}
-
-void set_member(ConfigValue& object, const std::string& key, ConfigValue value) {
-  const auto found = std::find(object.keys.begin(), object.keys.end(), key);
-  if (found != object.keys.end()) {
-    object.items[static_cast<std::size_t>(found - object.keys.begin())] = std::move(value);
-    return;
-  }
-  object.keys.push_back(key);
-  object.items.push_back(std::move(value));
-}
-
-void erase_member(ConfigValue& object, std::string_view key) {
-  const auto found = std::find(object.keys.begin(), object.keys.end(), key);
-  if (found == object.keys.end()) return;
-  object.items.erase(object.items.begin() + (found - object.keys.begin()));
-  object.keys.erase(found);
-}
-
 /// "1 MiB", where it is whole.
 std::string size_text(double bytes) {
   constexpr double kib = 1024;
@@ -54,14 +33,9 @@ std::string size_text(double bytes) {
 
 ConfigValue curve_value(const MeasuredCurve& curve) {
   ConfigValue value{.kind = ConfigValue::Kind::object, .text = {}, .keys = {}, .items = {}};
-  const auto count = [](std::uint32_t number) {
-    ConfigValue one = text_value(std::to_string(number));
-    one.kind = ConfigValue::Kind::number;
-    return one;
-  };
   set_member(value, "collective", text_value(std::string(to_string(curve.kind))));
-  set_member(value, "ranks", count(curve.ranks));
-  set_member(value, "nodes", count(curve.nodes));
+  set_member(value, "ranks", number_value(std::to_string(curve.ranks)));
+  set_member(value, "nodes", number_value(std::to_string(curve.nodes)));
   set_member(value, "source", text_value(curve.source));
   ConfigValue points{.kind = ConfigValue::Kind::list, .text = {}, .keys = {}, .items = {}};
   for (std::size_t i = 0; i < curve.bytes.size(); ++i) {
@@ -70,24 +44,6 @@ ConfigValue curve_value(const MeasuredCurve& curve) {
   }
   set_member(value, "points", std::move(points));
   return value;
-}
-
-/// Members on lines of their own, as are the elements of lists.
-std::string file_text(const ConfigValue& document) {
-  std::string text = "{";
-  for (std::size_t i = 0; i < document.keys.size(); ++i) {
-    const ConfigValue& value = document.items[i];
-    text += fmt::format("{}\n  \"{}\": ", i == 0 ? "" : ",", document.keys[i]);
-    if (value.kind != ConfigValue::Kind::list) {
-      text += json_text(value);
-      continue;
-    }
-    for (std::size_t j = 0; j < value.items.size(); ++j) {
-      text += fmt::format("{}\n    {}", j == 0 ? "[" : ",", json_text(value.items[j]));
-    }
-    text += value.items.empty() ? "[]" : "]";
-  }
-  return text + "\n}\n";
 }
 
 /// Every second size by a curve through the others.
@@ -154,7 +110,7 @@ class Calibrating {
     set_member(document, "curves", std::move(list));
     set_member(document, "machine", text_value(machine_.machine + ", with measured collectives"));
     erase_member(document, "usual");
-    return {file_text(document), std::move(errors_)};
+    return {config_file_text(document), std::move(errors_)};
   }
 
  private:

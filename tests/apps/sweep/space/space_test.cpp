@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-#include "apps/sweep/space/document.h"
+#include "sim/core/config_text.h"
 
 namespace foretrace::sweeping {
 namespace {
