@@ -95,16 +95,19 @@ double model_flops(const Job& job) { return model_flops(job, amounts_of(job)); }
 
 double model_parameters(const Job& job) { return weights_of(whole_model(job)); }
 
-JobFigures job_figures(const Job& job, std::int64_t step_ns, const ModelAmounts& amounts) {
-  const double seconds = static_cast<double>(step_ns) * 1e-9;
+double least_step_seconds(const Job& job, const ModelAmounts& amounts) {
   const double peak = peak_flops(job);
+  if (!(peak > 0)) return 0;
   // Of fp32 on the units of TF32, which are faster than those of its products.
   const double attention =
       std::max(peak, attention_peak(job.cluster->accelerator, job.precisions.activations));
   const double share = amounts.flops > 0 ? amounts.attention_flops / amounts.flops : 0;
-  const double busy =
-      peak > 0 ? model_flops(job, amounts) * ((1 - share) / peak + share / attention) / job.ranks()
-               : 0;
+  return model_flops(job, amounts) * ((1 - share) / peak + share / attention) / job.ranks();
+}
+
+JobFigures job_figures(const Job& job, std::int64_t step_ns, const ModelAmounts& amounts) {
+  const double seconds = static_cast<double>(step_ns) * 1e-9;
+  const double busy = least_step_seconds(job, amounts);
   JobFigures figures;
   // Machines that are no GPU take times of their own, beside the peaks of the accelerator's file.
   if (busy > 0 && busy <= seconds) figures.flops_utilization = busy / seconds;

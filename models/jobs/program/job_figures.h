@@ -40,6 +40,9 @@ struct ModelAmounts {
 /// it times in ns and bytes are no whole numbers any more.
 [[nodiscard]] Status check_amounts(const Job& job, const ModelAmounts& amounts);
 
+/// What the operations of a step take at the peaks of the units that they run on; 0: not known.
+[[nodiscard]] double least_step_seconds(const Job& job, const ModelAmounts& amounts);
+
 struct JobFigures {
   /// MFU: the time that the operations take at the peaks of the units that they run on, over the
   /// step. None: operations or peaks are not known, or those of a machine that is no GPU.
