@@ -2,18 +2,11 @@
 // none of its figures are shown.
 #pragma once
 
-#include <stdexcept>
-
 #include "apps/session/prediction.h"
 #include "apps/session/recording/recording.h"
+#include "sim/core/broken_law.h"
 
 namespace foretrace {
-
-/// One line that names the law and what breaks it.
-class BrokenLaw : public std::logic_error {
- public:
-  using std::logic_error::logic_error;
-};
 
 /// Throws BrokenLaw unless nothing takes less than no time or no memory, the step holds the work of
 /// its device, and no predicted product beats the peak of its device.

@@ -52,6 +52,9 @@ class Editor {
   ///   before   h: a --launch 4--> s: k        after set_lag(k, launch, 1)   h: a --launch 1--> s: k
   void set_lag(TaskId task, DependencyKind kind, std::int64_t lag_ns);
 
+  /// What the kernel does is another work from now on, of the same kind; its time stays.
+  void describe(TaskId task, WorkId work) { change_.works.push_back({task, work}); }
+
   // ---- Insert (insert.cpp) ----------------------------------------------------------------------
 
   /// The id that the next inserted task gets.

@@ -4,6 +4,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/edit/carried_links.h"
 #include "sim/edit/editor.h"
 #include "sim/graph/links.h"
 
@@ -63,46 +64,33 @@ class Replicator {
     return id;
   }
 
-  [[nodiscard]] Point point(Point old) const {
-    if (old == no_point || copy_[index(task_of(old))] == none<TaskId>) return old;
-    const TaskId task = copy_[index(task_of(old))];
-    return is_end(old) ? end_of(task) : start_of(task);
+  [[nodiscard]] TaskId copy_of(TaskId task) const {
+    return index(task) < graph_.size() ? copy_[index(task)] : none<TaskId>;
   }
-  [[nodiscard]] bool leads_out(Point old) const {
-    return old != no_point && copy_[index(task_of(old))] == none<TaskId>;
+
+  /// Outside of the copied part copies see what the originals see; new ranks see nothing.
+  bool moves(Point& point) const {
+    const TaskId copy = copy_of(task_of(point));
+    if (copy == none<TaskId>) return onto_ != Onto::new_ranks;
+    point = is_end(point) ? end_of(copy) : start_of(copy);
+    return true;
+  }
+
+  bool adapts(Wait& wait) const {
+    if (const TaskId copy = copy_of(wait.at); copy != none<TaskId>) wait.at = copy;
+    wait.rank += rank_shift_;
+    if (wait.lane == none<LaneId>) return true;
+    const auto found = lanes_.find(wait.lane);
+    if (found != lanes_.end()) wait.lane = found->second;
+    // A stream of which a copy on a new rank has nothing.
+    return found != lanes_.end() || onto_ != Onto::new_ranks;
   }
 
   void connect(TaskId task) {
-    for (const Link& link : sources(graph_, task)) {
-      if (link.on_lane() || link.symbolic) continue;
-      Dependency d = link.dependency();
-      if (onto_ == Onto::new_ranks && leads_out(d.source)) continue;
-      d.task = copy_[index(task)];
-      d.source = point(d.source);
-      d.late_after =
-          onto_ == Onto::new_ranks && leads_out(d.late_after) ? no_point : point(d.late_after);
-      editor_.depend(d);
-    }
-    for (const std::uint32_t row : waits_.of(task)) {
-      Wait wait = graph_.context().waits[row];
-      wait.task = copy_[index(task)];
-      if (index(wait.at) < graph_.size() && copy_[index(wait.at)] != none<TaskId>) {
-        wait.at = copy_[index(wait.at)];
-      }
-      if (wait.lane != none<LaneId>) {
-        const auto found = lanes_.find(wait.lane);
-        if (found != lanes_.end()) {
-          wait.lane = found->second;
-        } else if (onto_ == Onto::new_ranks) {
-          continue;  // a stream of which the copy has nothing
-        }
-      }
-      wait.rank += rank_shift_;
-      wait.late_after = onto_ == Onto::new_ranks && leads_out(wait.late_after)
-                            ? no_point
-                            : point(wait.late_after);
-      editor_.wait(wait);
-    }
+    carry_links(editor_, waits_, task, copy_[index(task)],
+                {.moves = [this](Point& point) { return moves(point); },
+                 .carries = [](DependencyKind) { return true; },
+                 .adapts = [this](Wait& wait) { return adapts(wait); }});
   }
 
   Editor& editor_;

@@ -32,6 +32,12 @@ struct LagEdit {
   DependencyKind kind = DependencyKind::none;
   std::int64_t lag_ns = 0;
 };
+/// What a task does, said anew: it keeps its place and its time. What comes after the change sees
+/// the new work: its shapes, its precision.
+struct WorkEdit {
+  TaskId task{};
+  WorkId work{};  ///< of the same kind as before
+};
 enum class SegmentOf : std::uint8_t {
   keep,  ///< host time before the task goes to its successor on the lane (default)
   take,  ///< it goes with the task; so does, in both cases, the gap before device work
@@ -132,6 +138,7 @@ struct Change {
   std::vector<DurationEdit> durations;
   std::vector<SegmentEdit> segments;
   std::vector<LagEdit> lags;
+  std::vector<WorkEdit> works;
   std::vector<Removal> removed;
   std::vector<StandIn> stand_ins;
   std::vector<Lane> new_lanes;                  ///< ids follow the graph's lanes

@@ -10,6 +10,7 @@
 #include <doctest/doctest.h>
 
 #include "apps/plans/plan_estimates.h"
+#include "models/jobs/figures/scenario_laws.h"
 #include "models/jobs/program/estimate.h"
 #include "models/jobs/program/job_figures.h"
 #include "models/jobs/program/job_members.h"
@@ -167,6 +168,26 @@ TEST_CASE("jobs: a job that is written as a scenario is read as the same job") {
     const auto read = jobs.parsed(text);
     CHECK_MESSAGE(read.ok(), number << ": " << text << (read.ok() ? "" : read.error().message));
     if (read.ok()) CHECK_MESSAGE(read->job == job, number << ": " << text);
+  }
+}
+
+TEST_CASE("jobs: no estimate breaks a law that answers are held to") {
+  test::RandomJobs jobs;
+  for (std::uint64_t number = 0; number < test::law_jobs(2000); ++number) {
+    CAPTURE(number);
+    const test::RandomJob drawn = jobs.draw(number);
+    const Job& job = drawn.scenario.job;
+    const auto answer = estimate(job);
+    if (!answer) continue;
+    CHECK_NOTHROW(expect_laws(job, *answer, amounts_of(job)));
+  }
+}
+
+TEST_CASE("jobs: no simulated step breaks a law that answers are held to") {
+  test::RandomJobs jobs;
+  for (std::uint64_t number = 0; number < test::law_jobs(200, 10); ++number) {
+    CAPTURE(number);
+    CHECK_NOTHROW(static_cast<void>(answer_scenario(jobs.draw(number).scenario)));
   }
 }
 

@@ -21,10 +21,8 @@ using foretrace::test::Given;
 
 namespace {
 
-/// Micro-batches and models that know nothing of each other may meet at their ends.
-bool has_passes_beside_each_other(std::string_view what_if) {
-  return what_if == "gradient_accumulation" || what_if == "mu_two";
-}
+/// Models that know nothing of each other may meet at their ends.
+bool has_passes_beside_each_other(std::string_view what_if) { return what_if == "mu_two"; }
 
 std::vector<Given> settings_of(const WhatIfInfo& info) {
   std::vector<Given> settings = {test::example_of(info.name)};

@@ -9,9 +9,11 @@
 #include "apps/sweep/points/evaluate.h"
 #include "apps/sweep/points/scenario_points.h"
 #include "models/jobs/figures/device_memory.h"
+#include "models/jobs/figures/scenario_laws.h"
 #include "models/jobs/program/estimate.h"
 #include "models/jobs/program/job_figures.h"
 #include "models/jobs/program/ranged_step.h"
+#include "sim/core/broken_law.h"
 
 namespace foretrace::sweeping {
 namespace {
@@ -36,11 +38,13 @@ class ScenarioEvaluator final : public PointEvaluator {
     }
   }
 
-  Status evaluate_one(PointResult& point) {
+  /// An answer that cannot be leaves a point without figures.
+  Status evaluate_one(PointResult& point) try {
     FORETRACE_TRY(const auto scenario, points_.at(point.where));
     if (!scenario->what_ifs.empty()) return evaluate_changed(*scenario, point);
     const Job& job = scenario->job;
     FORETRACE_TRY(const auto answer, estimates_.of(job));
+    expect_laws(job, answer, points_.amounts(job));
     RangedStep range;
     if (has_range_) {
       FORETRACE_TRY(range, ranged_step(job));
@@ -49,6 +53,8 @@ class ScenarioEvaluator final : public PointEvaluator {
       point.metrics.push_back(metric_of(metric.name, job, answer, range));
     }
     return ok_status();
+  } catch (const BrokenLaw& broken) {
+    return Error{ErrorCode::unsupported, broken.what()};
   }
 
  private:

@@ -132,6 +132,42 @@ std::int64_t flat_tokens(const KernelEditor& editor) {
   return samples_of(editor, most->first).number <= 1 ? most->first : 0;
 }
 
+std::int64_t resized_size(std::int64_t size, double factor) {
+  return std::max<std::int64_t>(1, to_whole(std::round(static_cast<double>(size) * factor)));
+}
+
+/// [..., m, k] and [..., k, n] of a product, and a bias of as many rows; a weight of aten::linear is
+/// [n, k]. False for operators that lay them out in other ways.
+bool resize_operands(std::string_view op, const GemmShape& was, const GemmShape& is,
+                     OperatorInputs& inputs) {
+  const bool is_linear = op == "aten::linear";
+  const bool has_bias = op == "aten::addmm" || op == "aten::baddbmm";
+  if (!is_linear && !has_bias && op != "aten::mm" && op != "aten::bmm") return false;
+  const std::size_t first = has_bias ? 1 : 0;
+  if (inputs.shape(first) == nullptr || inputs.shape(first + 1) == nullptr) return false;
+  Dims& left = inputs.tensors[first].front();
+  Dims& right = inputs.tensors[first + 1].front();
+  if (left.size() < 2 || right.size() < 2) return false;
+  const auto resize = [](std::int64_t& size, double before, double now) {
+    if (now != before) size = resized_size(size, now / before);
+  };
+  std::int64_t& inner = is_linear ? right.back() : right[right.size() - 2];
+  std::int64_t& columns = is_linear ? right.front() : right.back();
+  resize(is_linear ? left.front() : left[left.size() - 2], was.m, is.m);
+  resize(left.back(), was.k, is.k);
+  resize(inner, was.k, is.k);
+  resize(columns, was.n, is.n);
+  if (left.size() > 2 && !is_linear) resize(left.front(), was.batch, is.batch);
+  if (right.size() > 2 && !is_linear) resize(right.front(), was.batch, is.batch);
+  const Dims* const bias = has_bias ? inputs.shape(0) : nullptr;
+  if (bias == nullptr || bias->size() < 2) return true;
+  Dims& added = inputs.tensors.front().front();
+  if (added[added.size() - 2] > 1) resize(added[added.size() - 2], was.m, is.m);
+  resize(added.back(), was.n, is.n);
+  if (added.size() > 2) resize(added.front(), was.batch, is.batch);
+  return true;
+}
+
 }  // namespace
 
 BatchResizer::BatchResizer(const KernelEditor& editor, std::int64_t batch)
@@ -242,23 +278,47 @@ GemmShape BatchResizer::resized_gemm(const GemmShape& shape, double factor, bool
   return result;
 }
 
+// XLA lays out activations as it likes: queries, keys and values [3, samples, heads, ...].
+bool BatchResizer::is_second(TaskId kernel, const Dims& dims) const {
+  return editor_.operator_of(kernel).starts_with("fusion:") && dims.size() > 3 &&
+         dims[1] == batch_ && !weights_.contains(dims);
+}
+
 // Share of the numbers moved that are activations; -1 without shapes.
 double BatchResizer::growing_share(TaskId kernel) const {
   double all = 0;
   double growing = 0;
-  // XLA lays out activations as it likes: queries, keys and values [3, samples, heads, ...].
-  const bool is_xla = editor_.operator_of(kernel).starts_with("fusion:");
-  const auto is_second = [&](const Dims& dims) {
-    return is_xla && dims.size() > 3 && dims[1] == batch_ && !weights_.contains(dims);
-  };
   for (const auto& tensors : editor_.inputs_of(kernel).tensors) {
     for (const Dims& dims : tensors) {
       if (dims.empty()) continue;
       all += count(dims);
-      if (holds_batch(dims) || is_second(dims)) growing += count(dims);
+      if (holds_batch(dims) || is_second(kernel, dims)) growing += count(dims);
     }
   }
   return all > 0 ? growing / all : -1;
+}
+
+KernelWork BatchResizer::resized_work(TaskId kernel, double factor) const {
+  OperatorInputs inputs = editor_.inputs_of(kernel);
+  const KernelDescription& known = editor_.about(kernel);
+  bool grows = false;
+  if (known.amount.gemm && !known.shape_from_grid) {
+    const GemmShape now = resized_gemm(*known.amount.gemm, factor, grows);
+    if (!grows || !resize_operands(editor_.operator_of(kernel), *known.amount.gemm, now, inputs)) {
+      return same_work(editor_, kernel);
+    }
+    return same_work_on(editor_, kernel, inputs);
+  }
+  for (auto& tensors : inputs.tensors) {
+    for (Dims& dims : tensors) {
+      if (holds_batch(dims)) {
+        dims[0] = resized_size(dims[0], factor);
+      } else if (is_second(kernel, dims)) {
+        dims[1] = resized_size(dims[1], factor);
+      }
+    }
+  }
+  return same_work_on(editor_, kernel, inputs);
 }
 
 // Nothing tells whether it works on the batch, or on weights alone (a product with few rows takes

@@ -37,6 +37,8 @@ class BatchResizer {
   /// The time of a forward or backward kernel when the batch is `factor` times as large: measured
   /// time x model time of the new shape / model time of the recorded one.
   [[nodiscard]] Resized resized(TaskId kernel, double factor) const;
+  /// What it then does.
+  [[nodiscard]] KernelWork resized_work(TaskId kernel, double factor) const;
 
   /// Whether the inputs of a task's operator that have so many bytes, in numbers of any usual size,
   /// hold the batch; tensors of fewer dimensions than `least_dims` count as without it. Nothing if
@@ -51,6 +53,7 @@ class BatchResizer {
   void learn_shapes();
   [[nodiscard]] bool holds_batch(const Dims& dims, std::size_t least_dims = 2) const;
   [[nodiscard]] GemmShape resized_gemm(const GemmShape& shape, double factor, bool& grows) const;
+  [[nodiscard]] bool is_second(TaskId kernel, const Dims& dims) const;
   [[nodiscard]] double growing_share(TaskId kernel) const;
 
   const KernelEditor& editor_;

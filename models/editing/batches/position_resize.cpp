@@ -1,11 +1,14 @@
 #include "models/editing/batches/position_resize.h"
 
+#include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include "models/editing/batches/activation_resize.h"
 #include "models/editing/batches/batch_resize.h"
 #include "models/editing/kernels/attention_core.h"
 #include "models/editing/tensors/tensor_makers.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::editing {
 
@@ -16,6 +19,7 @@ Result<PositionResizer> PositionResizer::make(KernelEditor& editor) {
       return Error{ErrorCode::no_match,
                    "the run decodes one position at a time, expected training or a prompt"};
     }
+    if (core.scores && made.positions_ == 0) made.positions_ = to_whole(core.scores->m);
     made.single_.insert(core.kernels.begin(), core.kernels.end());
     made.scores_.insert(core.kernels.begin(), core.kernels.end() - (core.kernels.empty() ? 0 : 1));
   }
@@ -28,6 +32,27 @@ Result<PositionResizer> PositionResizer::make(KernelEditor& editor) {
                  "expected a transformer"};
   }
   return made;
+}
+
+/// With as many more positions per sample: wherever a kernel's inputs have them apart from samples,
+/// on both sides of scores; else in the rows.
+KernelWork PositionResizer::lengthened(TaskId kernel, const BatchResizer& rows,
+                                       double factor) const {
+  const bool in_core = single_.contains(kernel);
+  OperatorInputs inputs = editor_->inputs_of(kernel);
+  bool is_apart = false;
+  for (auto& tensors : inputs.tensors) {
+    for (Dims& dims : tensors) {
+      std::size_t found = 0;
+      for (std::size_t i = 1; i < dims.size() && dims.size() > 2; ++i) {
+        if (dims[i] != positions_ || (found > 0 && !in_core)) continue;
+        dims[i] = to_whole(std::max(1.0, std::round(static_cast<double>(dims[i]) * factor)));
+        ++found;
+      }
+      is_apart = is_apart || found > 0;
+    }
+  }
+  return is_apart ? same_work_on(*editor_, kernel, inputs) : rows.resized_work(kernel, factor);
 }
 
 Status PositionResizer::resize(const PositionFactors& factors) {
@@ -43,7 +68,15 @@ Status PositionResizer::resize(const PositionFactors& factors) {
     if (fused || single) attention_ns_ += editor_->graph().duration_ns(kernel);
     const auto resized = resizer.resized(kernel, factor);
     time_.add(resized.growth, editor_->graph().duration_ns(kernel));
-    if (resized.growth != Growth::fixed) editor_->set(kernel, resized.cost);
+    if (resized.growth == Growth::fixed) continue;
+    editor_->set(kernel, resized.cost);
+    if (factors.rows == 1) continue;
+    // Fewer pairs than rows leave are those of other rows; more are of longer ones.
+    const bool is_longer = positions_ > 0 && factors.single_pairs != factors.rows;
+    editor_->describe(kernel, single ? 1 : 0, [&] {
+      return is_longer ? lengthened(kernel, resizer, factors.rows)
+                       : resizer.resized_work(kernel, factors.rows);
+    });
   }
   if (editor_->untouched()) {
     return Error{ErrorCode::no_match, "no forward or backward kernel works on positions"};

@@ -36,10 +36,12 @@ class PositionResizer {
 
  private:
   explicit PositionResizer(KernelEditor& editor) : editor_(&editor) {}
+  [[nodiscard]] KernelWork lengthened(TaskId kernel, const BatchResizer& rows, double factor) const;
   KernelEditor* editor_;
   std::set<TaskId> fused_;
-  std::set<TaskId> single_;  // from the scores to the product with the values
-  std::set<TaskId> scores_;  // all of these but the last product
+  std::set<TaskId> single_;     // from the scores to the product with the values
+  std::set<TaskId> scores_;     // all of these but the last product
+  std::int64_t positions_ = 0;  // of a sample; 0: shapes do not tell
   GrowthTimes time_;
   ResizedCopies copies_;
   std::int64_t attention_ns_ = 0;

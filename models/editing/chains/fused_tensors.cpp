@@ -2,6 +2,7 @@
 
 #include <vector>
 
+#include "models/editing/kernels/data_neighbours.h"
 #include "models/editing/tensors/tensor_makers.h"
 
 namespace foretrace::editing {
@@ -10,7 +11,10 @@ namespace {
 // The next call of the thread that gives the device work; none at its end.
 TaskId next_launch(const TaskGraph& graph, TaskId call) {
   TaskId task = next_on_lane(graph, call);
-  while (task != none<TaskId> && launched_by(graph, task).empty()) task = next_on_lane(graph, task);
+  while (task != none<TaskId> &&
+         (launched_by(graph, task).empty() || launches_what_moves_nothing(graph, task))) {
+    task = next_on_lane(graph, task);
+  }
   return task;
 }
 

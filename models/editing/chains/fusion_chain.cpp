@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
+#include "models/editing/kernels/data_neighbours.h"
 #include "sim/core/text.h"
 #include "sim/core/whole.h"
 
@@ -51,7 +52,7 @@ class ChainFinder {
   [[nodiscard]] bool joins(TaskId call, TaskId kernel) const {
     if (open_.kernels.empty() || open_.kernels.size() >= settings_.max_length) return false;
     const TaskId last = open_.kernels.back();
-    if (previous_on_lane(graph_, kernel) != last || graph_.phase(kernel) != graph_.phase(last) ||
+    if (data_before(graph_, kernel) != last || graph_.phase(kernel) != graph_.phase(last) ||
         graph_.segment_ns(call) > settings_.max_segment_ns || hands_over(graph_, call)) {
       return false;
     }
@@ -63,6 +64,7 @@ class ChainFinder {
   }
 
   void visit(TaskId call) {
+    if (launches_what_moves_nothing(graph_, call)) return;
     const TaskId kernel = fusable_kernel(call);
     if (kernel == none<TaskId> || !joins(call, kernel)) close();
     if (kernel == none<TaskId>) return;

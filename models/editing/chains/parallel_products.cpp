@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "models/editing/kernels/data_neighbours.h"
 #include "models/editing/kernels/kernel_names.h"
 #include "sim/core/text.h"
 #include "sim/core/whole.h"
@@ -41,10 +42,10 @@ std::vector<ParallelProducts> find_parallel_products(const KernelEditor& editor)
     if (taken[index(first)] || !candidate(editor, first)) continue;
     ParallelProducts group;
     group.kernels.push_back(first);
-    for (TaskId next = next_on_lane(editor.graph(), first);
+    for (TaskId next = data_after(editor.graph(), first);
          next != none<TaskId> && editor.graph().kind(next) == TaskKind::kernel &&
          candidate(editor, next);
-         next = next_on_lane(editor.graph(), next)) {
+         next = data_after(editor.graph(), next)) {
       if (!joins(editor, group.kernels.back(), next)) break;
       group.kernels.push_back(next);
     }

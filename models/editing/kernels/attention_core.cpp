@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "models/editing/kernels/data_neighbours.h"
 #include "models/editing/kernels/kernel_names.h"
 #include "sim/graph/links.h"
 
@@ -66,8 +67,7 @@ class Search {
     std::size_t uncounted = 0;
     TaskId task = softmax;
     while (products > 0) {
-      task =
-          forwards ? next_on_lane(editor_.graph(), task) : previous_on_lane(editor_.graph(), task);
+      task = forwards ? data_after(editor_.graph(), task) : data_before(editor_.graph(), task);
       if (task == none<TaskId> || taken_[index(task)]) {
         return {};
       }

@@ -62,6 +62,20 @@ void KernelEditor::set(TaskId kernel, const Cost& cost) {
   ++sums_.changed;
 }
 
+void KernelEditor::describe(TaskId kernel, int variant, const std::function<KernelWork()>& now) {
+  const auto [at, is_new] = described_.try_emplace({graph_.work_id(kernel), variant});
+  if (is_new) {
+    const KernelWork what = now();
+    Work work = graph_.work(kernel);
+    work.precision = what.precision;
+    at->second = editor_.add_work(work, WorkTexts{.name = graph_.name(kernel),
+                                                  .operator_name = what.operator_name,
+                                                  .shapes = what.shapes,
+                                                  .types = what.types});
+  }
+  editor_.describe(kernel, at->second);
+}
+
 void KernelEditor::remove(TaskId kernel, SegmentOf host) {
   if (editor_.is_gone(kernel)) return;
   sums_.before_ns += graph_.duration_ns(kernel);
@@ -163,7 +177,28 @@ TaskId KernelEditor::replace(std::span<const TaskId> kernels, const ExtraKernel&
   sums_.removed += kernels.size();
   sums_.after_ns += extra.cost.duration_ns;
   remember(put->front());
-  return put->front().device;
+  const TaskId device = put->front().device;
+  for (const TaskId kernel : kernels) replaced_[kernel] = {device, kernels.front()};
+  return device;
+}
+
+TaskId KernelEditor::doing(TaskId kernel) const {
+  const auto found = replaced_.find(kernel);
+  if (found != replaced_.end()) return found->second.put;
+  return editor_.is_gone(kernel) ? none<TaskId> : kernel;
+}
+
+TaskId KernelEditor::first_replaced(TaskId kernel) const {
+  const auto found = replaced_.find(kernel);
+  return found == replaced_.end() ? kernel : found->second.first;
+}
+
+/// The call in whose place another one stands now is that one.
+TaskId KernelEditor::standing(TaskId call) const {
+  const auto launched = launched_by(graph_, call);
+  if (launched.empty()) return call;
+  const TaskId now = doing(launched.front());
+  return now == none<TaskId> || now == launched.front() ? call : call_of_new(now);
 }
 
 TaskId KernelEditor::copy(TaskId kernel, TaskId anchor, Place place, bool host_time) {
@@ -187,7 +222,7 @@ TaskId KernelEditor::copy(TaskId kernel, TaskId anchor, Place place, bool host_t
   device.step = call.step;
   device.provenance = Provenance::assumed;
   const Launched put = editor_.insert(
-      Editor::NewPair{call, device, launch_link(graph_, kernel).lag_ns}, anchor, place);
+      Editor::NewPair{call, device, launch_link(graph_, kernel).lag_ns}, standing(anchor), place);
   remember(put);
   editor_.repeat(put.device, kernel);
   sums_.after_ns += device.duration_ns;

@@ -4,12 +4,14 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <map>
 #include <optional>
 #include <span>
 #include <string>
 #include <string_view>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include "models/editing/kernels/kernel_work.h"
@@ -62,6 +64,9 @@ class KernelEditor {
   [[nodiscard]] Result<Cost> moving_cost(double bytes, KernelClass kernel_class) const;
 
   void set(TaskId kernel, const Cost& cost);
+  /// What the kernel does from now on, for whatever looks at it afterwards. Kernels of one recorded
+  /// work and one `variant` get one work, which is asked for once.
+  void describe(TaskId kernel, int variant, const std::function<KernelWork()>& now);
   /// The kernel goes, and its call once all that it launches goes. `host`: whether the host time
   /// before the call goes with it.
   void remove(TaskId kernel, SegmentOf host);
@@ -74,8 +79,13 @@ class KernelEditor {
   /// of what lay between them. None if a wait lies between them, so that no kernel can take their
   /// place (see Editor): they stay, and are counted.
   TaskId replace(std::span<const TaskId> kernels, const ExtraKernel& extra);
+  /// What does the kernel's work now: itself, what replace() put in its place, or none.
+  [[nodiscard]] TaskId doing(TaskId kernel) const;
+  /// The first of the kernels that replace() replaced with this one; a kernel by itself is its own.
+  [[nodiscard]] TaskId first_replaced(TaskId kernel) const;
   /// A copy of a kernel and of its launch call with the host time before it, but for what is done
-  /// at first use only, on the thread of `anchor` (a host task). None for kernels without a call of
+  /// at first use only, on the thread of `anchor` (a host task; of a call whose kernel was replaced the
+  /// new call). None for kernels without a call of
   /// their own. The first kernel of a pass has what came before the pass in its host time:
   /// `host_time` false leaves that out.
   TaskId copy(TaskId kernel, TaskId anchor, Place place, bool host_time = true);
@@ -111,8 +121,15 @@ class KernelEditor {
   Editor editor_;
   std::vector<TaskId> kernels_;
   std::map<TaskId, TaskId> calls_of_new_;
+  struct Replaced {
+    TaskId put{};
+    TaskId first{};
+  };
+  [[nodiscard]] TaskId standing(TaskId call) const;
+  std::map<TaskId, Replaced> replaced_;  // by what went
   std::map<std::tuple<std::string, std::string, std::string, std::string, Precision>, WorkId>
       new_works_;
+  std::map<std::pair<WorkId, int>, WorkId> described_;
   double kept_host_ = 0;
   std::optional<LaunchTimes> usual_;
   std::optional<RepeatedLaunches> repeated_;

@@ -144,6 +144,31 @@ KernelWork same_work(const KernelEditor& editor, TaskId kernel) {
   return same;
 }
 
+KernelWork same_work_on(const KernelEditor& editor, TaskId kernel, const OperatorInputs& inputs) {
+  KernelWork same = same_work(editor, kernel);
+  if (!inputs.tensors.empty()) same.shapes = text_of(inputs.tensors);
+  return same;
+}
+
+KernelWork lowered_work(const KernelEditor& editor, TaskId kernel, Precision to) {
+  KernelWork lowered = same_work(editor, kernel);
+  lowered.precision = to;
+  if (to == Precision::tf32) return lowered;  // how products are computed, not what is stored
+  // "float" as a whole word: types are ["float", "long int"].
+  constexpr std::string_view full = "float";
+  std::string types;
+  for (std::size_t at = 0; at < lowered.types.size();) {
+    const std::string_view rest = std::string_view(lowered.types).substr(at);
+    const bool begins = at == 0 || lowered.types[at - 1] == '"';
+    const bool is_full = begins && rest.starts_with(full) &&
+                         (rest.size() == full.size() || rest[full.size()] == '"');
+    types += is_full ? type_name(to) : rest.substr(0, 1);
+    at += is_full ? full.size() : 1;
+  }
+  lowered.types = std::move(types);
+  return lowered;
+}
+
 KernelWork product_work(const GemmShape& shape, Precision precision, bool bias) {
   if (shape.batch > 1) return plain_product_work(shape, precision);
   const Dims rows = sizes({shape.m, shape.k});

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "models/hardware/catalogue/gemm_shape.h"
+#include "models/hardware/costs/operator_shapes.h"
 #include "models/hardware/costs/work_formulas.h"
 #include "sim/graph/task.h"
 
@@ -30,6 +31,12 @@ struct KernelWork {
 
 /// The work of a recorded kernel.
 [[nodiscard]] KernelWork same_work(const KernelEditor& editor, TaskId kernel);
+
+/// The same with other inputs.
+[[nodiscard]] KernelWork same_work_on(const KernelEditor& editor, TaskId kernel,
+                                      const OperatorInputs& inputs);
+/// The same in another precision: what was fp32 or tf32 among its inputs has it, too.
+[[nodiscard]] KernelWork lowered_work(const KernelEditor& editor, TaskId kernel, Precision to);
 
 /// A product with a weight, and with a bias where `bias` says so; of a batch above 1, without.
 [[nodiscard]] KernelWork product_work(const GemmShape& shape, Precision precision,

@@ -6,6 +6,7 @@
 
 #include "sim/core/text.h"
 #include "sim/core/whole.h"
+#include "sim/edit/carried_links.h"
 
 namespace foretrace::editing {
 namespace {
@@ -134,6 +135,7 @@ TaskId PassCopier::put(std::size_t pass, TaskId anchor) {
   const std::vector<TaskId>& calls = calls_of_pass_[pass];
   twins_.clear();
   if (calls.empty()) return none<TaskId>;
+  if (begin_ != calls.front()) last_before_.clear();  // copies before were of another pass
   begin_ = calls.front();
   for (const TaskId call : calls) {
     const TaskId work = device_work(graph_, call);
@@ -147,6 +149,13 @@ TaskId PassCopier::put(std::size_t pass, TaskId anchor) {
     twins_[call] = editor_.call_of_new(twin);
   }
   for (const auto& [task, twin] : twins_) connect(task);
+  // By now an event before the pass is one behind this copy.
+  std::map<LaneId, TaskId> last;
+  for (const auto& [task, twin] : twins_) {
+    if (is_device(graph_.kind(task))) last[graph_.lane_id(task)] = twin;
+  }
+  last_before_ = std::move(last);
+  for (const auto& [task, twin] : twins_) follow_copy(task, task);
   const auto first = twins_.find(first_kernel_[pass]);
   return first == twins_.end() ? none<TaskId> : first->second;
 }
@@ -185,37 +194,42 @@ void PassCopier::copy_call(TaskId call, TaskId anchor, const std::map<Name, doub
 /// To the copy of its task, if there is one. False for what the pass at hand does and its copy does
 /// not.
 bool PassCopier::moves(Point& point) const {
-  if (point == no_point) return true;
   const auto twin = twins_.find(task_of(point));
   if (twin == twins_.end()) return task_of(point) < begin_;
   point = is_end(point) ? end_of(twin->second) : start_of(twin->second);
   return true;
 }
 
+/// What a task waits for on a stream since before the pass is the last work there: of a copy in
+/// between, where that puts some there.
+void PassCopier::follow_copy(TaskId task, TaskId waiting) {
+  for (const Link& link : sources(graph_, task)) {
+    if (link.kind != DependencyKind::event_wait || link.source == no_point) continue;
+    const TaskId source = task_of(link.source);
+    if (source >= begin_ || !is_device(graph_.kind(source))) continue;
+    const auto last = last_before_.find(graph_.lane_id(source));
+    if (last != last_before_.end()) {
+      editor_.edit().depend(waiting, last->second, DependencyKind::event_wait);
+    }
+  }
+}
+
 void PassCopier::connect(TaskId task) {
   const TaskId twin = twins_.at(task);
-  for (const Link& link : sources(graph_, task)) {
-    const bool is_kept = link.kind == DependencyKind::event_wait ||
-                         link.kind == DependencyKind::synchronization ||
-                         link.kind == DependencyKind::data || link.kind == DependencyKind::memory ||
-                         link.kind == DependencyKind::control;
-    if (link.on_lane() || link.symbolic || !is_kept) continue;
-    const Dependency& recorded = link;
-    Dependency of_twin = recorded;
-    of_twin.task = twin;
-    if (!moves(of_twin.source)) continue;
-    if (!moves(of_twin.late_after)) of_twin.late_after = no_point;
-    editor_.edit().depend(of_twin);
-  }
-  for (const std::uint32_t row : waits_.of(task)) {
-    Wait wait = graph_.context().waits[row];
-    wait.task = twin;
+  follow_copy(task, twin);
+  const auto carries = [](DependencyKind kind) {  // launches are there already
+    return kind == DependencyKind::event_wait || kind == DependencyKind::synchronization ||
+           kind == DependencyKind::data || kind == DependencyKind::memory ||
+           kind == DependencyKind::control;
+  };
+  const auto adapts = [this](Wait& wait) {
     Point at = start_of(wait.at);
-    if (!moves(at)) continue;
+    if (!moves(at)) return false;
     wait.at = task_of(at);
-    if (!moves(wait.late_after)) wait.late_after = no_point;
-    editor_.edit().wait(wait);
-  }
+    return true;
+  };
+  carry_links(editor_.edit(), waits_, task, twin,
+              {[this](Point& point) { return moves(point); }, carries, adapts});
 }
 
 }  // namespace foretrace::editing

@@ -17,7 +17,8 @@ namespace foretrace::editing {
 /// Copies passes. On every thread a pass is what lies between its first and its last launch:
 /// kernels, copies and sets with their calls, and calls that launch nothing (synchronizations,
 /// cudaFree, event records), with the host time before them. A copy waits for what its original
-/// waited for: for copies of what was in the pass, for the original of what was before it. Left out
+/// waited for: for copies of what was in the pass, for the original of what was before it, and where
+/// that was on a stream of the pass, for the copy before: so does the pass. Left out
 /// are collectives, loading of data, updates, and what is done at first use only: calls of a name,
 /// and time in them, take no more than in the median pass.
 class PassCopier {
@@ -45,6 +46,7 @@ class PassCopier {
   [[nodiscard]] std::map<Name, double> kept_shares(const std::vector<TaskId>& calls) const;
   void copy_call(TaskId call, TaskId anchor, const std::map<Name, double>& kept);
   void connect(TaskId task);
+  void follow_copy(TaskId task, TaskId waiting);
   [[nodiscard]] bool moves(Point& point) const;
 
   KernelEditor& editor_;
@@ -57,6 +59,7 @@ class PassCopier {
   std::vector<std::map<Name, double>> kept_;  // per pass: share of their time, where it is not all
   TaskId begin_{};                            // the first call of the pass at hand
   std::map<TaskId, TaskId> twins_;            // of the copy at hand
+  std::map<LaneId, TaskId> last_before_;      // of the copy of this pass before it, by stream
   std::int64_t calls_ns_ = 0;
   std::size_t calls_ = 0;
 };

@@ -9,6 +9,7 @@
 #include <string_view>
 #include <utility>
 
+#include "models/editing/kernels/data_neighbours.h"
 #include "models/editing/kernels/precision_choice.h"
 #include "sim/core/text.h"
 #include "sim/graph/links.h"
@@ -27,7 +28,7 @@ class LaunchedKernels {
     std::vector<std::pair<TaskId, TaskId>> launches;  // call, kernel
     for (std::size_t i = 0; i < graph.size(); ++i) {
       const auto kernel = make_id<TaskId>(i);
-      if (graph.kind(kernel) != TaskKind::kernel) continue;
+      if (graph.kind(kernel) != TaskKind::kernel || moves_nothing(graph, kernel)) continue;
       const TaskId call = launch_of(graph, kernel);
       if (call == none<TaskId>) continue;
       launches.emplace_back(call, kernel);

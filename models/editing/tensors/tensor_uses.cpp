@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string_view>
 
+#include "models/editing/kernels/data_neighbours.h"
 #include "models/editing/kernels/kernel_names.h"
 #include "models/hardware/costs/operator_shapes.h"
 #include "sim/graph/links.h"
@@ -89,7 +90,8 @@ void TensorUses::mark_start(TaskId task) {
 void TensorUses::find_runs() {
   for (std::size_t i = 0; i < graph_.size(); ++i) {
     const auto task = make_id<TaskId>(i);
-    if (!is_device(graph_.kind(task)) && !launched_by(graph_, task).empty()) {
+    if (!is_device(graph_.kind(task)) && !launched_by(graph_, task).empty() &&
+        !launches_what_moves_nothing(graph_, task)) {
       launches_[graph_.lane_id(task)].push_back(task);
     }
   }

@@ -1,5 +1,6 @@
 #include "models/jobs/figures/scenario_answer.h"
 
+#include "models/jobs/figures/scenario_laws.h"
 #include "models/jobs/program/graphs/pipeline_graph.h"
 #include "models/jobs/program/graphs/unfolded_graph.h"
 #include "models/jobs/program/ranged_step.h"
@@ -60,6 +61,7 @@ Result<ScenarioAnswer> answer_scenario(const Scenario& scenario) {
     answer.memory_range = evidence_range(*job.framework, MeasuredKind::memory,
                                          job.cluster->accelerator.name, job.ranks());
   }
+  expect_laws(job, answer);
   return answer;
 }
 

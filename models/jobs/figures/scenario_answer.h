@@ -41,6 +41,7 @@ struct ScenarioAnswer {
   [[nodiscard]] const StageMemory& fullest() const { return analytic.memory[fullest_stage]; }
 };
 
+/// Throws BrokenLaw rather than an answer that cannot be.
 [[nodiscard]] Result<ScenarioAnswer> answer_scenario(const Scenario& scenario);
 
 }  // namespace foretrace

@@ -31,17 +31,6 @@ double moved_bytes(const Operator& op, double count) {
   return count * op.forward_bytes * op.shape.batch * op.shape.m * op.shape.n;
 }
 
-/// Of a device at the peaks of its units. 0: not known.
-double busy_seconds(const Job& job, const ModelAmounts& amounts) {
-  const double peak = peak_flops(job);
-  if (!(peak > 0) || !(amounts.flops > 0)) return 0;
-  // Of fp32 on the units of TF32, which are faster than those of its products.
-  const double attention =
-      std::max(peak, attention_peak(job.cluster->accelerator, job.precisions.activations));
-  const double share = amounts.attention_flops / amounts.flops;
-  return model_flops(job, amounts) * ((1 - share) / peak + share / attention) / job.ranks();
-}
-
 // The largest models have 1e13 parameters; a step of months is a mistake in the file.
 constexpr double most_parameters = 1e16;
 constexpr double most_seconds = 1e7;
@@ -104,8 +93,18 @@ double model_flops(const Job& job, const ModelAmounts& amounts) {
 
 double model_flops(const Job& job) { return model_flops(job, amounts_of(job)); }
 
+double least_step_seconds(const Job& job, const ModelAmounts& amounts) {
+  const double peak = peak_flops(job);
+  if (!(peak > 0)) return 0;
+  // Of fp32 on the units of TF32, which are faster than those of its products.
+  const double attention =
+      std::max(peak, attention_peak(job.cluster->accelerator, job.precisions.activations));
+  const double share = amounts.flops > 0 ? amounts.attention_flops / amounts.flops : 0;
+  return model_flops(job, amounts) * ((1 - share) / peak + share / attention) / job.ranks();
+}
+
 double least_step_ns(const Job& job, const ModelAmounts& amounts) {
-  const double busy = busy_seconds(job, amounts);
+  const double busy = least_step_seconds(job, amounts);
   // A step of few tokens need not read every expert.
   if (job.trains() || job.model->experts.count > 0) return busy * 1e9;
   const double held = amounts.parameters * job.framework->weight_bytes /
@@ -117,7 +116,7 @@ double model_parameters(const Job& job) { return weights_of(whole_model(job)); }
 
 JobFigures job_figures(const Job& job, std::int64_t step_ns, const ModelAmounts& amounts) {
   const double seconds = static_cast<double>(step_ns) * 1e-9;
-  const double busy = busy_seconds(job, amounts);
+  const double busy = least_step_seconds(job, amounts);
   JobFigures figures;
   // Machines that are no GPU take times of their own, beside the peaks of the accelerator's file.
   if (busy > 0 && busy <= seconds) figures.flops_utilization = busy / seconds;

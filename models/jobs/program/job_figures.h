@@ -40,8 +40,10 @@ struct ModelAmounts {
 /// it times in ns and bytes are no whole numbers any more.
 [[nodiscard]] Status check_amounts(const Job& job, const ModelAmounts& amounts);
 
-/// What the units of a device need for a step at their peaks, and its memory to read the weights
-/// once, in ns. 0: operations or peaks are not known.
+/// What the operations of a step take at the peaks of the units that they run on; 0: not known.
+[[nodiscard]] double least_step_seconds(const Job& job, const ModelAmounts& amounts);
+/// The same in ns, where a model without experts is served at least what its memory takes to read
+/// the weights once.
 [[nodiscard]] double least_step_ns(const Job& job, const ModelAmounts& amounts);
 
 struct JobFigures {

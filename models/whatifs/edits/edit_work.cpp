@@ -70,7 +70,10 @@ class Inserter {
     ++count_;
     TaskSpec spec = request_.editor.like(task);
     spec.kind = kind_of(request_, task);
-    spec.work = request_.editor.add_work(request_.values.text(insert_param), spec.kind);
+    Work nothing;  // it reads and writes no memory
+    nothing.kind = spec.kind;
+    nothing.bytes = 0;
+    spec.work = request_.editor.add_work(nothing, request_.values.text(insert_param));
     spec.duration_ns = ns_of(request_.values, duration_param, 0);
     spec.segment_ns = ns_of(request_.values, gap_param, 0);
     spec.provenance = Provenance::assumed;

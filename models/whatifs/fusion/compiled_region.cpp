@@ -22,6 +22,7 @@
 
 #include "models/editing/chains/fused_tensors.h"
 #include "models/editing/chains/fusion_chain.h"
+#include "models/editing/kernels/data_neighbours.h"
 #include "models/whatifs/fusion/region_parts.h"
 #include "models/whatifs/what_if.h"
 #include "sim/edit/text_pattern.h"
@@ -192,7 +193,7 @@ class Compiler {
   /// The product takes what the chain moves besides the result that passes between the two.
   bool absorb(const editing::FusionChain& chain, const editing::FusionSettings& settings) {
     const TaskId first = chain.kernels.front();
-    const TaskId product = previous_on_lane(graph_, first);
+    const TaskId product = editing::data_before(graph_, first);
     if (product == none<TaskId> || graph_.kind(product) != TaskKind::kernel ||
         editor_.class_of(product) != KernelClass::gemm || part_of(product) != part_of(first) ||
         editor_.edit().is_gone(product) || set_.contains(product)) {

@@ -14,6 +14,7 @@
 #include <fmt/format.h>
 
 #include "models/editing/chains/corun_model.h"
+#include "models/editing/kernels/data_neighbours.h"
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/hardware/costs/operator_shapes.h"
 #include "models/whatifs/what_if.h"
@@ -91,7 +92,7 @@ class Pairing {
   Result<Change> run() {
     std::vector<bool> taken(editor_.graph().size(), false);
     for (const TaskId first : editor_.kernels()) {
-      const TaskId second = next_on_lane(editor_.graph(), first);
+      const TaskId second = editing::data_after(editor_.graph(), first);
       if (second == none<TaskId> || taken[index(first)] || !fits(first, second)) continue;
       const Relation relation = relation_of(editor_, first, second);
       reading_ += relation == Relation::second_may_read_first ? 1 : 0;

@@ -12,6 +12,7 @@
 
 #include <fmt/format.h>
 
+#include "models/editing/kernels/data_neighbours.h"
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/hardware/costs/operator_shapes.h"
 #include "models/whatifs/what_if.h"
@@ -60,7 +61,7 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   std::vector<bool> taken(scenario.graph.size(), false);
   std::size_t others = 0;
   for (const TaskId first : editor.kernels()) {
-    const TaskId second = next_on_lane(editor.graph(), first);
+    const TaskId second = editing::data_after(editor.graph(), first);
     if (second == none<TaskId> || taken[index(first)] ||
         scenario.graph.kind(second) != TaskKind::kernel || !is_sparse_product(editor, first) ||
         !is_sparse_product(editor, second)) {

@@ -15,6 +15,7 @@
 
 #include "models/editing/chains/fused_tensors.h"
 #include "models/editing/chains/parallel_products.h"
+#include "models/editing/kernels/data_neighbours.h"
 #include "models/editing/kernels/kernel_names.h"
 #include "models/whatifs/what_if.h"
 #include "sim/edit/selection.h"
@@ -146,10 +147,10 @@ class Rules {
 
   // Through what went into it already.
   [[nodiscard]] TaskId product_before(TaskId kernel) const {
-    TaskId before = previous_on_lane(editor_.graph(), kernel);
+    TaskId before = editing::data_before(editor_.graph(), kernel);
     while (before != none<TaskId> && used_[index(before)] &&
            editor_.class_of(before) != KernelClass::gemm) {
-      before = previous_on_lane(editor_.graph(), before);
+      before = editing::data_before(editor_.graph(), before);
     }
     if (before == none<TaskId> || editor_.graph().kind(before) != TaskKind::kernel) {
       return none<TaskId>;

@@ -15,6 +15,7 @@
 
 #include <fmt/format.h>
 
+#include "models/editing/kernels/data_neighbours.h"
 #include "models/editing/kernels/kernel_names.h"
 #include "models/editing/tensors/tensor_makers.h"
 #include "models/whatifs/what_if.h"
@@ -42,8 +43,8 @@ constexpr ParamInfo relu_param = {
 // Forward the ReLU follows the batch norm, backward its gradient comes before.
 bool beside_batch_norm(const editing::KernelEditor& editor, TaskId relu) {
   const bool backward = editor.graph().phase(relu) == Phase::backward;
-  const TaskId next = next_on_lane(editor.graph(), relu);
-  const TaskId previous = previous_on_lane(editor.graph(), relu);
+  const TaskId next = editing::data_after(editor.graph(), relu);
+  const TaskId previous = editing::data_before(editor.graph(), relu);
   const TaskId neighbour = backward ? next : previous;
   return neighbour != none<TaskId> && editor.graph().kind(neighbour) == TaskKind::kernel &&
          editing::is_batch_norm(editor, neighbour);
@@ -51,7 +52,7 @@ bool beside_batch_norm(const editing::KernelEditor& editor, TaskId relu) {
 
 // Forward, the kernel that the stream runs next belongs to a convolution.
 bool before_convolution(const editing::KernelEditor& editor, TaskId relu) {
-  const TaskId next = next_on_lane(editor.graph(), relu);
+  const TaskId next = editing::data_after(editor.graph(), relu);
   if (editor.graph().phase(relu) == Phase::backward || next == none<TaskId>) return false;
   return editor.operator_of(next).find("conv") != std::string_view::npos ||
          (editor.graph().kind(next) == TaskKind::kernel &&
@@ -96,7 +97,7 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
     editor.remove(kernel, SegmentOf::take);
     if (!beside || !before_convolution(editor, kernel)) continue;
     merged.insert(kernel);
-    merged.insert(previous_on_lane(editor.graph(), kernel));
+    merged.insert(editing::data_before(editor.graph(), kernel));
   }
   TensorEditor tensors(editor.edit());
   forget_maps(editor, merged, tensors);

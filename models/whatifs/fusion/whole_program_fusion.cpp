@@ -17,6 +17,7 @@
 
 #include "models/editing/chains/fused_tensors.h"
 #include "models/editing/chains/fusion_chain.h"
+#include "models/editing/kernels/data_neighbours.h"
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/whatifs/what_if.h"
 
@@ -87,6 +88,7 @@ class Program {
 
   void visit(TaskId call, std::int64_t sync_ns) {
     const TaskGraph& graph = editor_.graph();
+    if (editing::launches_what_moves_nothing(graph, call)) return;
     const TaskId kernel =
         is_plain_launch(graph, call) ? launched_by(graph, call).only() : none<TaskId>;
     if (kernel == none<TaskId> || graph.kind(kernel) != TaskKind::kernel || !fusable(kernel)) {
@@ -94,7 +96,8 @@ class Program {
     }
     if (!open_.kernels.empty()) {
       const TaskId last = open_.kernels.back();
-      if (previous_on_lane(graph, kernel) != last || open_.kernels.size() >= settings_.max_length ||
+      if (editing::data_before(graph, kernel) != last ||
+          open_.kernels.size() >= settings_.max_length ||
           graph.segment_ns(call) > settings_.max_segment_ns ||
           graph.phase(kernel) != graph.phase(last) || hands_over(graph, call)) {
         close(sync_ns);

@@ -29,10 +29,11 @@ void RepeatedMaps::repeat(TensorId tensor, TaskId anchor) {
   // Chains of operators may be as long as a pass: a stack of (map, whether its sources are done).
   std::vector<std::pair<TensorId, bool>> open = {{tensor, false}};
   const auto readers = launched_by(editor_.graph(), anchor);
-  // A reader inside a fused kernel may follow others of it: the copies cannot wait for those.
-  const bool is_read = !readers.empty() && !editor_.edit().is_gone(readers.front());
+  // A fused kernel reads all that its kernels read. Copies stand in front of it: they wait for what
+  // its first kernel waits for.
+  const TaskId reader = readers.empty() ? none<TaskId> : editor_.doing(readers.front());
   CopiedWaits waits(editor_.edit());
-  if (is_read) waits.begin_before(readers.front());
+  if (reader != none<TaskId>) waits.begin_before(editor_.first_replaced(readers.front()));
   while (!open.empty()) {
     const auto [map, ready] = open.back();
     open.pop_back();
@@ -57,7 +58,7 @@ void RepeatedMaps::repeat(TensorId tensor, TaskId anchor) {
       }
     }
   }
-  if (is_read) waits.wait(readers.front());
+  if (reader != none<TaskId>) waits.wait(reader);
 }
 
 void RepeatedMaps::make_again(TensorId tensor, TensorEditor& tensors,

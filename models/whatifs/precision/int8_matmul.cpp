@@ -92,6 +92,8 @@ class Int8 {
     const double bytes = editor_.number_bytes(kernel);
     editor_.set(kernel,
                 scaled_cost(editor_.graph().duration_ns(kernel), editor_.about(kernel), from, to));
+    editor_.describe(kernel, 0,
+                     [&] { return editing::lowered_work(editor_, kernel, Precision::int8); });
     // Reads the activations for their row maxima and again to write them in one byte.
     auto quantize =
         editor_.moving_cost(shape.m * shape.k * (2 * bytes + 1), KernelClass::reduction);

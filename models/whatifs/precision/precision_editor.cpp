@@ -144,6 +144,10 @@ class PrecisionEditor {
     choice.followers = step.half ? 1 : choice_.followers;
     const Cost cost = lowered_cost(measured, kernel, to, choice, editor_.accelerator());
     editor_.set(task, cost);
+    // Of what only partly follows its inputs, each kernel is as it was.
+    if (product || !choice_.autocast || choice.followers == 1) {
+      editor_.describe(task, static_cast<int>(to), [&] { return lowered_work(editor_, task, to); });
+    }
     before_ += measured;
     after_ += cost.duration_ns;
     if (!choice_.tf32)

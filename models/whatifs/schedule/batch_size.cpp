@@ -113,7 +113,10 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
     if (phase == Phase::update || phase == Phase::communication) continue;
     const auto resized = resizer.resized(kernel, factor);
     growths.time.add(resized.growth, scenario.graph.duration_ns(kernel));
-    if (resized.growth != editing::Growth::fixed) editor.set(kernel, resized.cost);
+    if (resized.growth == editing::Growth::fixed) continue;
+    editor.set(kernel, resized.cost);
+    if (factor == 1) continue;
+    editor.describe(kernel, 0, [&] { return resizer.resized_work(kernel, factor); });
   }
   if (editor.untouched()) {
     return Error{ErrorCode::no_match, "no forward or backward kernel works on a batch"};

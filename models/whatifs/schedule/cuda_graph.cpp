@@ -6,12 +6,16 @@
 //   synchronizations, blocking copies, other host work, step marks, hand-overs between threads and
 //   host time longer than max_segment. Host time inside it goes with its launches; gaps on the
 //   stream shrink to node_gap.
+//
+// memory    what is allocated and freed inside graphs is of a pool of their own, which keeps what
+//           it needs at most.
 #include <algorithm>
 #include <array>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "models/whatifs/schedule/graph_pool.h"
 #include "models/whatifs/what_if.h"
 #include "sim/core/whole.h"
 #include "sim/edit/editor.h"
@@ -113,9 +117,9 @@ class Capture {
                       settings_.min_launches,
                       static_cast<double>(settings_.max_segment_ns) * 1e-3)};
     }
-    editor_.note(
-        fmt::format("{} of {} launches captured in {} graphs; host time {:.2f} ms -> {:.2f} ms",
-                    captured_, all_launches_, regions_, ms(host_before_), ms(host_after_)));
+    editor_.note(fmt::format(
+        "{} of {} launches captured in {} graphs; host time {:.2f} ms -> {:.2f} ms{}", captured_,
+        all_launches_, regions_, ms(host_before_), ms(host_after_), pool_.edit()));
     return editor_.finish();
   }
 
@@ -152,6 +156,7 @@ class Capture {
                        to_whole(settings_.node_cost_ns * static_cast<double>(region.launches));
     const auto launch = editor_.replace_calls(region.calls, call);
     if (!launch) return;
+    pool_.capture(region.calls);
     for (const TaskId old : region.calls) {
       const bool first = old == region.calls.front();
       host_before_ += graph_.duration_ns(old) + (first ? 0 : graph_.segment_ns(old));
@@ -178,6 +183,7 @@ class Capture {
   const TaskGraph& graph_;
   const Settings& settings_;
   Editor editor_;
+  editing::GraphPool pool_{editor_};
   std::vector<bool> selected_;
   Region open_;
   std::size_t regions_ = 0;
@@ -201,7 +207,7 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   return Capture(scenario.graph, settings).run(selected);
 }
 
-constexpr std::array<std::string_view, 6> assumptions = {
+constexpr std::array<std::string_view, 7> assumptions = {
     "Shapes, addresses and control flow of a region are the same every time; a trace cannot tell.",
     "The host time between the launches of a region is Python and framework overhead that a "
     "replay skips; more than max_segment before a launch is taken for other work and cuts the "
@@ -212,10 +218,12 @@ constexpr std::array<std::string_view, 6> assumptions = {
     "CUDA 13, recordings under a profiler show 1.4 to 2.2 us; 0.2 us is assumed for older drivers; "
     "nodes start start_latency after the call begins (6 to 19 us for up to 1,024 nodes).",
     "Between nodes of a stream the device needs node_gap; recorded gaps that are shorter stay.",
-    "Dependencies between streams are kept as they were."};
-constexpr std::array<std::string_view, 4> ignores = {
+    "Dependencies between streams are kept as they were.",
+    "All graphs of a device share one private pool: what is allocated and freed inside them takes "
+    "as much as it needs at most, all the time."};
+constexpr std::array<std::string_view, 3> ignores = {
     "capture, instantiation and warm-up steps", "copies of inputs into static buffers",
-    "memory of private pools", "first launch of a graph (about 1 us per node more)"};
+    "first launch of a graph (about 1 us per node more)"};
 
 constexpr std::array params = {select_param,       min_launches_param, max_segment_param,
                                launch_base_param,  node_cost_param,    node_gap_param,

@@ -12,15 +12,15 @@ namespace foretrace {
 
 bool Change::changes_topology() const {
   return successor != nullptr ||
-         !(removed.empty() && stand_ins.empty() && new_lanes.empty() && new_works.empty() &&
-           inserted.empty() && new_dependencies.empty() && new_waits.empty() &&
-           removed_dependencies.empty() && moved.empty() && reordered.empty() && queues.empty());
+         !(removed.empty() && stand_ins.empty() && new_lanes.empty() && inserted.empty() &&
+           new_dependencies.empty() && new_waits.empty() && removed_dependencies.empty() &&
+           moved.empty() && reordered.empty() && queues.empty());
 }
 
 bool Change::empty() const {
   return !changes_topology() && durations.empty() && segments.empty() && lags.empty() &&
-         policies.empty() && priorities.empty() && tensors.empty() && new_tensors.empty() &&
-         parameters == nullptr;
+         works.empty() && policies.empty() && priorities.empty() && tensors.empty() &&
+         new_tensors.empty() && parameters == nullptr;
 }
 
 namespace {
@@ -111,6 +111,17 @@ Result<Committed> commit(const TaskGraph& graph, const Change& change, Checks ch
 }
 
 namespace committing {
+
+void apply_works(const Change& change, GraphContext& context) {
+  const auto name = [&](NameId id) { return context.names.intern(change.names[id]); };
+  for (Work work : change.new_works) {
+    work.name = name(work.name);
+    work.operator_name = name(work.operator_name);
+    work.shapes = name(work.shapes);
+    work.types = name(work.types);
+    context.works.push_back(work);
+  }
+}
 
 void apply_policies(const Change& change, GraphContext& context) {
   for (const QueueEdit& edit : change.queues) {

@@ -44,8 +44,8 @@ class Checker : private KnownTasks {
     }
     for (const auto check :
          {&Checker::removals, &Checker::works, &Checker::insertions, &Checker::durations,
-          &Checker::segments, &Checker::lags, &Checker::moves, &Checker::reorderings,
-          &Checker::lane_edits, &Checker::priorities}) {
+          &Checker::segments, &Checker::lags, &Checker::descriptions, &Checker::moves,
+          &Checker::reorderings, &Checker::lane_edits, &Checker::priorities}) {
       FORETRACE_TRY((this->*check)());
     }
     FORETRACE_TRY(check_links(*this));
@@ -162,6 +162,29 @@ class Checker : private KnownTasks {
     if (edit == nullptr) return ok_status();
     return bad(fmt::format("lag edit: two different ones for the {} dependencies of {}",
                            to_string(edit->kind), name(edit->task)));
+  }
+
+  Status descriptions() {
+    const GraphContext& context = graph_.context();
+    for (const WorkEdit& edit : change_.works) {
+      FORETRACE_TRY(stays(edit.task, "work edit"));
+      const std::size_t at = index(edit.work);
+      const std::size_t own = context.works.size();
+      if (index(edit.task) >= graph_.size() || at >= own + change_.new_works.size()) {
+        return bad(
+            fmt::format("work edit: {} gets work {}, expected a task of the graph and a "
+                        "work that exists",
+                        name(edit.task), at));
+      }
+      const Work& now = at < own ? context.works[at] : change_.new_works[at - own];
+      const Work& before = graph_.work(edit.task);
+      if (now.kind != before.kind || now.part != before.part) {
+        return bad(fmt::format("work edit: {} is of kind {} and becomes one of kind {}",
+                               name(edit.task), to_string(before.kind), to_string(now.kind)));
+      }
+    }
+    return agree(change_.works, "work edit",
+                 [](const WorkEdit& a, const WorkEdit& b) { return a.work == b.work; });
   }
 
   Status moves() {

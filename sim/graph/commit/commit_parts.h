@@ -31,6 +31,8 @@ enum class Fate : std::uint8_t { kept, removed, removed_with_segment };
 [[nodiscard]] Result<Committed> commit_structure(const TaskGraph& graph, const Change& change,
                                                  std::vector<Fate> fate);
 
+/// The new works, behind those that there are.
+void apply_works(const Change& change, GraphContext& context);
 /// Lane policies, queue depths and priorities of a change; priorities by the ids of the change.
 void apply_policies(const Change& change, GraphContext& context);
 

@@ -53,14 +53,7 @@ class Rebuild {
     }
     context_.communicators.insert(context_.communicators.end(), change_.new_communicators.begin(),
                                   change_.new_communicators.end());
-    const auto name = [this](NameId id) { return context_.names.intern(change_.names[id]); };
-    for (Work work : change_.new_works) {
-      work.name = name(work.name);
-      work.operator_name = name(work.operator_name);
-      work.shapes = name(work.shapes);
-      work.types = name(work.types);
-      context_.works.push_back(work);
-    }
+    apply_works(change_, context_);
     apply_policies(change_, context_);
     if (touches_tensors(graph_, change_)) apply_tensors(graph_, change_, context_);
     apply_parameters(change_, context_);

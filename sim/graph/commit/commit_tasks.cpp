@@ -80,6 +80,9 @@ class Gatherer {
     for (const Move& move : change_.moved) {
       tasks_.columns.lane[index(new_id(move.task))] = move.lane;
     }
+    for (const WorkEdit& edit : change_.works) {
+      tasks_.columns.work[index(new_id(edit.task))] = edit.work;
+    }
     for (const DurationEdit& edit : change_.durations) {
       const std::size_t task = index(new_id(edit.task));
       tasks_.duration_ns[task] = edit.duration_ns;

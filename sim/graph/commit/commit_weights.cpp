@@ -86,7 +86,8 @@ double edited_total(const Change& change) {
   return total;
 }
 
-std::shared_ptr<const TaskColumns> edit_provenance(const TaskGraph& graph, const Change& change) {
+/// Provenance and works.
+std::shared_ptr<const TaskColumns> edit_columns(const TaskGraph& graph, const Change& change) {
   const auto worse = [&graph](const SegmentEdit& e) {
     return e.provenance > graph.provenance(e.task) && !keeps_time(graph, e);
   };
@@ -96,8 +97,9 @@ std::shared_ptr<const TaskColumns> edit_provenance(const TaskGraph& graph, const
                     return e.provenance == graph.provenance(e.task) || keeps_time(graph, e);
                   }) &&
       std::none_of(change.segments.begin(), change.segments.end(), worse);
-  if (same) return graph.shared_columns();
+  if (same && change.works.empty()) return graph.shared_columns();
   auto columns = std::make_shared<TaskColumns>(graph.columns());
+  for (const WorkEdit& e : change.works) columns->work[index(e.task)] = e.work;
   for (const DurationEdit& e : change.durations) {
     if (!keeps_time(graph, e)) columns->provenance[index(e.task)] = e.provenance;
   }
@@ -140,8 +142,9 @@ Result<std::optional<Committed>> commit_weights(const TaskGraph& graph, const Ch
   }
   const bool new_tensors = touches_tensors(graph, change);
   if (edits_waits(change, context->waits) || new_tensors || !change.policies.empty() ||
-      !change.priorities.empty() || change.parameters != nullptr) {
+      !change.priorities.empty() || change.parameters != nullptr || !change.new_works.empty()) {
     auto copy = std::make_shared<GraphContext>(*context);
+    apply_works(change, *copy);
     apply_policies(change, *copy);
     edit_waits(change, copy->waits);
     if (new_tensors) apply_tensors(graph, change, *copy);
@@ -149,7 +152,7 @@ Result<std::optional<Committed>> commit_weights(const TaskGraph& graph, const Ch
     context = std::move(copy);
   }
   Committed committed;
-  committed.graph = TaskGraph(graph.shared_topology(), edit_provenance(graph, change),
+  committed.graph = TaskGraph(graph.shared_topology(), edit_columns(graph, change),
                               std::move(context), std::move(weights));
   for (const DurationEdit& edit : change.durations) keep_bounds(edit, edit.task, committed);
   return std::optional<Committed>(std::move(committed));

@@ -16,8 +16,9 @@ namespace {
 // slower than the host by more than this share limits the run; below it is that jitter.
 constexpr double run_ahead_share = 0.02;
 
-// A device period is a throughput only where the device hardly ever idles: of steps that merely
-// overlap the device waits for the host in between. The share is that of `honesty.doubt`.
+// A device period is a throughput only where the device waits for no host: it hardly ever idles, or
+// the host had done all of a step before the device began it. Of steps that merely overlap the
+// device waits for the host in between. The share is that of `honesty.doubt`.
 constexpr double nearly_always = 0.9;
 
 // A step with less than this share of the operations and of the host time of the largest one is a
@@ -53,8 +54,10 @@ bool device_falls_behind(const StepTimes& times) {
   for (std::size_t i = middle; i < last; ++i) {
     occupied += times.device[i].occupied_ns;
   }
+  const bool host_is_done =
+      times.begin_ns[last] + times.host_ns[last] <= times.device[last].begin_ns;
   return static_cast<double>(device) > static_cast<double>(host) * (1 + run_ahead_share) &&
-         share(occupied, device) >= nearly_always;
+         (host_is_done || share(occupied, device) >= nearly_always);
 }
 
 /// Lengths of the steps that count; -1 for the others.

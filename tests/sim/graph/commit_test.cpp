@@ -3,6 +3,7 @@
 
 #include <doctest/doctest.h>
 
+#include "sim/edit/editor.h"
 #include "sim/engine/pull/pull.h"
 #include "sim/graph/change.h"
 #include "sim/graph/validate.h"
@@ -87,6 +88,41 @@ TEST_CASE("change: each changed task counts once, whatever is said of it") {
   change.segments.push_back({task(g, "l"), 4});
   change.lags.push_back({n, DependencyKind::launch, 3});
   CHECK(change.tasks_changed(g) == 4);  // k, x, n and l
+}
+
+TEST_CASE("commit: a work that is said anew is there afterwards, and nothing else changes") {
+  const TaskGraph g = graph("h:l(5,1) s:k(20)<l+2 s:m(10) s2:n(30)<k");
+  const TaskId k = task(g, "k");
+  Editor editor(g);
+  Work half = g.work(k);
+  half.precision = Precision::bf16;
+  editor.describe(k, editor.add_work(half));
+  CHECK_FALSE(editor.change().changes_topology());
+  CHECK_FALSE(editor.change().empty());
+  CHECK(editor.change().tasks_changed(g) == 0);
+  Editor moving = editor;  // by way of another graph
+  moving.remove(std::vector{task(g, "m")});
+  for (const bool moves : {false, true}) {
+    CAPTURE(moves);
+    const Committed c = committed(g, moves ? moving.change() : editor.change());
+    const Work& now = c.graph.work(task(c.graph, "k"));
+    CHECK(now.precision == Precision::bf16);
+    CHECK(c.graph.names()[now.name] == "k");
+    CHECK(c.graph.work(task(c.graph, "n")).precision == Precision::unknown);
+    CHECK(c.graph.duration_ns(task(c.graph, "k")) == 20);
+    CHECK((c.graph.shared_topology() == g.shared_topology()) == !moves);
+  }
+
+  SUBCASE("of another kind it is refused, as are two for one task and a work that is not there") {
+    Editor wrong(g);
+    SUBCASE("kind") { wrong.describe(k, wrong.add_work("h", TaskKind::host)); }
+    SUBCASE("two") {
+      wrong.describe(k, wrong.add_work(half));
+      wrong.describe(k, wrong.add_work(half, "other"));
+    }
+    SUBCASE("none") { wrong.describe(k, make_id<WorkId>(99)); }
+    CHECK_FALSE(commit(g, wrong.finish()).ok());
+  }
 }
 
 TEST_CASE("commit: what keeps its time keeps its origin, unless a range is claimed for it") {

@@ -367,6 +367,7 @@ class RandomChange {
       case 1:
         return each(some(), [&](TaskId t) {
           editor_.set_duration(t, 7 * static_cast<std::int64_t>(index(t)) % 300);
+          editor_.describe(t, editor_.add_work(graph_.work(t), "said anew"));
         });
       case 2:
         return each(some(), [&](TaskId t) {

@@ -1,8 +1,9 @@
 #include "tests/models/toy_run.h"
 
 namespace foretrace::what_ifs {
+extern const WhatIfInfo& edit;
 extern const WhatIfInfo& reconstructed_batch_norm;
-}
+}  // namespace foretrace::what_ifs
 
 using foretrace::ErrorCode;
 using foretrace::Phase;
@@ -68,4 +69,17 @@ TEST_CASE(
   const auto declined = apply_to(run.build(), reconstructed_batch_norm);
   REQUIRE_FALSE(declined.ok());
   CHECK(declined.error().code == ErrorCode::no_match);
+}
+
+TEST_CASE("reconstructed_batch_norm: a kernel put in that reads and writes nothing hides nothing") {
+  const auto graph = residual_block();
+  // Behind the convolution, the batch norm and its ReLU, each.
+  const auto with = after(graph, foretrace::what_ifs::edit,
+                          {{"select", "kind=kernel"}, {"insert", "probe"}, {"duration", "2 us"}});
+  REQUIRE(count_of(with, "probe") == 5);
+  const auto faster = after(with, reconstructed_batch_norm);
+  CHECK(count_of(faster, "clamp_min elementwise_kernel") == 0);
+  CHECK(count_of(faster, "probe") == 5);
+  CHECK(span_ns(with) - span_ns(faster) ==
+        span_ns(graph) - span_ns(after(graph, reconstructed_batch_norm)));
 }

@@ -484,3 +484,28 @@ TEST_CASE("mixed_precision: what follows an fp32 product of a 16-bit model follo
   CHECK(duration_of(changed, "ampere_sgemm_128x64_tn") < 150000);
   CHECK(duration_of(changed, "vectorized_elementwise_kernel<4, CUDAFunctor_add<float>>") < 60000);
 }
+
+TEST_CASE("mixed_precision: what comes after it sees 16-bit kernels") {
+  const auto a100 = toy_accelerator();
+  ToyRun run;
+  run.kernel({.name = "ampere_sgemm_128x64_tn",
+              .duration_ns = 70000000,
+              .operator_name = "aten::mm",
+              .shapes = large_gemm,
+              .types = R"(["float", "float"])"});
+  const auto graph = run.build();
+  for (const char* dtype : {"fp16", "bf16"}) {
+    CAPTURE(dtype);
+    const auto half = after(graph, mixed_precision, {{"casts", "none"}, {"dtype", dtype}}, &a100);
+    const foretrace::Work& work = half.work(foretrace::make_id<foretrace::TaskId>(1));
+    CHECK(foretrace::to_string(work.precision) == dtype);
+    CHECK(half.names()[work.types] == (std::string(dtype) == "fp16"
+                                           ? R"(["c10::Half", "c10::Half"])"
+                                           : R"(["c10::BFloat16", "c10::BFloat16"])"));
+    CHECK(half.names()[work.shapes] == large_gemm);
+    // The other one finds nothing that is left to lower.
+    const auto again = apply_to(half, mixed_precision, {{"casts", "none"}}, &a100);
+    REQUIRE_FALSE(again.ok());
+    CHECK(again.error().message.find("already 16 bit 100.0 %") != std::string::npos);
+  }
+}

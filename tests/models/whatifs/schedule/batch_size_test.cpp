@@ -397,3 +397,25 @@ TEST_CASE("batch_size: the weight of a convolution with as many channels as samp
   CHECK(twice.duration_ns(product) > 1000000);
   CHECK(twice.duration_ns(weight) == 50000);
 }
+
+TEST_CASE("batch_size: what comes after it sees the kernels of the new batch") {
+  const auto a100 = toy_accelerator();
+  const auto twice = after(one_step(), batch_size, {{"factor", "2"}}, &a100);
+  const auto shapes_of = [&](std::string_view name) {
+    for (std::size_t t = 0; t < twice.size(); ++t) {
+      const auto task = foretrace::make_id<foretrace::TaskId>(t);
+      if (twice.name(task) == name) return std::string(twice.names()[twice.work(task).shapes]);
+    }
+    return std::string();
+  };
+  CHECK(shapes_of(gelu.name) == "[[16, 512, 1024]]");
+  CHECK(shapes_of(product.name) == "[[1024], [8192, 1024], [1024, 1024]]");
+  CHECK(shapes_of(weight_gradient.name) == "[[1024, 8192], [8192, 1024]]");
+  CHECK(shapes_of(accumulate.name) == accumulate.shapes);
+  // Half of that batch is the recorded one again.
+  const auto back = after(twice, batch_size, {{"factor", "0.5"}}, &a100);
+  for (const ToyKernel& kernel : {gelu, product, weight_gradient, accumulate}) {
+    CHECK(static_cast<double>(duration_of(back, kernel.name)) ==
+          doctest::Approx(static_cast<double>(kernel.duration_ns)).epsilon(1e-4));
+  }
+}

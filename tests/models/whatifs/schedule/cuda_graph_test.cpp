@@ -109,3 +109,35 @@ TEST_CASE("cuda_graph: short runs and selections without launches are declined")
   CHECK_FALSE(
       apply_to(graph, cuda_graph, {{"min_launches", "7"}, {"select", "phase=update"}}).ok());
 }
+
+TEST_CASE("cuda_graph: tensors of graphs share a pool that stays as large as they need at most") {
+  using foretrace::TaskId;
+  ToyRun run;
+  std::vector<TaskId> calls;
+  for (int i = 0; i < 30; ++i) {
+    if (i == 10 || i == 20) run.synchronize();
+    const TaskId kernel = run.kernel({.duration_ns = 1000, .launch_ns = 5000});
+    calls.push_back(foretrace::make_id<TaskId>(foretrace::index(kernel) - 1));
+  }
+  const auto keep = [&](std::int64_t bytes, TaskId from, TaskId to) {
+    run.builder().add_tensor({.bytes = bytes,
+                              .category = foretrace::TensorCategory::activation,
+                              .allocated_in = from,
+                              .freed_in = to});
+  };
+  keep(1024, calls[1], calls[5]);
+  keep(2048, calls[4], calls[15]);   // both: 3072 bytes, in two graphs
+  keep(2560, calls[16], calls[25]);  // alone: no more
+  keep(4096, foretrace::none<TaskId>, foretrace::none<TaskId>);
+  const auto graph = run.build();
+  const auto captured = after(graph, cuda_graph);
+  REQUIRE(count_of(captured, "graph launch") == 3);
+  std::int64_t throughout = 0;
+  for (const foretrace::Tensor& tensor : captured.context().tensors) {
+    if (tensor.bytes == 0) continue;
+    CHECK(tensor.allocated_in == foretrace::none<TaskId>);
+    CHECK(tensor.freed_in == foretrace::none<TaskId>);
+    throughout += tensor.bytes;
+  }
+  CHECK(throughout == 4096 + 3072);
+}

@@ -77,6 +77,13 @@ TEST_CASE("steps that merely overlap on an idle device are not limited by its pe
   CHECK(answer.step_ns == 100);
 }
 
+TEST_CASE("a device that idles by itself limits where the host had done all of a step before") {
+  // The host takes 10 per step; the device works for 10 and waits for 20 without any host.
+  const StepAnswer answer = *answer_of(steps({10, 10, 10}, {30, 30}, 20), {});
+  CHECK(answer.limit == StepLimit::device_period);
+  CHECK(answer.step_ns == 30);
+}
+
 TEST_CASE("a step is never shorter than the device work that it launches") {
   // An upload opens every step on time, so periods say 100; but the device has 130 to do in each.
   StepTimes times = steps({100, 100, 100}, {100, 100});
