@@ -21,8 +21,14 @@ double device_bytes(const CollectiveCall& call, const SparseSum& sum) {
 
 }  // namespace
 
-double bucket_elements(const ParallelPlan& plan) {
-  return std::max(least_bucket_elements, bucket_elements_per_rank * plan.copies());
+GradientBuckets::GradientBuckets(const Framework& framework, const ParallelPlan& plan)
+    : usual_(std::max(least_bucket_elements, bucket_elements_per_rank * plan.copies())),
+      limit_(usual_) {
+  if (!(framework.bucket_bytes > 0) || !(framework.reduce_bytes > 0)) return;
+  usual_ = limit_ = framework.bucket_bytes / framework.reduce_bytes;
+  if (framework.first_bucket_bytes > 0) {
+    limit_ = std::min(usual_, framework.first_bucket_bytes / framework.reduce_bytes);
+  }
 }
 
 double gradient_sum_ns(const Job& job, const GridAxis& axis, CollectiveCall call,

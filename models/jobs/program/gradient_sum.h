@@ -11,7 +11,24 @@ namespace foretrace {
 [[nodiscard]] double gradient_sum_ns(const Job& job, const GridAxis& axis, CollectiveCall call,
                                      const SourceScale& scale);
 
-/// Elements that wait until they are added up together, where that runs beside the backward pass.
-[[nodiscard]] double bucket_elements(const ParallelPlan& plan);
+/// Gradients that wait until they are added up together, where that runs beside the backward pass.
+/// The one that fills a bucket goes with it.
+class GradientBuckets {
+ public:
+  GradientBuckets(const Framework& framework, const ParallelPlan& plan);
+
+  /// So many elements wait: whether they go now.
+  [[nodiscard]] bool goes(double elements) {
+    if (elements < limit_) return false;
+    limit_ = usual_;
+    return true;
+  }
+  /// Of a bucket that is not the first one.
+  [[nodiscard]] double usual_elements() const { return usual_; }
+
+ private:
+  double usual_;
+  double limit_;
+};
 
 }  // namespace foretrace

@@ -222,6 +222,7 @@ bool Layout::is_passed_as_before(std::uint32_t position) const {
   const Runs here = step_.position(position);
   const Runs before = step_.position(position - 1);
   return passes_are_alike() && std::equal(here.begin(), here.end(), before.begin(), before.end()) &&
+         keeps_last_collected(job_, position) == keeps_last_collected(job_, position - 1) &&
          blocked_ns(position, true) == blocked_ns(position - 1, true) &&
          blocked_ns(position, false) == blocked_ns(position - 1, false);
 }
@@ -233,7 +234,8 @@ void Layout::add_position(std::uint32_t position) {
   const bool all_sharded = plan_.sharding == Sharding::parameters && !keeps_collected(job_, plan_);
   const ShardedPasses sharded(job_, plan_, blocks_, scale_, kernels_);
   const auto timed = [&](bool backward) {
-    return all_sharded ? sharded.pass(runs, backward) : plain_pass(blocks_, runs, backward);
+    return all_sharded ? sharded.pass(runs, backward, keeps_last_collected(job_, position))
+                       : plain_pass(blocks_, runs, backward);
   };
   step_.forward.push_back(timed(false));
   if (job_.trains()) {

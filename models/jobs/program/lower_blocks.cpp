@@ -12,6 +12,7 @@
 #include "models/jobs/program/lowering.h"
 #include "models/jobs/program/rank_program.h"
 #include "models/jobs/program/stages.h"
+#include "models/jobs/workloads/layered.h"
 
 namespace foretrace {
 namespace {
@@ -46,6 +47,15 @@ CollectiveTime forwarded(const Job& job, const Placement& group, double bytes) {
 }
 
 using ProgramBlocks = std::vector<RankProgram::Block>;
+
+void add_recorded_weights(const TransformerSpec& model, ProgramBlocks& blocks) {
+  if (!model.is_recorded()) return;
+  const std::vector<RecordedWeights>& weights = model.layered->recorded->weights;
+  for (std::size_t i = 0; i < weights.size(); ++i) {
+    blocks[i].frozen_weights = weights[i].frozen;
+    blocks[i].ready = weights[i].gradients;
+  }
+}
 
 // What a machine does once per pass, before the model's own blocks.
 void add_start(const ExecModel& model, std::vector<BlockRun>& order, ProgramBlocks& blocks,
@@ -181,6 +191,7 @@ RankProgram lower_blocks(const Job& job) {
   std::vector<Action> actions;
   blocks.reserve(workload.blocks.size());
   for (const Block& block : workload.blocks) blocks.push_back(lower(block, options, actions));
+  add_recorded_weights(*job.model, blocks);
   if (kernels.exec_model() != nullptr) {
     add_start(*kernels.exec_model(), result.order, blocks, actions);
   }

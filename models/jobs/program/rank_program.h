@@ -94,6 +94,10 @@ struct RankProgram {
     std::vector<Exchange> gradients;
     double dense_weights = 0;  ///< parameters of this rank
     double expert_weights = 0;
+    double frozen_weights = 0;  ///< of recorded layers: parameters without gradients, beside these
+    /// Elements of each gradient of dense ones, in the order in which they are ready; empty: all
+    /// at once.
+    std::vector<double> ready;
     std::uint32_t tensors = 0;  ///< that the parameters are held in
     /// Elements of the dense ones, in the order of their use, where they travel one by one.
     std::vector<double> traveling;
@@ -105,6 +109,10 @@ struct RankProgram {
     [[nodiscard]] std::array<BlockPass*, 3> passes() { return {&forward, &backward, &weights}; }
     [[nodiscard]] std::array<const BlockPass*, 3> passes() const {
       return {&forward, &backward, &weights};
+    }
+    /// That are collected where they are sharded.
+    [[nodiscard]] double collected_weights() const {
+      return dense_weights + expert_weights + frozen_weights;
     }
     friend bool operator==(const Block&, const Block&) = default;
   };

@@ -42,9 +42,9 @@ double ShardedPasses::moved_ns(double bytes) const {
   return kernels_.move(bytes, 1).ns * scale_[static_cast<std::size_t>(CostSource::memory)];
 }
 
-PassTime ShardedPasses::pass(std::span<const BlockRun> runs, bool backward) const {
+PassTime ShardedPasses::pass(std::span<const BlockRun> runs, bool backward, bool keeps_last) const {
   return job_.framework->travel.by_tensor ? tensor_by_tensor(runs, backward)
-                                          : block_by_block(runs, backward);
+                                          : block_by_block(runs, backward, keeps_last);
 }
 
 double ShardedPasses::collected_ns(std::span<const BlockRun> runs) const {
@@ -87,19 +87,23 @@ PassTime ShardedPasses::waited_for(TwoLanes& lanes, PassTime sum, double beside)
 
 // Parameters of the next blocks are collected while one runs; gradients go while the block before
 // it runs backward.
-PassTime ShardedPasses::block_by_block(std::span<const BlockRun> runs, bool backward) const {
+PassTime ShardedPasses::block_by_block(std::span<const BlockRun> runs, bool backward,
+                                       bool keeps_last) const {
   std::vector<std::uint32_t> blocks = expanded(runs);
   if (backward) std::reverse(blocks.begin(), blocks.end());
   std::vector<double> gather;
   std::vector<double> scatter;
   for (const RankProgram::Block& block : blocks_) {
-    gather.push_back(gather_ns(block.dense_weights, dense_) +
+    gather.push_back(gather_ns(block.dense_weights + block.frozen_weights, dense_) +
                      gather_ns(block.expert_weights, expert_));
     scatter.push_back(scatter_ns(block.dense_weights, dense_) +
                       scatter_ns(block.expert_weights, expert_));
   }
   PassTime sum = plain_pass(blocks_, runs, backward);
   const bool gathers = !backward || job_.framework->reshards_after_forward;
+  const auto is_collected = [&](std::size_t at) {
+    return gathers && !(backward && keeps_last && at == 0);
+  };
   TwoLanes lanes(job_.framework->communication_slowdown.typical);
   const double slowed = job_.framework->product_slowdown.typical;
   std::vector<std::uint32_t> numbers(blocks.size());
@@ -107,16 +111,17 @@ PassTime ShardedPasses::block_by_block(std::span<const BlockRun> runs, bool back
   double copied = 0;
   const auto ask_up_to = [&](std::size_t last) {
     for (; gathers && asked <= last && asked < blocks.size(); ++asked) {
-      numbers[asked] = lanes.start(gather[blocks[asked]]);
+      if (is_collected(asked)) numbers[asked] = lanes.start(gather[blocks[asked]]);
     }
   };
   for (std::size_t i = 0; i < blocks.size(); ++i) {
     ask_up_to(i);
-    if (gathers) static_cast<void>(lanes.wait(numbers[i]));
+    if (is_collected(i)) static_cast<void>(lanes.wait(numbers[i]));
     ask_up_to(i + job_.framework->prefetch);
     const RankProgram::Block& block = blocks_[blocks[i]];
     const double weights = block.dense_weights + block.expert_weights;
-    const double unpack = gathers ? moved_ns(weights * job_.framework->unpack_bytes) : 0;
+    const double unpack =
+        is_collected(i) ? moved_ns(block.collected_weights() * job_.framework->unpack_bytes) : 0;
     const double pack = backward ? moved_ns(weights * job_.framework->pack_bytes) : 0;
     lanes.compute((backward ? block.backward : block.forward).time.total, slowed);
     lanes.compute(unpack + pack);

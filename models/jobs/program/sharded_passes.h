@@ -38,7 +38,9 @@ class ShardedPasses {
         dense_{shard_axis(plan), replica_axis(plan)},
         expert_{expert_copies(plan), {}} {}
 
-  [[nodiscard]] PassTime pass(std::span<const BlockRun> runs, bool backward) const;
+  /// `keeps_last`: of the last block nothing is collected again for the backward pass.
+  [[nodiscard]] PassTime pass(std::span<const BlockRun> runs, bool backward,
+                              bool keeps_last = false) const;
   /// What collecting the blocks adds to their first pass. In ns.
   [[nodiscard]] double collected_ns(std::span<const BlockRun> runs) const;
   /// Of their gradients, when nothing runs beside it. In ns.
@@ -61,7 +63,8 @@ class ShardedPasses {
   [[nodiscard]] double gather_ns(double elements, const Group& group) const;
   [[nodiscard]] double scatter_ns(double elements, const Group& group) const;
   [[nodiscard]] static PassTime waited_for(TwoLanes& lanes, PassTime sum, double beside);
-  [[nodiscard]] PassTime block_by_block(std::span<const BlockRun> runs, bool backward) const;
+  [[nodiscard]] PassTime block_by_block(std::span<const BlockRun> runs, bool backward,
+                                        bool keeps_last) const;
   [[nodiscard]] double host_of_collective(const GridAxis& axis) const;
   [[nodiscard]] TensorUse use_of(double elements, const Group& group, bool is_there,
                                  bool reduces) const;

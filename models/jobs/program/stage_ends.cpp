@@ -60,7 +60,7 @@ RankProgram::Stage StageEnds::stage_sums(std::uint32_t stage) const {
         own.kept += run.count * block.kept_bytes;
       }
       own.working = std::max(own.working, block.working_bytes);
-      own.largest = std::max(own.largest, block.dense_weights + block.expert_weights);
+      own.largest = std::max(own.largest, block.collected_weights());
     }
   }
   const double tied = program_.tied_weights / (job_.has_own_ranks() ? plan_.tensor : 1);
@@ -119,18 +119,26 @@ double StageEnds::exposed_reduction(std::uint32_t stage, double dense, double ex
     });
   }
   if (!job_.framework->overlaps_gradients) return reduction_ns(dense, expert);
-  const double bucket = bucket_elements(plan_);
+  GradientBuckets buckets(*job_.framework, plan_);
   double waiting_dense = 0;
   double waiting_expert = 0;
   return beside_backward(stage, [&](TwoLanes& lanes, const RankProgram::Block* block) {
-    if (block != nullptr) {
-      waiting_dense += block->dense_weights;
-      waiting_expert += block->expert_weights;
+    const auto go = [&] {
+      static_cast<void>(lanes.start(reduction_ns(waiting_dense, waiting_expert)));
+      waiting_dense = waiting_expert = 0;
+    };
+    if (block == nullptr) {
+      if (waiting_dense + waiting_expert > 0) go();
+      return;
     }
-    const double waiting = waiting_dense + waiting_expert;
-    if (block == nullptr ? !(waiting > 0) : waiting < bucket) return;
-    static_cast<void>(lanes.start(reduction_ns(waiting_dense, waiting_expert)));
-    waiting_dense = waiting_expert = 0;
+    for (const double elements : block->ready) {
+      waiting_dense += elements;
+      if (buckets.goes(waiting_dense + waiting_expert)) go();
+    }
+    if (!block->ready.empty()) return;
+    waiting_dense += block->dense_weights;
+    waiting_expert += block->expert_weights;
+    if (buckets.goes(waiting_dense + waiting_expert)) go();
   });
 }
 
@@ -143,7 +151,7 @@ void StageEnds::collect_parameters(std::uint32_t stage, RankProgram::Stage& own)
       collective_ns(expert_copies(plan_), CollectiveKind::all_gather, own.expert * bytes);
   own.parameters = to_whole(all);
   if (!job_.framework->overlaps_parameters || !(all > 0)) return;
-  const double bucket = bucket_elements(plan_);
+  const double bucket = GradientBuckets(*job_.framework, plan_).usual_elements();
   const double first = all * std::min(1.0, bucket / std::max(dense + own.expert, 1.0));
   double window = 0;
   for (std::uint32_t chunk = 0; chunk < job_.chunks; ++chunk) {

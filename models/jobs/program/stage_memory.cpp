@@ -87,9 +87,12 @@ StageMemory held_by(const Job& job, const RankProgram& program, std::uint32_t st
   memory.working = sums.working;
   const bool is_kept = keeps_collected(job, plan);
   if (plan.sharding == Sharding::parameters && !is_kept) {
-    // The block that runs and the next one collected, gradients of one block before they leave.
+    // The block that runs and the next one collected, gradients of one block before they leave, and
+    // where they are copied for that those of the block that runs (PyTorch FSDP 2).
     const double reduced = job.trains() ? framework.reduce_bytes : 0;
-    memory.buffers = sums.largest * ((1 + framework.prefetch) * framework.gather_bytes + reduced);
+    const double made = job.trains() && framework.pack_bytes > 0 ? framework.gather_bytes : 0;
+    memory.buffers =
+        sums.largest * ((1 + framework.prefetch) * framework.gather_bytes + reduced + made);
   }
   if (job.plan.pipeline > 1) memory.buffers += passing_bytes(job, program, stage);
   if (job.trains()) {

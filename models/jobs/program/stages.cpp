@@ -40,6 +40,11 @@ bool keeps_collected(const Job& job, const ParallelPlan& plan) {
          job.plan.pipeline > 1 && plan.sharding == Sharding::parameters;
 }
 
+bool keeps_last_collected(const Job& job, std::uint32_t position) {
+  return job.framework->keeps_last_collected && !job.framework->travel.by_tensor &&
+         position + 1 == job.plan.pipeline * job.chunks;
+}
+
 GridAxis boundary_axis(const Job& job, std::uint32_t stage) {
   const std::uint32_t node = std::max(job.cluster->node_accelerators, 1U);
   const std::uint32_t first = first_rank(job, stage);

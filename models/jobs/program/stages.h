@@ -20,6 +20,9 @@ namespace foretrace {
 /// True if sharded parameters stay collected from the first pass of a step to the last one, and
 /// gradients are whole until then.
 [[nodiscard]] bool keeps_collected(const Job& job, const ParallelPlan& plan);
+/// True if sharded parameters of the last block of this position are not collected again for its
+/// backward pass.
+[[nodiscard]] bool keeps_last_collected(const Job& job, std::uint32_t position);
 /// From a stage to the next one, where stages have ranks of their own.
 [[nodiscard]] GridAxis boundary_axis(const Job& job, std::uint32_t stage);
 /// A rank of one stage and its counterpart on another one: the pair that lies farthest apart.

@@ -1,11 +1,10 @@
-// Each recorded layer is a layer of a modelled job with its recorded times: plan, schedule and what
-// travels are the job's. Its nodes are then written as they were recorded.
+// Plan, schedule and what travels are those of the modelled job that a recorded pass is. Its nodes
+// are then written as they were recorded.
 #include "models/jobs/recordings/spread_program.h"
 
 #include <algorithm>
 #include <deque>
 #include <map>
-#include <numeric>
 #include <set>
 #include <utility>
 
@@ -16,10 +15,9 @@
 #include "models/jobs/program/graphs/rank_nodes.h"
 #include "models/jobs/program/rank_program.h"
 #include "models/jobs/program/stages.h"
-#include "models/jobs/recordings/layer_cuts.h"
+#include "models/jobs/recordings/pass_job.h"
 #include "models/jobs/recordings/recorded_passes.h"
 #include "models/jobs/recordings/stage_writer.h"
-#include "models/jobs/workloads/layered.h"
 #include "sim/core/whole.h"
 #include "sim/graph/links.h"
 
@@ -27,33 +25,11 @@ namespace foretrace {
 namespace {
 
 using editing::KernelEditor;
-using editing::PassLayer;
 
 /// Kernels of all passes, micro-batches and stages, and steps of a schedule: more would not fit
 /// into memory.
 constexpr double most_kernels = 4e6;
 constexpr double most_schedule_steps = 1e6;
-
-/// A recorded pass as a job; what the job points to lives as long as it.
-struct PassJob {
-  TransformerSpec model;
-  Framework framework;
-  Job job;
-  std::vector<std::uint32_t> cuts;  ///< first layer of every position, and the end
-  std::vector<std::int64_t> layer_ns;
-  std::vector<double> trained;  ///< share of every layer of the trained parameters
-  std::vector<double> held;     ///< the same of all
-
-  /// Layers of a stage.
-  [[nodiscard]] std::set<std::uint32_t> layers_of(std::uint32_t stage) const {
-    std::set<std::uint32_t> layers;
-    for (std::uint32_t chunk = 0; chunk < job.chunks; ++chunk) {
-      const std::uint32_t at = position_of(*job.schedule, job.shape(), stage, chunk);
-      for (std::uint32_t l = cuts[at]; l < cuts[at + 1]; ++l) layers.insert(l);
-    }
-    return layers;
-  }
-};
 
 class Spreader {
  public:
@@ -74,10 +50,6 @@ class Spreader {
  private:
   [[nodiscard]] Status check() const;
   [[nodiscard]] Status check_calls(const PassJob& of, std::uint32_t pass) const;
-  [[nodiscard]] Result<PassJob> job_of(const RecordedPass& pass) const;
-  [[nodiscard]] Status add_layers(const RecordedPass& pass, PassJob& of) const;
-  [[nodiscard]] Framework framework() const;
-  [[nodiscard]] Status add_stages(const RecordedPass& pass, PassJob& of) const;
   [[nodiscard]] HeldShares shares_of(const PassJob& of, std::uint32_t stage) const;
   [[nodiscard]] std::int64_t loading_of(const RecordedPass& pass) const;
   void write(std::deque<StageWriter>& stages);
@@ -129,120 +101,6 @@ Status Spreader::check() const {
       fmt::format("pipeline: got {} micro-batches of {:.0f} kernels, expected at most {:g} "
                   "kernels in all",
                   batches, kernels, most_kernels)};
-}
-
-// What PyTorch's pipelines do: messages go beside computation, gradients once the last micro-batch
-// is done; sharded parameters stay collected meanwhile.
-Framework Spreader::framework() const {
-  Framework made;
-  made.name = made.product = "recorded";
-  made.sends_block = false;
-  made.scatters_sends = false;
-  made.pipeline_keeps_collected = true;
-  made.weight_bytes = made.gradient_bytes = options_.gradient_bytes;
-  made.reduce_bytes = made.gather_bytes = options_.gradient_bytes;
-  return made;
-}
-
-/// The first tensor that the first kernels with recorded inputs read.
-double bytes_read(const KernelEditor& editor, const std::vector<TaskId>& forward) {
-  for (const TaskId kernel : forward) {
-    const OperatorInputs inputs = editor.inputs_of(kernel);
-    const auto* dims = inputs.shape(0);
-    if (dims == nullptr || dims->size() < 2) continue;
-    return element_count(*dims) * editor.number_bytes(kernel);
-  }
-  return 0;
-}
-
-Status Spreader::add_layers(const RecordedPass& pass, PassJob& of) const {
-  FORETRACE_TRY(const auto& layers, pass.layers);
-  double trained = 0;
-  double held = 0;
-  for (const PassLayer& layer : layers.list) {
-    trained += layer.trained;
-    held += layer.parameters;
-  }
-  const double all = options_.parameters > 0 ? options_.parameters : trained;
-  if (options_.plan.data > 1 && !(all > 0)) {
-    return Error{ErrorCode::missing_cost,
-                 "unknown size of gradients, expected recorded shapes or parameters=N"};
-  }
-  const auto ns_of = [this](const std::vector<TaskId>& kernels) {
-    return std::accumulate(
-        kernels.begin(), kernels.end(), std::int64_t{0},
-        [this](std::int64_t sum, TaskId kernel) { return sum + graph_.duration_ns(kernel); });
-  };
-  LayeredSpec spec;
-  spec.recorded = RecordedGroups{.tensor = options_.plan.tensor, .expert = 1};
-  double widest = 0;
-  for (const PassLayer& layer : layers.list) {
-    const double even = 1.0 / static_cast<double>(layers.list.size());
-    of.trained.push_back(trained > 0 ? layer.trained / trained : even);
-    of.held.push_back(held > 0 ? layer.parameters / held : even);
-    of.layer_ns.push_back(ns_of(layer.forward) + ns_of(layer.backward));
-    LayerOperator made;
-    made.kind = LayerKind::recorded;
-    made.name = fmt::format("layer {}", spec.groups.size());
-    // A node of no time is none.
-    made.recorded = {static_cast<double>(std::max<std::int64_t>(ns_of(layer.forward), 1)),
-                     static_cast<double>(std::max<std::int64_t>(ns_of(layer.backward), 1)), 0};
-    made.weights = of.trained.back() * all * options_.own_parameters;
-    const double bytes = std::max(bytes_per_number(of.job.precisions.activations), 1);
-    made.input_numbers = bytes_read(editor_, layer.forward) / bytes;
-    widest = std::max(widest, made.input_numbers);
-    spec.order.push_back({static_cast<std::uint32_t>(spec.groups.size()), 1});
-    spec.groups.push_back({made.name, 1, {made}});
-  }
-  of.model = layered_model(std::move(spec), widest);
-  return ok_status();
-}
-
-Status Spreader::add_stages(const RecordedPass& pass, PassJob& of) const {
-  const std::size_t positions = std::size_t{options_.plan.pipeline} * options_.chunks;
-  const std::vector<PassLayer>& layers = pass.layers->list;
-  if (layers.size() < positions) {
-    return Error{
-        ErrorCode::no_match,
-        fmt::format("pipeline: got {} stages, expected at most the {} layers of the trace ({})",
-                    positions, layers.size(), to_string(pass.layers->evidence))};
-  }
-  for (const std::size_t cut : cut_stages(of.layer_ns, positions)) {
-    of.cuts.push_back(static_cast<std::uint32_t>(cut));
-  }
-  of.cuts.push_back(static_cast<std::uint32_t>(layers.size()));
-  for (std::size_t i = 0; i + 1 < of.cuts.size(); ++i) {
-    of.job.stages.push_back({.layers = of.cuts[i + 1] - of.cuts[i]});
-    const bool trains = std::any_of(layers.begin() + of.cuts[i], layers.begin() + of.cuts[i + 1],
-                                    [](const PassLayer& layer) { return !layer.backward.empty(); });
-    if (!trains) {
-      return Error{ErrorCode::no_match,
-                   fmt::format("pipeline: stage {} of {} has no backward kernels, expected fewer "
-                               "stages",
-                               i, positions)};
-    }
-    if (i > 0 && !(of.model.layered->groups[of.cuts[i]].operators.front().input_numbers > 0)) {
-      return Error{
-          ErrorCode::missing_cost,
-          "pipeline: unknown size of activations between layers, expected recorded shapes"};
-    }
-  }
-  return ok_status();
-}
-
-Result<PassJob> Spreader::job_of(const RecordedPass& pass) const {
-  PassJob of;
-  FORETRACE_TRY(add_layers(pass, of));
-  FORETRACE_TRY(add_stages(pass, of));
-  of.framework = framework();
-  of.job.cluster = options_.cluster;
-  of.job.schedule = options_.schedule;
-  of.job.plan = options_.plan;
-  of.job.chunks = options_.chunks;
-  of.job.micro_batch = 1;
-  of.job.global_batch = double{1} * options_.micro_batches * options_.plan.data;
-  of.job.length = 1;
-  return of;
 }
 
 /// Nodes of one call are launched together: what lies on another stage nobody would launch.
@@ -378,14 +236,14 @@ Result<SpreadRun> Spreader::run() {
   }
   begin_context();
   std::vector<PassJob> jobs;
+  const PassCounter counter(editor_);
   for (const RecordedPass& pass : passes_) {
-    FORETRACE_TRY(auto of, job_of(pass));
+    FORETRACE_TRY(const auto& layers, pass.layers);
+    FORETRACE_TRY(auto of, job_of_pass(editor_, options_, layers,
+                                       counter.of(pass.kernels, options_.parameters)));
     jobs.push_back(std::move(of));
   }
-  for (PassJob& of : jobs) {
-    of.job.model = &of.model;
-    of.job.framework = &of.framework;
-  }
+  for (PassJob& of : jobs) static_cast<void>(of.bound());
   const PassJob& first = jobs.front();
   FORETRACE_TRY(add_buffers(first));
   const SpreadParts parts{editor_, options_, recorded_, task_of_op_,

@@ -6,32 +6,10 @@
 
 #include "models/editing/kernels/kernel_work.h"
 #include "models/jobs/program/stages.h"
+#include "models/jobs/recordings/network_name.h"
 #include "sim/core/whole.h"
 
 namespace foretrace {
-namespace {
-
-/// What the network's work is called in a recording, and on which stream it goes.
-struct NetworkName {
-  std::string_view work;
-  std::string_view stream;
-};
-
-NetworkName name_of(const RankNode& node) {
-  const bool forward = node.place.phase == Phase::forward;
-  if (node.type == RankNodeType::send) {
-    return forward ? NetworkName{"send of activations", "activations to the next stage"}
-                   : NetworkName{"send of gradients", "gradients to the stage before"};
-  }
-  const std::string_view stream = node.travels ? "parameters" : "gradients";
-  switch (node.collective) {
-    case CollectiveKind::all_gather: return {"all-gather of parameters", stream};
-    case CollectiveKind::reduce_scatter: return {"reduce-scatter of gradients", stream};
-    default: return {"all-reduce of gradients", stream};
-  }
-}
-
-}  // namespace
 
 StageWriter::StageWriter(const SpreadParts& parts, SpreadDraft& draft, std::uint32_t stage,
                          const HeldShares& shares, std::set<std::uint32_t> layers)
@@ -73,7 +51,8 @@ void StageWriter::add_next(TaskId sent) {
     ends_.push_back({sent});
   } else if (node.type == RankNodeType::compute && node.action != nullptr) {
     compute(node);
-  } else if (node.type == RankNodeType::compute && node.place.phase == Phase::update) {
+  } else if (node.type == RankNodeType::compute && node.place.phase == Phase::update &&
+             !is_updated_) {
     update(node);
   } else if (node.type == RankNodeType::compute || node.joins_stages) {
     // What computation loses beside communication, the graph tells; whether the run looks at the
@@ -167,7 +146,7 @@ void StageWriter::update(const RankNode& node) {
 }
 
 void StageWriter::network(const RankNode& node) {
-  const NetworkName name = name_of(node);
+  const NetworkName name = network_name(node, parts_.options.plan.sharding);
   CollectiveCall call{node.collective, node.bytes, {}};
   if (node.type == RankNodeType::send) {
     call.kind = CollectiveKind::send;

@@ -48,7 +48,11 @@ struct Framework {
   double pack_bytes = 0;    ///< moved per gradient before it is reduced and sharded
   double gather_bytes = 2;  ///< of a parameter when ranks collect it
 
-  bool overlaps_gradients = false;   ///< reduction runs beside the last backward pass
+  bool overlaps_gradients = false;  ///< reduction runs beside the last backward pass
+  /// Then gradients leave together as soon as they have so many bytes, the first ones earlier
+  /// (PyTorch's DistributedDataParallel); 0: as many elements as Megatron-LM waits for.
+  double bucket_bytes = 0;
+  double first_bucket_bytes = 0;
   bool overlaps_parameters = false;  ///< collection of updated parameters beside forward
   bool overlaps_tensor = true;       ///< input gradients are added up beside weight gradients
   bool forwards_tokens = false;      ///< a token goes once to each node of its experts (DeepEP)
@@ -57,6 +61,7 @@ struct Framework {
   bool sends_block = true;           ///< pipeline sends are part of a stage's own time
   bool scatters_sends = true;        ///< a tensor group sends its activation in parts
   bool reshards_after_forward = true;  ///< sharded parameters are collected again for backward
+  bool keeps_last_collected = false;   ///< but those of the last block, whose turn is next
   /// With a pipeline, sharded parameters are collected once a step and stay until the last backward
   /// pass; gradients are added up whole until then (PyTorch FSDP 2 in its pipeline schedules).
   bool pipeline_keeps_collected = false;

@@ -56,12 +56,19 @@ struct LayerGroup {
   std::vector<LayerOperator> operators;
 };
 
+/// What a recording tells of the parameters of a layer group, on one rank.
+struct RecordedWeights {
+  double frozen = 0;              ///< without gradients, beside the weights of its operators
+  std::vector<double> gradients;  ///< elements of each, in the order in which they are ready
+};
+
 /// Groups that a recording was made with, or made for; a size that it does not state is 0.
 struct RecordedGroups {
   std::uint32_t tensor = 0;
   std::uint32_t expert = 0;
   std::uint32_t data = 0;
   double update_ns = 0;  ///< of the optimizer, per parameter; 0: the framework says what it costs
+  std::vector<RecordedWeights> weights{};  ///< per layer group; empty: nothing is told
 };
 
 struct LayeredSpec {

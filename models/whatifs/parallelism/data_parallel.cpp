@@ -1,177 +1,140 @@
-// The rules of PyTorch's DistributedDataParallel (torch/csrc/distributed/c10d/reducer.cpp): each
-// gradient is scaled into its bucket as it is ready, a bucket goes when it is full, in order, on a
-// stream of its own; after the backward pass the stream waits bucket by bucket and copies back.
+// Every recorded pass is a modelled job's, whose nodes say what its ranks exchange.
 //
 //   before   s: b3 --- b2 --- b1 --------------------- update
-//   after    s: b3 c - b2 c - b1 c ---- wait - c c c - update
+//   after    s: b3 c - b2 c - b1 c ---- wait - c c c - update                         data=64
 //            n:         [all-reduce 1]  [all-reduce 2]
+//   before   s: f1 ------------- f2 ------------ b2 -------------------- b1 ----------- update
+//   after    s: out1 f1 -------- out2 f2 ------- b2 in2 ---------------- out1 b1 in1 -- update / N
+//            n: [gather 1][gather 2]   [gather 1]       [scatter 2]                [scatter 1]
+//                                                                              data=64,zero=3
 #include "models/whatifs/parallelism/data_parallel.h"
 
 #include <algorithm>
-#include <cmath>
-#include <map>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
-#include "models/editing/tensors/gradients.h"
 #include "models/editing/tensors/update_of_pass.h"
-#include "models/whatifs/parallelism/network_calls.h"
-#include "sim/graph/links.h"
+#include "models/jobs/program/estimate.h"
+#include "models/jobs/recordings/pass_job.h"
+#include "models/whatifs/parallelism/layer_exchanges.h"
 
 namespace foretrace::editing {
 namespace {
 
-/// The first bucket is small, so that communication begins early (reducer.hpp,
-/// kDefaultFirstBucketBytes).
-constexpr double first_bucket_bytes = 1U << 20U;
 /// Fewer are told as 0.0 M: without an update they are parameters of a layer under test.
 constexpr double least_gradients = 50'000;
 
-struct Bucket {
-  std::vector<double> numbers;  // of its gradients
-  double bytes = 0;
-  TaskId transfer = none<TaskId>;
-};
-
 class Spreader {
  public:
-  Spreader(KernelEditor& editor, const Cluster& cluster, const DataParallel& options)
+  Spreader(KernelEditor& editor, const SpreadOptions& options, bool bucket_view)
       : editor_(editor),
-        graph_(editor.graph()),
-        cluster_(cluster),
         options_(options),
-        network_(editor, cluster),
+        bucket_view_(bucket_view),
+        network_(editor, *options.cluster),
         updates_(records_update(editor)) {}
 
   Result<SpreadData> run() {
-    const std::vector<TrainingPass> passes = find_passes(editor_);
+    const std::vector<RecordedPass> passes = recorded_passes(editor_, options_.layers);
     if (passes.empty()) {
       return Error{ErrorCode::no_match,
                    "no forward kernels with a backward pass after them, expected a training step"};
     }
-    const std::vector<bool> updates = followed_by_update(editor_, passes);
-    for (std::size_t i = 0; i < passes.size(); ++i) {
-      if (!updates[i]) {
+    for (const RecordedPass& pass : passes) {
+      if (!shares_parameters() && !pass.is_updated) {
         ++deferred_;
-        continue;
+      } else {
+        FORETRACE_TRY(spread(pass));
       }
-      FORETRACE_TRY(reduce(passes[i]));
-    }
-    if (options_.sharding > 0) {
-      FORETRACE_TRY(collect_parameters());
     }
     return SpreadData{notes(passes.size()), buffers()};
   }
 
  private:
-  TaskId communicate(TaskId anchor, CollectiveKind kind, double bytes, std::string_view name) {
-    return network_.communicate(
-        anchor, Place::after, {kind, bytes, {options_.ranks, options_.stride}, "gradients", name});
+  [[nodiscard]] bool shares_parameters() const {
+    return options_.plan.sharding == Sharding::parameters;
   }
 
-  /// A kernel that reads and writes a gradient.
-  Result<TaskId> copy(TaskId after, double numbers, std::string_view name) {
-    return network_.move_bytes(after, Place::after, 2 * numbers * options_.gradient_bytes, name);
+  /// Without layers a pass is one.
+  [[nodiscard]] static Result<PassLayers> layers_of(const RecordedPass& pass, bool needed) {
+    if (pass.layers.ok() || needed) return pass.layers;
+    PassLayers whole;
+    whole.list.push_back({pass.kernels.forward, pass.kernels.backward, 0, 0});
+    return whole;
   }
 
-  Status reduce(const TrainingPass& pass) {
-    const Gradients gradients = finder_.of(pass, options_.parameters);
-    if (gradients.list.empty()) {
-      return Error{ErrorCode::missing_cost,
-                   "unknown size of gradients, expected recorded shapes or parameters=N"};
+  [[nodiscard]] Status check(const Gradients& gradients) const {
+    const double numbers = gradients.numbers();
+    if (shares_parameters() || updates_ || options_.parameters > 0 || !(numbers > 0) ||
+        numbers >= least_gradients) {
+      return ok_status();
     }
-    if (!updates_ && options_.parameters == 0 && gradients.numbers() < least_gradients) {
-      return Error{ErrorCode::no_match,
-                   fmt::format("no gradients to exchange: no update was recorded, and a backward "
-                               "pass has {:.0f} gradients, expected a training step or "
-                               "parameters=N",
-                               gradients.numbers())};
-    }
-    numbers_ = gradients.numbers() * options_.shrink;
-    counted_ = gradients.counted;
-    places_ = gradients.places;
-    std::vector<Bucket> buckets;
-    Bucket open;
-    double limit = std::min(first_bucket_bytes, options_.bucket_bytes);
-    for (std::size_t i = 0; i < gradients.list.size(); ++i) {
-      const Gradient& gradient = gradients.list[i];
-      const double numbers = gradient.numbers * options_.shrink;
-      TaskId filled = gradient.ready;
-      if (!options_.bucket_view) {
-        FORETRACE_TRY(filled, copy(gradient.ready, numbers, "scale gradient into its bucket"));
-      }
-      open.numbers.push_back(numbers);
-      open.bytes += numbers * options_.gradient_bytes;
-      if (open.bytes < limit && i + 1 < gradients.list.size()) continue;
-      const bool scatter = options_.sharding > 0;
-      open.transfer = communicate(
-          gradient.ready, scatter ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce,
-          open.bytes, scatter ? "reduce-scatter of gradients" : "all-reduce of gradients");
-      network_.wait(open.transfer, filled);
-      buckets.push_back(std::move(open));
-      open = {};
-      limit = options_.bucket_bytes;
-    }
-    buckets_ = buckets.size();
-    return wait_for(buckets, last_of(pass));
+    return Error{ErrorCode::no_match,
+                 fmt::format("no gradients to exchange: no update was recorded, and a backward "
+                             "pass has {:.0f} gradients, expected a training step or "
+                             "parameters=N",
+                             numbers)};
   }
 
-  [[nodiscard]] TaskId last_of(const TrainingPass& pass) const {
-    for (std::size_t i = pass.backward.size(); i-- > 0;) {
-      if (editor_.own_call(pass.backward[i]) != none<TaskId>) return pass.backward[i];
-    }
-    return pass.backward.back();
-  }
-
-  Status wait_for(const std::vector<Bucket>& buckets, TaskId last) {
-    for (const Bucket& bucket : buckets) {
-      bool waits = false;
-      for (const double numbers : bucket.numbers) {
-        if (options_.bucket_view || options_.sharding > 0) break;
-        FORETRACE_TRY(auto back, copy(last, numbers, "copy gradient from its bucket"));
-        if (!waits) network_.wait(back, bucket.transfer);
-        waits = true;
-      }
-      if (!waits) network_.next_waits(last, bucket.transfer);
-    }
+  Status spread(const RecordedPass& pass) {
+    const PassParameters parameters = counter_.of(pass.kernels, options_.parameters);
+    FORETRACE_TRY(check(parameters.gradients));
+    FORETRACE_TRY(const PassLayers layers, layers_of(pass, shares_parameters()));
+    FORETRACE_TRY(PassJob of, job_of_pass(editor_, options_, layers, parameters));
+    FORETRACE_TRY(check_job(of.bound()));
+    FORETRACE_TRY(const RankProgram program, build_program(of.job));
+    FORETRACE_TRY(const std::vector<RankNode> nodes,
+                  rank_nodes(of.job, program, 0, NodeGrain::operators));
+    const PassNodes about{pass, layers, parameters.gradients, nodes};
+    LayerExchanges exchanges(editor_, network_, options_, bucket_view_, about);
+    FORETRACE_TRY(exchanges.put());
+    const auto is_unit = [](const RankProgram::Block& block) {
+      return block.collected_weights() > 0;
+    };
+    units_ = static_cast<std::size_t>(
+        std::count_if(program.blocks->begin(), program.blocks->end(), is_unit));
+    unit_bytes_ = stage_memory(of.job, program).front().buffers;
+    buckets_ = exchanges.buckets();
+    evidence_ = layers.evidence;
+    counted_ = parameters.gradients.counted;
+    places_ = parameters.gradients.places;
+    gradients_ = parameters.gradients.numbers() * options_.own_parameters;
+    parameters_ = of.parameters;
     return ok_status();
   }
 
-  /// Every rank has updated its share.
-  Status collect_parameters() {
-    std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t>, TaskId> last;
-    for (const TaskId kernel : editor_.kernels()) {
-      if (graph_.phase(kernel) != Phase::update) continue;
-      const Lane& lane = graph_.lane(kernel);
-      last[{lane.rank, lane.device, graph_.step(kernel)}] = kernel;
-    }
-    for (const auto& [where, kernel] : last) {
-      const TaskId gather =
-          communicate(kernel, CollectiveKind::all_gather, numbers_ * options_.gradient_bytes,
-                      "all-gather of parameters");
-      network_.wait(gather, kernel);
-      network_.next_waits(kernel, gather);
-    }
-    return ok_status();
-  }
-
-  /// Buckets beside the gradients: a copy of all of them, or of those that are on their way.
+  /// Units of parameters; or buckets beside the gradients: a copy of all of them, or of those that
+  /// are on their way.
   [[nodiscard]] double buffers() const {
-    if (options_.bucket_view) return 0;
-    const double all = numbers_ * options_.gradient_bytes;
+    if (shares_parameters()) return unit_bytes_;
+    if (bucket_view_) return 0;
+    const double all = gradients_ * options_.gradient_bytes;
     constexpr double in_flight = 2;
-    return options_.sharding > 0 ? std::min(all, in_flight * options_.bucket_bytes) : all;
+    return options_.plan.sharding == Sharding::none
+               ? all
+               : std::min(all, in_flight * options_.bucket_bytes);
   }
 
   [[nodiscard]] std::string notes(std::size_t passes) const {
     const std::size_t exchanged = passes - deferred_;
-    const double steps = static_cast<double>(std::max<std::size_t>(exchanged, 1));
+    const double ms = static_cast<double>(network_.transferred_ns()) * 1e-6 /
+                      static_cast<double>(std::max<std::size_t>(exchanged, 1));
+    const std::string& machine = options_.cluster->machine;
+    const std::uint32_t ranks = options_.plan.data;
+    if (shares_parameters()) {
+      const std::uint32_t shards = options_.plan.shards();
+      return fmt::format(
+          "{} data-parallel ranks share {:.1f} M parameters ({}){} in {} units (from {}), {:.2f} "
+          "ms of transfers per pass on {}",
+          ranks, parameters_ * 1e-6, counted_,
+          shards < ranks ? fmt::format(", {} a copy,", shards) : "", units_, to_string(evidence_),
+          ms, machine);
+    }
     std::string text = fmt::format(
         "{} data-parallel ranks: {:.1f} M gradients ({}, {}) in {} buckets, {:.2f} ms of "
         "transfers per pass on {}",
-        options_.ranks, numbers_ * 1e-6, counted_, to_string(places_), buckets_,
-        static_cast<double>(network_.transferred_ns()) * 1e-6 / steps, cluster_.machine);
+        ranks, gradients_ * 1e-6, counted_, to_string(places_), buckets_, ms, machine);
     if (deferred_ > 0) {
       text += fmt::format("; {} passes leave their gradients to the exchange of a later one",
                           deferred_);
@@ -180,24 +143,28 @@ class Spreader {
   }
 
   KernelEditor& editor_;
-  GradientFinder finder_{editor_};
-  const TaskGraph& graph_;
-  const Cluster& cluster_;
-  const DataParallel& options_;
+  const SpreadOptions& options_;
+  bool bucket_view_;
   NetworkCalls network_;
+  PassCounter counter_{editor_};
   bool updates_ = false;
-  double numbers_ = 0;
+  // Of the last pass:
+  double parameters_ = 0;
+  double gradients_ = 0;
   std::string_view counted_;
   GradientPlaces places_ = GradientPlaces::weights;
+  LayerEvidence evidence_ = LayerEvidence::modules;
+  std::size_t units_ = 0;
+  double unit_bytes_ = 0;
   std::size_t buckets_ = 0;
   std::size_t deferred_ = 0;  // passes without an update of their own
 };
 
 }  // namespace
 
-Result<SpreadData> spread_data(KernelEditor& editor, const Cluster& cluster,
-                               const DataParallel& options) {
-  return Spreader(editor, cluster, options).run();
+Result<SpreadData> spread_data(KernelEditor& editor, const SpreadOptions& spread,
+                               bool bucket_view) {
+  return Spreader(editor, spread, bucket_view).run();
 }
 
 }  // namespace foretrace::editing

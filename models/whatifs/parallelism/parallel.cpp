@@ -5,6 +5,7 @@
 //            n:                        [all-reduce 1] [all-reduce 2]
 //   before   s: gemm [all-reduce 3.0 ms: 2.4 ms of waiting for ranks that are not recorded] gemm
 //   after    s: gemm [all-reduce 0.6 ms] gemm                                   recorded=true
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <string>
@@ -18,7 +19,6 @@
 #include "models/whatifs/parallelism/parallel_params.h"
 #include "models/whatifs/parallelism/rank_share.h"
 #include "models/whatifs/parallelism/recorded_groups.h"
-#include "models/whatifs/parallelism/sharded_parameters.h"
 #include "models/whatifs/parallelism/spread_job.h"
 #include "models/whatifs/parallelism/staged_run.h"
 #include "models/whatifs/parallelism/tensor_parallel.h"
@@ -84,30 +84,45 @@ struct Grid {
   [[nodiscard]] double ranks() const { return double{1} * data * tensor * pipeline; }
 };
 
-editing::DataParallel data_options(const editing::KernelEditor& editor, const ParamValues& params,
-                                   const Grid& grid) {
+/// Four micro-batches per stage keep the bubble below a fifth of a step.
+constexpr std::uint32_t usual_per_stage = 4;
+
+Result<SpreadOptions> spread_options(const editing::KernelEditor& editor, const ParamValues& params,
+                                     const Grid& grid, const Cluster& cluster) {
+  const auto count = [&params](const ParamInfo& row) {
+    return static_cast<std::uint32_t>(params.integer(row));
+  };
   const double given = params.number(gradient_bytes_param);
-  return {.ranks = grid.data,
-          .stride = grid.tensor,
-          .sharding = static_cast<std::uint32_t>(grid.data > 1 ? params.integer(zero_param) : 0),
-          .bucket_bytes = params.number(bucket_param),
-          .bucket_view = params.boolean(bucket_view_param),
-          .gradient_bytes = given > 0 ? given : editing::parameter_bytes(editor),
-          .parameters = params.number(parameters_param)};
+  SpreadOptions spread;
+  spread.plan.data = grid.data;
+  spread.plan.tensor = grid.tensor;
+  spread.plan.pipeline = grid.pipeline;
+  spread.plan.sequence = params.boolean(sequence_param);
+  if (grid.data > 1) {
+    spread.plan.sharding = static_cast<Sharding>(params.integer(zero_param));
+    spread.plan.shard_size = count(shard_size_param);
+  }
+  FORETRACE_TRY(spread.schedule, find_schedule(params.text(schedule_param)));
+  const std::uint32_t chunks = count(chunks_param);
+  spread.chunks =
+      chunks > 0 || grid.pipeline < 2 ? std::max(chunks, 1U) : spread.schedule->least_chunks;
+  const std::uint32_t batches = count(micro_batches_param);
+  const std::uint32_t usual = grid.pipeline > 1 ? usual_per_stage * grid.pipeline : 1;
+  spread.micro_batches = batches > 0 ? batches : usual;
+  spread.layers = static_cast<std::size_t>(params.integer(layers_param));
+  spread.gradient_bytes = given > 0 ? given : editing::parameter_bytes(editor);
+  spread.parameters = params.number(parameters_param);
+  spread.bucket_bytes = params.number(bucket_param);
+  spread.cluster = &cluster;
+  return spread;
 }
 
 Result<Change> spread_stages(const WhatIfInput& scenario, const ParamValues& params,
                              const Cluster& cluster, const Grid& grid) {
-  const editing::PipelineOptions options{
-      .stages = grid.pipeline,
-      .schedule = params.text(schedule_param),
-      .chunks = static_cast<std::uint32_t>(params.integer(chunks_param)),
-      .shard_size = static_cast<std::uint32_t>(params.integer(shard_size_param)),
-      .micro_batches = static_cast<std::uint32_t>(params.integer(micro_batches_param)),
-      .layers = static_cast<std::size_t>(params.integer(layers_param)),
-      .tensor = {grid.tensor, params.boolean(sequence_param)},
-      .data = data_options(editing::KernelEditor(scenario), params, grid)};
-  return editing::staged_run(scenario, cluster, options);
+  FORETRACE_TRY(auto spread,
+                spread_options(editing::KernelEditor(scenario), params, grid, cluster));
+  return editing::staged_run(scenario, std::move(spread),
+                             {grid.tensor, params.boolean(sequence_param)});
 }
 
 /// A rank has `own` of the parameters, and with ZeRO updates `share` of these.
@@ -132,27 +147,27 @@ Result<Change> spread_device(const WhatIfInput& scenario, const ParamValues& par
     own = divided.own_parameters;
     notes.push_back(std::move(divided.note));
   }
-  const auto zero = static_cast<std::uint32_t>(grid.data > 1 ? params.integer(zero_param) : 0);
-  const double share = 1.0 / grid.data;
-  const std::size_t updates = editing::scale_updates(editor, zero > 0 ? own * share : own);
-  if (zero > 0 && updates == 0) {
+  FORETRACE_TRY(auto options, spread_options(editor, params, grid, cluster));
+  options.own_parameters = own;
+  const auto share = [&](Sharding from) {
+    return options.plan.sharding < from ? 1 : 1.0 / options.plan.shards();
+  };
+  const double updated = share(Sharding::optimizer);
+  const std::size_t updates = editing::scale_updates(editor, own * updated);
+  if (options.plan.sharding != Sharding::none && updates == 0) {
     return Error{ErrorCode::no_match, "no kernels of an optimizer, which sharding divides"};
   }
-  editing::RankMemory memory = {.weights = zero > 2 ? own * share : own,
-                                .gradients = zero > 1 ? own * share : own,
-                                .states = zero > 0 ? own * share : own};
+  editing::RankMemory memory = {.weights = own * share(Sharding::parameters),
+                                .gradients = own * share(Sharding::gradients),
+                                .states = own * updated};
   if (grid.data > 1) {
-    editing::DataParallel options = data_options(editor, params, grid);
-    options.shrink = own;
-    const auto layers = static_cast<std::size_t>(params.integer(layers_param));
-    FORETRACE_TRY(auto done, zero < 3
-                                 ? editing::spread_data(editor, cluster, options)
-                                 : editing::shard_parameters(editor, cluster, options, layers));
+    FORETRACE_TRY(auto done,
+                  editing::spread_data(editor, options, params.boolean(bucket_view_param)));
     memory.buffer_bytes = done.buffer_bytes;
     notes.push_back(std::move(done.note));
   }
   editor.edit().set_samples(grid.data);
-  divide_parameters(editor, own, zero > 0 ? share : 1);
+  divide_parameters(editor, own, updated);
   notes.back() += editing::resize_rank_memory(editor.edit(), memory);
   return editor.finish(fmt::format("{}", fmt::join(notes, "; ")));
 }
@@ -203,9 +218,8 @@ Result<Change> spread(const WhatIfInput& scenario, const ParamValues& params,
     return editing::KernelEditor(scenario).finish("one rank leaves the run on one device");
   }
   if (!was_parallel) {
-    const bool is_staged = grid.pipeline > 1 || params.integer(shard_size_param) > 0;
-    return is_staged ? spread_stages(scenario, params, cluster, grid)
-                     : spread_device(scenario, params, cluster, grid);
+    return grid.pipeline > 1 ? spread_stages(scenario, params, cluster, grid)
+                             : spread_device(scenario, params, cluster, grid);
   }
   if (grid.tensor > 1 || grid.pipeline > 1) {
     return Error{ErrorCode::unsupported,

@@ -12,16 +12,12 @@
 #include <fmt/format.h>
 
 #include "models/editing/tensors/model_state.h"
-#include "models/jobs/recordings/spread_program.h"
 #include "models/whatifs/parallelism/machine.h"
 #include "models/whatifs/parallelism/network_calls.h"
 #include "models/whatifs/parallelism/tensor_parallel.h"
 
 namespace foretrace::editing {
 namespace {
-
-/// Four micro-batches per stage keep the bubble below a fifth of a step.
-constexpr std::uint32_t usual_per_stage = 4;
 
 /// The run as a rank of a tensor group does it.
 struct DividedRun {
@@ -41,27 +37,6 @@ Result<DividedRun> divided_run(const WhatIfInput& input, const Cluster& cluster,
   return DividedRun{std::move(run), divided.own_parameters};
 }
 
-SpreadOptions spread_options(const PipelineOptions& options, const Cluster& cluster) {
-  SpreadOptions spread;
-  spread.plan.data = options.data.ranks;
-  spread.plan.tensor = options.tensor.ranks;
-  spread.plan.pipeline = options.stages;
-  spread.plan.sequence = options.tensor.sequence;
-  spread.plan.sharding = static_cast<Sharding>(options.data.sharding);
-  spread.plan.shard_size = options.data.ranks > 1 ? options.shard_size : 0;
-  const std::uint32_t usual = options.stages > 1 ? usual_per_stage * options.stages : 1;
-  spread.micro_batches = options.micro_batches > 0 ? options.micro_batches : usual;
-  spread.layers = options.layers;
-  spread.gradient_bytes = options.data.gradient_bytes;
-  spread.parameters = options.data.parameters;
-  spread.cluster = &cluster;
-  spread.time_of = [&cluster](const CollectiveCall& call) {
-    const TransferTime time = transfer_time(cluster, call);
-    return SpreadTime{time.ns, time.trust};
-  };
-  return spread;
-}
-
 std::string note_of(const SpreadRun& run, const SpreadOptions& options, const Cluster& cluster) {
   std::string stages;
   for (const std::int64_t ns : run.stage_ns) {
@@ -77,14 +52,16 @@ std::string note_of(const SpreadRun& run, const SpreadOptions& options, const Cl
 
 }  // namespace
 
-Result<Change> staged_run(const WhatIfInput& input, const Cluster& cluster,
-                          const PipelineOptions& options) {
-  FORETRACE_TRY(const auto divided, divided_run(input, cluster, options.tensor));
+Result<Change> staged_run(const WhatIfInput& input, SpreadOptions spread,
+                          const TensorOptions& tensor) {
+  const Cluster& cluster = *spread.cluster;
+  FORETRACE_TRY(const auto divided, divided_run(input, cluster, tensor));
   const KernelEditor editor({divided.run.graph, input.accelerator, input.catalogue});
-  SpreadOptions spread = spread_options(options, cluster);
-  FORETRACE_TRY(spread.schedule, find_schedule(options.schedule));
-  spread.chunks = options.chunks > 0 ? options.chunks : spread.schedule->least_chunks;
   spread.own_parameters = divided.own_parameters;
+  spread.time_of = [&cluster](const CollectiveCall& call) {
+    const TransferTime time = transfer_time(cluster, call);
+    return SpreadTime{time.ns, time.trust};
+  };
   spread.launch = usual_launch(divided.run.graph);
   spread.call_host_ns = collective_host_ns(editor);
   spread.copy_host_ns = usual_host_ns(editor);

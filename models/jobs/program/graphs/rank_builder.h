@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "models/jobs/program/gradient_sum.h"
 #include "models/jobs/program/graphs/rank_nodes.h"
 #include "models/jobs/program/stages.h"
 
@@ -23,7 +24,8 @@ class RankBuilder {
         step_(program.step),
         own_(step_.stages[stage]),
         stage_(stage),
-        plan_(stage_plan(job, stage)) {}
+        plan_(stage_plan(job, stage)),
+        buckets_(*job.framework, plan_) {}
 
   [[nodiscard]] std::vector<RankNode> build();
 
@@ -37,7 +39,7 @@ class RankBuilder {
 
   [[nodiscard]] std::uint32_t blocks_before(std::uint32_t position) const;
   void pass(const ScheduleStep& step);
-  void blocks(std::span<const BlockRun> runs, bool backward, bool is_last);
+  void blocks(std::uint32_t position, bool backward, bool is_last);
   void block(std::uint32_t index, bool backward);
   [[nodiscard]] static bool is_in_pieces(std::span<const Action> actions, std::size_t at);
   void in_pieces(const Action& pieces, const Action& product);
@@ -91,7 +93,9 @@ class RankBuilder {
   std::optional<std::uint32_t> received_;  // the last message
   // The last collective of parameters or gradients.
   std::optional<std::uint32_t> traveled_;
-  Amounts waiting_;  // gradients that wait for their bucket, in elements
+  GradientBuckets buckets_;
+  Amounts waiting_;          // gradients that wait for their bucket, in elements
+  std::uint32_t ready_ = 0;  // gradients so far, where blocks tell them one by one
 };
 
 }  // namespace foretrace

@@ -16,6 +16,7 @@ namespace foretrace {
 std::uint32_t RankBuilder::add(RankNode node) {
   node.after = last_;
   node.place = place_;
+  node.ready = ready_;
   nodes_.push_back(std::move(node));
   return static_cast<std::uint32_t>(nodes_.size() - 1);
 }
@@ -169,7 +170,10 @@ std::vector<double> RankBuilder::pieces_of(const RankProgram::Block& block, doub
 void RankBuilder::collect(const RankProgram::Block& block) {
   const double bytes = job_.framework->gather_bytes;
   constexpr std::string_view name = "collect parameters";
-  for (const double n : pieces_of(block, job_.framework->travel.resident_elements)) {
+  std::vector<double> pieces = pieces_of(block, job_.framework->travel.resident_elements);
+  if (pieces.empty() || job_.framework->travel.by_tensor) pieces.push_back(0);
+  pieces.back() += block.frozen_weights;
+  for (const double n : pieces) {
     beside(name, CollectiveKind::all_gather, shard_axis(plan_), n * bytes);
   }
   beside(name, CollectiveKind::all_gather, expert_copies(plan_), block.expert_weights * bytes);
@@ -190,19 +194,20 @@ void RankBuilder::divide_gradients(const RankProgram::Block& block) {
 // The parameters of the next blocks are asked for when a block begins, as far ahead as the
 // framework looks; gradients leave when their block is done, and nothing but the update waits for
 // them.
-void RankBuilder::blocks(std::span<const BlockRun> runs, bool backward, bool is_last) {
-  std::vector<std::uint32_t> order = expanded(runs);
+void RankBuilder::blocks(std::uint32_t position, bool backward, bool is_last) {
+  std::vector<std::uint32_t> order = expanded(step_.position(position));
   if (backward) std::reverse(order.begin(), order.end());
   const std::uint32_t first = place_.order;
-  const auto weights = [this](std::uint32_t block) {
-    return blocks_[block].dense_weights + blocks_[block].expert_weights;
+  const auto is_collected = [&](std::size_t at) {
+    const bool is_kept = backward && at == 0 && keeps_last_collected(job_, position);
+    return !is_kept && blocks_[order[at]].collected_weights() > 0;
   };
   std::vector<std::optional<std::uint32_t>> collected(order.size());
   std::size_t asked = 0;
   for (std::size_t i = 0; i < order.size(); ++i) {
     for (; gathers(backward) && asked <= i + job_.framework->prefetch && asked < order.size();
          ++asked) {
-      if (!(weights(order[asked]) > 0)) continue;
+      if (!is_collected(asked)) continue;
       const std::optional<std::uint32_t> before = traveled_;
       collect(blocks_[order[asked]]);
       if (traveled_ != before) collected[asked] = traveled_;
@@ -212,7 +217,7 @@ void RankBuilder::blocks(std::span<const BlockRun> runs, bool backward, bool is_
     place_.order = first + static_cast<std::uint32_t>(backward ? order.size() - 1 - i : i);
     block(order[i], backward);
     if (backward && is_last) gradients_of(blocks_[order[i]]);
-    if (backward && gathers(false) && weights(order[i]) > 0) {
+    if (backward && gathers(false)) {
       divide_gradients(blocks_[order[i]]);
     }
   }
@@ -281,7 +286,7 @@ void RankBuilder::pass(const ScheduleStep& step) {
   const double blocked = time.exposed[static_cast<std::size_t>(Axis::pipeline)];
   const double begin = end_of(last_);
   place_.order = blocks_before(position);
-  blocks(step_.position(position), backward, step.micro_batch + 1 == shape.micro_batches);
+  blocks(position, backward, step.micro_batch + 1 == shape.micro_batches);
   if (shards_parameters()) wait_for_traveled();
   const double launches = grain_ == NodeGrain::runs ? 0 : time.host_bound;
   fill_up(time.total - launches - blocked, begin);

@@ -39,6 +39,8 @@ struct RankNode {
   bool joins_stages = false;  ///< collectives: ranks of several stages meet, once per step and name
   std::uint32_t stage = 0;    ///< sends and receives: the other one
   std::uint32_t message = 0;  ///< the same at both ends
+  /// Collectives of gradients that blocks tell one by one: how many of all were ready.
+  std::uint32_t ready = 0;
   NodePlace place;
   Provenance provenance = Provenance::roofline;  ///< of its time
   /// NodeGrain::operators: what it runs, as long as the program lives; null: no work of a block.

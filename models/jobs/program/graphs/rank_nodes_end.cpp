@@ -51,11 +51,18 @@ void RankBuilder::gradients_of(const RankProgram::Block& block) {
   if (shards_parameters() || !job_.framework->overlaps_gradients || program_.states_gradients()) {
     return;
   }
-  waiting_.dense += block.dense_weights;
-  waiting_.expert += block.expert_weights;
-  if (waiting_.dense + waiting_.expert < bucket_elements(plan_)) return;
-  reduce_gradients(waiting_, true);
-  waiting_ = {};
+  const auto add = [this](double dense, double expert) {
+    waiting_.dense += dense;
+    waiting_.expert += expert;
+    if (!buckets_.goes(waiting_.dense + waiting_.expert)) return;
+    reduce_gradients(waiting_, true);
+    waiting_ = {};
+  };
+  for (const double elements : block.ready) {
+    ++ready_;
+    add(elements, 0);
+  }
+  if (block.ready.empty()) add(block.dense_weights, block.expert_weights);
 }
 
 // What the update before this step has changed, as much of it as the first forward passes hide.

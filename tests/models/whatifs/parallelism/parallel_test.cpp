@@ -12,8 +12,9 @@
 #include "tests/models/toy_run.h"
 
 namespace foretrace::what_ifs {
+extern const WhatIfInfo& layer_freezing;
 extern const WhatIfInfo& parallel;
-}
+}  // namespace foretrace::what_ifs
 
 using namespace foretrace;
 using foretrace::test::after;
@@ -23,6 +24,7 @@ using foretrace::test::span_ns;
 using foretrace::test::toy_accelerator;
 using foretrace::test::toy_job;
 using foretrace::test::ToyRun;
+using foretrace::what_ifs::layer_freezing;
 using foretrace::what_ifs::parallel;
 
 namespace {
@@ -198,6 +200,42 @@ TEST_CASE("parallel: sharded parameters are collected before each layer and scat
   CHECK(graph.duration_ns(update) < 800 * us / 7);
   // The second stream still waits for the kernel that it waited for.
   CHECK(begins(named(graph, "bystander")[0]) >= ends(products[3]));
+}
+
+TEST_CASE("parallel: frozen parameters are collected with a neighbour, and have no gradients") {
+  const Accelerator a100 = toy_accelerator();
+  const TaskGraph frozen = after(three_modules(), layer_freezing, {{"share", "0.34"}}, &a100);
+  const TaskGraph graph =
+      after(frozen, parallel, {{"data", "8"}, {"cluster", "dgx_a100"}, {"zero", "3"}}, &a100);
+  const auto bytes = [&](const char* name) {
+    std::vector<std::int64_t> all;
+    for (const TaskId task : named(graph, name)) all.push_back(graph.work(task).bytes);
+    return all;
+  };
+  const std::int64_t layer = 1024 * 1024 * 4;
+  // Forward both units, backward only the first: no backward kernel undoes what is frozen.
+  CHECK(bytes("all-gather of parameters") ==
+        std::vector<std::int64_t>{2 * layer, layer, 2 * layer});
+  CHECK(bytes("reduce-scatter of gradients") == std::vector<std::int64_t>{layer, layer});
+}
+
+TEST_CASE("parallel: groups of shards wait for each other's sums before the update") {
+  const Accelerator a100 = toy_accelerator();
+  const TaskGraph graph =
+      after(three_modules(), parallel,
+            {{"data", "32"}, {"cluster", "dgx_a100"}, {"zero", "3"}, {"shard_size", "8"}}, &a100);
+  const std::vector<TaskId> scatters = named(graph, "reduce-scatter of gradients");
+  const std::vector<TaskId> sums = named(graph, "all-reduce of gradients");
+  REQUIRE(scatters.size() == 3);
+  REQUIRE(sums.size() == 3);
+  const Timeline timeline = simulate(graph);
+  for (std::size_t i = 0; i < 3; ++i) {
+    CHECK(timeline.start_ns(sums[i]) >= timeline.end_ns(scatters[i]));
+    CHECK(graph.work(sums[i]).bytes == 1024 * 1024 * 4 / 8);
+  }
+  const TaskId update = named(graph, "multi_tensor_apply_kernel<Adam>")[0];
+  CHECK(timeline.start_ns(update) >= timeline.end_ns(sums[2]));
+  CHECK(graph.duration_ns(update) > 800 * us / 9);  // an eighth, not a 32nd
 }
 
 TEST_CASE("parallel: sharded parameters need layers, found by weights or given by the user") {

@@ -275,6 +275,17 @@ TEST_CASE("pipeline: sharded parameters are collected once a step") {
   }
 }
 
+TEST_CASE("pipeline: an update is written once, whatever collecting behind it costs") {
+  const Accelerator a100 = toy_accelerator();
+  for (const char* data : {"8", "512"}) {  // small layers of many ranks: latencies
+    Given given = pipeline("2", "4");
+    given.emplace_back("data", data);
+    given.emplace_back("zero", "3");
+    const TaskGraph graph = after(toy_transformer({.layers = 4}), parallel, given, &a100);
+    CHECK(tasks_named(graph, "multi_tensor_apply_kernel<Adam>").size() == 2);
+  }
+}
+
 TEST_CASE("shards: groups of ranks hold the parameters again and add their gradients up") {
   const Accelerator a100 = toy_accelerator();
   const auto spread = [&](const char* shard_size) {

@@ -26,6 +26,7 @@ using foretrace::rank_nodes;
 using foretrace::RankNode;
 using foretrace::RankNodeType;
 using foretrace::Sharding;
+using foretrace::test::job_of;
 using foretrace::test::job_of_64;
 using foretrace::test::JobParts;
 using foretrace::test::selene;
@@ -232,4 +233,78 @@ TEST_CASE("rank nodes: ranks of a group lie a stride apart") {
   CHECK(first_of_group(GridAxis{2, 8}, 11) == 3);
   CHECK(first_of_group(GridAxis{8, 1}, 11) == 8);
   CHECK(first_of_group(GridAxis{4, 16}, 37) == 5);
+}
+
+TEST_CASE("rank nodes: the last block stays collected where the framework keeps it") {
+  JobParts given = selene("gpt_22b", "torchtitan");
+  Job job = job_of(given);
+  job.plan.data = 8;
+  job.global_batch = 16;  // two micro-batches
+  job.plan.sharding = Sharding::parameters;
+  const auto gathered = [&] {
+    double bytes = 0;
+    for (const RankNode& node : program_of(job, 0)) {
+      if (node.collective == CollectiveKind::all_gather) bytes += node.bytes;
+    }
+    return bytes;
+  };
+  const auto backward_ns = [&] { return build_program(job)->step.backward.front().total; };
+  const double again = gathered();
+  const double again_ns = backward_ns();
+  given.framework.keeps_last_collected = true;
+  const auto program = build_program(job);
+  const auto& last = (*program->blocks)[program->order.back().block];
+  CHECK(again - gathered() ==
+        doctest::Approx(2 * last.collected_weights() * given.framework.gather_bytes));
+  CHECK(backward_ns() < again_ns);  // its first block waited for it
+  // With a pipeline whose stages collect for every pass, on the last stage alone.
+  given.framework.pipeline_keeps_collected = false;
+  job.plan.pipeline = 2;
+  const auto on_stage = [&](std::uint32_t stage) {
+    const auto nodes = program_of(job, stage);
+    return std::count_if(nodes.begin(), nodes.end(), [](const RankNode& node) {
+      return node.collective == CollectiveKind::all_gather;
+    });
+  };
+  const auto kept = std::array{on_stage(0), on_stage(1)};
+  given.framework.keeps_last_collected = false;
+  CHECK(kept[0] == on_stage(0));
+  CHECK(kept[1] == on_stage(1) - 2);
+}
+
+TEST_CASE("rank nodes: gradients leave in buckets, of elements or of bytes, the first one early") {
+  JobParts given = selene("gpt_22b");
+  given.framework.overlaps_gradients = true;
+  Job job = job_of_64(given);
+  job.plan.pipeline = 1;
+  const auto buckets = [&] {
+    std::vector<double> bytes;
+    for (const RankNode& node : program_of(job, 0)) {
+      if (node.collective == CollectiveKind::all_reduce && node.travels)
+        bytes.push_back(node.bytes);
+    }
+    return bytes;
+  };
+  const auto sum = [](const std::vector<double>& bytes) {
+    double all = 0;
+    for (const double one : bytes) all += one;
+    return all;
+  };
+  const std::vector<double> large = buckets();
+  const double least = 40e6 * given.framework.reduce_bytes;
+  REQUIRE(large.size() > 1);
+  for (std::size_t i = 0; i + 1 < large.size(); ++i) CHECK(large[i] >= least);
+  given.framework.bucket_bytes = 2 * least;
+  given.framework.first_bucket_bytes = 1e6;
+  const std::vector<double> first_small = buckets();
+  REQUIRE(first_small.size() > 2);
+  CHECK(first_small[0] >= 1e6);
+  CHECK(first_small[0] < 2 * least);  // one block
+  for (std::size_t i = 1; i + 1 < first_small.size(); ++i) CHECK(first_small[i] >= 2 * least);
+  CHECK(sum(first_small) == doctest::Approx(sum(large)));
+  // What the formula leaves exposed, a smaller last bucket shortens.
+  const auto exposed = [&] { return build_program(job)->step.stages.front().gradients; };
+  const auto in_large = exposed();
+  given.framework.bucket_bytes = least / 4;
+  CHECK(exposed() < in_large);
 }

@@ -1,0 +1,191 @@
+// The meeting law: a modelled step of one device, written as a recording and spread over ranks, is
+// the modelled step under that plan.
+#include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include <doctest/doctest.h>
+
+#include "models/jobs/program/graphs/operator_graph.h"
+#include "models/jobs/program/rank_program.h"
+#include "models/jobs/recordings/layer_cuts.h"
+#include "models/jobs/recordings/recorded_passes.h"
+#include "sim/engine/memory/memory_tracker.h"
+#include "sim/engine/pull/pull.h"
+#include "tests/models/jobs/program/selene_job.h"
+#include "tests/models/toy_run.h"
+
+namespace foretrace::what_ifs {
+extern const WhatIfInfo& parallel;
+}
+
+using namespace foretrace;
+using foretrace::test::after;
+using foretrace::test::Given;
+using foretrace::test::JobParts;
+using foretrace::test::shipped;
+
+namespace {
+
+struct StepFigures {
+  double ns = 0;
+  std::vector<double> peaks;  // by stage
+};
+
+StepFigures figures_of(const TaskGraph& graph, std::uint32_t stages) {
+  const Timeline timeline = simulate(graph);
+  StepFigures made;
+  for (std::size_t t = 0; t < graph.size(); ++t) {
+    made.ns = std::max(made.ns, static_cast<double>(timeline.end_ns(make_id<TaskId>(t))));
+  }
+  made.peaks.resize(stages);
+  for (const MemoryCurve& curve : track_memory(graph, timeline)) {
+    made.peaks[static_cast<std::size_t>(curve.rank)] = static_cast<double>(curve.peak_bytes);
+  }
+  return made;
+}
+
+/// The rules of PyTorch that recordings follow, in a framework: nothing slows anything down.
+JobParts parts_of(const char* model, double host_ns) {
+  JobParts parts;
+  auto spec = find_model(*shipped(), model);
+  auto cluster = find_cluster(*shipped(), "dgx_h100");
+  auto framework = find_framework(*shipped(), "eager_fp32");
+  REQUIRE((spec.ok() && cluster.ok() && framework.ok()));
+  parts = {std::move(*spec), std::move(*cluster), std::move(*framework)};
+  Framework& made = parts.framework;
+  made.host_kernel_ns = {host_ns, host_ns, host_ns};
+  made.product_slowdown = made.memory_slowdown = made.communication_slowdown = {1, 1, 1};
+  made.update_bytes = 28;
+  made.bucket_bytes = 25.0 * (1U << 20U);
+  made.first_bucket_bytes = 1U << 20U;
+  made.keeps_last_collected = made.pipeline_keeps_collected = true;
+  made.pack_bytes = made.unpack_bytes = 8;
+  made.sends_block = made.scatters_sends = false;
+  return parts;
+}
+
+class Meeting {
+ public:
+  explicit Meeting(const JobParts& parts, double samples)
+      : job_(foretrace::test::job_of(parts)), accelerator_(parts.cluster.accelerator) {
+    job_.length = 1024;
+    job_.micro_batch = job_.global_batch = samples;
+    job_.precisions.activations = Precision::tf32;
+    recording_ = graph_of(job_);
+  }
+
+  [[nodiscard]] Job under(ParallelPlan plan, std::uint32_t micro_batches) const {
+    Job job = job_;
+    job.plan = plan;
+    job.global_batch = job.micro_batch * micro_batches * plan.data;
+    if (plan.pipeline > 1) job.stages = stages(plan.pipeline);
+    return job;
+  }
+
+  void check(const Given& given, const Job& modelled) const {
+    Given all = given;
+    all.emplace_back("cluster", "dgx_h100");
+    all.emplace_back("bucket_view", "true");  // copies of its own are no model's
+    const std::uint32_t count = modelled.plan.pipeline;
+    const StepFigures spread =
+        figures_of(after(recording_, what_ifs::parallel, all, &accelerator_), count);
+    const StepFigures expected = figures_of(graph_of(modelled), count);
+    CHECK(spread.ns == doctest::Approx(expected.ns).epsilon(0.02));
+    for (std::uint32_t stage = 0; stage < count; ++stage) {
+      CAPTURE(stage);
+      CHECK(spread.peaks[stage] == doctest::Approx(expected.peaks[stage]).epsilon(0.01));
+    }
+  }
+
+ private:
+  [[nodiscard]] static TaskGraph graph_of(const Job& job) {
+    const auto program = build_program(job);
+    REQUIRE_MESSAGE(program.ok(), program.error().message);
+    auto graph = operator_graph(job, *program, "model");
+    REQUIRE_MESSAGE(graph.ok(), graph.error().message);
+    return std::move(*graph);
+  }
+
+  /// As the recording is cut; embedding and head are layers of their own there.
+  [[nodiscard]] std::vector<StageShare> stages(std::uint32_t count) const {
+    const editing::KernelEditor editor({recording_, &accelerator_, *shipped()});
+    const auto passes = recorded_passes(editor);
+    REQUIRE(passes.size() == 1);
+    REQUIRE(passes[0].layers.ok());
+    const auto& layers = passes[0].layers->list;
+    REQUIRE(layers.size() == job_.model->layers + 2);
+    std::vector<std::int64_t> ns;
+    for (const editing::PassLayer& layer : layers) {
+      ns.push_back(0);
+      for (const auto* kernels : {&layer.forward, &layer.backward}) {
+        for (const TaskId kernel : *kernels) ns.back() += recording_.duration_ns(kernel);
+      }
+    }
+    auto cuts = cut_stages(ns, count);
+    cuts.push_back(layers.size());
+    std::vector<StageShare> made;
+    for (std::uint32_t s = 0; s < count; ++s) {
+      made.push_back({.layers = static_cast<std::uint32_t>(cuts[s + 1] - cuts[s])});
+    }
+    --made.front().layers;
+    --made.back().layers;
+    return made;
+  }
+
+  Job job_;
+  Accelerator accelerator_;
+  TaskGraph recording_;
+};
+
+}  // namespace
+
+TEST_CASE("meeting: a recorded step over copies is the modelled one, however much they share") {
+  for (const double host_ns : {0.0, 5000.0}) {
+    CAPTURE(host_ns);
+    const JobParts parts = parts_of("gpt2_medium", host_ns);
+    const Meeting meeting(parts, 2);
+    for (const std::uint32_t data : {2U, 8U, 32U}) {
+      CAPTURE(data);
+      for (const char* zero : {"0", "1", "2", "3"}) {
+        CAPTURE(zero);
+        ParallelPlan plan;
+        plan.data = data;
+        plan.sharding = static_cast<Sharding>(zero[0] - '0');
+        meeting.check({{"data", std::to_string(data)}, {"zero", zero}}, meeting.under(plan, 1));
+      }
+    }
+    ParallelPlan plan;
+    plan.data = 32;
+    plan.sharding = Sharding::parameters;
+    plan.shard_size = 8;
+    meeting.check({{"data", "32"}, {"zero", "3"}, {"shard_size", "8"}}, meeting.under(plan, 1));
+  }
+}
+
+TEST_CASE("meeting: a recorded step on stages is the modelled one with the same stages") {
+  for (const double host_ns : {0.0, 5000.0}) {
+    CAPTURE(host_ns);
+    const JobParts parts = parts_of("gpt2_medium", host_ns);
+    const Meeting meeting(parts, 2);
+    for (const std::uint32_t pipeline : {2U, 4U}) {
+      CAPTURE(pipeline);
+      for (const char* zero : {"0", "3"}) {
+        CAPTURE(zero);
+        for (const std::uint32_t data : {1U, 2U}) {
+          CAPTURE(data);
+          ParallelPlan plan;
+          plan.pipeline = pipeline;
+          plan.data = data;
+          plan.sharding = static_cast<Sharding>(zero[0] - '0');
+          meeting.check({{"pipeline", std::to_string(pipeline)},
+                         {"data", std::to_string(data)},
+                         {"zero", zero},
+                         {"micro_batches", "8"}},
+                        meeting.under(plan, 8));
+        }
+      }
+    }
+  }
+}
