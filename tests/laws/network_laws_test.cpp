@@ -2,6 +2,8 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <utility>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -116,6 +118,35 @@ TEST_CASE("jobs: sharding over one rank changes neither time nor memory") {
     }
   }
   CHECK(seen > 100);
+}
+
+TEST_CASE("jobs: who shards more holds no more weights, gradients and states") {
+  test::RandomJobs jobs;
+  int seen = 0;
+  for (std::uint64_t number = 0; number < test::law_jobs(300); ++number) {
+    const test::RandomJob drawn = jobs.draw(number);
+    Job job = drawn.scenario.job;
+    std::vector<double> held;
+    for (const Sharding kind :
+         {Sharding::none, Sharding::optimizer, Sharding::gradients, Sharding::parameters}) {
+      job.plan.sharding = kind;
+      if (!check_job(job).ok()) continue;
+      const auto sharded = estimate(job);
+      REQUIRE(sharded.ok());
+      std::vector<double> states;
+      for (const StageMemory& stage : sharded->memory) {
+        states.push_back(stage.weights + stage.gradients + stage.optimizer);
+      }
+      CAPTURE(drawn.text);
+      CAPTURE(static_cast<int>(kind));
+      for (std::size_t stage = 0; stage < held.size(); ++stage) {
+        CHECK(states[stage] <= held[stage] * (1 + 1e-9));
+      }
+      held = std::move(states);
+      ++seen;
+    }
+  }
+  CHECK(seen > 300);
 }
 
 }  // namespace

@@ -29,13 +29,12 @@ double cached_numbers(const Job& job) {
   return 2 * std::max(1.0, spec.kv_heads / job.plan.tensor) * spec.head_size;
 }
 
-// Sharded parameters that stay collected lie beside their shares; gradients are whole, in the type
-// that ranks add them up in. A block's own are there before they are added.
+// Sharded parameters that stay collected lie beside their shares. A block's own are there before
+// they are added.
 void keep_collected(const Job& job, const RankProgram::Stage& sums, StageMemory& memory) {
   const Framework& framework = *job.framework;
   const double all = sums.dense + sums.expert;
   memory.weights += all * framework.gather_bytes;
-  memory.gradients = all * framework.reduce_bytes;
   memory.buffers += sums.largest * framework.gather_bytes;
 }
 
@@ -96,7 +95,10 @@ StageMemory held_by(const Job& job, const RankProgram& program, std::uint32_t st
   }
   if (job.plan.pipeline > 1) memory.buffers += passing_bytes(job, program, stage);
   if (job.trains()) {
-    memory.gradients = held_bytes(plan, sums, framework.gradient_bytes, Sharding::gradients);
+    // Whole ones have the type that ranks add them up in.
+    memory.gradients = keeps_gradients(job, plan)
+                           ? (sums.dense + sums.expert) * framework.reduce_bytes
+                           : held_bytes(plan, sums, framework.gradient_bytes, Sharding::gradients);
     memory.optimizer = held_bytes(plan, sums, framework.state_bytes, Sharding::optimizer);
     memory.activations = sums.kept * in_flight(job, stage);
     if (is_kept) keep_collected(job, sums, memory);

@@ -34,10 +34,14 @@ std::uint32_t batch_parts(const Job& job, std::uint32_t stage) {
   return job.has_own_ranks() ? job.stages[stage].data : 1;
 }
 
-bool keeps_collected(const Job& job, const ParallelPlan& plan) {
+bool keeps_gradients(const Job& job, const ParallelPlan& plan) {
   const Framework& framework = *job.framework;
   return framework.pipeline_keeps_collected && !framework.travel.by_tensor && job.trains() &&
-         job.plan.pipeline > 1 && plan.sharding == Sharding::parameters;
+         job.plan.pipeline > 1 && plan.sharding >= Sharding::gradients;
+}
+
+bool keeps_collected(const Job& job, const ParallelPlan& plan) {
+  return plan.sharding == Sharding::parameters && keeps_gradients(job, plan);
 }
 
 bool keeps_last_collected(const Job& job, std::uint32_t position) {

@@ -20,6 +20,9 @@ namespace foretrace {
 /// True if sharded parameters stay collected from the first pass of a step to the last one, and
 /// gradients are whole until then.
 [[nodiscard]] bool keeps_collected(const Job& job, const ParallelPlan& plan);
+/// True if gradients that are sharded are whole until the last pass of a step, too: where
+/// parameters would stay collected.
+[[nodiscard]] bool keeps_gradients(const Job& job, const ParallelPlan& plan);
 /// True if sharded parameters of the last block of this position are not collected again for its
 /// backward pass.
 [[nodiscard]] bool keeps_last_collected(const Job& job, std::uint32_t position);

@@ -132,7 +132,9 @@ HeldShares Spreader::shares_of(const PassJob& of, std::uint32_t stage) const {
   const double share = 1.0 / plan.shards();
   if (plan.sharding >= Sharding::optimizer) shares.states = share;
   const bool is_kept = keeps_collected(of.job, plan);
-  if (plan.sharding >= Sharding::gradients && !is_kept) shares.gradients = share;
+  if (plan.sharding >= Sharding::gradients && !keeps_gradients(of.job, plan)) {
+    shares.gradients = share;
+  }
   // Collected parameters lie beside a rank's own.
   if (plan.sharding == Sharding::parameters) shares.weights = is_kept ? 1 + share : share;
   return shares;

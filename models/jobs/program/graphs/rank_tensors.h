@@ -72,6 +72,7 @@ void RankTensors::hold(LaneId stream, const LayerOf& layer) {
   stream_ = stream;
   const Framework& framework = *job_.framework;
   const bool is_kept = keeps_collected(job_, plan_);
+  const bool is_whole = keeps_gradients(job_, plan_);
   for (const OwnParameters& one : parameters_) {
     const LayerId at = layer(one);
     const auto add = [&](double bytes, Sharding from, TensorCategory category) {
@@ -79,8 +80,8 @@ void RankTensors::hold(LaneId stream, const LayerOf& layer) {
     };
     add(framework.weight_bytes, Sharding::parameters, TensorCategory::weight);
     if (!job_.trains()) continue;
-    if (is_kept) {
-      add_held(one.elements * framework.gather_bytes, TensorCategory::weight, at);
+    if (is_kept) add_held(one.elements * framework.gather_bytes, TensorCategory::weight, at);
+    if (is_whole) {
       add_held(one.elements * framework.reduce_bytes, TensorCategory::gradient, at);
     } else {
       add(framework.gradient_bytes, Sharding::gradients, TensorCategory::gradient);
