@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::string_view engine_schema = "foretrace.serving_engine/1";
 constexpr double most_counted = 1e5;
+constexpr double most_written = 1e8;  ///< tokens of a run: more would take minutes to simulate
 constexpr int most_rounds = 2;
 
 /// Who sends at a rate and lets no more than so many in at a time mostly does the latter.
@@ -76,6 +77,10 @@ Status check_run(const BenchmarkRun& run) {
   if (!(run.input >= 1) || !(run.output >= 1)) {
     return refuse(
         "it does not say how long prompts and answers are, expected --prompt and --answer");
+  }
+  if (run.requests * run.output > most_written) {
+    return refuse(fmt::format("got {:.3g} tokens to write, expected at most {:.0e}",
+                              run.requests * run.output, most_written));
   }
   const bool writes_one = run.figure != BenchmarkFigure::total && !(run.output > 1);
   if (writes_one) return refuse("answers are one token, expected 2 or more for a time per token");

@@ -147,7 +147,7 @@ TEST_CASE("calibrated engines: runs that lack something, or are none, are told")
   run.input = run.output = 1;
   CHECK(message(run).find("one token") != std::string::npos);
   run.output = 1e9;
-  CHECK_FALSE(message(run).empty());
+  CHECK(message(run).find("tokens to write") != std::string::npos);
   CHECK_FALSE(calibrate_engine(*test::shipped(), setup(), {}, 0).ok());
 }
 
