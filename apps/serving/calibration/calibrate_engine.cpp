@@ -69,14 +69,14 @@ std::string serving_text(const EngineSetup& setup, const BenchmarkRun& run) {
 Status check_run(const BenchmarkRun& run) {
   const auto refuse = [](const std::string& what) { return Error{ErrorCode::bad_format, what}; };
   if (!(run.requests >= 1)) {
-    return refuse("it does not say how many requests were sent, expected --requests");
+    return refuse("it does not say how many requests were sent, expected their number beside it");
   }
   if (run.requests > most_counted) {
     return refuse(fmt::format("got {} requests, expected at most {}", run.requests, most_counted));
   }
   if (!(run.input >= 1) || !(run.output >= 1)) {
     return refuse(
-        "it does not say how long prompts and answers are, expected --prompt and --answer");
+        "it does not say how long prompts and answers are, expected their tokens beside it");
   }
   if (run.requests * run.output > most_written) {
     return refuse(fmt::format("got {:.3g} tokens to write, expected at most {:.0e}",
@@ -232,7 +232,7 @@ Status write_engine(ConfigValue document, const std::string& origin, CalibratedE
   }
   if (!made.errors.empty()) {
     const std::string fitted = fmt::format(
-        "{}; error on runs held back {}", origin,
+        "{}; error on runs that were left out {}", origin,
         made.held_back.rows > 0 ? fmt::format("{:.1f} %", made.held_back.mean * 100) : "unknown");
     set_member(document, "host_per_step", ranged_time(made.step_ns));
     set_member(document, "host_per_sequence", ranged_time(made.sequence_ns));
