@@ -60,7 +60,7 @@ set(table
   "models/hardware/kernels           | sim/core sim/graph"
   "models/hardware/catalogue         | sim/core sim/graph models/hardware/execution"
   "models/hardware/costs             | sim/core sim/graph sim/edit models/hardware/kernels models/hardware/catalogue"
-  "models/hardware/costs/calibration | sim/core models/hardware/kernels models/hardware/catalogue"
+  "models/hardware/costs/calibration | sim/core sim/graph models/hardware/kernels models/hardware/catalogue models/hardware/costs"
   "models/hardware/power             | sim/core sim/graph models/hardware/catalogue"
   "models/hardware/memories          | sim/core sim/graph sim/engine/memory"
   "models/hardware/networks          | sim/core sim/graph models/hardware/catalogue"

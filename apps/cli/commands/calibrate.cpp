@@ -2,6 +2,9 @@
 // what was measured, with their honest error.
 #include "models/hardware/costs/calibration/calibrate.h"
 
+#include <algorithm>
+#include <filesystem>
+#include <fstream>
 #include <optional>
 #include <string>
 #include <vector>
@@ -19,7 +22,9 @@
 #include "apps/report/section.h"
 #include "apps/report/text.h"
 #include "apps/report/writers.h"
+#include "apps/session/session.h"
 #include "models/hardware/catalogue/cost_file.h"
+#include "models/hardware/costs/calibration/recorded_operators.h"
 
 namespace foretrace::commands::calibrate_parts {
 namespace {
@@ -114,6 +119,40 @@ Status check_constants(const Options& options) {
   return app::check_output(output_path(options.output), inputs);
 }
 
+/// Packed, or a trace of events: tables and logs are neither.
+bool is_recording(const std::string& path) {
+  constexpr std::size_t most = 65536;
+  std::string begin(most, '\0');
+  std::ifstream file(path, std::ios::binary);
+  file.read(begin.data(), static_cast<std::streamsize>(most));
+  begin.resize(static_cast<std::size_t>(std::max<std::streamsize>(0, file.gcount())));
+  return begin.find('\0') != std::string::npos ||
+         begin.find("\"traceEvents\"") != std::string::npos;
+}
+
+/// Of a recording the products and row operators whose shapes it holds.
+Result<OperatorTable> table_of(const std::string& path, const Options& options) {
+  if (!is_recording(path)) {
+    FORETRACE_TRY(check_no_logs(path));
+    return read_operator_table(path);
+  }
+  app::TraceOptions trace;
+  trace.paths = {path};
+  FORETRACE_TRY(const Session session, app::open_session(trace, options.common));
+  const auto& accelerator = session.recording().accelerator;
+  // Tables name devices as traces do.
+  const bool says = accelerator && options.accelerator.empty() && !accelerator->trace_names.empty();
+  OperatorTable table =
+      recorded_operators(session.graph(), std::filesystem::path(path).filename().string(),
+                         says ? accelerator->trace_names.front() : "");
+  table.origin = log_source(path, "");
+  if (!table.rows.empty()) return table;
+  return Error{ErrorCode::no_match,
+               path +
+                   ": no kernel of a known operator with its shapes, expected a recording with "
+                   "record_shapes=True"};
+}
+
 app::Exit run_engine(const Options& options) {
   EngineLogs logs = options.engine;
   logs.files = options.tables;
@@ -144,8 +183,7 @@ app::Exit run(const Options& options) {
   std::vector<OperatorTable> tables;
   CostFile file;
   for (const std::string& path : options.tables) {
-    FORETRACE_TRY(check_no_logs(path));
-    FORETRACE_TRY(auto table, read_operator_table(path));
+    FORETRACE_TRY(auto table, table_of(path, options));
     file.tables.push_back({table.name, table.origin, table.licence, table.paper});
     tables.push_back(std::move(table));
   }
@@ -197,9 +235,10 @@ void add_engine_options(app::Arguments& cli, Options& options) {
 
 void declare(app::Arguments& cli, Options& options) {
   cli.add_option("TABLE", options.tables,
-                 "tables of measured operators (schema foretrace-truth/1), sweeps of matrix "
-                 "products (rocblas-bench, CSV with m, n, k and us), with --cluster output of "
-                 "nccl-tests or rccl-tests, or with --engine benchmarks of vLLM or SGLang")
+                 "tables of measured operators (schema foretrace-truth/1), recordings with shapes, "
+                 "sweeps of matrix products (rocblas-bench, CSV with m, n, k and us), with "
+                 "--cluster output of nccl-tests or rccl-tests, or with --engine benchmarks of "
+                 "vLLM or SGLang")
       .required();
   cli.add_option("--accelerator", options.accelerator,
                  "the accelerator that tables without a device were measured on; of other tables, "
@@ -230,6 +269,8 @@ void declare(app::Arguments& cli, Options& options) {
         "how well matrix products on this device can be predicted"},
        {"foretrace calibrate gemm.json --accelerator a100_sxm_80gb -o mine",
         "and keep the constants for predictions"},
+       {"foretrace calibrate after.json.gz -o mine",
+        "from a recording, such as the one that whatif --check judged by"},
        {"foretrace calibrate all_reduce.log --cluster dgx_h100 -o mine.json",
         "the machine with its measured collectives, for --cluster mine.json"},
        {"foretrace calibrate serve.json --engine vllm --model llama3_8b --accelerator h100_sxm -o "

@@ -76,7 +76,7 @@ report::Section runs_section(const ServiceLogs& logs, const CalibratedEngine& en
                                   {"output_tokens", "answer"},
                                   {"measured", "measured"},
                                   {"before", "before"},
-                                  {"held_back", "held back"}}};
+                                  {"held_back", "left out"}}};
   for (std::size_t i = 0; i < engine.errors.size(); ++i) {
     const BenchmarkRun& run = logs.runs[i].run;
     const ServiceError& error = engine.errors[i];
@@ -88,7 +88,7 @@ report::Section runs_section(const ServiceLogs& logs, const CalibratedEngine& en
   }
   report::Section section{.key = "runs", .tables = {std::move(table)}};
   section.headline = fmt::format(
-      "{} measured; before: error of the engine's file as it was, {:.1f} % in the mean; held back: "
+      "{} measured; before: error of the engine's file as it was, {:.1f} % in the mean; left out: "
       "error of each by a fit to the others, {}",
       report::plural(engine.errors.size(), "run"), engine.before.mean * 100,
       engine.held_back.rows > 0 ? fmt::format("{:.1f} %", engine.held_back.mean * 100)

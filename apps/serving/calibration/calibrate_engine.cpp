@@ -20,6 +20,7 @@ namespace {
 
 constexpr std::string_view engine_schema = "foretrace.serving_engine/1";
 constexpr double most_counted = 1e5;
+constexpr double most_written = 1e8;  ///< tokens of a run: more would take minutes to simulate
 constexpr int most_rounds = 2;
 
 /// Who sends at a rate and lets no more than so many in at a time mostly does the latter.
@@ -68,14 +69,18 @@ std::string serving_text(const EngineSetup& setup, const BenchmarkRun& run) {
 Status check_run(const BenchmarkRun& run) {
   const auto refuse = [](const std::string& what) { return Error{ErrorCode::bad_format, what}; };
   if (!(run.requests >= 1)) {
-    return refuse("it does not say how many requests were sent, expected --requests");
+    return refuse("it does not say how many requests were sent, expected their number beside it");
   }
   if (run.requests > most_counted) {
     return refuse(fmt::format("got {} requests, expected at most {}", run.requests, most_counted));
   }
   if (!(run.input >= 1) || !(run.output >= 1)) {
     return refuse(
-        "it does not say how long prompts and answers are, expected --prompt and --answer");
+        "it does not say how long prompts and answers are, expected their tokens beside it");
+  }
+  if (run.requests * run.output > most_written) {
+    return refuse(fmt::format("got {:.3g} tokens to write, expected at most {:.0e}",
+                              run.requests * run.output, most_written));
   }
   const bool writes_one = run.figure != BenchmarkFigure::total && !(run.output > 1);
   if (writes_one) return refuse("answers are one token, expected 2 or more for a time per token");
@@ -227,7 +232,7 @@ Status write_engine(ConfigValue document, const std::string& origin, CalibratedE
   }
   if (!made.errors.empty()) {
     const std::string fitted = fmt::format(
-        "{}; error on runs held back {}", origin,
+        "{}; error on runs that were left out {}", origin,
         made.held_back.rows > 0 ? fmt::format("{:.1f} %", made.held_back.mean * 100) : "unknown");
     set_member(document, "host_per_step", ranged_time(made.step_ns));
     set_member(document, "host_per_sequence", ranged_time(made.sequence_ns));

@@ -1,5 +1,6 @@
 #include "tests/validation/maps/served.h"
 
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -45,8 +46,9 @@ Result<ConfigValue> with_room(const ConfigValue& document, TableInputs& inputs) 
   if (made == nullptr) return document;
   FORETRACE_TRY(const auto rules, rules_of(document, inputs));
   RowNumbers numbers({{}, *made});
-  const double needed =
-      numbers.count("input_tokens", most_tokens) + numbers.count("in_flight", most_requests);
+  const double longest =
+      numbers.count("input_tokens", most_tokens) * (1 + numbers.number_or("spread", 0, 0, 1));
+  const double needed = std::ceil(longest) + numbers.count("in_flight", most_requests);
   FORETRACE_TRY(numbers.status());
   if (rules.chunks_prompts || needed <= rules.batched_tokens) return document;
   FORETRACE_TRY(auto steps,

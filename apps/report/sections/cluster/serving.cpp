@@ -84,6 +84,14 @@ void add_sources(const StepTime& device, Section& section) {
   section.tables.push_back(std::move(table));
 }
 
+/// What the device waits for between two steps.
+Value host_value(const ServiceOptions& options) {
+  const Value step = Value::time(to_whole(options.host_step_ns));
+  if (!(options.host_sequence_ns > 0)) return step;
+  return Value(step).as(fmt::format("{}, and {} per sequence", step.shown,
+                                    time_text(to_whole(options.host_sequence_ns))));
+}
+
 void add_remarks_of(const ServedAnswer& served, Section& section) {
   const ServingAnswer& answer = served.answer;
   const Serving& serving = served.serving;
@@ -97,6 +105,8 @@ void add_remarks_of(const ServedAnswer& served, Section& section) {
               100 * static_cast<double>(answer.service.most_blocks) / blocks)));
   section.datum("most_blocks", Value::plain(answer.service.most_blocks));
   section.fact("steps", "steps", Value::plain(answer.service.steps));
+  section.fact("host_step_ns", "host, per step", host_value(serving.options));
+  section.datum("host_sequence_ns", Value::time(to_whole(serving.options.host_sequence_ns)));
   section.fact("use", "replicas compute", Value::share(answer.use));
   section.fact("preemptions", "preempted", Value::plain(answer.preemptions),
                answer.preemptions > 0 ? Show::always : Show::never);
