@@ -92,7 +92,7 @@ export function showAnswer(now, then, state, facts, run) {
 /** Recorded and predicted as bars, with the range as a whisker. */
 export function showRange(now, then, what, state, names = usual) {
   const [before, after] = [now.step, then.step];
-  const width = Math.min(640, Math.max(300, byId('range').clientWidth || 520)); // so that texts have their size on phones, too
+  const width = Math.max(300, byId('range').clientWidth || 520); // so that texts have their size on every screen
   const low = state.range ? state.range.low : after;
   const high = state.range ? state.range.high : after;
   const scale = (width - 16) / Math.max(1, before, after, high);
