@@ -43,6 +43,17 @@ foreach(page IN LISTS pages)
   endif()
 endforeach()
 
+# Commands that stand elsewhere exist with their options, and pictures are drawn by what is named for each.
+set(scripts "every command that a page names exists with its options|commands" "every picture is what the program draws|pictures")
+foreach(script IN LISTS scripts)
+  string(REPLACE "|" ";" script "${script}")
+  list(GET script 0 title)
+  list(GET script 1 name)
+  add_test(NAME "readme: ${title}" COMMAND ${CMAKE_COMMAND} -DROOT=${PROJECT_SOURCE_DIR} -DPROGRAM=$<TARGET_FILE:foretrace_cli>
+    -DTRACES=${FORETRACE_SHARED_DATA}/traces -DWORK=${CMAKE_CURRENT_BINARY_DIR}/${name} -P ${CMAKE_CURRENT_SOURCE_DIR}/${name}.cmake)
+  set_tests_properties("readme: ${title}" PROPERTIES LABELS readme TIMEOUT 120)
+endforeach()
+
 # Pages of figures on real recordings are what the program prints today.
 foreach(page "CLAIMS --claims foretrace_validate" "WHATIFS --what-ifs foretrace_cli validate")
   separate_arguments(parts UNIX_COMMAND "${page}")

@@ -31,7 +31,7 @@ set(left
   "[Oo]ptimi[sz]ations?|apps|7"
   "[Hh]olds?|models|1"
   "held|apps|2"
-  "doubtful|apps|2"
+  "doubtful|apps|1"
   "what lies|models|1"
   "--[a-z]|trace|9"
   "--[a-z]|apps|2"

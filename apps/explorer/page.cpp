@@ -47,7 +47,8 @@ Status check_base(const TaskGraph& base) {
 
 /// Of every page, whatever it shows.
 std::size_t bytes_of_sources() {
-  return page_template().size() + page_style().size() + page_script().size();
+  constexpr std::size_t policy_and_footer = 400;
+  return page_template().size() + page_style().size() + page_script().size() + policy_and_footer;
 }
 
 std::size_t bytes_of_pieces(const Pieces& pieces) {

@@ -166,12 +166,13 @@ std::string sentence_html(const Sweep& sweep, const SelectedPoint& best) {
   if (sweep.axes().size() > most_axes) where += ", \u2026";
   const std::string key = key_of(sweep, 0);
   const std::string at = fmt::format("point {}", best.result.point);
-  return fmt::format("The {} {} is <span class=\"to\">{}</span>, with {}.",
+  const std::string_view end = sweep.axes().size() > most_axes ? "" : ".";
+  return fmt::format("The {} {} is <span class=\"to\">{}</span>, with {}{}",
                      sweep.objectives[0].is_maximized ? "highest" : "lowest",
                      html_text(report::quantity_in_words(sweep.objectives[0].value.text()), 80),
                      figure_html(key.empty() ? at : at + " /" + key,
                                  figure_text(best.objectives[0], unit_of(sweep, 0))),
-                     figure_html(at, where, "em"));
+                     figure_html(at, where, "em"), end);
 }
 
 }  // namespace

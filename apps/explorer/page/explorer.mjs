@@ -164,7 +164,8 @@ export class Explorer {
     if (!keep) await breathe(); // it was simulated just now, and is drawn in a task of its own
     if (then === null || serial !== this.serial) return;
     const isPlain = isAsRecorded(state.factors);
-    const predicted = isPlain ? variant?.answer?.predicted ?? null : null;
+    const answer = variant?.answer ?? (!variant && this.facts.before ? this.facts.answer : null); // a plan is a prediction itself
+    const predicted = isPlain ? answer?.predicted ?? null : null;
     state.range = predicted && predicted.low_ns !== predicted.high_ns
       ? { low: predicted.low_ns, high: predicted.high_ns } : null;
     state.samples = variant ? variant.samples : 1;

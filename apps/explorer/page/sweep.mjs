@@ -205,11 +205,13 @@ export class SweepPage {
     const { points, ink } = this;
     this.letters = lettersOf(front);
     c.textAlign = 'left';
+    const heights = [...this.letters.keys()].map((i) => this.places.find(([point]) => point === i)[2]);
+    const way = heights[0] > heights[heights.length - 1] ? -1 : 1; // along the front
     let last = null;
     for (const [i, letter] of this.letters) {
       const [, x, y] = this.places.find(([point]) => point === i);
       let top = y - 10;
-      if (last && Math.abs(x - last.x) < lettersApart && Math.abs(top - last.top) < lettersApart) top = last.top + (top < last.top ? -lettersApart : lettersApart);
+      if (last && Math.abs(x - last.x) < lettersApart && (top - last.top) * way < lettersApart) top = last.top + way * lettersApart;
       last = { x, top };
       c.fillStyle = ink.panel;
       c.fillRect(x + 9, top - 7, c.measureText(letter).width + 6, 14);

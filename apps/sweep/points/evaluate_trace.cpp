@@ -202,7 +202,7 @@ class TraceEvaluation final : public Evaluation {
     for (const auto& [key, source] : sources_) {
       const std::vector<std::string>& traces = std::get<0>(key);
       for (const Doubt& doubt : source.replay().doubts) {
-        doubts.insert(fmt::format("{}: doubtful: {}", traces.front(), doubt.text));
+        doubts.insert(fmt::format("{}: low confidence: {}", traces.front(), doubt.text));
       }
     }
     return {doubts.begin(), doubts.end()};

@@ -92,7 +92,7 @@ export function showAnswer(now, then, state, facts, run) {
 /** Recorded and predicted as bars, with the range as a whisker. */
 export function showRange(now, then, what, state, names = usual) {
   const [before, after] = [now.step, then.step];
-  const width = Math.min(640, Math.max(300, byId('range').clientWidth || 520)); // so that texts have their size on phones, too
+  const width = Math.max(300, byId('range').clientWidth || 520); // so that texts have their size on every screen
   const low = state.range ? state.range.low : after;
   const high = state.range ? state.range.high : after;
   const scale = (width - 16) / Math.max(1, before, after, high);
@@ -106,13 +106,15 @@ export function showRange(now, then, what, state, names = usual) {
         class: inside ? `${name}-text` : 'bar-now-text', 'data-at': sourceOf(side, side.stepAt) }, text)];
   };
   const marks = [...bar(12, 22, now, 'bar-now', `${names.before} ${time(before)}`)];
+  const whisker = (y, height) => {
+    if (high <= low) return;
+    marks.push(draw('rect', { x: x(low), y, width: (high - low) * scale, height, class: 'range' }));
+    marks.push(draw('path', { d: `M${x(low)} ${y - 4}v${height + 8}M${x(high)} ${y - 4}v${height + 8}M${x(low)} ${y + height / 2}H${x(high)}`, class: 'whisker' }));
+  };
+  if (!what) whisker(12, 22);
   if (what) {
     marks.push(...bar(44, 26, then, 'bar-then', `${names.after} ${time(after, before)}`));
-    if (high > low) {
-      marks.push(draw('rect', { x: x(low), y: 44, width: (high - low) * scale, height: 26, class: 'range' }));
-      marks.push(draw('path', { d: `M${x(low)} 40v34M${x(high)} 40v34M${x(low)} 57H${x(high)}`,
-        class: 'whisker' }));
-    }
+    whisker(44, 26);
   }
   const label = what ? `${names.before} ${time(before)}, ${names.after} ${time(after, before)}`
     : `${names.before} ${time(before)}`;

@@ -111,7 +111,7 @@ export class Tracks {
 
 /** A lane's name: on narrow screens what its group or its number tells already is left out. */
 function laneName(title) {
-  const [, wide, rest] = title.match(/^((?:rank \d+, )?(?:GPU(?: \d+)?, |python |autograd ))(.+)$/) ?? [null, '', title];
+  const [, wide, rest] = title.match(/^((?:rank \d+, )?(?:GPU(?: \d+)?, |python\d* |autograd ))(.+)$/) ?? [null, '', title];
   return make('span', { title }, ...(wide ? [make('i', { class: 'wide' }, wide)] : []), rest);
 }
 

@@ -21,8 +21,9 @@ std::string signed_time_text(std::int64_t ns, std::int64_t scale_ns) {
   return (ns < 0 ? "-" : "+") + time_text(std::abs(ns), scale_ns);
 }
 
+/// As changes of memory are told: "+0.000 s" would say how little it may be.
 Value change_value(std::int64_t ns, std::int64_t scale_ns) {
-  return Value::time(ns).as(signed_time_text(ns, scale_ns));
+  return Value::time(ns).as(ns == 0 ? "same" : signed_time_text(ns, scale_ns));
 }
 
 }  // namespace

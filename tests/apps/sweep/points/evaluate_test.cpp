@@ -194,7 +194,7 @@ TEST_CASE("sweep: a trace that ends early is doubted") {
   const auto evaluation = prepare(*sweep, test::shipped());
   REQUIRE_MESSAGE(evaluation.ok(), (evaluation.ok() ? "" : evaluation.error().message));
   REQUIRE((*evaluation)->doubts().size() >= 1);
-  CHECK((*evaluation)->doubts().front().find("doubtful") != std::string::npos);
+  CHECK((*evaluation)->doubts().front().find("low confidence") != std::string::npos);
 }
 
 }  // namespace foretrace::sweeping
