@@ -298,6 +298,11 @@ double BatchResizer::growing_share(TaskId kernel) const {
   return all > 0 ? growing / all : -1;
 }
 
+bool BatchResizer::leaves_whole(double factor) const {
+  const double left = static_cast<double>(batch_) * factor;
+  return left >= 1 && std::abs(left - std::round(left)) < 1e-6;
+}
+
 KernelWork BatchResizer::resized_work(TaskId kernel, double factor) const {
   OperatorInputs inputs = editor_.inputs_of(kernel);
   const KernelDescription& known = editor_.about(kernel);

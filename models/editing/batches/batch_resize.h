@@ -37,6 +37,8 @@ class BatchResizer {
   /// The time of a forward or backward kernel when the batch is `factor` times as large: measured
   /// time x model time of the new shape / model time of the recorded one.
   [[nodiscard]] Resized resized(TaskId kernel, double factor) const;
+  /// Whether `factor` leaves whole samples (tokens), so that all shapes follow it exactly.
+  [[nodiscard]] bool leaves_whole(double factor) const;
   /// What it then does.
   [[nodiscard]] KernelWork resized_work(TaskId kernel, double factor) const;
 

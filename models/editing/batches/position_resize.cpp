@@ -70,9 +70,11 @@ Status PositionResizer::resize(const PositionFactors& factors) {
     time_.add(resized.growth, editor_->graph().duration_ns(kernel));
     if (resized.growth == Growth::fixed) continue;
     editor_->set(kernel, resized.cost);
-    if (factors.rows == 1) continue;
     // Fewer pairs than rows leave are those of other rows; more are of longer ones.
-    const bool is_longer = positions_ > 0 && factors.single_pairs != factors.rows;
+    const double longer = static_cast<double>(positions_) * factors.rows;
+    const bool is_longer = positions_ > 0 && factors.single_pairs != factors.rows &&
+                           std::abs(longer - std::round(longer)) < 1e-6;
+    if (factors.rows == 1 || !(is_longer || resizer.leaves_whole(factors.rows))) continue;
     editor_->describe(kernel, single ? 1 : 0, [&] {
       return is_longer ? lengthened(kernel, resizer, factors.rows)
                        : resizer.resized_work(kernel, factors.rows);

@@ -17,17 +17,28 @@ bool is_weight_of(const TaskGraph& graph, const Tensor& tensor, const DeviceOfRa
 }  // namespace
 
 void WeightTensors::add(TaskId kernel, double before, double after) {
-  if (!(before > 0) || !shares_.emplace(calls_.first_of(kernel), after / before).second) return;
+  const TaskId call = calls_.first_of(kernel);
+  if (!(before > 0) || !shares_.emplace(call, after / before).second) return;
   const Lane& lane = editor_.graph().lane(kernel);
-  Bytes& step = by_step_[{lane.rank, lane.device, editor_.graph().step(kernel)}];
-  step.before += before;
-  step.after += after;
+  const double numbers = 1 / editor_.number_bytes(kernel);
+  by_step_[{lane.rank, lane.device, editor_.graph().step(kernel)}].push_back(
+      {call, {before * numbers, after * numbers}});
 }
 
-std::map<DeviceOfRank, WeightTensors::Bytes> WeightTensors::largest_step() const {
+std::map<DeviceOfRank, WeightTensors::Bytes> WeightTensors::largest_step(
+    const ParameterEditor& stored) const {
   std::map<DeviceOfRank, Bytes> largest;
-  for (const auto& [key, bytes] : by_step_) {
+  for (const auto& [key, reads] : by_step_) {
     const auto [rank, device, step] = key;
+    Bytes bytes;
+    for (const Read& read : reads) {
+      double width = editor_.number_bytes(read.call);
+      for (const ParameterId id : stored.read_by(read.call)) {
+        width = std::max(width, double{stored.before().rows[index(id)].weight_bytes});
+      }
+      bytes.before += read.bytes.before * width;
+      bytes.after += read.bytes.after * width;
+    }
     Bytes& most = largest[{rank, device}];
     if (bytes.before > most.before) most = bytes;
   }
@@ -56,7 +67,7 @@ std::string WeightTensors::edit(TensorEditor& tensors) const {
   parameters.finish();
   const std::vector<Tensor>& all = editor_.graph().context().tensors;
   std::string note;
-  for (const auto& [device, bytes] : largest_step()) {
+  for (const auto& [device, bytes] : largest_step(parameters)) {
     double recorded = 0;
     for (const Tensor& tensor : all) {
       if (is_weight_of(editor_.graph(), tensor, device))

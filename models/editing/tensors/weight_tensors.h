@@ -5,6 +5,7 @@
 #include <map>
 #include <string>
 #include <tuple>
+#include <vector>
 
 #include "models/editing/tensors/kernel_calls.h"
 #include "models/editing/tensors/model_state.h"
@@ -25,7 +26,8 @@ class WeightTensors {
   WeightTensors(KernelEditor& editor, Fewer fewer)
       : editor_(editor), fewer_(fewer), calls_(editor, editor.kernels()) {}
 
-  /// The weight that the call of this forward kernel reads had `before` bytes and takes `after`.
+  /// The weight that the call of this forward kernel reads had `before` bytes and takes `after`, in
+  /// the kernel's precision; where it is stored in another one, as autocast does, in that.
   /// What is said of other kernels of the call says nothing new.
   void add(TaskId kernel, double before, double after);
   /// Rows of the table get what is left of them. Weights that lie on the device throughout lose what
@@ -41,7 +43,11 @@ class WeightTensors {
     double before = 0;
     double after = 0;
   };
-  [[nodiscard]] std::map<DeviceOfRank, Bytes> largest_step() const;
+  struct Read {
+    TaskId call{};  ///< its first kernel
+    Bytes bytes;
+  };
+  [[nodiscard]] std::map<DeviceOfRank, Bytes> largest_step(const ParameterEditor& stored) const;
 
   void edit(ParameterEditor& parameters) const;
 
@@ -49,7 +55,7 @@ class WeightTensors {
   Fewer fewer_;
   KernelCalls calls_;
   std::map<TaskId, double> shares_;  // that are left, by the first kernel of a call
-  std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t>, Bytes> by_step_;
+  std::map<std::tuple<std::int32_t, std::int32_t, std::int32_t>, std::vector<Read>> by_step_;
 };
 
 }  // namespace foretrace::editing

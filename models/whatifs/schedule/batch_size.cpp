@@ -115,7 +115,7 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
     growths.time.add(resized.growth, scenario.graph.duration_ns(kernel));
     if (resized.growth == editing::Growth::fixed) continue;
     editor.set(kernel, resized.cost);
-    if (factor == 1) continue;
+    if (factor == 1 || !resizer.leaves_whole(factor)) continue;
     editor.describe(kernel, 0, [&] { return resizer.resized_work(kernel, factor); });
   }
   if (editor.untouched()) {

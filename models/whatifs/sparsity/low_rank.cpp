@@ -149,7 +149,9 @@ class Factored {
     const double full = gemm_ns(*editor_.accelerator(), precision, s);
     const double one = gemm_ns(*editor_.accelerator(), precision, first);
     const double other = gemm_ns(*editor_.accelerator(), precision, second);
-    if (!(full > 0) || one + other >= full) return;
+    // As for convolutions the model decides, not what is faster in the precision at hand: which
+    // weights are factors is the same before and after another precision.
+    if (!(full > 0) || first.flops() + second.flops() >= s.flops()) return;
     ++factored_;
     if (!backward(kernel)) add_weight(kernel, s.k * s.n, first.k * first.n + second.k * second.n);
     const Spread spread = class_spread(KernelClass::gemm);
@@ -217,7 +219,7 @@ constexpr std::array<std::string_view, 4> assumptions = {
     "gets a launch and host time of its own.",
     "A product of backward whose rows or inner size are the rows of a forward layer "
     "is a gradient of one.",
-    "A factored layer that would be slower stays as it is.",
+    "A layer stays as it is where its factors have no less arithmetic; others may get slower.",
     "Update and collectives of gradients go over all parameters, of which the factors save a "
     "share; "
     "20 us of a transfer do not follow its bytes."};

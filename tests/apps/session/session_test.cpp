@@ -117,25 +117,34 @@ TEST_CASE("law: what ranks send changes after the run is spread, in whatever ord
   }
 }
 
-TEST_CASE("law: captured launches leave the peak of memory, whatever else is applied") {
+TEST_CASE("law: captured launches keep what other what-ifs free, and need a pool of their own") {
   const Session session =
       test::loaded(FORETRACE_SOURCE_DIR "/examples/traces/h100_host/bert-large.baseline.ftr.gz")
           .session;
-  const auto peaks = [&session](const Stack& stack) {
+  const auto peak = [&session](const Stack& stack) {
     const auto answer = session.ask(test::stack_of(stack));
     REQUIRE_MESSAGE(answer.ok(), answer.error().message);
-    std::vector<std::int64_t> bytes;
-    for (const MemoryCurve& curve : answer->memory().curves) bytes.push_back(curve.peak_bytes);
-    REQUIRE_FALSE(bytes.empty());
-    return bytes;
+    std::int64_t bytes = 0;
+    for (const MemoryCurve& curve : answer->memory().curves) bytes += curve.peak_bytes;
+    REQUIRE(bytes > 0);
+    return static_cast<double>(bytes);
   };
+  const double recorded = peak({"scale:factor=1"});
+  const double captured = peak({"cuda_graph"});
+  // GPT-2 on an H100 took 6.0 and 6.1 % more while its graph was captured than without one
+  // (first_peak_allocated_bytes of examples/traces/h100_stacks/measured.csv).
+  CHECK(captured > 1.02 * recorded);
+  CHECK(captured < 1.10 * recorded);
   for (const std::string what_if :
-       {"scale:factor=1", "activation_checkpointing", "gist_encoding", "mixed_precision",
-        "kernel_fusion", "optimizer_offload", "eight_bit_optimizer", "flash_attention",
+       {"activation_checkpointing", "gist_encoding", "mixed_precision", "kernel_fusion",
+        "optimizer_offload", "eight_bit_optimizer", "flash_attention",
         "gradient_accumulation:steps=2", "parallel:tensor=8,cluster=aws_p3",
         "parallel:data=8,zero=3,cluster=aws_p3"}) {
     CAPTURE(what_if);
-    CHECK(peaks({what_if, "cuda_graph"}) == peaks({what_if}));
+    const double alone = peak({what_if});
+    const double both = peak({what_if, "cuda_graph"});
+    CHECK(both >= alone);
+    CHECK(captured - both >= 0.9 * (recorded - alone));
   }
 }
 

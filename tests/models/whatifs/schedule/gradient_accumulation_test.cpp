@@ -1,4 +1,5 @@
 #include <algorithm>
+#include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
@@ -62,6 +63,34 @@ TEST_CASE("gradient_accumulation: copies of gradients are gradients, beside a st
     CHECK((three.phase(task) == Phase::backward) == (three.name(task) == "backward"));
   }
   CHECK(gradients == 3);
+}
+
+TEST_CASE(
+    "gradient_accumulation: what waits for a stream since before the pass waits for its copy") {
+  ToyRun run;
+  const auto own = run.stream();
+  const auto side = run.add_stream(9);
+  const auto on = [&](foretrace::LaneId stream, const foretrace::test::ToyKernel& kernel) {
+    run.use_stream(stream);
+    return run.kernel(kernel);
+  };
+  const auto before = on(side, {.name = "before", .duration_ns = 10, .phase = Phase::update});
+  // The pass begins once the other stream is done, and ends there.
+  const auto forward = on(own, {.name = "forward", .duration_ns = 100});
+  run.wait_for(forward, before);
+  const auto backward =
+      on(side, {.name = "backward", .duration_ns = 1000, .phase = Phase::backward});
+  run.wait_for(backward, forward);
+  const auto update = on(own, {.name = "update", .duration_ns = 5, .phase = Phase::update});
+  run.wait_for(update, backward);
+  const auto graph = run.build();
+  REQUIRE(span_ns(graph) == 10 + 100 + 1000 + 5);
+  for (const int steps : {2, 3, 5}) {
+    CAPTURE(steps);
+    const auto more =
+        after(graph, gradient_accumulation, {{"steps", std::to_string(steps)}, {"load", "false"}});
+    CHECK(span_ns(more) == 10 + steps * (100 + 1000) + 5);
+  }
 }
 
 TEST_CASE("gradient_accumulation: other calls and waits of a pass come again with every copy") {
