@@ -48,6 +48,9 @@ class Lowering {
  private:
   void compute(const Operator& op, const KernelTime& time, std::uint32_t kernels);
   void exchange(const Exchange& exchange, ActionType type, std::string_view name);
+  [[nodiscard]] static bool is_of_sequence(const Exchange& exchange);
+  [[nodiscard]] double sent_bytes(const Exchange& exchange) const;
+  void copy_pieces(const Exchange& exchange, double bytes);
   void weight_gradient(const Operator& op);
   void wait() { actions_.push_back(made(ActionType::wait, {})); }
   void product_backward(std::size_t i);
@@ -96,7 +99,8 @@ void Lowering::compute(const Operator& op, const KernelTime& time, std::uint32_t
 
 void Lowering::exchange(const Exchange& exchange, ActionType type, std::string_view name) {
   if (exchange.kind == CollectiveKind::none) return;
-  const CollectiveTime time = options_.collective(exchange.axis, exchange.kind, exchange.bytes);
+  const double bytes = sent_bytes(exchange);
+  const CollectiveTime time = options_.collective(exchange.axis, exchange.kind, bytes);
   if (!(time.ns > 0)) return;
   Action action = made(type, name);
   action.source = options_.leaves_node(exchange.axis) ? CostSource::network : CostSource::local;
@@ -105,7 +109,35 @@ void Lowering::exchange(const Exchange& exchange, ActionType type, std::string_v
   action.collective = exchange.kind;
   action.kernels = 1;
   action.ns = time.ns + exchange.delay_ns;
-  action.bytes = exchange.bytes;
+  action.bytes = bytes;
+  actions_.push_back(action);
+  if (type == ActionType::collective) copy_pieces(exchange, bytes);
+}
+
+bool Lowering::is_of_sequence(const Exchange& exchange) {
+  return exchange.axis == Axis::tensor && (exchange.kind == CollectiveKind::all_gather ||
+                                           exchange.kind == CollectiveKind::reduce_scatter);
+}
+
+// Inputs of 8-bit products, and gradients of their results, may be cast before they travel.
+double Lowering::sent_bytes(const Exchange& exchange) const {
+  const bool is_cast = options_.gathers_8_bit && exchange.axis == Axis::tensor &&
+                       exchange.kind == CollectiveKind::all_gather;
+  return is_cast ? exchange.bytes / options_.kernels.number_bytes() : exchange.bytes;
+}
+
+// A collective joins and cuts along the first dimension. Where positions are another one, all that
+// it gave or takes is read and written once more.
+void Lowering::copy_pieces(const Exchange& exchange, double bytes) {
+  if (!options_.framework.copies_pieces || !is_of_sequence(exchange)) return;
+  const KernelTime time = options_.kernels.move(2 * bytes, 1);
+  Action action = made(ActionType::compute, "pieces in order");
+  action.source = time.source;
+  action.provenance = time.provenance;
+  action.kernels = 1;
+  action.part = part_;
+  action.ns = time.ns;
+  action.slowed = static_cast<float>(options_.framework.memory_slowdown.typical);
   actions_.push_back(action);
 }
 
@@ -347,7 +379,10 @@ RankProgram::Block lower(const Block& block, const LoweringOptions& options,
   lowered.role = block.role;
   lowered.name = block.name;
   LoweringOptions own = options;
-  if (block.role != BlockRole::layer) own.recompute = Recompute::none;
+  if (block.role != BlockRole::layer) {
+    own.recompute = Recompute::none;
+    own.gathers_8_bit = false;
+  }
   count_memory(block, own, lowered);
   Lowering lowering(block, own);
   lowering.forward(false, Part::all);

@@ -2,6 +2,8 @@
 // configs/frameworks.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -34,6 +36,9 @@ struct Framework {
   std::string name;     ///< file stem
   std::string product;  ///< for people
   KernelSet kernels;
+  /// Of products on matrix units, against the accelerator's sustained rate: libraries that a
+  /// generation was new to are slower. By Generation.
+  std::array<double, 5> product_share{1, 1, 1, 1, 1};
   Ranged host_kernel_ns{0, 0, 0};  ///< of the host per kernel that it launches; 0: never limits
   StepHost step_host;
 
@@ -51,6 +56,8 @@ struct Framework {
   bool overlaps_gradients = false;   ///< reduction runs beside the last backward pass
   bool overlaps_parameters = false;  ///< collection of updated parameters beside forward
   bool overlaps_tensor = true;       ///< input gradients are added up beside weight gradients
+  bool copies_pieces = false;        ///< pieces of sequence parallelism are copied into order
+  bool gathers_8_bit = false;        ///< inputs of 8-bit products are cast before they travel
   bool forwards_tokens = false;      ///< a token goes once to each node of its experts (DeepEP)
   bool overlaps_experts = false;     ///< tokens travel beside the layers of another micro-batch
   bool pipelines_tensor = false;     ///< tensor collectives run piece by piece beside the products
