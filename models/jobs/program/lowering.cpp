@@ -50,7 +50,7 @@ class Lowering {
   void exchange(const Exchange& exchange, ActionType type, std::string_view name);
   [[nodiscard]] static bool is_of_sequence(const Exchange& exchange);
   [[nodiscard]] double sent_bytes(const Exchange& exchange) const;
-  void copy_pieces(const Exchange& exchange, double bytes);
+  void move_pieces(double bytes, std::string_view name);
   void weight_gradient(const Operator& op);
   void wait() { actions_.push_back(made(ActionType::wait, {})); }
   void product_backward(std::size_t i);
@@ -111,7 +111,9 @@ void Lowering::exchange(const Exchange& exchange, ActionType type, std::string_v
   action.ns = time.ns + exchange.delay_ns;
   action.bytes = bytes;
   actions_.push_back(action);
-  if (type == ActionType::collective) copy_pieces(exchange, bytes);
+  if (type == ActionType::collective && is_of_sequence(exchange)) {
+    move_pieces(2 * bytes, "pieces in order");
+  }
 }
 
 bool Lowering::is_of_sequence(const Exchange& exchange) {
@@ -128,10 +130,10 @@ double Lowering::sent_bytes(const Exchange& exchange) const {
 
 // A collective joins and cuts along the first dimension. Where positions are another one, all that
 // it gave or takes is read and written once more.
-void Lowering::copy_pieces(const Exchange& exchange, double bytes) {
-  if (!options_.framework.copies_pieces || !is_of_sequence(exchange)) return;
-  const KernelTime time = options_.kernels.move(2 * bytes, 1);
-  Action action = made(ActionType::compute, "pieces in order");
+void Lowering::move_pieces(double bytes, std::string_view name) {
+  if (!options_.framework.copies_pieces) return;
+  const KernelTime time = options_.kernels.move(bytes, 1);
+  Action action = made(ActionType::compute, name);
   action.source = time.source;
   action.provenance = time.provenance;
   action.kernels = 1;
@@ -201,6 +203,10 @@ void Lowering::beside_product(const Operator& op, const Exchange& exchange_,
   compute(op, time, static_cast<std::uint32_t>(ranks));
   wait();
   actions_.push_back(piece);
+  // Those that other ranks made lie side by side until one kernel adds them up.
+  if (exchange_.kind == CollectiveKind::reduce_scatter) {
+    move_pieces(sent_bytes(exchange_) * (1 + 1 / ranks), "pieces added up");
+  }
 }
 
 const Operator* Lowering::entrance_of(std::size_t i) const {

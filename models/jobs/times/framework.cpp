@@ -57,9 +57,9 @@ void read_product_share(ConfigFields& fields, Framework& framework) {
   ConfigFields inner(*object, fields.file(), fields.pointer_of("product_share"));
   for (std::size_t i = 0; i < framework.product_share.size(); ++i) {
     const std::string_view name = to_string(static_cast<Generation>(i));
-    if (inner.has(name)) {
-      framework.product_share[i] = read_positive(inner, name, ParamType::number, 1);
-    }
+    double& share = framework.product_share[i];
+    share = optional_within(inner, name, ParamType::number, 1, share);
+    if (!(share > 0)) inner.mistake(name, "got 0, expected more than 0");
   }
   fields.take(inner.finish());
 }

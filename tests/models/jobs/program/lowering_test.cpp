@@ -67,6 +67,30 @@ TEST_CASE("lowering: what a tensor group collects or gives is copied into order 
   }
 }
 
+TEST_CASE("lowering: pieces that other ranks made beside a product are added up by a kernel") {
+  const test::JobParts parts = test::selene("gpt_22b", "torchtitan_async_tp");
+  REQUIRE(parts.framework.pipelines_tensor);
+  const Job job = of_sequence(parts, Recompute::full);
+  const KernelTimes kernels(*job.cluster, *job.framework, job.precisions);
+  const RankProgram program = lower_blocks(job);
+  int sums = 0;
+  for (std::size_t i = 1; i < program.actions->size(); ++i) {
+    const Action& action = (*program.actions)[i];
+    if (action.name != "pieces added up") continue;
+    const Action& last = (*program.actions)[i - 1];
+    CHECK(last.collective == CollectiveKind::reduce_scatter);
+    // The last piece is an eighth: all of them are read, one is written.
+    CHECK(action.ns == doctest::Approx(kernels.move(9 * last.bytes, 1).ns));
+    ++sums;
+  }
+  CHECK(sums >= 4);
+  test::JobParts others = parts;
+  others.framework.copies_pieces = false;
+  Job plain = job;
+  plain.framework = &others.framework;
+  CHECK(lower_blocks(plain).actions->size() < program.actions->size());
+}
+
 TEST_CASE("lowering: nothing is copied where positions come first, or are whole") {
   const auto has_copy = [](const RankProgram& program) {
     return std::any_of(program.actions->begin(), program.actions->end(),
