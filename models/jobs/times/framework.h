@@ -56,13 +56,14 @@ struct Framework {
   bool overlaps_gradients = false;   ///< reduction runs beside the last backward pass
   bool overlaps_parameters = false;  ///< collection of updated parameters beside forward
   bool overlaps_tensor = true;       ///< input gradients are added up beside weight gradients
-  bool copies_pieces = false;        ///< pieces of sequence parallelism are copied into order
-  bool gathers_8_bit = false;        ///< inputs of 8-bit products are cast before they travel
-  bool forwards_tokens = false;      ///< a token goes once to each node of its experts (DeepEP)
-  bool overlaps_experts = false;     ///< tokens travel beside the layers of another micro-batch
-  bool pipelines_tensor = false;     ///< tensor collectives run piece by piece beside the products
-  bool sends_block = true;           ///< pipeline sends are part of a stage's own time
-  bool scatters_sends = true;        ///< a tensor group sends its activation in parts
+  /// Pieces of sequence parallelism are copied into order, or added up, by a kernel of their own.
+  bool copies_pieces = false;
+  bool gathers_8_bit = false;     ///< inputs of 8-bit products are cast before they travel
+  bool forwards_tokens = false;   ///< a token goes once to each node of its experts (DeepEP)
+  bool overlaps_experts = false;  ///< tokens travel beside the layers of another micro-batch
+  bool pipelines_tensor = false;  ///< tensor collectives run piece by piece beside the products
+  bool sends_block = true;        ///< pipeline sends are part of a stage's own time
+  bool scatters_sends = true;     ///< a tensor group sends its activation in parts
   bool reshards_after_forward = true;  ///< sharded parameters are collected again for backward
   /// With a pipeline, sharded parameters are collected once a step and stay until the last backward
   /// pass; gradients are added up whole until then (PyTorch FSDP 2 in its pipeline schedules).
