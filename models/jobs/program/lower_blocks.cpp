@@ -171,6 +171,7 @@ RankProgram lower_blocks(const Job& job) {
   options.recompute = job.recompute;
   options.trains = job.trains();
   options.splits_backward = job.schedule->splits_backward;
+  options.gathers_8_bit = job.framework->gathers_8_bit && job.precisions.layers_in_8_bit;
   options.tensor_ranks = plan.tensor;
   options.collective = [&](Axis axis, CollectiveKind kind, double bytes) {
     if (axis == Axis::expert && job.framework->forwards_tokens) {

@@ -48,6 +48,9 @@ class Lowering {
  private:
   void compute(const Operator& op, const KernelTime& time, std::uint32_t kernels);
   void exchange(const Exchange& exchange, ActionType type, std::string_view name);
+  [[nodiscard]] static bool is_of_sequence(const Exchange& exchange);
+  [[nodiscard]] double sent_bytes(const Exchange& exchange) const;
+  void move_pieces(double bytes, std::string_view name);
   void weight_gradient(const Operator& op);
   void wait() { actions_.push_back(made(ActionType::wait, {})); }
   void product_backward(std::size_t i);
@@ -96,7 +99,8 @@ void Lowering::compute(const Operator& op, const KernelTime& time, std::uint32_t
 
 void Lowering::exchange(const Exchange& exchange, ActionType type, std::string_view name) {
   if (exchange.kind == CollectiveKind::none) return;
-  const CollectiveTime time = options_.collective(exchange.axis, exchange.kind, exchange.bytes);
+  const double bytes = sent_bytes(exchange);
+  const CollectiveTime time = options_.collective(exchange.axis, exchange.kind, bytes);
   if (!(time.ns > 0)) return;
   Action action = made(type, name);
   action.source = options_.leaves_node(exchange.axis) ? CostSource::network : CostSource::local;
@@ -105,7 +109,37 @@ void Lowering::exchange(const Exchange& exchange, ActionType type, std::string_v
   action.collective = exchange.kind;
   action.kernels = 1;
   action.ns = time.ns + exchange.delay_ns;
-  action.bytes = exchange.bytes;
+  action.bytes = bytes;
+  actions_.push_back(action);
+  if (type == ActionType::collective && is_of_sequence(exchange)) {
+    move_pieces(2 * bytes, "pieces in order");
+  }
+}
+
+bool Lowering::is_of_sequence(const Exchange& exchange) {
+  return exchange.axis == Axis::tensor && (exchange.kind == CollectiveKind::all_gather ||
+                                           exchange.kind == CollectiveKind::reduce_scatter);
+}
+
+// Inputs of 8-bit products, and gradients of their results, may be cast before they travel.
+double Lowering::sent_bytes(const Exchange& exchange) const {
+  const bool is_cast = options_.gathers_8_bit && exchange.axis == Axis::tensor &&
+                       exchange.kind == CollectiveKind::all_gather;
+  return is_cast ? exchange.bytes / options_.kernels.number_bytes() : exchange.bytes;
+}
+
+// A collective joins and cuts along the first dimension. Where positions are another one, all that
+// it gave or takes is read and written once more.
+void Lowering::move_pieces(double bytes, std::string_view name) {
+  if (!options_.framework.copies_pieces) return;
+  const KernelTime time = options_.kernels.move(bytes, 1);
+  Action action = made(ActionType::compute, name);
+  action.source = time.source;
+  action.provenance = time.provenance;
+  action.kernels = 1;
+  action.part = part_;
+  action.ns = time.ns;
+  action.slowed = static_cast<float>(options_.framework.memory_slowdown.typical);
   actions_.push_back(action);
 }
 
@@ -169,6 +203,10 @@ void Lowering::beside_product(const Operator& op, const Exchange& exchange_,
   compute(op, time, static_cast<std::uint32_t>(ranks));
   wait();
   actions_.push_back(piece);
+  // Those that other ranks made lie side by side until one kernel adds them up.
+  if (exchange_.kind == CollectiveKind::reduce_scatter) {
+    move_pieces(sent_bytes(exchange_) * (1 + 1 / ranks), "pieces added up");
+  }
 }
 
 const Operator* Lowering::entrance_of(std::size_t i) const {
@@ -347,7 +385,10 @@ RankProgram::Block lower(const Block& block, const LoweringOptions& options,
   lowered.role = block.role;
   lowered.name = block.name;
   LoweringOptions own = options;
-  if (block.role != BlockRole::layer) own.recompute = Recompute::none;
+  if (block.role != BlockRole::layer) {
+    own.recompute = Recompute::none;
+    own.gathers_8_bit = false;
+  }
   count_memory(block, own, lowered);
   Lowering lowering(block, own);
   lowering.forward(false, Part::all);

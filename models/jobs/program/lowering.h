@@ -16,6 +16,7 @@ struct LoweringOptions {
   Recompute recompute = Recompute::none;
   bool trains = true;
   bool splits_backward = false;
+  bool gathers_8_bit = false;  ///< what products of layers collect
   double tensor_ranks = 1;
   /// Time of a collective of this group.
   std::function<CollectiveTime(Axis axis, CollectiveKind kind, double bytes)> collective = {};

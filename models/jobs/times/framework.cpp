@@ -51,6 +51,19 @@ void read_kernels(ConfigFields& fields, KernelSet& kernels) {
   fields.take(inner.finish());
 }
 
+void read_product_share(ConfigFields& fields, Framework& framework) {
+  const ConfigValue* object = fields.optional_object("product_share");
+  if (object == nullptr) return;
+  ConfigFields inner(*object, fields.file(), fields.pointer_of("product_share"));
+  for (std::size_t i = 0; i < framework.product_share.size(); ++i) {
+    const std::string_view name = to_string(static_cast<Generation>(i));
+    double& share = framework.product_share[i];
+    share = optional_within(inner, name, ParamType::number, 1, share);
+    if (!(share > 0)) inner.mistake(name, "got 0, expected more than 0");
+  }
+  fields.take(inner.finish());
+}
+
 // Bytes per parameter: moved in a step, held throughout.
 void read_parameters(ConfigFields& fields, Framework& framework) {
   const ConfigValue* object = fields.object("bytes_per_parameter");
@@ -165,11 +178,14 @@ Result<Framework> framework_from(const ConfigValue& root, const std::string& pat
   ConfigFields fields(root, path);
   fields.text("product", framework.product);
   read_kernels(fields, framework.kernels);
+  read_product_share(fields, framework);
   read_ranged(fields, "host_per_kernel", ParamType::time, framework.host_kernel_ns);
   read_step_host(fields, framework.step_host);
   read_parameters(fields, framework);
   read_overlap(fields, framework);
   fields.optional_boolean("scatters_sends", framework.scatters_sends);
+  fields.optional_boolean("copies_pieces", framework.copies_pieces);
+  fields.optional_boolean("gathers_8_bit", framework.gathers_8_bit);
   fields.optional_boolean("forwards_tokens", framework.forwards_tokens);
   fields.optional_boolean("reshards_after_forward", framework.reshards_after_forward);
   fields.optional_boolean("pipeline_keeps_collected", framework.pipeline_keeps_collected);

@@ -2,6 +2,8 @@
 // configs/frameworks.
 #pragma once
 
+#include <array>
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -34,6 +36,9 @@ struct Framework {
   std::string name;     ///< file stem
   std::string product;  ///< for people
   KernelSet kernels;
+  /// Of products on matrix units, against the accelerator's sustained rate: libraries that a
+  /// generation was new to are slower. By Generation.
+  std::array<double, 5> product_share{1, 1, 1, 1, 1};
   Ranged host_kernel_ns{0, 0, 0};  ///< of the host per kernel that it launches; 0: never limits
   StepHost step_host;
 
@@ -55,11 +60,14 @@ struct Framework {
   double first_bucket_bytes = 0;
   bool overlaps_parameters = false;  ///< collection of updated parameters beside forward
   bool overlaps_tensor = true;       ///< input gradients are added up beside weight gradients
-  bool forwards_tokens = false;      ///< a token goes once to each node of its experts (DeepEP)
-  bool overlaps_experts = false;     ///< tokens travel beside the layers of another micro-batch
-  bool pipelines_tensor = false;     ///< tensor collectives run piece by piece beside the products
-  bool sends_block = true;           ///< pipeline sends are part of a stage's own time
-  bool scatters_sends = true;        ///< a tensor group sends its activation in parts
+  /// Pieces of sequence parallelism are copied into order, or added up, by a kernel of their own.
+  bool copies_pieces = false;
+  bool gathers_8_bit = false;     ///< inputs of 8-bit products are cast before they travel
+  bool forwards_tokens = false;   ///< a token goes once to each node of its experts (DeepEP)
+  bool overlaps_experts = false;  ///< tokens travel beside the layers of another micro-batch
+  bool pipelines_tensor = false;  ///< tensor collectives run piece by piece beside the products
+  bool sends_block = true;        ///< pipeline sends are part of a stage's own time
+  bool scatters_sends = true;     ///< a tensor group sends its activation in parts
   bool reshards_after_forward = true;  ///< sharded parameters are collected again for backward
   bool keeps_last_collected = false;   ///< but those of the last block, whose turn is next
   /// With a pipeline, sharded parameters are collected once a step and stay until the last backward

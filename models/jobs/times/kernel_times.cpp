@@ -27,11 +27,12 @@ Ranged spread_of(const Spread& spread) { return {1, spread.low, spread.high}; }
 // they grow with the rate of a multiprocessor. On an A100 (2.4 TFLOP/s each) they are what its
 // table gives; products of an H100 training run (modded-nanogpt, k = 768 against k = 3072) ask for
 // 60 to 100.
-OperatorModel product_model(const Accelerator& accelerator, OperatorKind kind,
-                            Precision precision) {
+OperatorModel product_model(const Accelerator& accelerator, OperatorKind kind, Precision precision,
+                            double share) {
   constexpr double a100_flops_per_ns = 2410;
   OperatorModel model = operator_model(accelerator, kind, precision);
   if (model.fitted || !uses_matrix_units(precision)) return model;
+  model.rates.flops_per_ns *= share;
   const double each =
       model.rates.flops_per_ns * model.fit.rate_share / std::max(1.0, model.rates.multiprocessors);
   model.fit.tile_overhead_k *= std::max(1.0, each / a100_flops_per_ns);
@@ -75,12 +76,13 @@ KernelTimes::KernelTimes(const Cluster& cluster, const Framework& framework,
   attention_flops_per_ns_ = attention_peak(accelerator, precision) * 1e-9;
   attention_rate_ =
       attention_rate(attention_kernel(framework.kernels.attention, precision), cluster.generation);
-  gemm_ = product_model(accelerator, OperatorKind::gemm, precision);
-  batched_ = product_model(accelerator, OperatorKind::batched_gemm, precision);
+  const double share = framework.product_share[static_cast<std::size_t>(cluster.generation)];
+  gemm_ = product_model(accelerator, OperatorKind::gemm, precision, share);
+  batched_ = product_model(accelerator, OperatorKind::batched_gemm, precision, share);
   low_ = precisions.layers_in_8_bit;
   if (low_) {
-    low_gemm_ = product_model(accelerator, OperatorKind::gemm, Precision::fp8);
-    low_batched_ = product_model(accelerator, OperatorKind::batched_gemm, Precision::fp8);
+    low_gemm_ = product_model(accelerator, OperatorKind::gemm, Precision::fp8, share);
+    low_batched_ = product_model(accelerator, OperatorKind::batched_gemm, Precision::fp8, share);
     cast_bytes_ = framework.cast_bytes;
   }
   constexpr std::array kinds = {OperatorKind::softmax, OperatorKind::layer_norm,

@@ -191,6 +191,8 @@ TEST_CASE("maps: a part with changes is the part, but for them") {
         rate);
   CHECK(rate_with(R"({"model": {"vocabulary": 1}})") > rate);
   CHECK(rate_with(R"({"model": {"of_tomorrow": 1}})") == 0);
+  CHECK(rate_with(R"({"model": {"layers": 1}})") > 2 * rate);
+  CHECK(rate_with(R"({"model": {"layers": 0}})") == rate);  // as many as its file says
 }
 
 TEST_CASE("maps: a figure against its own run is one, and amounts count it") {

@@ -37,6 +37,12 @@ Result<std::string> changed_file(const std::string& path, const ConfigValue& cha
   return json_text(document);
 }
 
+/// 0 layers are as many as the model's file says.
+ConfigValue with_own_layers(ConfigValue change) {
+  if (number_of(change.find("layers")) == 0) remove_member(change, "layers");
+  return change;
+}
+
 /// The text of a changed part is its name in scenarios.
 template <typename Part, typename Parse>
 Status take_changed(ConfigValue* name, const ConfigValue* change, const std::string& folder,
@@ -139,7 +145,10 @@ Status StepPredictor::name_parts(const ConfigValue& run, ConfigValue& document) 
   ConfigValue* const workload = member(document, "workload");
   ConfigValue* const model = workload == nullptr ? nullptr : member(*workload, "model");
   const Catalogue& catalogue = inputs_.catalogue();
-  if (model != nullptr) FORETRACE_TRY(name_model(run.find("model"), *model));
+  if (const ConfigValue* const change = run.find("model"); model != nullptr) {
+    const ConfigValue stated = change == nullptr ? ConfigValue{} : with_own_layers(*change);
+    FORETRACE_TRY(name_model(stated.keys.empty() ? nullptr : &stated, *model));
+  }
   FORETRACE_TRY(take_changed(member(document, "framework"), run.find("framework"),
                              catalogue.directory() + "/frameworks", parts_.frameworks,
                              [&catalogue](const std::string& text, const std::string& path) {

@@ -218,14 +218,15 @@ void StageEmitter::kernels(const RankNode& node) {
   tensors_.run(node, first, last, layers_.of(node.place, &action));
 }
 
-// Of no operator: gradients that are added up, the start of a machine, what computation loses
-// beside communication.
+// Of no operator: gradients and pieces that are added up, pieces put in order, the start of a
+// machine, what computation loses beside communication.
 void StageEmitter::other_kernel(const RankNode& node) {
   const bool adds = node.action != nullptr && node.action->part == KernelPart::accumulation;
-  Work work = kernel_work(adds ? "at::native::vectorized_elementwise_kernel" : node.name);
-  if (adds) {
-    work.operator_name = builder_.add_name("aten::add_");
-    work.precision = Precision::fp32;
+  const bool moves = node.action != nullptr && node.action->source == CostSource::memory;
+  Work work = kernel_work(moves ? "at::native::vectorized_elementwise_kernel" : node.name);
+  if (moves) {
+    work.operator_name = builder_.add_name(adds ? "aten::add_" : node.name);
+    work.precision = adds ? Precision::fp32 : job_.precisions.activations;
   }
   const double count = node.action == nullptr ? 0 : node.action->kernels;
   static_cast<void>(launch(node, work, node.ns, host_ns_ * count));

@@ -1,5 +1,6 @@
 #include "models/jobs/times/framework.h"
 
+#include <array>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -42,6 +43,28 @@ TEST_CASE("frameworks: mistakes are told with their place") {
       "g.json");
   REQUIRE_FALSE(range.ok());
   CHECK(range.error().message.find("expected 0 <= low <= typical <= high") != std::string::npos);
+}
+
+TEST_CASE("frameworks: products have a share of their rate on a generation that the file names") {
+  const auto with = [](const std::string& share) {
+    return parse_framework(R"({"schema": "foretrace.framework/1", "product": "x",
+        "kernels": {"attention": "flash2"}, "product_share": )" +
+                               share + R"(,
+        "bytes_per_parameter": {"update": 1, "accumulate": 1, "weight": 1, "gradient": 1, "state": 1,
+                                "reduce": 1, "gather": 1},
+        "overlap": {}, "sources": {"kernels": "a", "product_share": "a", "bytes_per_parameter": "a",
+                                   "overlap": "a"}})",
+                           "f.json");
+  };
+  const auto half = with(R"({"hopper": 0.5})");
+  REQUIRE_MESSAGE(half.ok(), (half.ok() ? "" : half.error().message));
+  CHECK(half->product_share == std::array<double, 5>{1, 1, 0.5, 1, 1});
+  CHECK(with(R"({"hopper": 0})").error().message ==
+        "f.json: /product_share/hopper: got 0, expected more than 0");
+  CHECK(with(R"({"hopper": 1.5})").error().message.starts_with("f.json: /product_share/hopper: "));
+  CHECK(with(R"({"tomorrow": 0.5})").error().message ==
+        "f.json: '/product_share/tomorrow': unknown key, expected one of volta, ampere, hopper, "
+        "blackwell, other");
 }
 
 TEST_CASE("frameworks: nothing runs faster beside something else") {

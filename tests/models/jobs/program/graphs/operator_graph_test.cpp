@@ -9,6 +9,7 @@
 #include <doctest/doctest.h>
 
 #include "models/hardware/costs/kernel_cost.h"
+#include "models/hardware/kernels/kernel_rules.h"
 #include "models/jobs/figures/scenario_answer.h"
 #include "models/jobs/program/estimate.h"
 #include "models/jobs/scenario/scenario.h"
@@ -142,6 +143,25 @@ TEST_CASE(
       }
     }
   }
+}
+
+TEST_CASE(
+    "operator graph: pieces of a tensor group are put in order by kernels that wait for memory") {
+  const foretrace::test::JobParts parts = foretrace::test::selene("gpt_22b", "torchtitan");
+  Job job = foretrace::test::job_of(parts);
+  job.plan.tensor = 8;
+  job.plan.sequence = true;
+  job.micro_batch = job.global_batch = 2;
+  const BothGrains both = both_of(job);
+  const auto& context = both.graph.context();
+  int copies = 0;
+  for (const foretrace::Work& work : context.works) {
+    if (context.names[work.operator_name] != "pieces in order") continue;
+    CHECK(foretrace::kernel_rules().facts(context.names[work.name]).traits.kernel_class ==
+          foretrace::KernelClass::elementwise);
+    ++copies;
+  }
+  CHECK(copies > 0);
 }
 
 TEST_CASE("operator graph: a host that launches takes no longer than passes say") {

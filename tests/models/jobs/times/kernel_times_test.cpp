@@ -1,0 +1,66 @@
+#include "models/jobs/times/kernel_times.h"
+
+#include <doctest/doctest.h>
+
+#include "tests/configs.h"
+
+using foretrace::Cluster;
+using foretrace::find_cluster;
+using foretrace::find_framework;
+using foretrace::Framework;
+using foretrace::KernelTimes;
+using foretrace::Operator;
+using foretrace::OperatorType;
+using foretrace::Precision;
+using foretrace::Precisions;
+
+namespace {
+
+Operator large_product() {
+  Operator op;
+  op.type = OperatorType::product;
+  op.shape = {1, 16384, 16384, 16384};
+  return op;
+}
+
+double forward_ns(const char* cluster_name, bool early, const Operator& op, Precisions precisions) {
+  const auto cluster = find_cluster(*foretrace::test::shipped(), cluster_name);
+  REQUIRE_MESSAGE(cluster.ok(), (cluster.ok() ? "" : cluster.error().message));
+  auto framework = find_framework(*foretrace::test::shipped(), "llm_foundry_2023");
+  REQUIRE_MESSAGE(framework.ok(), (framework.ok() ? "" : framework.error().message));
+  REQUIRE(framework->product_share[2] < 1);
+  if (!early) framework->product_share.fill(1);
+  return KernelTimes(*cluster, *framework, precisions).forward(op).ns;
+}
+
+}  // namespace
+
+TEST_CASE("kernel times: products take longer with libraries that an accelerator was new to") {
+  const Operator op = large_product();
+  for (const bool low : {false, true}) {
+    const Precisions precisions{Precision::bf16, low};
+    CHECK(forward_ns("mosaic_h100", true, op, precisions) >
+          1.1 * forward_ns("mosaic_h100", false, op, precisions));
+    // The same libraries knew the A100.
+    CHECK(forward_ns("mosaic_a100", true, op, precisions) ==
+          forward_ns("mosaic_a100", false, op, precisions));
+  }
+}
+
+TEST_CASE("kernel times: the share of products counts for products of matrix units alone") {
+  Operator moved;
+  moved.shape = {1, 16384, 16384, 0};
+  moved.forward_bytes = 4;
+  Operator attention;
+  attention.type = OperatorType::attention;
+  attention.shape.batch = 4;
+  attention.attention = {32, 32, 4096, 4096, 128, 128};
+  for (const Operator& op : {moved, attention}) {
+    const Precisions precisions{Precision::bf16, false};
+    CHECK(forward_ns("mosaic_h100", true, op, precisions) ==
+          forward_ns("mosaic_h100", false, op, precisions));
+  }
+  const Precisions single{Precision::fp32, false};
+  CHECK(forward_ns("mosaic_h100", true, large_product(), single) ==
+        forward_ns("mosaic_h100", false, large_product(), single));
+}
