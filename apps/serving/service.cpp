@@ -151,7 +151,7 @@ void Run::start(std::size_t index, std::int64_t now_ns) {
   }
   StepTime time = cost_.of(work);
   const double host_ns = host_of(work);
-  const double one_ns = time.total() * options_.factor + host_ns;
+  const double one_ns = time.at(options_.factor) + host_ns;
   const double until =
       events_.empty() ? HUGE_VAL : static_cast<double>(events_.top().at_ns - now_ns);
   const double most = std::ceil(until / std::max(one_ns, 1.0));
@@ -167,7 +167,7 @@ void Run::start(std::size_t index, std::int64_t now_ns) {
     result_.device.by_source[i] += steps * time.by_source[i];
   }
   const std::int64_t took =
-      std::max<std::int64_t>(1, to_whole(steps * (time.total() * options_.factor + host_ns)));
+      std::max<std::int64_t>(1, to_whole(steps * (time.at(options_.factor) + host_ns)));
   result_.steps += copy.steps;
   result_.busy_ns += took;
   copy.busy = true;

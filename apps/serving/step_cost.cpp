@@ -195,6 +195,9 @@ void StepCost::add(const Operator& op, double tokens, double count, StepTime& ti
   const KernelTime kernel =
       is_small ? kernels_.stored_product(part, stored) : kernels_.forward(part);
   time.by_source[static_cast<std::size_t>(kernel.source)] += count * kernel.ns;
+  if (op.type != OperatorType::product) return;
+  time.least_ns += count * part.shape.batch * part.shape.k * part.shape.n * stored /
+                   served_.cluster->accelerator.memory_bandwidth * 1e9;
 }
 
 StepTime StepCost::dense(std::uint32_t tokens, bool head) {
@@ -253,6 +256,11 @@ void StepCost::add_attention(const StepWork& work, StepTime& time) const {
   }
 }
 
+double StepTime::at(double factor) const {
+  const double whole = total();
+  return std::max(whole * factor, std::min(least_ns, whole));
+}
+
 StepTime StepCost::of(const StepWork& work) {
   const auto tokens = to_count(work.tokens());
   StepTime time = dense(std::max(1U, tokens), false);
@@ -260,6 +268,7 @@ StepTime StepCost::of(const StepWork& work) {
   if (drawn > 0) {
     const StepTime head = dense(drawn, true);
     for (std::size_t i = 0; i < cost_source_count; ++i) time.by_source[i] += head.by_source[i];
+    time.least_ns += head.least_ns;
   }
   add_attention(work, time);
   return time;

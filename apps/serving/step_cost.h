@@ -52,7 +52,10 @@ struct StepWork {
 /// Device time of a step by where it comes from, in ns.
 struct StepTime {
   std::array<double, cost_source_count> by_source{};
+  double least_ns = 0;  ///< what memory at its peak takes to read the weights that the step needs
   [[nodiscard]] double total() const;
+  /// At an end of its range: no shorter than the weights take.
+  [[nodiscard]] double at(double factor) const;
 };
 
 /// Not thread-safe: it remembers what it computed.
