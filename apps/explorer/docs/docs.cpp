@@ -59,11 +59,10 @@ std::string page_of(std::string_view title, const std::string& body) {
 /// Reads the folder, then whatever its pages link to.
 class DocsReader {
  public:
-  explicit DocsReader(const std::string& folder)
-      : root_(fs::path(folder).lexically_normal()), house_(root_ / "..") {
+  explicit DocsReader(const std::string& folder) {
     std::error_code failed;
+    root_ = fs::weakly_canonical(folder, failed);
     if (root_.filename().empty()) root_ = root_.parent_path();
-    root_ = fs::weakly_canonical(root_, failed);
     house_ = root_.parent_path();
   }
 
