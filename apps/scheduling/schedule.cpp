@@ -7,9 +7,11 @@
 #include <fmt/format.h>
 
 #include "apps/scheduling/schedule_parts.h"
+#include "models/hardware/catalogue/read_figures.h"
 #include "sim/core/config.h"
 #include "sim/core/parallel.h"
 #include "sim/core/params.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::scheduling {
 namespace {
@@ -90,10 +92,8 @@ class Reader {
   }
 
   void read_rest(Schedule& schedule) {
-    double restart_ns = 0;
-    fields_.optional_quantity("restart", ParamType::time, restart_ns);
-    if (restart_ns < 0) fields_.mistake("restart", "expected a time of 0 or more");
-    schedule.options.restart_ns = static_cast<std::int64_t>(std::clamp(restart_ns, 0.0, 4e18));
+    schedule.options.restart_ns =
+        to_whole(optional_within(fields_, "restart", ParamType::time, longest_run_ns, 0));
     double seed = 0;
     fields_.optional_quantity("seed", ParamType::integer, seed);
     schedule.seed = static_cast<std::uint64_t>(std::clamp(seed, 0.0, 1e15));

@@ -7,6 +7,7 @@
 #include "apps/scheduling/schedule_parts.h"
 #include "apps/scheduling/sources/generator.h"
 #include "apps/scheduling/sources/job_table.h"
+#include "models/hardware/catalogue/read_figures.h"
 #include "sim/core/params.h"
 #include "sim/core/whole.h"
 
@@ -16,10 +17,7 @@ namespace {
 constexpr double most_jobs = 1'000'000;
 
 double seconds(ConfigFields& fields, std::string_view key) {
-  double ns = 0;
-  fields.quantity(key, ParamType::time, ns);
-  if (!(ns > 0)) fields.mistake(key, "expected a time above 0");
-  return std::max(1.0, ns) / 1e9;
+  return std::max(1.0, read_positive(fields, key, ParamType::time, longest_run_ns)) / 1e9;
 }
 
 void read_durations(ConfigFields& fields, const Section& section, GeneratorOptions& options) {
@@ -118,6 +116,22 @@ void read_types(ConfigFields& fields, Schedule& schedule, GeneratorOptions& opti
   }
 }
 
+// Each gap is bounded by the file, their sum is not.
+Status check_arrivals(const Section& section, const GeneratorOptions& options,
+                      const Workload& workload) {
+  const auto jobs = workload.jobs.values();
+  const auto in_time = std::count_if(jobs.begin(), jobs.end(), [](const Job& job) {
+    return static_cast<double>(job.arrival_ns) <= longest_run_ns;
+  });
+  if (static_cast<std::size_t>(in_time) == jobs.size()) return ok_status();
+  return Error{ErrorCode::bad_config,
+               fmt::format("{}: {}/mean_gap: got {}, with which {} of {} jobs come within {}, "
+                           "expected all of them",
+                           section.file, section.pointer,
+                           quantity_text(options.mean_gap_s * 1e9, ParamType::time), in_time,
+                           jobs.size(), quantity_text(longest_run_ns, ParamType::time))};
+}
+
 }  // namespace
 
 Status read_generator(const Section& section, Schedule& schedule) {
@@ -133,9 +147,8 @@ Status read_generator(const Section& section, Schedule& schedule) {
   fields.optional_quantity("seed", ParamType::integer, seed);
   options.job_seed = static_cast<std::uint64_t>(std::clamp(seed, 0.0, 1e15)) + 2;
   options.arrival_seed = options.job_seed + 1;
-  double gap_ns = 0;
-  fields.optional_quantity("mean_gap", ParamType::time, gap_ns);
-  options.mean_gap_s = std::max(0.0, gap_ns) / 1e9;
+  options.mean_gap_s =
+      optional_within(fields, "mean_gap", ParamType::time, longest_run_ns, 0) / 1e9;
   std::string reference;
   fields.optional_text("reference", reference);
   if (!reference.empty()) {
@@ -154,7 +167,8 @@ Status read_generator(const Section& section, Schedule& schedule) {
     return Error{ErrorCode::bad_config, fmt::format("{}: {}/durations: expected at least one",
                                                     section.file, section.pointer)};
   }
-  return add_drawn_jobs(options, *schedule.throughput, schedule.workload);
+  FORETRACE_TRY(add_drawn_jobs(options, *schedule.throughput, schedule.workload));
+  return check_arrivals(section, options, schedule.workload);
 }
 
 }  // namespace foretrace::scheduling

@@ -12,6 +12,7 @@
 
 #include "apps/scheduling/sources/job_table.h"
 #include "models/hardware/catalogue/cells.h"
+#include "models/hardware/catalogue/read_figures.h"
 #include "sim/core/params.h"
 #include "sim/core/whole.h"
 
@@ -34,10 +35,7 @@ std::int64_t whole_number(ConfigFields& fields, std::string_view key, std::int64
 }
 
 std::int64_t time(ConfigFields& fields, std::string_view key) {
-  double ns = 0;
-  fields.optional_quantity(key, ParamType::time, ns);
-  if (ns < 0) fields.mistake(key, "expected a time of 0 or more");
-  return static_cast<std::int64_t>(std::clamp(ns, 0.0, 4e18));
+  return to_whole(optional_within(fields, key, ParamType::time, longest_run_ns, 0));
 }
 
 KindId kind_of(Cluster& cluster, const std::string& name) {

@@ -14,6 +14,10 @@ namespace foretrace::scheduling {
 
 inline constexpr std::int64_t never_ns = std::numeric_limits<std::int64_t>::max();
 
+/// No time that a file says, and no moment of a run, lies beyond this: 126 years. What can be
+/// counted ends soon after.
+inline constexpr double longest_run_ns = 4e18;
+
 /// A time of 0 or more after another; never_ns beyond what can be counted.
 [[nodiscard]] constexpr std::int64_t later(std::int64_t from_ns, std::int64_t by_ns) {
   return from_ns > never_ns - by_ns ? never_ns : from_ns + by_ns;
@@ -93,10 +97,10 @@ struct JobState {
   double rate = 0;                   ///< steps per second of progress, while it runs
   std::int64_t ready_ns = 0;         ///< it makes no progress before
   std::int64_t updated_ns = 0;
-  std::int64_t held_since_ns = 0;   ///< since when it has what it holds now
-  std::int64_t executed_ns = 0;     ///< time on accelerators
-  std::int64_t accelerator_ns = 0;  ///< the same times accelerators
-  std::int64_t came_ns = 0;         ///< it arrived, and the group that it waits for was over
+  std::int64_t held_since_ns = 0;  ///< since when it has what it holds now
+  std::int64_t executed_ns = 0;    ///< time on accelerators
+  double accelerator_ns = 0;       ///< the same times accelerators
+  std::int64_t came_ns = 0;        ///< it arrived, and the group that it waits for was over
   std::int64_t waiting_since_ns = 0;
   std::int64_t first_start_ns = -1;
   std::int64_t end_ns = -1;

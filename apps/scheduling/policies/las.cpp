@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "apps/scheduling/policies/scheduler_info.h"
+#include "sim/core/whole.h"
 
 namespace foretrace::scheduling::las_parts {
 namespace {
@@ -92,7 +93,8 @@ class Las final : public Policy {
  private:
   [[nodiscard]] std::int64_t service(const View& view, JobId job) const {
     const JobState& state = view.state(job);
-    const std::int64_t all = settings_.two_dimensional ? state.accelerator_ns : state.executed_ns;
+    const std::int64_t all =
+        settings_.two_dimensional ? to_whole(state.accelerator_ns) : state.executed_ns;
     return all - forgotten_[index(job)];
   }
   void leave(JobId job) {

@@ -56,7 +56,7 @@ void Machine::hold_until(std::int64_t to_ns) {
     const std::int64_t held_ns = to_ns - state.updated_ns;
     const double held_s = seconds(held_ns) * state.grant.gpus;
     state.executed_ns += held_ns;
-    state.accelerator_ns += held_ns * state.grant.gpus;
+    state.accelerator_ns += static_cast<double>(held_ns) * state.grant.gpus;
     state.cost += setup_.cluster->kinds[state.grant.kind].price_per_hour * held_s / 3600;
     if (state.grant.job == job) outcome_.held_s[state.grant.kind] += held_s;
     state.updated_ns = to_ns;

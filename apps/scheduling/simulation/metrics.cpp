@@ -38,7 +38,8 @@ std::optional<NodeUse> node_use(const Outcome& outcome, const Cluster& cluster) 
 
 double isolated_s(const Cluster& cluster, const Throughput& throughput, const Job& job) {
   if (job.isolated_ns > 0) return seconds(job.isolated_ns);
-  return seconds_alone(cluster, throughput, job);
+  const double alone_s = seconds_alone(cluster, throughput, job);
+  return alone_s > 0 ? std::max(1e-9, alone_s) : 0;  // as in a run: at least a ns
 }
 
 double finish_time_fairness(const JobState& state, const Cluster& cluster, double isolated) {

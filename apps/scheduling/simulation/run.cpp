@@ -6,6 +6,7 @@
 
 #include "apps/scheduling/simulation/leases.h"
 #include "apps/scheduling/simulation/machine.h"
+#include "sim/core/params.h"
 #include "sim/core/units.h"
 
 namespace foretrace::scheduling {
@@ -85,8 +86,18 @@ Error stuck(const RunSetup& setup, const Machine& machine) {
                            name_of(setup, machine.active().front()))};
 }
 
+Status check_length(const Machine& machine, const RunSetup& setup) {
+  if (static_cast<double>(machine.now_ns()) <= longest_run_ns) return ok_status();
+  const std::string who =
+      machine.active().empty() ? "the last job" : name_of(setup, machine.active().front());
+  return Error{ErrorCode::bad_config,
+               fmt::format("{}: ends after {}, expected an end within it: shorter jobs, or fewer",
+                           who, quantity_text(longest_run_ns, ParamType::time))};
+}
+
 // What happens at a moment, once jobs have been brought there.
 Status decide(Machine& machine, const RunSetup& setup, const RunOptions& options) {
+  FORETRACE_TRY(check_length(machine, setup));
   machine.change_nodes();
   machine.admit_arrivals();
   FORETRACE_TRY(machine.decide());
@@ -199,6 +210,7 @@ Result<Outcome> run(const RunSetup& setup, const RunOptions& options) {
     }
   }
   FORETRACE_TRY(done);
+  FORETRACE_TRY(check_length(machine, setup));
   return machine.finish();
 }
 

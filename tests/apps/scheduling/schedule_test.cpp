@@ -1,8 +1,16 @@
 #include "apps/scheduling/schedule.h"
 
+#include <algorithm>
+#include <cmath>
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "apps/report/pages/schedule.h"
+#include "apps/report/writers.h"
+#include "sim/core/mersenne.h"
 
 namespace foretrace::scheduling {
 namespace {
@@ -90,6 +98,65 @@ TEST_CASE("schedule: ticks need a period above 0") {
         "run.json: /clock/period: missing key, expected a time above 0 such as \"360 s\"");
   CHECK(mistake(file(nodes, jobs, R"(, "clock": {"decide": "ticks", "period": "0 s"})")) ==
         "run.json: /clock/period: expected a time above 0 such as \"360 s\"");
+}
+
+TEST_CASE("schedule: jobs that come too late to be counted are a mistake of their gap") {
+  const std::string jobs = R"({"jobs": 3000, "mean_gap": "100000 min",
+                               "durations": [{"from": "1 min", "to": "1 h"}]})";
+  const std::string said = mistake(file(nodes, jobs));
+  CHECK(said.starts_with("run.json: /jobs/generate/mean_gap: got 6e+15 ns, with which "));
+  CHECK(said.ends_with(" of 3000 jobs come within 4e+18 ns, expected all of them"));
+  CHECK(mistake(file(nodes, R"({"jobs": 3, "durations": [{"from": "1 h", "to": "1e10 s"}]})")) ==
+        "run.json: /jobs/generate/durations/0/to: got 1e+19 ns, expected a value from 0 to 4e+18 ns");
+  CHECK(mistake(file(nodes, "{" + durations + "}", R"(, "restart": "1e10 s")")) ==
+        "run.json: /restart: got 1e+19 ns, expected a value from 0 to 4e+18 ns");
+}
+
+/// Times of any size up to `most` seconds, as files write them.
+std::string drawn_time(Random& random, double least, double most) {
+  return fmt::format("\"{} s\"",
+                     std::pow(10.0, random.uniform(std::log10(least), std::log10(most))));
+}
+
+/// Jobs of any length and distance, under any clock, with restarts and failures.
+std::string extreme_mix(Random& random) {
+  const double longest = std::pow(10.0, random.uniform(-9, 9.7));
+  std::string rest = R"(, "restart": )" + drawn_time(random, 1e-9, longest);
+  const char* const clocks[] = {"events", "ticks", "leases"};
+  rest += fmt::format(R"(, "clock": {{"decide": "{}", "period": {}}})", clocks[random.below(3)],
+                      drawn_time(random, std::max(2e-9, longest / 50), 4e9));
+  if (random.below(2) == 0) {
+    rest += fmt::format(R"(, "failures": {{"mean_time_between": {}, "repair": {}}})",
+                        drawn_time(random, std::max(2e-9, longest / 50), 4e9),
+                        drawn_time(random, 1e-9, 4e9));
+  }
+  if (random.below(2) == 0) rest += R"(, "drop_what_does_not_fit": true)";
+  return file(R"([{"count": 2, "kind": "a", "gpus": 8}])",
+              fmt::format(R"({{"jobs": 12, "seed": {}, "mean_gap": {},
+                              "durations": [{{"from": "1 ns", "to": "{} s"}}]}})",
+                          random.below(1000), drawn_time(random, 1e-9, 4e9), longest),
+              rest);
+}
+
+TEST_CASE("schedule: a mix of jobs of any length either runs and is shown or is told in a line") {
+  Random random(7);
+  std::size_t shown = 0;
+  for (int round = 0; round < 300; ++round) {
+    const std::string text = extreme_mix(random);
+    CAPTURE(text);
+    const auto read = parse_schedule(text, "run.json");
+    const auto runs =
+        read.ok() ? run_schedule(*read) : Result<std::vector<ScheduleRun>>(read.error());
+    if (!runs.ok()) {
+      CHECK(runs.error().message.find('\n') == std::string::npos);
+      CHECK(runs.error().code == ErrorCode::bad_config);
+      continue;
+    }
+    CHECK(!report::json_of(report::schedule_page({*read, *runs})).empty());
+    ++shown;
+  }
+  CHECK(shown > 50);
+  CHECK(shown < 300);
 }
 
 }  // namespace

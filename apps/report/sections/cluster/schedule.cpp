@@ -257,6 +257,12 @@ Value::Object metrics_members(const Schedule& schedule, const Metrics& metrics) 
           {"nodes", nodes_value(metrics.nodes)}};
 }
 
+// Of many accelerators it may be more than a whole number of ns holds.
+Value accelerator_time(double ns) {
+  const std::int64_t whole = to_whole(ns);
+  return whole < most_whole ? Value::time(whole) : Value::plain(ns);
+}
+
 Value job_value(const scheduling::Job& job, const scheduling::JobState& state) {
   return Value::object({{"name", Value::words(job.name)},
                         {"status", Value::words(status_text(state.status))},
@@ -264,7 +270,7 @@ Value job_value(const scheduling::Job& job, const scheduling::JobState& state) {
                         {"first_start_ns", Value::known_time(state.first_start_ns)},
                         {"end_ns", Value::known_time(state.end_ns)},
                         {"held_ns", Value::time(state.executed_ns)},
-                        {"accelerator_ns", Value::time(state.accelerator_ns)},
+                        {"accelerator_ns", accelerator_time(state.accelerator_ns)},
                         {"starts", Value::plain(state.starts)},
                         {"preemptions", Value::plain(state.preemptions)},
                         {"failures", Value::plain(state.failures)},
