@@ -102,22 +102,27 @@ PassTime ShardedPasses::block_by_block(std::span<const BlockRun> runs, bool back
   PassTime sum = plain_pass(blocks_, runs, backward);
   const bool gathers = !backward || job_.framework->reshards_after_forward;
   const auto is_collected = [&](std::size_t at) {
-    return gathers && !(backward && keeps_last && at == 0);
+    return gathers && !(backward && keeps_last && at == 0) &&
+           blocks_[blocks[at]].collected_weights() > 0;
   };
   TwoLanes lanes(job_.framework->communication_slowdown.typical);
   const double slowed = job_.framework->product_slowdown.typical;
   std::vector<std::uint32_t> numbers(blocks.size());
   std::size_t asked = 0;
   double copied = 0;
-  const auto ask_up_to = [&](std::size_t last) {
-    for (; gathers && asked <= last && asked < blocks.size(); ++asked) {
-      if (is_collected(asked)) numbers[asked] = lanes.start(gather[blocks[asked]]);
+  std::size_t ahead = 0;  // blocks behind the one that runs: asked for
+  const auto ask = [&](std::size_t block, std::size_t most) {
+    for (; gathers && asked < blocks.size() && (asked <= block || ahead < most); ++asked) {
+      if (!is_collected(asked)) continue;
+      if (asked > block) ++ahead;
+      numbers[asked] = lanes.start(gather[blocks[asked]]);
     }
   };
   for (std::size_t i = 0; i < blocks.size(); ++i) {
-    ask_up_to(i);
+    if (i < asked && is_collected(i)) --ahead;
+    ask(i, 0);
     if (is_collected(i)) static_cast<void>(lanes.wait(numbers[i]));
-    ask_up_to(i + job_.framework->prefetch);
+    ask(i, job_.framework->prefetch);
     const RankProgram::Block& block = blocks_[blocks[i]];
     const double weights = block.dense_weights + block.expert_weights;
     const double unpack =

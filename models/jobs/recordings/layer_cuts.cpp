@@ -6,41 +6,58 @@
 namespace foretrace {
 namespace {
 
+std::int64_t time_of(const LayerTime& stage) { return std::max(stage.device_ns, stage.host_ns); }
+
+LayerTime both(const LayerTime& a, const LayerTime& b) {
+  return {a.device_ns + b.device_ns, a.host_ns + b.host_ns};
+}
+
 /// Stages filled one after the other up to `most`, the later ones with at least a layer each.
-std::vector<std::size_t> filled(std::span<const std::int64_t> layer_ns, std::size_t stages,
+std::vector<std::size_t> filled(std::span<const LayerTime> layers, std::size_t stages,
                                 std::int64_t most) {
   std::vector<std::size_t> cuts = {0};
-  std::int64_t sum = 0;
-  for (std::size_t i = 0; i < layer_ns.size(); ++i) {
-    const bool needs_rest = layer_ns.size() - i <= stages - cuts.size();
-    if (i > 0 && (needs_rest || sum + layer_ns[i] > most)) {
+  LayerTime sum;
+  for (std::size_t i = 0; i < layers.size(); ++i) {
+    const bool needs_rest = layers.size() - i <= stages - cuts.size();
+    if (i > 0 && (needs_rest || time_of(both(sum, layers[i])) > most)) {
       cuts.push_back(i);
-      sum = 0;
+      sum = {};
     }
-    sum += layer_ns[i];
+    sum = both(sum, layers[i]);
   }
   return cuts;
 }
 
-}  // namespace
-
-std::vector<std::size_t> cut_stages(std::span<const std::int64_t> layer_ns, std::size_t stages) {
+/// Where the second stage begins if no stage takes longer than the slowest one must.
+std::size_t second_stage(std::span<const LayerTime> layers, std::size_t stages) {
   // The least time that no stage exceeds, by bisection.
   std::int64_t low = 0;
-  std::int64_t high = 0;
-  for (const std::int64_t ns : layer_ns) {
-    low = std::max(low, ns);
-    high += ns;
+  LayerTime all;
+  for (const LayerTime& layer : layers) {
+    low = std::max(low, time_of(layer));
+    all = both(all, layer);
   }
+  std::int64_t high = time_of(all);
   while (low < high) {
     const std::int64_t middle = std::midpoint(low, high);
-    if (filled(layer_ns, stages, middle).size() <= stages) {
+    if (filled(layers, stages, middle).size() <= stages) {
       high = middle;
     } else {
       low = middle + 1;
     }
   }
-  return filled(layer_ns, stages, high);
+  return filled(layers, stages, high)[1];
+}
+
+}  // namespace
+
+std::vector<std::size_t> cut_stages(std::span<const LayerTime> layers, std::size_t stages) {
+  std::vector<std::size_t> cuts = {0};
+  // One that is slow anyway, as where data is loaded, makes none of the others slow.
+  for (std::size_t left = stages; left > 1; --left) {
+    cuts.push_back(cuts.back() + second_stage(layers.subspan(cuts.back()), left));
+  }
+  return cuts;
 }
 
 }  // namespace foretrace

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "models/jobs/recordings/layer_cuts.h"
+#include "models/editing/kernels/loading_time.h"
 #include "models/jobs/workloads/layered.h"
 
 namespace foretrace {
@@ -68,6 +68,36 @@ class PassReader {
                            });
   }
 
+  /// Of their calls, with what the host does before each. What comes before the first call of a
+  /// pass is no layer's.
+  [[nodiscard]] std::int64_t host_time_of(const std::vector<TaskId>& kernels) const {
+    const TaskGraph& graph = editor_.graph();
+    bool is_first = &kernels == &list().front().forward;
+    std::int64_t sum = 0;
+    for (const TaskId kernel : kernels) {
+      const TaskId call = editor_.own_call(kernel);
+      if (call == none<TaskId>) continue;
+      sum += graph.duration_ns(call);
+      if (!std::exchange(is_first, false)) sum += std::max<std::int64_t>(graph.segment_ns(call), 0);
+    }
+    return sum;
+  }
+
+  [[nodiscard]] std::int64_t loading_time() const {
+    const auto times = editing::loading_times(editor_.graph());
+    const auto found = times.find(editor_.graph().step(first_task()));
+    return found == times.end() ? 0 : found->second;
+  }
+  /// A call where there is one: device work may run in the next step.
+  [[nodiscard]] TaskId first_task() const {
+    for (const PassLayer& layer : list()) {
+      for (const TaskId kernel : layer.forward) {
+        if (const TaskId call = editor_.own_call(kernel); call != none<TaskId>) return call;
+      }
+    }
+    return list().front().forward.front();
+  }
+
   /// Shares of the layers; where shapes tell nothing, those of the forward pass's time.
   [[nodiscard]] std::vector<double> shares(double PassLayer::*of) const {
     double sum = 0;
@@ -100,10 +130,14 @@ class PassReader {
     weights_.resize(list().size());
     trained_.resize(list().size());
     for (std::size_t l = 0; l < list().size(); ++l) {
-      of_.layer_ns.push_back(time_of(list()[l].forward) + time_of(list()[l].backward));
+      of_.layer_times.push_back(
+          {time_of(list()[l].forward) + time_of(list()[l].backward),
+           host_time_of(list()[l].forward) + host_time_of(list()[l].backward)});
       trained_[l] = of_.trained[l] * trained * own;
       weights_[l].frozen = std::max(of_.held[l] * parameters_.all * own - trained_[l], 0.0);
     }
+    of_.loading_ns = loading_time();
+    of_.layer_times.front().host_ns += of_.loading_ns;
     if (fills_buckets()) add_gradients();
     return shares_parameters() && is_whole() ? join_uncalled() : ok_status();
   }
@@ -208,8 +242,24 @@ class PassReader {
           fmt::format("pipeline: got {} stages, expected at most the {} layers of the trace ({})",
                       positions, list().size(), to_string(layers_.evidence))};
     }
-    for (const std::size_t cut : cut_stages(of_.layer_ns, positions)) {
-      of_.cuts.push_back(static_cast<std::uint32_t>(cut));
+    // Where nothing tells what a layer gets, it stays with the one before.
+    std::vector<std::size_t> begins;
+    std::vector<LayerTime> times;
+    for (std::size_t l = 0; l < list().size(); ++l) {
+      if (l == 0 || input_numbers(l) > 0) {
+        begins.push_back(l);
+        times.emplace_back();
+      }
+      times.back().device_ns += of_.layer_times[l].device_ns;
+      times.back().host_ns += of_.layer_times[l].host_ns;
+    }
+    if (begins.size() < positions) {
+      return Error{
+          ErrorCode::missing_cost,
+          "pipeline: unknown size of activations between layers, expected recorded shapes"};
+    }
+    for (const std::size_t cut : cut_stages(times, positions)) {
+      of_.cuts.push_back(static_cast<std::uint32_t>(begins[cut]));
     }
     of_.cuts.push_back(static_cast<std::uint32_t>(list().size()));
     for (std::size_t i = 0; i + 1 < of_.cuts.size(); ++i) {
@@ -222,11 +272,6 @@ class PassReader {
                      fmt::format("pipeline: stage {} of {} has no backward kernels, expected fewer "
                                  "stages",
                                  i, positions)};
-      }
-      if (i > 0 && !(input_numbers(of_.cuts[i]) > 0)) {
-        return Error{
-            ErrorCode::missing_cost,
-            "pipeline: unknown size of activations between layers, expected recorded shapes"};
       }
     }
     return ok_status();

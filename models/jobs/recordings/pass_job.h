@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <set>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,7 @@
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/editing/tensors/gradients.h"
 #include "models/jobs/program/job.h"
+#include "models/jobs/recordings/layer_cuts.h"
 #include "models/jobs/recordings/recorded_layers.h"
 #include "models/jobs/recordings/spread_program.h"
 #include "sim/core/result.h"
@@ -23,7 +25,8 @@ struct PassJob {
   Framework framework;
   Job job;
   std::vector<std::uint32_t> cuts;  ///< first layer of every position, and the end
-  std::vector<std::int64_t> layer_ns;
+  std::vector<LayerTime> layer_times;
+  std::int64_t loading_ns = 0;  ///< of the host, before the first layer
   std::vector<double> trained;  ///< share of every layer of the trained parameters
   std::vector<double> held;     ///< the same of all
   double parameters = 0;        ///< of a rank's stages, trained or not

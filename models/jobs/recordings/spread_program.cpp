@@ -10,7 +10,6 @@
 
 #include <fmt/format.h>
 
-#include "models/editing/kernels/loading_time.h"
 #include "models/jobs/program/estimate.h"
 #include "models/jobs/program/graphs/rank_nodes.h"
 #include "models/jobs/program/rank_program.h"
@@ -51,7 +50,6 @@ class Spreader {
   [[nodiscard]] Status check() const;
   [[nodiscard]] Status check_calls(const PassJob& of, std::uint32_t pass) const;
   [[nodiscard]] HeldShares shares_of(const PassJob& of, std::uint32_t stage) const;
-  [[nodiscard]] std::int64_t loading_of(const RecordedPass& pass) const;
   void write(std::deque<StageWriter>& stages);
   Status write_pass(std::uint32_t pass, const PassJob& of, std::deque<StageWriter>& stages);
   void begin_context();
@@ -140,20 +138,6 @@ HeldShares Spreader::shares_of(const PassJob& of, std::uint32_t stage) const {
   return shares;
 }
 
-std::int64_t Spreader::loading_of(const RecordedPass& pass) const {
-  std::int32_t step = graph_.step(pass.kernels.forward.front());
-  for (const TaskId kernel : pass.kernels.forward) {
-    // Of the calls: device work may run in the next one.
-    const TaskId call = editor_.own_call(kernel);
-    if (call == none<TaskId>) continue;
-    step = graph_.step(call);
-    break;
-  }
-  const auto times = editing::loading_times(graph_);
-  const auto found = times.find(step);
-  return found == times.end() ? 0 : found->second;
-}
-
 /// All but rows that hang on tasks.
 void Spreader::begin_context() {
   GraphContext context = program_.context;
@@ -223,7 +207,7 @@ Status Spreader::write_pass(std::uint32_t pass, const PassJob& of,
     work.pass = pass;
     const HeldShares shares = shares_of(of, s);
     work.update_share = shares.trained * shares.states;
-    work.loading_ns = loading_of(passes_[pass]);
+    work.loading_ns = of.loading_ns;
     FORETRACE_TRY(work.nodes, rank_nodes(of.job, program, s, NodeGrain::operators));
     stages[s].begin(std::move(work));
   }
@@ -254,7 +238,9 @@ Result<SpreadRun> Spreader::run() {
   for (std::uint32_t s = 0; s < options_.plan.pipeline; ++s) {
     stages.emplace_back(parts, draft_, s, shares_of(first, s), first.layers_of(s));
     std::int64_t ns = 0;
-    for (const std::uint32_t layer : first.layers_of(s)) ns += first.layer_ns[layer];
+    for (const std::uint32_t layer : first.layers_of(s)) {
+      ns += first.layer_times[layer].device_ns;
+    }
     made_.stage_ns.push_back(ns);
   }
   for (std::uint32_t p = 0; p < jobs.size(); ++p) {

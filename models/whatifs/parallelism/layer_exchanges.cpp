@@ -48,6 +48,20 @@ TaskId LayerExchanges::transfer(std::uint32_t node, TaskId anchor, Place place) 
   return task;
 }
 
+/// The last parameters that were copied out when this layer had run.
+TaskId LayerExchanges::copied_out(const NodePlace& layer) const {
+  TaskId out = none<TaskId>;
+  for (const auto& [of, task] : copied_) {
+    if (of.first != layer.phase) continue;
+    const bool has_run =
+        layer.phase == Phase::forward ? of.second <= layer.order : of.second >= layer.order;
+    if (!has_run) continue;
+    out = task;
+    if (layer.phase == Phase::backward) break;  // layers stand in the forward order
+  }
+  return out;
+}
+
 /// Before what it is called for. It takes the buffer of parameters that were copied out.
 void LayerExchanges::issue(std::uint32_t node, TaskId anchor) {
   const RankNode& about = about_.nodes[node];
@@ -60,8 +74,8 @@ void LayerExchanges::issue(std::uint32_t node, TaskId anchor) {
   for (const std::uint32_t before : about.after) {
     const NodePlace& place = about_.nodes[before].place;
     if (about_.nodes[before].action == nullptr) continue;  // a stream keeps its own order
-    const auto out = copied_.find({place.phase, place.order});
-    if (out != copied_.end()) network_.wait(gather, out->second);
+    const TaskId out = copied_out(place);
+    if (out != none<TaskId>) network_.wait(gather, out);
   }
 }
 
@@ -93,6 +107,7 @@ Status LayerExchanges::enter(const RankNode& node) {
 Status LayerExchanges::scatter(std::uint32_t node) {
   const RankNode& about = about_.nodes[node];
   const TaskId last = last_called(kernels_of({Phase::backward, about.place.order}));
+  divided_ = last;
   if (about.collective == CollectiveKind::all_reduce) {
     const TaskId sum = transfer(node, last, Place::after);
     network_.wait(sum, travelled_);
@@ -133,7 +148,8 @@ Status LayerExchanges::fill(std::uint32_t node) {
 Status LayerExchanges::finish() {
   if (std::exchange(is_finished_, true)) return ok_status();
   const TaskId last = last_called(about_.pass.kernels.backward);
-  if (travelled_ != none<TaskId>) network_.next_waits(last, travelled_);
+  // Norms of gradients follow the last layer.
+  if (travelled_ != none<TaskId>) network_.next_waits(divided_, travelled_);
   for (const Bucket& bucket : buckets_) {
     bool waits = false;
     for (const double numbers : bucket.numbers) {

@@ -61,6 +61,7 @@ class LayerExchanges {
   void issue(std::uint32_t node, TaskId anchor);
   [[nodiscard]] Result<TaskId> copy(TaskId anchor, Place place, double bytes,
                                     std::string_view name);
+  [[nodiscard]] TaskId copied_out(const NodePlace& layer) const;
   [[nodiscard]] TaskId first_called(const std::vector<TaskId>& kernels) const;
   [[nodiscard]] TaskId last_called(const std::vector<TaskId>& kernels) const;
   [[nodiscard]] const std::vector<TaskId>& kernels_of(const Layer& layer) const;
@@ -79,6 +80,7 @@ class LayerExchanges {
   std::map<Layer, TaskId> copied_;             // parameters that came for it
   std::vector<Bucket> buckets_;
   std::size_t filled_ = 0;           // gradients in buckets
+  TaskId divided_ = none<TaskId>;    // the last kernel of a layer whose gradients left
   TaskId reduced_ = none<TaskId>;    // the last division of gradients
   TaskId travelled_ = none<TaskId>;  // the last one of all that leave a layer
   bool is_finished_ = false;

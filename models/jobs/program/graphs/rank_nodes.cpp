@@ -191,8 +191,8 @@ void RankBuilder::divide_gradients(const RankProgram::Block& block) {
   beside(name, CollectiveKind::reduce_scatter, expert_copies(plan_), block.expert_weights * bytes);
 }
 
-// The parameters of the next blocks are asked for when a block begins, as far ahead as the
-// framework looks; gradients leave when their block is done, and nothing but the update waits for
+// The parameters of the next blocks that have some are asked for when a block begins, as far ahead
+// as the framework looks; gradients leave when their block is done, and nothing but the update waits for
 // them.
 void RankBuilder::blocks(std::uint32_t position, bool backward, bool is_last) {
   std::vector<std::uint32_t> order = expanded(step_.position(position));
@@ -204,10 +204,14 @@ void RankBuilder::blocks(std::uint32_t position, bool backward, bool is_last) {
   };
   std::vector<std::optional<std::uint32_t>> collected(order.size());
   std::size_t asked = 0;
+  std::size_t ahead = 0;  // of the block that begins: asked for
   for (std::size_t i = 0; i < order.size(); ++i) {
-    for (; gathers(backward) && asked <= i + job_.framework->prefetch && asked < order.size();
+    if (i < asked && is_collected(i)) --ahead;
+    for (; gathers(backward) && asked < order.size() &&
+           (asked <= i || ahead < job_.framework->prefetch);
          ++asked) {
       if (!is_collected(asked)) continue;
+      if (asked > i) ++ahead;
       const std::optional<std::uint32_t> before = traveled_;
       collect(blocks_[order[asked]]);
       if (traveled_ != before) collected[asked] = traveled_;
