@@ -7,7 +7,7 @@
 //   host time longer than max_segment. Host time inside it goes with its launches; gaps on the
 //   stream shrink to node_gap.
 //
-// memory    what is allocated and freed inside graphs is of a pool of their own, which keeps what
+// memory    what is allocated inside graphs is of a pool of their own, which keeps what
 //           it needs at most.
 #include <algorithm>
 #include <array>
@@ -219,8 +219,8 @@ constexpr std::array<std::string_view, 7> assumptions = {
     "nodes start start_latency after the call begins (6 to 19 us for up to 1,024 nodes).",
     "Between nodes of a stream the device needs node_gap; recorded gaps that are shorter stay.",
     "Dependencies between streams are kept as they were.",
-    "All graphs of a device share one private pool: what is allocated and freed inside them takes "
-    "as much as it needs at most, all the time."};
+    "All graphs of a device share one private pool: what is allocated inside them takes as much "
+    "as it needs at most, all the time."};
 constexpr std::array<std::string_view, 3> ignores = {
     "capture, instantiation and warm-up steps", "copies of inputs into static buffers",
     "first launch of a graph (about 1 us per node more)"};

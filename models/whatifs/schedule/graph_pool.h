@@ -17,7 +17,8 @@ class GraphPool {
  public:
   explicit GraphPool(Editor& editor) : editor_(editor), inside_(editor.graph().size(), false) {}
 
-  /// These calls become one launch: what is allocated and freed in their host time is the graph's.
+  /// These calls become one launch: what is allocated in their host time is the graph's, whoever
+  /// frees it.
   void capture(std::span<const TaskId> calls);
   /// Addresses in a graph are fixed: what its tensors need at most stays allocated, and serves the
   /// others at other times. For the note, empty where no tensor is of a graph.
