@@ -110,7 +110,7 @@ set(table
   "apps/questions/sharing            | sim/core models/hardware/catalogue models/jobs/scenario apps/predictor"
   "apps/questions/substitution       | sim/core apps/session/recording apps/session"
   "apps/questions/validate           | sim/core sim/graph sim/engine/memory trace/table trace/rules trace/assemble trace/formats trace/ranks models/hardware/kernels models/hardware/catalogue models/hardware/costs/calibration models/whatifs apps/session/recording apps/session apps/questions/compare"
-  "apps/plans                        | sim/core trace/formats/chakra models/hardware/catalogue models/hardware/networks models/jobs/program models/jobs/program/graphs models/jobs/scenario models/jobs/figures apps/session/scenario apps/session apps/predictor"
+  "apps/plans                        | sim/core trace/formats/chakra models/hardware/catalogue models/hardware/networks models/jobs/program models/jobs/program/graphs models/jobs/scenario models/jobs/times models/jobs/figures apps/session/scenario apps/session apps/predictor"
   "apps/sweep/space                  | sim/core models/jobs/scenario"
   "apps/sweep/methods                | apps/sweep/space"
   "apps/sweep/points                 | sim/core trace/inputs models/hardware/catalogue models/jobs/program models/jobs/scenario models/jobs/figures models/whatifs apps/session/recording apps/session/scenario apps/session apps/plans apps/sweep/space"

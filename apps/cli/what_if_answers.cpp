@@ -1,5 +1,6 @@
 #include "apps/cli/what_if_answers.h"
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <string_view>
@@ -22,6 +23,8 @@ namespace {
 
 constexpr std::array<std::string_view, 2> orders = {"time", "memory"};
 
+bool is_size(std::string_view fit) { return is_digit(fit.front()) || fit.front() == '.'; }
+
 /// The memory that --fit names, a size or an accelerator by any of its names; without it that of
 /// the accelerator that the stack leads to, if it is known.
 Result<std::optional<MemoryTarget>> target_of(const Questions& questions, const Session& session,
@@ -29,10 +32,40 @@ Result<std::optional<MemoryTarget>> target_of(const Questions& questions, const 
   FORETRACE_TRY(const auto device, accelerator_after(session, stack));
   const std::string& text = questions.fit;
   if (text.empty()) return device ? std::optional(foretrace::target_of(*device)) : std::nullopt;
-  const bool is_size = is_digit(text.front()) || text.front() == '.';
-  FORETRACE_TRY(const std::string name, is_size ? text : accelerator_named(text));
+  FORETRACE_TRY(const std::string name, is_size(text) ? text : accelerator_named(text));
   FORETRACE_TRY(auto target, parse_target(session.recording().catalogue(), name, device));
   return std::optional(std::move(target));
+}
+
+/// Who asks what fits an accelerator means the run there: the stack with the move to it, as what-ifs
+/// and as they are written.
+struct FitStack {
+  std::vector<WhatIf> stack;
+  std::vector<std::string> texts;
+};
+Result<FitStack> stack_on_fit(const Questions& questions, const Session& session,
+                              std::span<const WhatIf> stack, std::span<const std::string> texts) {
+  FitStack moved{{stack.begin(), stack.end()}, {texts.begin(), texts.end()}};
+  const std::string& text = questions.fit;
+  if (text.empty() || is_size(text)) return moved;
+  FORETRACE_TRY(const std::string name, accelerator_named(text));
+  const WhatIfSpec swap = swap_to(name);
+  const bool is_moved = std::any_of(stack.begin(), stack.end(), [&](const WhatIf& what_if) {
+    return what_if.info->name == swap.name;
+  });
+  if (is_moved) return moved;
+  FORETRACE_TRY(const auto device, accelerator_after(session, stack));
+  const auto named = session.recording().catalogue().accelerator(name);
+  // What is no accelerator is refused as a size; a run of an unknown one cannot be moved.
+  if (!named.ok() || !device || device->name == (*named)->name) return moved;
+  FORETRACE_TRY(WhatIf move, check_what_if(swap));
+  moved.stack.push_back(std::move(move));
+  moved.texts.push_back(text_of(swap));
+  FORETRACE_TRY(accelerator_after(session, moved.stack)
+                    .with_context(fmt::format("--fit {} (a size such as 24GiB asks about memory "
+                                              "alone)",
+                                              text)));
+  return moved;
 }
 
 /// A set that is the answer, in full: as if it had been asked for with --apply.
@@ -143,7 +176,7 @@ void add_questions(Arguments& arguments, Questions& questions) {
   arguments
       .add_option("--fit", questions.fit,
                   "find the what-ifs that bring memory under SIZE and cost the least time; SIZE is "
-                  "like 24GiB, or an accelerator")
+                  "like 24GiB, or an accelerator, which the run then is on")
       .type_name("SIZE");
   const Option search =
       arguments.add_flag("--search", questions.search,
@@ -204,9 +237,12 @@ Exit answer_question(const Questions& questions, const CommonOptions& common,
                      const Session& session, std::span<const WhatIf> stack,
                      std::span<const std::string> texts) {
   if (questions.ranks()) return answer_ranking(questions, common, session);
-  if (questions.search) return answer_search(questions, common, session, stack, texts);
-  return questions.max_batch ? answer_max_batch(questions, common, session, stack)
-                             : answer_fit(questions, common, session, stack, texts);
+  FORETRACE_TRY(const FitStack moved, stack_on_fit(questions, session, stack, texts));
+  if (questions.search) {
+    return answer_search(questions, common, session, moved.stack, moved.texts);
+  }
+  return questions.max_batch ? answer_max_batch(questions, common, session, moved.stack)
+                             : answer_fit(questions, common, session, moved.stack, moved.texts);
 }
 
 }  // namespace foretrace::app

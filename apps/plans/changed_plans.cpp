@@ -63,6 +63,7 @@ class ChangedPlans {
       choice.memory_bytes = static_cast<double>(changed.need()->live_bytes);
       choice.fullest_stage = static_cast<std::size_t>(changed.need()->rank);
     }
+    choice.add_memory_range();
     choice.breakdown = {};  // of passes, which this is none of
     choice.again_ns = 0;
     Job whole = choice.job;

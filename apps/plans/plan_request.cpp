@@ -13,7 +13,10 @@ Result<Scenario> scenario_of(const Catalogue& known, const PlanRequest& request)
   FORETRACE_TRY(auto model, find_model(known, request.model));
   FORETRACE_TRY(auto cluster, find_cluster(known, request.cluster));
   FORETRACE_TRY(auto framework, find_framework(known, request.framework));
-  FORETRACE_TRY(auto precisions, precisions_of(request.precision));
+  FORETRACE_TRY(
+      auto precisions,
+      precisions_of(request.precision.empty() ? std::string(usual_precision(cluster.accelerator))
+                                              : request.precision));
   Scenario scenario;
   scenario.model = std::make_shared<const ModelSpec>(std::move(model));
   scenario.cluster = std::make_shared<const Cluster>(std::move(cluster));
@@ -28,6 +31,13 @@ Result<Scenario> scenario_of(const Catalogue& known, const PlanRequest& request)
   }
   scenario.job.keys = scenario.job.length;
   return scenario;
+}
+
+std::string_view usual_precision(const Accelerator& accelerator) {
+  for (const Precision precision : {Precision::bf16, Precision::fp16}) {
+    if (accelerator.flops(precision) > 0) return to_string(precision);
+  }
+  return to_string(Precision::fp32);
 }
 
 double usual_length(const TransformerSpec& model) {

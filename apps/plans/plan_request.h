@@ -4,6 +4,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <string>
+#include <string_view>
 
 #include "models/hardware/catalogue/catalogue.h"
 #include "models/jobs/scenario/scenario.h"
@@ -15,12 +16,15 @@ struct PlanRequest {
   std::string model;
   std::string cluster;
   std::string framework = "megatron_core";
-  std::string precision = "bf16";
+  std::string precision;     ///< empty: usual_precision()
   std::size_t sequence = 0;  ///< tokens; 0: usual_length()
 };
 
 /// Tokens of a sequence that a model is mostly trained with: its positions, and no more than 8,192.
 [[nodiscard]] double usual_length(const TransformerSpec& model);
+
+/// In which models are mostly trained on this machine: bf16, else fp16, else fp32.
+[[nodiscard]] std::string_view usual_precision(const Accelerator& accelerator);
 
 /// A scenario whose plan does not matter yet. Errors name the nearest name.
 [[nodiscard]] Result<Scenario> scenario_of(const Catalogue& known, const PlanRequest& request);

@@ -12,6 +12,7 @@
 #include "apps/plans/plan_estimates.h"
 #include "models/jobs/figures/device_memory.h"
 #include "models/jobs/program/ranged_step.h"
+#include "models/jobs/times/evidence.h"
 
 namespace foretrace {
 namespace {
@@ -265,6 +266,7 @@ class Search {
     const RangedStep range = around(found, choice.step_ns);
     choice.low_ns = range.low_ns;
     choice.high_ns = range.high_ns;
+    choice.add_memory_range();
     return ok_status();
   }
 
@@ -319,6 +321,14 @@ class Search {
 };
 
 }  // namespace
+
+void PlanChoice::add_memory_range() {
+  const auto range = evidence_range(*job.framework, MeasuredKind::memory,
+                                    job.cluster->accelerator.name, job.ranks());
+  if (!range) return;
+  memory_low = memory_bytes * range->factor.low;
+  memory_high = memory_bytes * range->factor.high;
+}
 
 Result<PlanAnswer> search_plans(const PlanQuestion& question) { return Search(question).run(); }
 

@@ -33,8 +33,13 @@ struct PlanChoice {
   StepBreakdown breakdown;
   double again_ns = 0;      ///< recomputation
   double memory_bytes = 0;  ///< of the fullest stage
+  double memory_low = 0;    ///< what was measured may lie between; 0: not asked for
+  double memory_high = 0;
   std::size_t fullest_stage = 0;
   JobFigures figures;
+
+  /// How far memory may be off, as the scenario of the plan says it.
+  void add_memory_range();
 };
 
 /// A grid (tensor, pipeline, context, expert) whose best plan loses, and to what.

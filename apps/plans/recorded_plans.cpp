@@ -7,6 +7,7 @@
 #include <fmt/format.h>
 
 #include "apps/session/scenario/trace_scenario.h"
+#include "apps/session/spread.h"
 
 namespace foretrace {
 namespace {
@@ -31,10 +32,10 @@ class Planner {
     answer_.gpus = question_.gpus;
     answer_.recorded_step_ns = session_.step_ns();
     answer_.cluster = std::move(cluster);
-    for (const Communicator& group : session_.graph().context().communicators) {
-      answer_.recorded_devices = std::max(answer_.recorded_devices, group.size);
-    }
-    one_device_ = time_one_device();
+    answer_.recorded_devices = devices_of(session_);
+    FORETRACE_TRY(const auto moved,
+                  spread_stack(session_.recording(), {}, answer_.cluster, question_.cluster));
+    now_ = work_times(session_, moved);
     const std::uint32_t node = answer_.cluster.node_accelerators;
     for (const std::uint32_t tensor : divisors(std::min(node, question_.gpus), question_.gpus)) {
       const std::uint32_t rest = question_.gpus / tensor;
@@ -85,7 +86,7 @@ class Planner {
     return text;
   }
 
-  /// On the accelerator of the cluster; without settings on one device.
+  /// On the accelerator of the cluster.
   [[nodiscard]] Result<Answer> ask(const std::string& settings,
                                    std::span<const WhatIf> more) const {
     FORETRACE_TRY(auto stack,
@@ -97,27 +98,6 @@ class Planner {
     if (plan.batch == 1) return ask(plan.settings, {});
     FORETRACE_TRY(const WhatIf batch, check_what_if(resize_batch(plan.batch)));
     return ask(plan.settings, std::array{batch});
-  }
-
-  /// What the work of a plan takes on one of its devices.
-  struct OneDevice {
-    std::int64_t step_ns = 0;
-    std::int64_t more_ns = 0;  ///< one more pass, without another update
-    [[nodiscard]] double time_of(double samples) const {
-      return static_cast<double>(step_ns) + (samples - 1) * static_cast<double>(more_ns);
-    }
-  };
-  [[nodiscard]] OneDevice time_one_device() const {
-    const auto step = ask(std::string(), {});
-    const std::int64_t step_ns = step.ok() ? step->step_ns() : answer_.recorded_step_ns;
-    OneDevice times{step_ns, step_ns};
-    // Where passes cannot be repeated, the step is.
-    const auto twice = check_what_if({"gradient_accumulation", {{"steps", "2"}}});
-    if (!twice.ok()) return times;
-    if (const auto two = ask(std::string(), std::array{*twice}); two.ok()) {
-      times.more_ns = std::min(step_ns, two->step_ns() - step_ns);
-    }
-    return times;
   }
 
   /// With the recorded batch in every pass and, where a step then does more samples than the
@@ -142,12 +122,8 @@ class Planner {
     plan.high_ns = answer->high_ns();
     plan.samples = answer->samples();
     plan.speedup = answer->speedup();
-    plan.efficiency = one_device_.time_of(plan.samples) * answer_.recorded_devices /
-                      (std::max(1.0, static_cast<double>(plan.step_ns)) * answer_.gpus);
-    if (answer->throughput() && answer->throughput()->predicted) {
-      // What is recorded is one of the devices.
-      plan.samples_per_s = *answer->throughput()->predicted * answer_.recorded_devices;
-    }
+    plan.efficiency = spread_efficiency(now_, answer_.recorded_devices, *answer, answer_.gpus);
+    plan.samples_per_s = samples_per_s_of_all(*answer);
     if (answer->fit()) {
       plan.memory_bytes = answer->fit()->need.reserved_bytes();
       plan.fits = answer->fit()->fits;
@@ -166,7 +142,7 @@ class Planner {
   const Session& session_;
   const RecordedQuestion& question_;
   RecordedPlans answer_;
-  OneDevice one_device_;
+  WorkTimes now_;  ///< on the accelerator of the cluster
 };
 
 }  // namespace

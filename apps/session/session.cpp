@@ -23,6 +23,7 @@ struct Session::State {
 
 struct Answer::State {
   Session session;
+  std::vector<WhatIf> stack;
   Prediction prediction;
   std::optional<Throughput> throughput{};
   Once<Analysis> analysis{};
@@ -78,7 +79,7 @@ Result<Answer> Session::ask(std::span<const WhatIf> stack, Neutral neutral) cons
   RunOptions how = options();
   how.neutral = neutral;
   FORETRACE_TRY(auto prediction, predict(recording(), stack, how, &replay()));
-  return Answer(*this, std::move(prediction));
+  return Answer(*this, stack, std::move(prediction));
 }
 
 Result<Answer> Session::ask(std::span<const WhatIfSpec> stack) const {
@@ -90,8 +91,8 @@ Result<Answer> Session::ask(std::initializer_list<WhatIfSpec> stack) const {
   return ask(std::span(stack.begin(), stack.size()));
 }
 
-Answer::Answer(const Session& session, Prediction prediction) {
-  State state{session, std::move(prediction)};
+Answer::Answer(const Session& session, std::span<const WhatIf> stack, Prediction prediction) {
+  State state{session, {stack.begin(), stack.end()}, std::move(prediction)};
   if (state.prediction.samples) {
     state.throughput = throughput_of(session.batch(), session.run(), state.prediction);
   }
@@ -99,6 +100,7 @@ Answer::Answer(const Session& session, Prediction prediction) {
 }
 
 const Session& Answer::session() const { return state_->session; }
+const std::vector<WhatIf>& Answer::stack() const { return state_->stack; }
 const Prediction& Answer::prediction() const { return state_->prediction; }
 const std::optional<Throughput>& Answer::throughput() const { return state_->throughput; }
 

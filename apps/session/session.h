@@ -68,7 +68,8 @@ class Session {
 class Answer {
  public:
   [[nodiscard]] const Session& session() const;
-  [[nodiscard]] std::string name() const;  ///< "mixed_precision + fused_optimizer"
+  [[nodiscard]] const std::vector<WhatIf>& stack() const;  ///< what was asked
+  [[nodiscard]] std::string name() const;                  ///< "mixed_precision + fused_optimizer"
   [[nodiscard]] const Prediction& prediction() const;
   [[nodiscard]] const TaskGraph& graph() const { return prediction().graph; }
   [[nodiscard]] const Run& run() const { return prediction().run; }
@@ -93,7 +94,7 @@ class Answer {
  private:
   friend class Session;
   struct State;
-  Answer(const Session& session, Prediction prediction);
+  Answer(const Session& session, std::span<const WhatIf> stack, Prediction prediction);
   std::shared_ptr<const State> state_;
 };
 

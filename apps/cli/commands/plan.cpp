@@ -41,7 +41,6 @@ namespace foretrace::commands::plan_parts {
 namespace {
 
 constexpr std::string_view usual_framework = "megatron_core";
-constexpr std::string_view usual_precision = "bf16";
 
 constexpr std::array<std::string_view, 2> stage_kinds = {"even", "auto"};
 
@@ -50,7 +49,7 @@ struct Options {
   std::string model;
   std::string cluster;
   std::string framework;  ///< empty: usual_framework
-  std::string precision;  ///< empty: usual_precision
+  std::string precision;  ///< empty: the usual one of the machine
   std::string gpus;
   std::size_t batch = 0;
   std::size_t sequence = 0;
@@ -113,8 +112,7 @@ Result<Scenario> scenario_of(const Options& options) {
   };
   FORETRACE_TRY(auto scenario, scenario_of(*known, {options.model, options.cluster,
                                                     or_usual(options.framework, usual_framework),
-                                                    or_usual(options.precision, usual_precision),
-                                                    options.sequence}));
+                                                    options.precision, options.sequence}));
   FORETRACE_TRY(auto specs, parse_stack(options.apply));
   FORETRACE_TRY(app::resolve_names(specs));
   if (!specs.empty()) scenario.what_ifs = what_ifs_json(specs);
@@ -297,7 +295,9 @@ void declare(app::Arguments& cli, Options& options) {
                  "tokens of a sequence (the model's positions, at most 8192)");
   cli.add_option("--framework", options.framework, "see foretrace list frameworks (megatron_core)")
       .type_name("NAME");
-  cli.add_option("--precision", options.precision, "fp32, tf32, fp16, bf16 (default) or fp8")
+  cli.add_option(
+         "--precision", options.precision,
+         "fp32, tf32, fp16, bf16 or fp8 (bf16, else fp16, where the machine has units for it)")
       .type_name("NAME");
   cli.add_option("--top", options.top, "how many of the best plans to show (5)").in_range(1, 100);
   cli.add_option("--layers", options.layers,

@@ -78,11 +78,12 @@ class Collector {
     if (tells_lateness) {
       RankCommunication& rank = ranks_[collective.members[last].rank];
       const std::int64_t latest = arrivals[last];
-      std::nth_element(arrivals.begin(),
-                       arrivals.begin() + static_cast<std::ptrdiff_t>(arrivals.size() / 2),
-                       arrivals.end());
+      // Of two ranks the median of both would be the late one itself.
+      arrivals.erase(arrivals.begin() + static_cast<std::ptrdiff_t>(last));
+      const auto middle = arrivals.begin() + static_cast<std::ptrdiff_t>(arrivals.size() / 2);
+      std::nth_element(arrivals.begin(), middle, arrivals.end());
       ++rank.arrives_last;
-      rank.late_ns += latest - arrivals[arrivals.size() / 2];
+      if (middle != arrivals.end()) rank.late_ns += latest - *middle;
     }
   }
 

@@ -37,7 +37,7 @@ struct RankCommunication {
   std::optional<std::int64_t> exposed_waiting_ns;
   std::int64_t overlapped_ns = 0;
   std::uint64_t arrives_last = 0;  ///< in how many collectives, the first of each communicator
-  std::int64_t late_ns = 0;        ///< left out; sum of its lead over the median arrival in them
+  std::int64_t late_ns = 0;  ///< left out; sum of its delays after the median of the others in them
 };
 
 /// Stalls of one rank at one call.

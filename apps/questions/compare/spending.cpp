@@ -189,6 +189,18 @@ std::map<SpentKey, Spent> step_at(const TaskGraph& graph, const Run& run, std::s
   return adder.spent();
 }
 
+/// Halves lose up to a nanosecond each, and a step between those of two ranks is the length of
+/// neither: as in step_breakdown(), the largest use takes the rest, in its largest amount.
+void settle(std::int64_t rest_ns, std::vector<Spent>& all) {
+  std::map<Use, std::int64_t> uses;
+  for (const Spent& spent : all) uses[spent.key.use] += spent.time_ns;
+  const auto largest =
+      std::max_element(all.begin(), all.end(), [&uses](const Spent& a, const Spent& b) {
+        return std::pair(uses[a.key.use], a.time_ns) < std::pair(uses[b.key.use], b.time_ns);
+      });
+  if (largest != all.end()) largest->time_ns += rest_ns;
+}
+
 }  // namespace
 
 std::vector<Spent> spending_of(const TaskGraph& graph, const Run& run) {
@@ -217,10 +229,7 @@ std::vector<Spent> spending_of(const TaskGraph& graph, const Run& run) {
     spent.key = key;
     all.push_back(std::move(spent));
   }
-  // Halves lose up to a nanosecond each: the largest amount takes them, so that the sum is exact.
-  const auto largest = std::max_element(
-      all.begin(), all.end(), [](const Spent& a, const Spent& b) { return a.time_ns < b.time_ns; });
-  if (largest != all.end()) largest->time_ns += left;
+  settle(left, all);
   return all;
 }
 

@@ -56,9 +56,4 @@ template <typename Enum, typename Values, typename ToValue>
   return Value::object(std::move(members));
 }
 
-namespace sections {
-/// Whether a run fits in its budget, at what price.
-[[nodiscard]] std::string budget_headline(const BudgetAnswer& answer);
-}  // namespace sections
-
 }  // namespace foretrace::report

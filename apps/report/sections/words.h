@@ -31,6 +31,12 @@ namespace foretrace::report {
 /// "measured 84.1 %, scaled 15.9 %".
 [[nodiscard]] std::string provenance_text(const Analysis& analysis);
 
+/// More devices do more than their part from here on, which is explained where it is shown.
+inline constexpr double most_efficiency = 1.0005;
+inline constexpr std::string_view above_all_text =
+    "waits of fewer devices (loading, launches, late ranks) overlap with work of other stages or "
+    "ranks or are gone, and larger passes use a device better";
+
 /// "24.0 GiB" or "24.0 GiB of rtx_4090".
 [[nodiscard]] std::string target_text(const MemoryTarget& target);
 /// What is compared with the size, and the range beside it.

@@ -39,6 +39,8 @@ Value exposed_value(const StepBreakdown& parts) {
   return Value::object(std::move(exposed));
 }
 
+Value memory_end(double bytes) { return bytes > 0 ? Value::bytes(to_whole(bytes)) : Value::none(); }
+
 std::vector<Value> choice_cells(const PlanChoice& choice) {
   const Job& job = choice.job;
   return {Value::words(short_plan_text(job)),
@@ -52,6 +54,8 @@ std::vector<Value> choice_cells(const PlanChoice& choice) {
           Value::plain(choice.figures.tokens_per_s).as(rate_text(choice.figures.tokens_per_s)),
           cost_value(choice.figures.cost_per_million_tokens),
           Value::bytes(to_whole(choice.memory_bytes)),
+          memory_end(choice.memory_low),
+          memory_end(choice.memory_high),
           exposed_value(choice.breakdown),
           Value::time(to_whole(choice.breakdown.bubble)),
           Value::time(to_whole(choice.breakdown.optimizer)),
@@ -75,6 +79,8 @@ std::vector<Column> choice_columns(bool of_samples) {
            .title = of_samples ? "per M samples" : "per M tokens",
            .narrow = Narrow::left_out},
           {"memory_bytes", "memory"},
+          {"memory_low_bytes", "from", Show::details},
+          {"memory_high_bytes", "to", Show::details},
           {"exposed_ns", "", Show::never},
           {"bubble_ns", "", Show::never},
           {"optimizer_ns", "", Show::never},
@@ -130,19 +136,28 @@ std::string batch_of(const PlanAnswer& answer, const Scenario& scenario) {
   return text;
 }
 
+/// "; may not fit: 40.7 GiB to 126.1 GiB of 80.0 GiB per device".
+std::string memory_doubt(const PlanChoice& choice) {
+  const std::int64_t has = choice.job.cluster->accelerator.memory_bytes;
+  if (choice.memory_high <= static_cast<double>(has)) return {};
+  return fmt::format("; may not fit: {} to {} of {} per device",
+                     bytes_text(to_whole(choice.memory_low)),
+                     bytes_text(to_whole(choice.memory_high)), bytes_text(has));
+}
+
 std::string plans_headline(const PlanAnswer& answer, const Scenario& scenario) {
   if (answer.best.empty()) {
-    return fmt::format(
-        "nothing fits: all {} plans of {} for {} on {} devices need more than {} per device",
-        answer.tried, scenario.model->name, batch_text(scenario, answer.global_batch), answer.gpus,
-        bytes_text(scenario.cluster->accelerator.memory_bytes));
+    return fmt::format("nothing fits: all {} plans of {} for {} on {} need more than {} per device",
+                       answer.tried, scenario.model->name,
+                       batch_text(scenario, answer.global_batch), plural(answer.gpus, "device"),
+                       bytes_text(scenario.cluster->accelerator.memory_bytes));
   }
   const PlanChoice& best = answer.best.front();
-  return fmt::format("{} per step of {} ({}){} with {}, micro-batch {}, recomputation {}",
+  return fmt::format("{} per step of {} ({}){} with {}, micro-batch {}, recomputation {}{}",
                      time_text(best.step_ns), batch_text(scenario, answer.global_batch),
                      time_range_text(best.low_ns, best.high_ns, best.step_ns),
                      utilization_text(best.figures), plan_text(best.job), best.job.micro_batch,
-                     to_string(best.recompute));
+                     to_string(best.recompute), memory_doubt(best));
 }
 
 }  // namespace
@@ -159,6 +174,8 @@ Sections plan_context(const PlansPart& part) {
   if (!scenario.what_ifs.empty()) {
     section.fact("what_ifs", "what-ifs", Value::words(scenario.what_ifs));
   }
+  const Precision precision = scenario.job.precisions.activations;
+  if (precision != Precision::bf16) section.line("precision", std::string(to_string(precision)));
   section.fact("devices", "devices", Value::plain(answer.gpus));
   section.fact("global_batch", "batch",
                Value::plain(answer.global_batch).as(batch_of(answer, scenario)));
@@ -185,6 +202,12 @@ Sections plan_best(const PlansPart& part) {
         "steps are simulated; formulas choose the plan of each grid of ranks that may be fastest; "
         "dp, tp, pp, cp, ep: data, tensor, pipeline, context and expert parallel; pp 8x6: 8 stages "
         "of 6 chunks each (interleaved); zero 1 shards optimizer states, zero 3 also parameters");
+    const PlanChoice& best = answer.best.front();
+    if (best.memory_high > 0) {
+      section.note(fmt::format("memory: a rank may need {:.2f} to {:.2f} times as much",
+                               best.memory_low / best.memory_bytes,
+                               best.memory_high / best.memory_bytes));
+    }
   }
   return {std::move(section), plan_parts(answer)};
 }
@@ -219,7 +242,7 @@ Sections plan_scaling(const PlansPart& part) {
   const bool of_samples = has_samples(part.scenario);
   Table table{.key = "scaling",
               .columns = {{"devices", "devices"},
-                          {"kind", "scaling"},
+                          {"kind", "kind"},
                           {"global_batch", "batch"},
                           {"plan", "best plan"},
                           {"step_ns", "step"},
@@ -248,7 +271,7 @@ Sections plan_scaling(const PlansPart& part) {
   };
   add(part.strong, "strong");
   add(part.weak, "weak");
-  Section section{.key = "scaling", .title = "scaling", .tables = {std::move(table)}};
+  Section section{.key = "scaling", .title = "scaling, devices", .tables = {std::move(table)}};
   section.note(fmt::format(
       "strong: one batch for all; weak: one batch per device; efficiency: {} per second "
       "and device against the fewest devices",

@@ -9,11 +9,39 @@
 
 #include "apps/report/pages/cluster/recorded_plans.h"
 #include "apps/report/sections/parts.h"
+#include "apps/report/sections/words.h"
 #include "apps/report/text.h"
 #include "sim/core/text.h"
 
 namespace foretrace::report::sections {
 namespace {
+
+/// "4.95": a factor as sentences have it.
+std::string times_text(double factor) {
+  return factor < 100 ? fmt::format("{:.3g}", factor) : fmt::format("{:.0f}", factor);
+}
+
+std::string plan_words(const RecordedPlan& plan) {
+  return plan.settings + (plan.batch == 1
+                              ? std::string()
+                              : fmt::format(" and {:g} times the batch in every pass", plan.batch));
+}
+
+/// The step as recorded is faster than every plan of equal work, which more samples may change.
+std::string slower_headline(const RecordedPlans& answer) {
+  const RecordedPlan& best = answer.plans.front();
+  std::string text = fmt::format(
+      "no plan on {} x {} is faster with as many samples per step as recorded: {} times the "
+      "samples per second with {}",
+      answer.gpus, answer.cluster.accelerator.product, times_text(best.speedup), plan_words(best));
+  const auto larger = std::ranges::find_if(answer.plans, [](const RecordedPlan& plan) {
+    return plan.fits && !plan.is_equal_work() && plan.speedup > 1;
+  });
+  if (larger == answer.plans.end()) return text;
+  return text + fmt::format("; with {:g} times the samples: {} times with {}, {} per step",
+                            larger->samples, times_text(larger->speedup), plan_words(*larger),
+                            time_text(larger->step_ns));
+}
 
 std::string recorded_plans_headline(const RecordedPlans& answer) {
   if (answer.plans.empty()) {
@@ -22,21 +50,17 @@ std::string recorded_plans_headline(const RecordedPlans& answer) {
   }
   const RecordedPlan& best = answer.plans.front();
   if (!best.fits) {
-    return fmt::format("nothing fits: all {} plans on {} devices need more than {} per device",
-                       answer.plans.size(), answer.gpus,
+    return fmt::format("nothing fits: all {} plans on {} need more than {} per device",
+                       answer.plans.size(), plural(answer.gpus, "device"),
                        bytes_text(answer.cluster.accelerator.memory_bytes));
   }
-  return fmt::format(
-      "{} times the samples per second with {}{}: {} per step ({}) of {}, on {} x {}",
-      best.speedup < 100 ? fmt::format("{:.3g}", best.speedup)
-                         : fmt::format("{:.0f}", best.speedup),
-      best.settings,
-      best.batch == 1 ? std::string()
-                      : fmt::format(" and {:g} times the batch in every pass", best.batch),
-      time_text(best.step_ns), time_range_text(best.low_ns, best.high_ns, best.step_ns),
-      best.is_equal_work() ? std::string("as many samples as recorded")
-                           : fmt::format("{:g} times the samples", best.samples),
-      answer.gpus, answer.cluster.accelerator.product);
+  if (best.is_equal_work() && best.speedup < 1) return slower_headline(answer);
+  return fmt::format("{} times the samples per second with {}: {} per step ({}) of {}, on {} x {}",
+                     times_text(best.speedup), plan_words(best), time_text(best.step_ns),
+                     time_range_text(best.low_ns, best.high_ns, best.step_ns),
+                     best.is_equal_work() ? std::string("as many samples as recorded")
+                                          : fmt::format("{:g} times the samples", best.samples),
+                     answer.gpus, answer.cluster.accelerator.product);
 }
 
 /// The plans of either kind.
@@ -75,7 +99,7 @@ Table plan_table(const RecordedPlansPart& part, bool equal_work) {
   return table;
 }
 
-bool is_above_one(const RecordedPlan& plan) { return plan.efficiency > 1.0005; }
+bool is_above_one(const RecordedPlan& plan) { return plan.efficiency > most_efficiency; }
 
 }  // namespace
 
@@ -119,9 +143,7 @@ Sections recorded_plans_best(const RecordedPlansPart& part) {
       "accumulation if they are more) over that of all devices; exposed: collectives that no "
       "computation overlaps; memory: of the fullest device");
   if (std::ranges::any_of(answer.plans, is_above_one)) {
-    section.note(
-        "above 100 %: waits of a single device (loading, launches) overlap with work of other "
-        "stages or ranks, and larger passes use a device better");
+    section.note(fmt::format("above 100 %: {}", above_all_text));
   }
   if (section.tables.front().rows.empty()) section.show = Show::never;
   return {std::move(section)};

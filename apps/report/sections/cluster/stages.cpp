@@ -27,9 +27,10 @@ std::string stages_count(const StagedPlan& plan) {
 std::string stages_headline(const StagesPart& part) {
   const StageAnswer& answer = part.answer;
   if (answer.best.empty()) {
-    return fmt::format("nothing fits: no stages of {} for {} on {} devices fit into {} per device",
+    return fmt::format("nothing fits: no stages of {} for {} on {} fit into {} per device",
                        part.scenario.model->name, batch_text(part.scenario, answer.global_batch),
-                       answer.gpus, bytes_text(part.scenario.cluster->accelerator.memory_bytes));
+                       plural(answer.gpus, "device"),
+                       bytes_text(part.scenario.cluster->accelerator.memory_bytes));
   }
   const StagedPlan& best = answer.best.front();
   std::string text =

@@ -40,8 +40,12 @@ std::string communicator_text(const trace::JobCommunicator& communicator) {
     text += fmt::format("{} on the one rank",
                         plural(communicator.matched + communicator.incomplete, "collective"));
   } else {
-    text += fmt::format("{} matched on all ranks, {} not, by {}", communicator.matched,
-                        communicator.incomplete, trace::to_string(communicator.method));
+    text += communicator.refused.empty()
+                ? fmt::format("{} matched on all ranks, {} not, by {}", communicator.matched,
+                              communicator.incomplete, trace::to_string(communicator.method))
+                : fmt::format("none of {} matched, by {}",
+                              plural(communicator.matched + communicator.incomplete, "collective"),
+                              trace::to_string(communicator.method));
   }
   return communicator.refused.empty() ? text : text + fmt::format(" ({})", communicator.refused);
 }
@@ -193,7 +197,7 @@ Sections communication_ranks(const CommunicationAnswer& answer) {
   section.note(
       "exposed: transfer and waiting without overlapping computation; hidden: communication with "
       "it; last in: collectives in which the rank arrives last; late by: sum of its delays after "
-      "the median arrival in them");
+      "the median arrival of the others in them");
   return {std::move(section)};
 }
 

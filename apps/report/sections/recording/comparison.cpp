@@ -157,9 +157,10 @@ std::string top_reasons(const Comparison& comparison) {
   return text;
 }
 
-bool is_in_range(const CompareAnswer& answer) {
-  return answer.before.low_ns <= answer.comparison.after_ns &&
-         answer.comparison.after_ns <= answer.before.high_ns;
+std::string_view range_verdict(const CompareAnswer& answer) {
+  const bool is_inside = answer.before.low_ns <= answer.comparison.after_ns &&
+                         answer.comparison.after_ns <= answer.before.high_ns;
+  return is_inside ? ", within its range" : ", outside its range";
 }
 
 std::string comparison_headline(const CompareAnswer& answer) {
@@ -176,7 +177,7 @@ std::string comparison_headline(const CompareAnswer& answer) {
                        step_word(answer.after.run.answer), time_text(comparison.before_ns, scale),
                        time_text(comparison.after_ns, scale),
                        change_text(comparison.before_ns, comparison.after_ns),
-                       is_in_range(answer) ? ", within its range" : "", top_reasons(comparison));
+                       range_verdict(answer), top_reasons(comparison));
   }
   return fmt::format("{} {} -> {} ({}, {}){}", step_word(answer.after.run.answer),
                      time_text(comparison.before_ns, scale), time_text(comparison.after_ns, scale),

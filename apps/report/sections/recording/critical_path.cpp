@@ -53,10 +53,23 @@ std::string_view bound_by(std::string_view key) {
   return "bound by a policy or contention";
 }
 
+/// What a host does between its regions; Python where a trace has frames or names of it.
+std::string_view between_regions(const Session& session) {
+  const std::vector<trace::EventKind>& kinds = session.recording().events.kind;
+  const NameTable& names = session.graph().names();
+  bool is_python =
+      std::find(kinds.begin(), kinds.end(), trace::EventKind::python_function) != kinds.end();
+  for (std::size_t i = 0; i < names.size() && !is_python; ++i) {
+    const std::string_view name = names[make_id<NameId>(i)];
+    is_python = name.starts_with("ProfilerStep#") || name.starts_with("Optimizer.") ||
+                name.starts_with("enumerate(DataLoader)");
+  }
+  return is_python ? "Python between regions" : "host between regions";
+}
+
 /// "enumerate(DataLoader)#_SingleProcessDataLoaderIter.__next__" -> "DataLoader": how the framework
 /// names its own regions says less than what is inside.
 std::string region_text(std::string_view label) {
-  if (label.empty()) return "Python between regions";
   constexpr std::string_view loader = "enumerate(";
   if (label.starts_with(loader)) {
     return std::string(label.substr(loader.size(), label.find(')') - loader.size()));
@@ -84,7 +97,9 @@ std::vector<NamedTime> parts_of(const PathAnswer& answer, bool is_host_bound) {
   std::map<std::string, std::int64_t> times;
   if (is_host_bound) {
     for (const PathGroup& group : answer.report.regions) {
-      times[region_text(group.label)] += group.on_path_ns;
+      const bool is_between = group.label.empty();
+      times[is_between ? std::string(between_regions(answer.session)) : region_text(group.label)] +=
+          group.on_path_ns;
     }
   } else {
     const TaskGraph& graph = answer.session.graph();

@@ -78,8 +78,7 @@ std::string budget_device_text(const BudgetAnswer& answer, const BudgetDevice& d
   return text;
 }
 
-}  // namespace
-
+/// Whether a run fits in its budget, at what price.
 std::string budget_headline(const BudgetAnswer& answer) {
   if (!answer.is_needed && answer.fits) {
     return fmt::format("fits in {}: no allocation waits", budget_size_text(answer));
@@ -92,8 +91,6 @@ std::string budget_headline(const BudgetAnswer& answer) {
   return fmt::format("fits in {}{}: {}", budget_size_text(answer), with,
                      budget_step_text(answer, answer.step_after_ns));
 }
-
-namespace {
 
 void add_price(const BudgetAnswer& answer, Section& section) {
   const PolicyCounts& counts = answer.counts;

@@ -72,6 +72,9 @@ std::string above_text(const BatchAnswer& answer) {
   if (scan.possible == 0) return "live tensors alone exceed it at every batch";
   std::string beyond = fmt::format("live tensors alone exceed it above {}", scan.possible);
   if (scan.possible <= answer.max_batch) return beyond;
+  if (scan.possible == answer.max_batch + 1) {
+    return fmt::format("batch {} was tried and does not fit, {}", scan.possible, beyond);
+  }
   return fmt::format("{} from {} to {} was tried and does not fit, {}",
                      multiples_text(scan.granule_above), answer.max_batch + 1, scan.possible,
                      beyond);

@@ -12,24 +12,10 @@
 #include "apps/report/text.h"
 #include "apps/session/device_fit.h"
 #include "apps/session/range.h"
+#include "apps/session/spread.h"
 
 namespace foretrace::report::sections {
 namespace {
-
-/// GPUs of a run that a what-if spreads; 0: none does, or the trace has the groups.
-std::int64_t spread_gpus(const Prediction& prediction) {
-  std::int64_t gpus = 0;
-  for (const Applied& applied : prediction.applied) {
-    if (applied.info->name != "parallel") continue;
-    gpus = 1;
-    for (const auto& [key, value] : applied.parameters) {
-      if (key == "recorded" && value == "true") return 0;
-      if (key == "data" || key == "tensor" || key == "pipeline")
-        gpus *= std::strtoll(value.c_str(), nullptr, 10);
-    }
-  }
-  return gpus;
-}
 
 std::string between_text(const Prediction& prediction, std::int64_t before) {
   if (prediction.low_ns == prediction.high_ns) return {};
@@ -38,18 +24,16 @@ std::string between_text(const Prediction& prediction, std::int64_t before) {
 }
 
 /// "8 GPUs: 1,348 samples/s, 7.43x (93 % efficiency); step 182.0 -> 189.9 ms".
-std::string spread_line(const ResultAnswer& answer, std::int64_t gpus) {
-  const Throughput& throughput = *answer.predicted->throughput();
+std::string spread_line(const ResultAnswer& answer, const RunSpread& spread) {
   const std::int64_t before = answer.session.step_ns();
   const std::int64_t after = answer.predicted->step_ns();
   const std::string rate =
-      throughput.predicted ? rate_text(*throughput.predicted) + " samples/s, " : std::string();
+      spread.samples_per_s ? rate_text(*spread.samples_per_s) + " samples/s, " : std::string();
   return fmt::format("{} GPUs: {}{}{} ({:.0f} % efficiency); {} {} now, {} predicted ({})",
-                     count_text(static_cast<std::uint64_t>(gpus)), rate,
-                     factor_text(throughput.ratio), rate.empty() ? " the samples/s" : "",
-                     100 * throughput.ratio / static_cast<double>(gpus),
-                     step_word(answer.session.run().answer), time_text(before),
-                     time_text(after, before), change_text(after, before));
+                     count_text(static_cast<std::uint64_t>(spread.devices)), rate,
+                     factor_text(answer.predicted->speedup()), rate.empty() ? " the samples/s" : "",
+                     100 * spread.efficiency, step_word(answer.session.run().answer),
+                     time_text(before), time_text(after, before), change_text(after, before));
 }
 
 std::string throughput_text(const Throughput& throughput) {
@@ -60,13 +44,11 @@ std::string throughput_text(const Throughput& throughput) {
 }
 
 /// The step that is predicted, whether or not it has room.
-std::string step_line(const ResultAnswer& answer) {
+std::string step_line(const ResultAnswer& answer, const std::optional<RunSpread>& spread) {
   const std::int64_t before = answer.session.step_ns();
   const Prediction& prediction = answer.predicted->prediction();
   const auto& throughput = answer.predicted->throughput();
-  if (const std::int64_t gpus = spread_gpus(prediction); gpus > 1 && throughput) {
-    return spread_line(answer, gpus) + between_text(prediction, before);
-  }
+  if (spread && throughput) return spread_line(answer, *spread) + between_text(prediction, before);
   const std::int64_t after = prediction.run.answer.step_ns;
   std::string line =
       fmt::format("{} {} now, {} predicted ({}", step_word(answer.session.run().answer),
@@ -132,6 +114,15 @@ Value throughput_value(const Throughput& throughput) {
                         {"samples_per_second_predicted", rate(throughput.predicted)}});
 }
 
+Value spread_value(const RunSpread& spread) {
+  return Value::object(
+      {{"devices", Value::plain(spread.devices)},
+       {"recorded_devices", Value::plain(spread.recorded_devices)},
+       {"efficiency", Value::share(spread.efficiency)},
+       {"samples_per_second",
+        spread.samples_per_s ? Value::plain(*spread.samples_per_s) : Value::none()}});
+}
+
 Value fit_value(const DeviceFit& fit) {
   return Value::object({{"accelerator", Value::words(fit.target.name)},
                         {"capacity_bytes", Value::bytes(fit.target.capacity_bytes)},
@@ -140,7 +131,7 @@ Value fit_value(const DeviceFit& fit) {
 }
 
 /// The step with its range, for documents.
-Section predicted_steps(const Answer& answer) {
+Section predicted_steps(const Answer& answer, const std::optional<RunSpread>& spread) {
   const Prediction& prediction = answer.prediction();
   Section steps = steps_section("predicted", prediction.run.steps, prediction.run.answer);
   steps.datum("low_ns", Value::time(prediction.low_ns));
@@ -151,6 +142,7 @@ Section predicted_steps(const Answer& answer) {
                              {"faster", side_value(prediction.faster)},
                              {"slower", side_value(prediction.slower)}}));
   if (answer.throughput()) steps.datum("throughput", throughput_value(*answer.throughput()));
+  if (spread) steps.datum("spread", spread_value(*spread));
   if (answer.fit()) steps.datum("device_memory", fit_value(*answer.fit()));
   return steps;
 }
@@ -177,12 +169,17 @@ Sections prediction(const ResultAnswer& answer) {
   const Prediction& prediction = predicted.prediction();
   const bool has_room = predicted.fits();
   const bool in_budget = answer.predicted_budget == nullptr || answer.predicted_budget->fits;
-  Section section{.key = "prediction",
-                  .headline = !has_room   ? text_of_misfit(*predicted.fit())
-                              : in_budget ? step_line(answer)
-                                          : budget_headline(*answer.predicted_budget),
-                  .remark = noise_text(answer)};
-  if (!has_room || !in_budget) section.line("if it fitted", step_line(answer));
+  const std::optional<RunSpread> spread = spread_of(predicted);
+  Section section{.key = "prediction", .remark = noise_text(answer)};
+  if (!has_room) {
+    section.headline = text_of_misfit(*predicted.fit());
+  } else if (in_budget) {  // else the budget's own line is the first
+    section.headline = step_line(answer, spread);
+  }
+  if (!has_room || !in_budget) section.line("if it fitted", step_line(answer, spread));
+  if (spread && spread->efficiency > most_efficiency) {
+    section.line("above 100 %", std::string(above_all_text));
+  }
   section.line("based on",
                provenance_text(predicted.analysis()) + " of the predicted critical path");
   section.line("faster by", side_text(prediction.faster), Show::details);
@@ -190,7 +187,7 @@ Sections prediction(const ResultAnswer& answer) {
   const std::int64_t before = answer.session.step_ns();
   section.datum("speedup", Value::factor(predicted.speedup()));
   section.datum("time_ratio", Value::factor(time_ratio_of(before, predicted.step_ns())));
-  return {std::move(section), predicted_steps(predicted)};
+  return {std::move(section), predicted_steps(predicted, spread)};
 }
 
 }  // namespace foretrace::report::sections
