@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <optional>
+#include <string>
 #include <utility>
 
 #include <fmt/format.h>
@@ -71,11 +73,18 @@ class Search {
     return ok_status();
   }
 
+  /// Names what most plans died of.
   [[nodiscard]] Error no_plan() const {
-    return Error{ErrorCode::no_match,
-                 fmt::format("no plan for {} devices and {} sequences per step{}", question_.gpus,
-                             question_.global_batch,
-                             last_.empty() ? std::string() : fmt::format("; the last: {}", last_))};
+    const auto most = std::max_element(
+        refusals_.begin(), refusals_.end(),
+        [](const auto& a, const auto& b) { return a.second.plans < b.second.plans; });
+    return Error{
+        ErrorCode::no_match,
+        fmt::format("no plan for {} devices and {:g} sequences per step{}", question_.gpus,
+                    question_.global_batch,
+                    most == refusals_.end() ? std::string()
+                                            : fmt::format("; {} of {} have {}", most->second.plans,
+                                                          refused_, most->second.example))};
   }
 
   void try_tensor(std::uint32_t tensor) {
@@ -142,7 +151,7 @@ class Search {
 
   void try_batches(Job job) {
     const double per_rank = job.global_batch / job.plan.data;
-    if (per_rank < 1 || per_rank != std::floor(per_rank)) return;
+    if (per_rank < 1 || per_rank != std::floor(per_rank)) return note(undivided(job));
     const bool samples = job.model->layered != nullptr;
     double most = samples ? per_rank : std::min(per_rank, most_micro_batch);
     // Recorded times are those of the micro-batch that was recorded.
@@ -238,7 +247,20 @@ class Search {
     return choice;
   }
 
-  void note(const Error& error) { last_ = error.message; }
+  /// Of one reason, the first example stands for all.
+  void note(const Error& error) {
+    const std::string reason = error.message.substr(0, error.message.find(':'));
+    Refusals& alike = refusals_.try_emplace(reason, Refusals{0, error.message}).first->second;
+    ++alike.plans;
+    ++refused_;
+  }
+
+  static Error undivided(const Job& job) {
+    return Error{
+        ErrorCode::no_match,
+        fmt::format("batch: got {:g}, expected a multiple of the {} data-parallel replicas",
+                    job.global_batch, job.plan.data)};
+  }
 
   Status rank() {
     std::stable_sort(
@@ -317,7 +339,12 @@ class Search {
   // Of each grid.
   std::vector<PlanChoice> fitting_;
   std::vector<PlanChoice> unfitting_;
-  std::string last_;  // why the last refused plan was refused
+  struct Refusals {
+    std::size_t plans = 0;
+    std::string example;
+  };
+  std::map<std::string, Refusals> refusals_;  // by what they are about
+  std::size_t refused_ = 0;
 };
 
 }  // namespace

@@ -12,6 +12,7 @@
 #include "models/jobs/program/ranged_step.h"
 #include "sim/core/config.h"
 #include "sim/core/params.h"
+#include "sim/core/whole.h"
 
 namespace foretrace {
 namespace {
@@ -245,6 +246,26 @@ Result<TrainingTime> time_of_recording(const TrainingRun& run, const RecordedRun
   return time;
 }
 
+/// Which entry of /target/at has the samples of a batch, the larger of two that it lies between.
+std::size_t entry_of(const TrainingRun& run, double batch) {
+  std::size_t at = 0;
+  while (run.target[at].batch < batch) ++at;
+  const bool is_between = run.target[at].batch > batch && at > 0;
+  return is_between && run.target[at - 1].samples.high > run.target[at].samples.high ? at - 1 : at;
+}
+
+/// Samples, steps and what each takes are bounded by the file, what they come to is not.
+Status check_length(const TrainingRun& run, const TrainingTime& time) {
+  const double longest = std::max(time.total_ns.typical, time.total_ns.high);
+  if (longest < static_cast<double>(most_whole)) return ok_status();
+  return Error{ErrorCode::bad_config,
+               fmt::format("{}: /target/at/{}/samples: got {:g} samples, which take {} at a batch "
+                           "of {:.0f}, expected a run of at most {}",
+                           run.path, entry_of(run, time.batch), time.samples.high,
+                           quantity_text(longest, ParamType::time), time.batch,
+                           quantity_text(static_cast<double>(most_whole), ParamType::time))};
+}
+
 }  // namespace
 
 bool is_training_file(const std::string& path) { return names_schema(path, "foretrace.training/"); }
@@ -308,6 +329,7 @@ Result<std::vector<TrainingTime>> training_times(const TrainingRun& run) {
   const auto* const scenario = std::get_if<Scenario>(&run.run);
   if (scenario == nullptr) {
     FORETRACE_TRY(auto time, time_of_recording(run, std::get<RecordedRun>(run.run)));
+    FORETRACE_TRY(check_length(run, time));
     times.push_back(std::move(time));
     return times;
   }
@@ -315,6 +337,7 @@ Result<std::vector<TrainingTime>> training_times(const TrainingRun& run) {
   if (batches.empty()) batches.push_back(scenario->job.global_batch);
   for (const double batch : batches) {
     FORETRACE_TRY(auto time, time_of_scenario(run, *scenario, batch));
+    FORETRACE_TRY(check_length(run, time));
     times.push_back(std::move(time));
   }
   return times;

@@ -90,7 +90,9 @@ Analysis analyse(const TaskGraph& graph, const Run& run, const RunOptions& optio
   const auto gain = [&](const std::optional<TaskGraph>& without) -> std::optional<std::int64_t> {
     if (!without) return std::nullopt;
     const Result<Run> other = simulate_run(*without, options);
-    return other.ok() ? std::optional(run.answer.step_ns - other->answer.step_ns) : std::nullopt;
+    if (!other.ok()) return std::nullopt;
+    // Work that meets others elsewhere may lengthen a step by a little: then it gains nothing.
+    return std::max<std::int64_t>(0, run.answer.step_ns - other->answer.step_ns);
   };
   analysis.free_transfers_ns = gain(without_collectives(graph));
   analysis.free_waiting_ns = gain(without_rendezvous(graph));

@@ -30,6 +30,9 @@ Result<std::vector<WhatIfSpec>> parse_stack(const std::vector<std::string>& argu
   std::vector<WhatIfSpec> stack;
   for (const std::string& argument : arguments) {
     const bool is_file = argument.starts_with('@');
+    if (argument == "@") {
+      return Error{ErrorCode::bad_usage, "what-if: got '@' without a file, expected @FILE.json"};
+    }
     if (is_file || argument.starts_with('{') || argument.starts_with('[')) {
       FORETRACE_TRY(std::vector<WhatIfSpec> read, is_file
                                                       ? read_what_ifs(argument.substr(1))

@@ -62,6 +62,16 @@ TEST_CASE("bad usage is said in one line") {
         "that apply to it\n");
   CHECK(error_of("simulate a --step") ==
         "foretrace: simulate: --step: a value is missing; see foretrace simulate --help\n");
+  CHECK(error_of("simulate a --step 3 --step 4") ==
+        "foretrace: simulate: --step: given twice, expected once; see foretrace simulate --help\n");
+  CHECK(error_of("whatif a --apply @") ==
+        "foretrace: what-if: got '@' without a file, expected @FILE.json\n");
+  CHECK(error_of("plan gpt2_xl --cluster dgx_h100 --batch 0").find("1 to 1000000000") !=
+        std::string::npos);
+  CHECK(error_of("plan gpt2_xl --cluster dgx_h100 --sequence 0").find("1 to 1000000000") !=
+        std::string::npos);
+  CHECK(error_of("collective x --cluster dgx_h100").find("expected one of all, all_reduce") !=
+        std::string::npos);
   CHECK(error_of("simulate " + demo + " --step soon") ==
         "foretrace: --step: got 'soon', expected median, all or a step number\n");
   CHECK(error_of("whatif " + demo + " --narrower") ==

@@ -168,7 +168,9 @@ Error usage_error(const CLI::App& root, const CLI::ParseError& error) {
   std::string message = lower_first(error.what());
   std::replace(message.begin(), message.end(), '\n', ' ');
   if (error.get_name() == "ArgumentMismatch") {
-    message = message.substr(0, message.find(": ")) + ": a value is missing";
+    const bool is_twice = message.find(": At Most ") != std::string::npos;
+    message = message.substr(0, message.find(": ")) +
+              (is_twice ? ": given twice, expected once" : ": a value is missing");
   }
   const CLI::App& command = chosen(root);
   return {ErrorCode::bad_usage,

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "apps/cli/arguments/command.h"
 #include "apps/cli/arguments/help.h"
@@ -58,8 +59,9 @@ Result<std::vector<CollectiveKind>> kinds_named(const std::string& name) {
     if (to_string(kind) == name) return std::vector{kind};
     names.push_back(to_string(kind));
   }
-  return Error{ErrorCode::bad_usage, fmt::format("KIND: no collective is called {}{}",
-                                                 in_quotes(name), did_you_mean(name, names))};
+  return Error{ErrorCode::bad_usage,
+               fmt::format("KIND: no collective is called {}{}, expected one of {}",
+                           in_quotes(name), did_you_mean(name, names), fmt::join(names, ", "))};
 }
 
 /// "1G" is 1 GiB, as nccl-tests reads it.

@@ -44,6 +44,9 @@ constexpr std::string_view usual_framework = "megatron_core";
 
 constexpr std::array<std::string_view, 2> stage_kinds = {"even", "auto"};
 
+constexpr std::size_t most_batch = 1'000'000'000;
+constexpr std::size_t most_length = 1'000'000'000;
+
 struct Options {
   app::CommonOptions common;
   std::string model;
@@ -290,9 +293,11 @@ void declare(app::Arguments& cli, Options& options) {
                  "64..4096 (the largest power of two in the cluster)")
       .type_name("N|N..M");
   cli.add_option("--batch", options.batch,
-                 "sequences per step (4 Mi tokens, and at least one sequence per device)");
+                 "sequences per step (4 Mi tokens, and at least one sequence per device)")
+      .in_range(1, most_batch);
   cli.add_option("--sequence", options.sequence,
-                 "tokens of a sequence (the model's positions, at most 8192)");
+                 "tokens of a sequence (the model's positions, at most 8192)")
+      .in_range(1, most_length);
   cli.add_option("--framework", options.framework, "see foretrace list frameworks (megatron_core)")
       .type_name("NAME");
   cli.add_option(

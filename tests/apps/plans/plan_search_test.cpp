@@ -132,6 +132,11 @@ TEST_CASE("plan: sizes that no plan has are an error") {
   const auto answer = search_plans({scenario_of("llama3_8b", "dgx_a100"), 1024, 3, 5});
   REQUIRE_FALSE(answer.ok());
   CHECK(answer.error().message.find("no plan for 1024 devices and 3 sequences") == 0);
+  // A head count that few groups divide is not what a batch of one dies of.
+  const auto small = search_plans({scenario_of("gpt2_xl", "dgx_h100"), 4096, 1, 5});
+  REQUIRE_FALSE(small.ok());
+  CHECK(small.error().message.find("have batch: got 1, expected a multiple of the 4096") !=
+        std::string::npos);
 }
 
 TEST_CASE("plan: what a product has no units for, and batches without end, are refused") {

@@ -130,6 +130,26 @@ TEST_CASE("time to train: forward passes of stages with ranks of their own are n
         doctest::Approx(10 * times->front().step_ns.typical + 2 * 3e9));
 }
 
+TEST_CASE("time to train: samples either take a time that can be counted or are a mistake") {
+  for (int digits = 4; digits <= 15; ++digits) {
+    const std::string samples = "1" + std::string(static_cast<std::size_t>(digits), '0');
+    CAPTURE(samples);
+    const auto run = parsed(R"("batches": [256, 4096], "target": {"at": [
+        {"batch": 256, "samples": 5000}, {"batch": 512, "samples": 6000},
+        {"batch": 5120, "samples": )" +
+                            samples + "}]}");
+    REQUIRE_MESSAGE(run.ok(), run.error().message);
+    const auto times = training_times(*run);
+    if (!times.ok()) {
+      CHECK(times.error().message.find("run.json: /target/at/2/samples: got ") == 0);
+      CHECK(digits > 12);
+      continue;
+    }
+    for (const TrainingTime& time : *times) CHECK(time.total_ns.high < 0x1p62);
+    CHECK(digits < 15);
+  }
+}
+
 TEST_CASE("time to train: mistakes are one line with their place") {
   const std::string target = R"("target": {"at": [{"batch": 256, "samples": 1000}]})";
   CHECK(mistake(R"("target": {"at": [{"batch": 256, "epochs": 3}]})")

@@ -8,7 +8,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "apps/report/pages/schedule.h"
+#include "apps/report/pages/cluster/schedule.h"
 #include "apps/report/writers.h"
 #include "sim/core/mersenne.h"
 

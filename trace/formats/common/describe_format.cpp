@@ -160,7 +160,8 @@ std::string describe_object(const JsonOutline& outline) {
 
 std::string describe_array(const JsonOutline& outline) {
   const std::string_view first = outline.first_element;
-  if (first.starts_with("[") && first.size() > 1) {
+  // Its first list holds moments: numbers, not lists again.
+  if (first.size() > 1 && first[0] == '[' && first[1] != '[') {
     return "a PyTorch memory timeline (it has bytes over time, no events)";
   }
   if (first.empty()) return outline.complete ? "an empty JSON array" : "";

@@ -12,6 +12,9 @@ LateStarts::LateStarts(const Assembly& of) : assembly(of), by_end(of.ops.size())
   std::sort(by_end.begin(), by_end.end(), [&](std::uint32_t x, std::uint32_t y) {
     return of.ops[x].end_ns != of.ops[y].end_ns ? of.ops[x].end_ns < of.ops[y].end_ns : x < y;
   });
+  for (std::uint32_t s = 0; s < of.streams.size(); ++s) {
+    of_device_[of.streams[s].device].push_back(s);
+  }
   for (const DeviceOp& op : of.ops) {
     if (op.kind == TaskKind::collective) {
       collectives_.push_back(op.position);

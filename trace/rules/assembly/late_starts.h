@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "trace/rules/assembly/assembly.h"
@@ -15,6 +16,10 @@ struct LateStarts {
   const Assembly& assembly;
   std::vector<std::uint32_t> by_end;  ///< operations in the order of their ends
 
+  /// Numbers of the streams of the device that this operation runs on, its own included.
+  [[nodiscard]] const std::vector<std::uint32_t>& streams_beside(const DeviceOp& op) const {
+    return of_device_.at(assembly.streams[op.stream].device);
+  }
   /// Another stream of the same device, placed earlier in program order.
   [[nodiscard]] bool may_cause(const DeviceOp& other, const DeviceOp& op) const {
     return other.stream != op.stream && other.position < op.position &&
@@ -26,6 +31,7 @@ struct LateStarts {
   [[nodiscard]] bool may_overtake(const DeviceOp& other, const DeviceOp& op) const;
 
  private:
+  std::map<std::int32_t, std::vector<std::uint32_t>> of_device_;
   TailLooks looks_;
   std::vector<std::uint32_t> collectives_;  // positions, sorted
 };

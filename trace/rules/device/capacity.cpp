@@ -53,7 +53,8 @@ std::optional<Source> find_filling(const LateStarts& starts, std::uint32_t i, st
   const Assembly& a = starts.assembly;
   const DeviceOp& op = a.ops[i];
   std::uint32_t best = nothing;
-  for (const Stream& stream : a.streams) {
+  for (const std::uint32_t beside : starts.streams_beside(op)) {
+    const Stream& stream = a.streams[beside];
     const auto after =
         std::partition_point(stream.ops.begin(), stream.ops.end(),
                              [&](std::uint32_t x) { return a.ops[x].start_ns < op.start_ns; });
