@@ -18,10 +18,11 @@ constexpr std::array words = {
         "A duration or a size that no record, table or formula supports, such as the memory of a "
         "run that was recorded without it.",
         "Record what is missing (record_shapes, profile_memory), or state the parameter yourself."},
-    Word{"based_on",
-         "What a time rests on: a measured curve, curves of fewer nodes, the latencies and rates "
-         "of the library, or the formula of a file.",
-         "foretrace calibrate LOG --cluster BASE writes a machine with curves of your own."},
+    Word{
+        "based_on",
+        "What a time is based on: a measured curve, curves of fewer nodes, the latencies and rates "
+        "of the library, or the formula of a file.",
+        "foretrace calibrate LOG --cluster BASE writes a machine with curves of your own."},
     Word{"bubble", "Time in which a pipeline stage waits for its first or its next micro-batch.",
          "More micro-batches, or an interleaved or zero-bubble schedule, shorten it: foretrace "
          "plan compares them."},
@@ -119,7 +120,7 @@ constexpr std::array words = {
     Word{"maximum_saving",
          "How much shorter the step would be if all of that kind took no time, simulated: another "
          "path then takes over.",
-         "It bounds what any optimization of that kind can gain."},
+         "It bounds what any what-if on that kind can gain."},
     Word{"measured", "A duration that was recorded, unchanged.",
          "Nothing to do: this share of the step stays as recorded."},
     Word{"mechanism",
