@@ -221,7 +221,8 @@ TEST_CASE("plan: samples of a layered model are no sequences, and a rank takes w
 
 TEST_CASE("plans: a length is refused where samples have no tokens") {
   const auto request = [](std::size_t sequence) {
-    return PlanRequest{.model = "resnet50", .cluster = "dgx1_v100", .sequence = sequence};
+    return PlanRequest{
+        .model = "resnet50", .cluster = "dgx1_v100", .precision = {}, .sequence = sequence};
   };
   CHECK(scenario_of(*test::shipped(), request(0)).ok());
   const auto refused = scenario_of(*test::shipped(), request(2048));

@@ -21,7 +21,7 @@ using costing::RowGroup;
 // Fewer rows than this leave less than three to hold back.
 constexpr std::size_t fewest_rows = 9;
 // Below, chance decides between forms of three and of six constants.
-constexpr std::size_t fewest_to_choose = 30;
+constexpr std::size_t fewest_for_tiles = 30;
 
 std::uint64_t hash_of(const OperatorRow& row) {
   const std::string text = fmt::format("{} {} {} {} {}", to_string(row.kind), row.shape.batch,
@@ -79,35 +79,30 @@ std::vector<double> cross_errors(
   return errors;
 }
 
-/// The form that a kind may have beside a roofline.
-FitForm other_form(OperatorKind kind) {
-  if (is_product(kind)) return FitForm::tiles;
-  return reduces_rows(kind) ? FitForm::rows : FitForm::roofline;
-}
-
-// Another form where it predicts clearly better than a roofline among these rows: by twice the
+// Tiles where they predict products clearly better than a roofline among these rows: by twice the
 // standard error of the difference, so that chance does not choose.
 FitForm form_for(const RowGroup& group, const std::vector<bool>& use) {
-  const FitForm other = other_form(group.rows.front().row.kind);
-  if (other == FitForm::roofline || group.rows.size() < fewest_to_choose) return FitForm::roofline;
+  const OperatorKind kind = group.rows.front().row.kind;
+  if (!is_product(kind)) return reduces_rows(kind) ? FitForm::rows : FitForm::roofline;
+  if (group.rows.size() < fewest_for_tiles) return FitForm::roofline;
   const auto errors = [&](FitForm form) {
     return cross_errors(group, use, [&](const std::vector<bool>& fit_on) {
       return costing::fit_form(group, fit_on, form);
     });
   };
   const std::vector<double> plain = errors(FitForm::roofline);
-  const std::vector<double> better = errors(other);
+  const std::vector<double> tiles = errors(FitForm::tiles);
   const auto count = static_cast<double>(plain.size());
   double sum = 0;
   double squares = 0;
   for (std::size_t i = 0; i < plain.size(); ++i) {
-    const double gain = std::abs(plain[i]) - std::abs(better[i]);
+    const double gain = std::abs(plain[i]) - std::abs(tiles[i]);
     sum += gain;
     squares += gain * gain;
   }
   const double mean = sum / count;
   const double variance = std::max(0.0, squares / count - mean * mean) / count;
-  return mean > 0 && mean * mean > 4 * variance ? other : FitForm::roofline;
+  return mean > 0 && mean * mean > 4 * variance ? FitForm::tiles : FitForm::roofline;
 }
 
 FormResult best_fit(const RowGroup& group, const std::vector<bool>& use) {

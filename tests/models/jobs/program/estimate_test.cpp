@@ -70,8 +70,8 @@ TEST_CASE("estimate: a range is what was measured of such steps, whatever its so
     given.framework.evidence = std::make_shared<const foretrace::Evidence>(evidence);
     const auto range = *ranged_step(job, program);
     CHECK(range.step_ns == alone.step_ns);
-    // Nor is it shorter than the units at their peaks: half of this step (Selene, MFU 50 %).
-    CHECK(range.least_ns == doctest::Approx(step / 2).epsilon(0.05));
+    // Nor is it shorter than the units at their peaks: 36 % of this step.
+    CHECK(range.least_ns == doctest::Approx(0.36 * step).epsilon(0.01));
     CHECK(static_cast<double>(range.low_ns) ==
           doctest::Approx(std::max(step * (1 - width), range.least_ns)));
     CHECK(static_cast<double>(range.high_ns) == doctest::Approx(step * (1 + 2 * width)));
