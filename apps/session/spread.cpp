@@ -31,6 +31,16 @@ std::int64_t devices_asked_for(const WhatIf& parallel) {
   return devices;
 }
 
+/// Ways of data parallelism that a stack asks for.
+double copies_in(const std::vector<WhatIf>& stack) {
+  const auto parallel = std::find_if(stack.begin(), stack.end(), spreads);
+  if (parallel == stack.end()) return 1;
+  for (const auto& [key, value] : parallel->parameters.texts()) {
+    if (key == "data") return std::max(1.0, std::strtod(value.c_str(), nullptr));
+  }
+  return 1;
+}
+
 std::int64_t devices_of(const Answer& answer) {
   const std::vector<WhatIf>& stack = answer.stack();
   const auto parallel = std::find_if(stack.begin(), stack.end(), spreads);
@@ -73,7 +83,12 @@ double spread_efficiency(const WorkTimes& now, std::uint32_t recorded_devices, c
                          std::int64_t devices) {
   const double all =
       std::max(1.0, static_cast<double>(spread.step_ns())) * static_cast<double>(devices);
-  return now.time_of(spread.samples()) * recorded_devices / all;
+  // Each copy has a share of the samples, which the recorded devices do in one step.
+  const double copies = std::max(1.0, copies_in(spread.stack()) / recorded_devices);
+  const double share = spread.samples() / copies;
+  const double alone = share >= now.samples * (1 - 1e-9) ? copies * now.time_of(share)
+                                                         : now.time_of(spread.samples());
+  return alone * recorded_devices / all;
 }
 
 std::optional<double> samples_per_s_of_all(const Answer& spread) {

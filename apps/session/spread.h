@@ -33,8 +33,9 @@ struct WorkTimes {
 struct RunSpread {
   std::int64_t devices = 1;
   std::uint32_t recorded_devices = 1;
-  /// Time that the recorded devices need for the same samples, with gradient accumulation if they
-  /// are more and with every other what-if of the stack, x their number / time of all devices.
+  /// Time that the recorded devices need for the samples of each copy in turn, with gradient
+  /// accumulation if a copy has more than they and with every other what-if of the stack, x their
+  /// number / time of all devices.
   double efficiency = 1;
   std::optional<double> samples_per_s;  ///< of all devices; none: the batch is not known
 };

@@ -119,9 +119,9 @@ void check_work(const RecordedPlans& answer) {
     // A smaller batch in every pass is for as many samples as recorded, and nothing else.
     if (plan.batch != 1) CHECK(plan.is_equal_work());
     if (!plan.is_equal_work()) CHECK(plan.batch == 1);
-    // No device does more than its part.
+    // No device does more than its part, but for an update that is divided (ZeRO).
     CHECK(plan.efficiency > 0);
-    CHECK(plan.efficiency <= 1.005);
+    CHECK(plan.efficiency <= (plan.settings.find("zero") == std::string::npos ? 1.005 : 1.02));
     // Of equal work, efficiency and speed say the same.
     if (plan.is_equal_work() && answer.cluster.accelerator.name == "h100_sxm") {
       CHECK(plan.efficiency * answer.gpus ==

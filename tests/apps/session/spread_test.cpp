@@ -53,8 +53,7 @@ TEST_CASE("spread: twice the recorded ranks at the recorded step are all used") 
   // Of two ranks; its collectives are on the host's time and on no device's that limits.
   const auto run = loaded(traces + "h100_ranks/ddp_late/rank0.ftr.gz");
   REQUIRE(devices_of(run.session) == 2);
-  const auto answer =
-      run.session.ask(stack_of({"parallel:data=4,cluster=dgx_h100"}));
+  const auto answer = run.session.ask(stack_of({"parallel:data=4,cluster=dgx_h100"}));
   REQUIRE_MESSAGE(answer.ok(), answer.error().message);
   const auto found = spread_of(*answer);
   REQUIRE(found);
@@ -90,8 +89,7 @@ TEST_CASE("spread: nothing where the groups are those of the trace, or nothing i
   const auto slower = run.session.ask(stack_of({"communication_scale:factor=2"}));
   REQUIRE(slower.ok());
   CHECK_FALSE(spread_of(*slower));
-  const auto recorded =
-      run.session.ask(stack_of({"parallel:recorded=true,cluster=dgx_h100"}));
+  const auto recorded = run.session.ask(stack_of({"parallel:recorded=true,cluster=dgx_h100"}));
   REQUIRE_MESSAGE(recorded.ok(), recorded.error().message);
   CHECK_FALSE(spread_of(*recorded));
 }
