@@ -9,22 +9,13 @@
 
 #include <fmt/format.h>
 
+#include "models/hardware/costs/highest_rate.h"
 #include "models/hardware/costs/kernel_cost.h"
 
 namespace foretrace {
 namespace {
 
 double ms(std::int64_t ns) { return static_cast<double>(ns) * 1e-6; }
-
-/// Operations per second of the fastest units of the device: a what-if may lower the precision of a
-/// kernel without saying so in its description. Units that leave out two numbers of four reach twice
-/// the dense rate.
-double highest_rate(const Accelerator& accelerator) {
-  constexpr double structured_sparsity = 2;
-  const auto& peaks = accelerator.peak_flops;
-  return structured_sparsity *
-         std::max(accelerator.vector_fp32_flops, *std::max_element(peaks.begin(), peaks.end()));
-}
 
 /// What the user, a table or a paper states may be any time.
 bool is_modelled(Provenance provenance) {

@@ -23,6 +23,7 @@
 #include "models/editing/tensors/model_state.h"
 #include "models/editing/tensors/weight_tensors.h"
 #include "models/editing/transfers/gradient_transfers.h"
+#include "models/hardware/costs/highest_rate.h"
 #include "models/whatifs/what_if.h"
 #include "sim/core/whole.h"
 
@@ -144,6 +145,9 @@ class Factored {
     } else {
       return;
     }
+    // A kernel that is faster than any unit does less than its shapes say.
+    const double least_ns = s.flops() / highest_rate(*editor_.accelerator()) * 1e9;
+    if (static_cast<double>(time_of(call)) < least_ns) return;
     ++found_;
     const Precision precision = editor_.about(kernel).traits.precision;
     const double full = gemm_ns(*editor_.accelerator(), precision, s);
