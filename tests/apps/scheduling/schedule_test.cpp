@@ -106,8 +106,9 @@ TEST_CASE("schedule: jobs that come too late to be counted are a mistake of thei
   const std::string said = mistake(file(nodes, jobs));
   CHECK(said.starts_with("run.json: /jobs/generate/mean_gap: got 6e+15 ns, with which "));
   CHECK(said.ends_with(" of 3000 jobs come within 4e+18 ns, expected all of them"));
-  CHECK(mistake(file(nodes, R"({"jobs": 3, "durations": [{"from": "1 h", "to": "1e10 s"}]})")) ==
-        "run.json: /jobs/generate/durations/0/to: got 1e+19 ns, expected a value from 0 to 4e+18 ns");
+  CHECK(
+      mistake(file(nodes, R"({"jobs": 3, "durations": [{"from": "1 h", "to": "1e10 s"}]})")) ==
+      "run.json: /jobs/generate/durations/0/to: got 1e+19 ns, expected a value from 0 to 4e+18 ns");
   CHECK(mistake(file(nodes, "{" + durations + "}", R"(, "restart": "1e10 s")")) ==
         "run.json: /restart: got 1e+19 ns, expected a value from 0 to 4e+18 ns");
 }
