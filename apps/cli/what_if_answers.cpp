@@ -37,8 +37,7 @@ Result<std::optional<MemoryTarget>> target_of(const Questions& questions, const 
   return std::optional(std::move(target));
 }
 
-/// Who asks what fits an accelerator means the run there: the stack with the move to it, as what-ifs
-/// and as they are written.
+/// The stack with the move to the accelerator that --fit names, as what-ifs and as they are written.
 struct FitStack {
   std::vector<WhatIf> stack;
   std::vector<std::string> texts;
@@ -46,25 +45,12 @@ struct FitStack {
 Result<FitStack> stack_on_fit(const Questions& questions, const Session& session,
                               std::span<const WhatIf> stack, std::span<const std::string> texts) {
   FitStack moved{{stack.begin(), stack.end()}, {texts.begin(), texts.end()}};
-  const std::string& text = questions.fit;
-  if (text.empty() || is_size(text)) return moved;
-  FORETRACE_TRY(const std::string name, accelerator_named(text));
-  const WhatIfSpec swap = swap_to(name);
-  const bool is_moved = std::any_of(stack.begin(), stack.end(), [&](const WhatIf& what_if) {
-    return what_if.info->name == swap.name;
-  });
-  if (is_moved) return moved;
-  FORETRACE_TRY(const auto device, accelerator_after(session, stack));
-  const auto named = session.recording().catalogue().accelerator(name);
-  // What is no accelerator is refused as a size; a run of an unknown one cannot be moved.
-  if (!named.ok() || !device || device->name == (*named)->name) return moved;
-  FORETRACE_TRY(WhatIf move, check_what_if(swap));
-  moved.stack.push_back(std::move(move));
-  moved.texts.push_back(text_of(swap));
-  FORETRACE_TRY(accelerator_after(session, moved.stack)
-                    .with_context(fmt::format("--fit {} (a size such as 24GiB asks about memory "
-                                              "alone)",
-                                              text)));
+  if (questions.fit.empty() || is_size(questions.fit)) return moved;
+  FORETRACE_TRY(const std::string name, accelerator_named(questions.fit));
+  FORETRACE_TRY(auto move, move_to_fit(session, stack, name));
+  if (!move) return moved;
+  moved.texts.push_back(text_of(swap_to(name)));
+  moved.stack.push_back(*std::move(move));
   return moved;
 }
 

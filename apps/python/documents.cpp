@@ -12,6 +12,7 @@
 #include "apps/extras/file_kinds.h"
 #include "apps/plans/plan_request.h"
 #include "apps/plans/plan_search.h"
+#include "apps/questions/memory/max_batch.h"
 #include "apps/questions/search/best_set.h"
 #include "apps/report/pages/cluster/plan.h"
 #include "apps/report/pages/cluster/scenario.h"
@@ -188,7 +189,7 @@ Result<std::string> RecordedRun::search(const std::vector<std::string>& what_ifs
                                         const std::string& accelerator, const SearchOptions& search,
                                         const ReplayOptions& options) const {
   FORETRACE_TRY(const auto specs, specs_of(what_ifs, accelerator));
-  FORETRACE_TRY(const auto stack, check_stack(specs));
+  FORETRACE_TRY(auto stack, check_stack(specs));
   if (search.by != "time" && search.by != "memory") {
     return Error{ErrorCode::bad_usage,
                  fmt::format("by: got {}, expected time or memory", in_quotes(search.by))};
@@ -200,6 +201,8 @@ Result<std::string> RecordedRun::search(const std::vector<std::string>& what_ifs
                            .target = {}};
   FORETRACE_TRY(const auto session, this->session(options));
   if (!search.fit.empty()) {
+    FORETRACE_TRY(auto move, move_to_fit(session, stack, search.fit));
+    if (move) stack.push_back(*std::move(move));
     FORETRACE_TRY(const auto device, accelerator_after(session, stack));
     FORETRACE_TRY(question.target, parse_target(recording_->catalogue(), search.fit, device));
   }

@@ -54,6 +54,40 @@ TEST_CASE("critical-path: the first line says what bounds the step, by its regio
   CHECK(holds(device, "is GPU-bound ("));
 }
 
+TEST_CASE("whatif: what fits an accelerator is asked of the run there") {
+  const std::string asked = "whatif " FORETRACE_SOURCE_DIR
+                            "/examples/traces/demo_generated_cnn.json.gz --max-batch --fit t4 -q";
+  const Ran fit = run_program(asked);
+  REQUIRE(fit.code == 0);
+  CHECK(fit.out == run_program(asked + " --accelerator t4").out);
+  // A size asks about memory alone: the run stays on its device.
+  CHECK(fit.out != run_program("whatif " FORETRACE_SOURCE_DIR
+                               "/examples/traces/demo_generated_cnn.json.gz --max-batch --fit "
+                               "16GiB -q")
+                       .out);
+}
+
+TEST_CASE("whatif: a measured step outside of the range is said to be, one inside is not") {
+  const auto checked = [](const std::string& change) {
+    const std::string folder = FORETRACE_SOURCE_DIR "/examples/traces/h200/decode.";
+    const Ran ran = run_program("whatif " + folder + "baseline.ftr.gz --apply cuda_graph --check " +
+                                folder + change + ".ftr.gz -q");
+    CHECK(ran.code == 0);
+    return ran.out;
+  };
+  CHECK(holds(checked("cuda_graph"), " off, outside its range)"));
+  // What was not changed is far from the prediction, too, and from its range.
+  CHECK(holds(checked("baseline"), "outside its range"));
+}
+
+TEST_CASE("plan: without a precision it takes one that the machine has units for") {
+  const std::string asked = "plan gpt2_xl --cluster aws_g4dn --gpus 64 --batch 64";
+  const Ran ran = run_program(asked + " -q");
+  CHECK(ran.code == 0);
+  CHECK(ran.out == run_program(asked + " --precision fp16 -q").out);
+  CHECK(run_program(asked + " --precision bf16 -q").code == 2);
+}
+
 TEST_CASE("whatif: more samples in the same time are no noise") {
   const std::string page =
       answer_of("whatif --apply batch_size:factor=0.5", "tracelens/resnet18_train_mi300x.json.gz");

@@ -278,4 +278,24 @@ Result<BatchAnswer> find_max_batch(const Session& session, std::span<const WhatI
   return BatchSearch(session, stack, progress).run(target);
 }
 
+Result<std::optional<WhatIf>> move_to_fit(const Session& session, std::span<const WhatIf> stack,
+                                          std::string_view target) {
+  const auto named = session.recording().catalogue().accelerator(target);
+  const WhatIfSpec swap = swap_to(std::string(target));
+  const bool is_moved = std::any_of(stack.begin(), stack.end(), [&](const WhatIf& what_if) {
+    return what_if.info->name == swap.name;
+  });
+  if (!named.ok() || is_moved) return std::optional<WhatIf>();
+  FORETRACE_TRY(const auto device, accelerator_after(session, stack));
+  if (!device || device->name == (*named)->name) return std::optional<WhatIf>();
+  FORETRACE_TRY(WhatIf move, check_what_if(swap));
+  std::vector<WhatIf> moved(stack.begin(), stack.end());
+  moved.push_back(move);
+  FORETRACE_TRY(accelerator_after(session, moved)
+                    .with_context(fmt::format("fit {} (a size such as 24GiB asks about memory "
+                                              "alone)",
+                                              target)));
+  return std::optional(std::move(move));
+}
+
 }  // namespace foretrace

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -68,5 +69,11 @@ struct BatchAnswer {
 
 /// Least squares; no slope with fewer than two different batches.
 [[nodiscard]] BatchLine line_through(std::span<const std::pair<double, double>> points);
+/// Who asks what fits an accelerator means the run there: the move to it, on top of `stack`. Nothing
+/// for a size, for the accelerator that the stack leads to, or where that is not known. An error if
+/// the run cannot be moved.
+[[nodiscard]] Result<std::optional<WhatIf>> move_to_fit(const Session& session,
+                                                        std::span<const WhatIf> stack,
+                                                        std::string_view target);
 
 }  // namespace foretrace

@@ -56,6 +56,23 @@ void check_largest(const Loaded& run, const MemoryTarget& target,
   }
 }
 
+TEST_CASE(
+    "fit: who names an accelerator means the run there, who names a size or its own does not") {
+  const Loaded run =
+      test::loaded(FORETRACE_SOURCE_DIR "/examples/traces/demo_generated_cnn.json.gz");
+  const std::string own = run.recording.accelerator->name;
+  const auto moved = [&](const char* target, const std::vector<std::string>& texts = {}) {
+    const auto move = move_to_fit(run.session, stack_of(texts), target);
+    REQUIRE_MESSAGE(move.ok(), (move.ok() ? "" : move.error().message));
+    return *move ? std::string((*move)->info->name) : std::string();
+  };
+  CHECK(moved("t4") == "accelerator_swap");
+  CHECK(moved(own.c_str()).empty());
+  CHECK(moved("24GiB").empty());
+  CHECK(moved("no_such_device").empty());
+  CHECK(moved("t4", {"accelerator_swap:to=t4"}).empty());
+}
+
 TEST_CASE("max batch: the largest fits when simulated again, the next one does not") {
   const Loaded run = test::loaded(test::demo_memory_trace);
   check_largest(run, gibibytes(8));
