@@ -173,22 +173,29 @@ TEST_CASE("jobs: a job that is written as a scenario is read as the same job") {
 
 TEST_CASE("jobs: no estimate breaks a law that answers are held to") {
   test::RandomJobs jobs;
-  for (std::uint64_t number = 0; number < test::law_jobs(2000); ++number) {
+  const std::uint64_t count = test::law_jobs(2000);
+  std::uint64_t seen = 0;
+  for (std::uint64_t number = 0; number < count; ++number) {
     CAPTURE(number);
     const test::RandomJob drawn = jobs.draw(number);
     const Job& job = drawn.scenario.job;
     const auto answer = estimate(job);
     if (!answer) continue;
+    ++seen;
     CHECK_NOTHROW(expect_laws(job, *answer, amounts_of(job)));
   }
+  CHECK(seen > count / 2);
 }
 
 TEST_CASE("jobs: no simulated step breaks a law that answers are held to") {
   test::RandomJobs jobs;
-  for (std::uint64_t number = 0; number < test::law_jobs(200, 10); ++number) {
+  const std::uint64_t count = test::law_jobs(200, 10);
+  std::uint64_t seen = 0;
+  for (std::uint64_t number = 0; number < count; ++number) {
     CAPTURE(number);
-    CHECK_NOTHROW(static_cast<void>(answer_scenario(jobs.draw(number).scenario)));
+    CHECK_NOTHROW(seen += answer_scenario(jobs.draw(number).scenario).ok() ? 1 : 0);
   }
+  CHECK(seen > count / 2);
 }
 
 }  // namespace

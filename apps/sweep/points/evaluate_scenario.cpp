@@ -44,10 +44,12 @@ class ScenarioEvaluator final : public PointEvaluator {
     if (!scenario->what_ifs.empty()) return evaluate_changed(*scenario, point);
     const Job& job = scenario->job;
     FORETRACE_TRY(const auto answer, estimates_.of(job));
-    expect_laws(job, answer, points_.amounts(job));
+    const ModelAmounts& amounts = points_.amounts(job);
+    expect_laws(job, answer, amounts);
     RangedStep range;
     if (has_range_) {
-      FORETRACE_TRY(range, ranged_step(job));
+      FORETRACE_TRY(const auto program, build_program(job));
+      FORETRACE_TRY(range, ranged_step(job, program, amounts));
     }
     for (const MetricInfo& metric : sweep_.metrics) {
       point.metrics.push_back(metric_of(metric.name, job, answer, range));

@@ -132,10 +132,6 @@ std::int64_t flat_tokens(const KernelEditor& editor) {
   return samples_of(editor, most->first).number <= 1 ? most->first : 0;
 }
 
-std::int64_t resized_size(std::int64_t size, double factor) {
-  return std::max<std::int64_t>(1, to_whole(std::round(static_cast<double>(size) * factor)));
-}
-
 /// [..., m, k] and [..., k, n] of a product, and a bias of as many rows; a weight of aten::linear is
 /// [n, k]. False for operators that lay them out in other ways.
 bool resize_operands(std::string_view op, const GemmShape& was, const GemmShape& is,
@@ -169,6 +165,15 @@ bool resize_operands(std::string_view op, const GemmShape& was, const GemmShape&
 }
 
 }  // namespace
+
+std::int64_t resized_size(std::int64_t size, double factor) {
+  return std::max<std::int64_t>(1, to_whole(std::round(static_cast<double>(size) * factor)));
+}
+
+bool stays_whole(std::int64_t size, double factor) {
+  const double left = static_cast<double>(size) * factor;
+  return left >= 1 && std::abs(left - std::round(left)) < 1e-6;
+}
 
 BatchResizer::BatchResizer(const KernelEditor& editor, std::int64_t batch)
     : editor_(editor), batch_(batch) {
@@ -298,10 +303,7 @@ double BatchResizer::growing_share(TaskId kernel) const {
   return all > 0 ? growing / all : -1;
 }
 
-bool BatchResizer::leaves_whole(double factor) const {
-  const double left = static_cast<double>(batch_) * factor;
-  return left >= 1 && std::abs(left - std::round(left)) < 1e-6;
-}
+bool BatchResizer::leaves_whole(double factor) const { return stays_whole(batch_, factor); }
 
 KernelWork BatchResizer::resized_work(TaskId kernel, double factor) const {
   OperatorInputs inputs = editor_.inputs_of(kernel);

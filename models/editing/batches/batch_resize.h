@@ -18,6 +18,11 @@ enum class Growth : std::uint8_t {
   assumed  ///< shapes are not recorded or not understood: taken to grow in proportion
 };
 
+/// A size x a factor; 1 at least.
+[[nodiscard]] std::int64_t resized_size(std::int64_t size, double factor);
+/// True if a size x a factor is a whole number, and not 0.
+[[nodiscard]] bool stays_whole(std::int64_t size, double factor);
+
 class BatchResizer {
  public:
   /// `batch` is the recorded batch size; 0: what an embedding's index leads

@@ -19,7 +19,10 @@ Result<PositionResizer> PositionResizer::make(KernelEditor& editor) {
       return Error{ErrorCode::no_match,
                    "the run decodes one position at a time, expected training or a prompt"};
     }
-    if (core.scores && made.positions_ == 0) made.positions_ = to_whole(core.scores->m);
+    // Positions are told from the width of a head by their number alone.
+    if (core.scores && core.scores->m != core.scores->k && made.positions_ == 0) {
+      made.positions_ = to_whole(core.scores->m);
+    }
     made.single_.insert(core.kernels.begin(), core.kernels.end());
     made.scores_.insert(core.kernels.begin(), core.kernels.end() - (core.kernels.empty() ? 0 : 1));
   }
@@ -34,8 +37,8 @@ Result<PositionResizer> PositionResizer::make(KernelEditor& editor) {
   return made;
 }
 
-/// With as many more positions per sample: wherever a kernel's inputs have them apart from samples,
-/// on both sides of scores; else in the rows.
+/// With as many more positions per sample: inside of attention in the last two dimensions, which are
+/// those of its products, elsewhere where inputs have them apart from samples; else in the rows.
 KernelWork PositionResizer::lengthened(TaskId kernel, const BatchResizer& rows,
                                        double factor) const {
   const bool in_core = single_.contains(kernel);
@@ -43,13 +46,13 @@ KernelWork PositionResizer::lengthened(TaskId kernel, const BatchResizer& rows,
   bool is_apart = false;
   for (auto& tensors : inputs.tensors) {
     for (Dims& dims : tensors) {
-      std::size_t found = 0;
-      for (std::size_t i = 1; i < dims.size() && dims.size() > 2; ++i) {
-        if (dims[i] != positions_ || (found > 0 && !in_core)) continue;
-        dims[i] = to_whole(std::max(1.0, std::round(static_cast<double>(dims[i]) * factor)));
-        ++found;
+      if (dims.size() <= 2) continue;
+      bool found = false;
+      for (std::size_t i = in_core ? dims.size() - 2 : 1; i < dims.size(); ++i) {
+        if (dims[i] != positions_ || (found && !in_core)) continue;
+        dims[i] = resized_size(dims[i], factor);
+        found = is_apart = true;
       }
-      is_apart = is_apart || found > 0;
     }
   }
   return is_apart ? same_work_on(*editor_, kernel, inputs) : rows.resized_work(kernel, factor);
@@ -71,10 +74,11 @@ Status PositionResizer::resize(const PositionFactors& factors) {
     if (resized.growth == Growth::fixed) continue;
     editor_->set(kernel, resized.cost);
     // Fewer pairs than rows leave are those of other rows; more are of longer ones.
-    const double longer = static_cast<double>(positions_) * factors.rows;
-    const bool is_longer = positions_ > 0 && factors.single_pairs != factors.rows &&
-                           std::abs(longer - std::round(longer)) < 1e-6;
+    const bool is_longer =
+        factors.single_pairs != factors.rows && stays_whole(positions_, factors.rows);
     if (factors.rows == 1 || !(is_longer || resizer.leaves_whole(factors.rows))) continue;
+    // Attention that does not grow as its rows do is no attention of more samples.
+    if ((fused || single) && factor != factors.rows && !is_longer) continue;
     editor_->describe(kernel, single ? 1 : 0, [&] {
       return is_longer ? lengthened(kernel, resizer, factors.rows)
                        : resizer.resized_work(kernel, factors.rows);

@@ -65,15 +65,22 @@ void KernelEditor::set(TaskId kernel, const Cost& cost) {
 void KernelEditor::describe(TaskId kernel, int variant, const std::function<KernelWork()>& now) {
   const auto [at, is_new] = described_.try_emplace({graph_.work_id(kernel), variant});
   if (is_new) {
+    const KernelWork was = same_work(*this, kernel);
     const KernelWork what = now();
+    at->second = graph_.work_id(kernel);
+    if (what == was) return;
     Work work = graph_.work(kernel);
     work.precision = what.precision;
+    if (what.shapes != was.shapes) {
+      work.flops = -1;  // amounts are those of the recorded shapes
+      if (work.bytes > 0) work.bytes = -1;
+    }
     at->second = editor_.add_work(work, WorkTexts{.name = graph_.name(kernel),
                                                   .operator_name = what.operator_name,
                                                   .shapes = what.shapes,
                                                   .types = what.types});
   }
-  editor_.describe(kernel, at->second);
+  if (at->second != graph_.work_id(kernel)) editor_.describe(kernel, at->second);
 }
 
 void KernelEditor::remove(TaskId kernel, SegmentOf host) {

@@ -84,8 +84,8 @@ class KernelEditor {
   /// The first of the kernels that replace() replaced with this one; a kernel by itself is its own.
   [[nodiscard]] TaskId first_replaced(TaskId kernel) const;
   /// A copy of a kernel and of its launch call with the host time before it, but for what is done
-  /// at first use only, on the thread of `anchor` (a host task; of a call whose kernel was replaced the
-  /// new call). None for kernels without a call of
+  /// at first use only, on the thread of `anchor` (a host task; of a call whose kernel was replaced
+  /// the new call). None for kernels without a call of
   /// their own. The first kernel of a pass has what came before the pass in its host time:
   /// `host_time` false leaves that out.
   TaskId copy(TaskId kernel, TaskId anchor, Place place, bool host_time = true);

@@ -27,6 +27,7 @@ struct KernelWork {
   std::string shapes;  ///< JSON text of the operator's input dims; empty: not known
   std::string types;   ///< JSON text of the operator's input types
   Precision precision = Precision::unknown;
+  friend bool operator==(const KernelWork&, const KernelWork&) = default;
 };
 
 /// The work of a recorded kernel.

@@ -266,7 +266,7 @@ double send_start_ns(const Cluster& cluster, const Placement& group, double byte
     const Link link{is_joined(cluster, group.per_node)};
     return (ring_base[p] + link.ring()[p]) * 1e3;
   }
-  // One message waits for no step before it: the latency of the network counts once, as NCCL adds it.
+  // Once: what NCCL adds to a step of Simple once more is a flush, a read inside of the node.
   return (ring_base[p] + ring_network[p]) * 1e3 + cluster.network.step_latency_ns;
 }
 

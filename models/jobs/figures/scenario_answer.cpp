@@ -47,11 +47,12 @@ Result<ScenarioAnswer> answer_scenario(const Scenario& scenario) {
       return std::move(status).error().with_context(scenario.path + ": /jitter");
     }
   }
-  FORETRACE_TRY(const auto range, ranged_step(job, answer.program).with_context(scenario.path));
+  const ModelAmounts amounts = amounts_of(job);
+  FORETRACE_TRY(const auto range,
+                ranged_step(job, answer.program, amounts).with_context(scenario.path));
   answer.range = around(range, answer.step_ns);
 
-  answer.parameters = model_parameters(job);
-  const ModelAmounts amounts = amounts_of(job);
+  answer.parameters = amounts.parameters;
   answer.model_flops = model_flops(job, amounts);
   answer.figures = job_figures(job, answer.step_ns, amounts);
   answer.fullest_stage = fullest_stage(answer.analytic.memory);
@@ -61,7 +62,7 @@ Result<ScenarioAnswer> answer_scenario(const Scenario& scenario) {
     answer.memory_range = evidence_range(*job.framework, MeasuredKind::memory,
                                          job.cluster->accelerator.name, job.ranks());
   }
-  expect_laws(job, answer);
+  expect_laws(job, answer, amounts);
   return answer;
 }
 

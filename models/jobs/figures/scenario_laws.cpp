@@ -39,9 +39,8 @@ void expect_parts(const Estimate& answer) {
                   fmt::format("{:.3f} ms in a step of {:.3f} ms", ms(all), ms(step)));
 }
 
-/// Machines that are no GPU take times of their own, beside the peaks of the accelerator's file.
 void expect_peak(const Job& job, std::int64_t step_ns, const ModelAmounts& amounts) {
-  if (job.cluster->accelerator.exec_model != nullptr) return;
+  if (!keeps_peaks(job)) return;
   const double least_ns = least_step_seconds(job, amounts) * 1e9;
   if (static_cast<double>(step_ns) >= least_ns * (1 - 1e-9)) return;
   throw BrokenLaw(
@@ -74,8 +73,7 @@ void expect_laws(const Job& job, const Estimate& answer, const ModelAmounts& amo
   expect_peak(job, answer.step_ns, amounts);
 }
 
-void expect_laws(const Job& job, const ScenarioAnswer& answer) {
-  const ModelAmounts amounts = amounts_of(job);
+void expect_laws(const Job& job, const ScenarioAnswer& answer, const ModelAmounts& amounts) {
   expect_laws(job, answer.analytic, amounts);
   expect_peak(job, answer.step_ns, amounts);
   expect_lanes(answer);

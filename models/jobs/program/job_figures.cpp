@@ -103,12 +103,17 @@ double least_step_seconds(const Job& job, const ModelAmounts& amounts) {
   return model_flops(job, amounts) * ((1 - share) / peak + share / attention) / job.ranks();
 }
 
+bool keeps_peaks(const Job& job) { return job.cluster->accelerator.exec_model == nullptr; }
+
 double least_step_ns(const Job& job, const ModelAmounts& amounts) {
+  if (!keeps_peaks(job)) return 0;
   const double busy = least_step_seconds(job, amounts);
-  // A step of few tokens need not read every expert.
+  // A step of few tokens need not read every expert, nor all rows of a table.
   if (job.trains() || job.model->experts.count > 0) return busy * 1e9;
-  const double held = amounts.parameters * job.framework->weight_bytes /
-                      (double{1} * job.plan.tensor * job.plan.pipeline);
+  const double bytes = job.precisions.layers_in_8_bit ? 1 : job.framework->weight_bytes;
+  const double read = amounts.parameters - job.model->vocabulary * job.model->hidden;
+  const double held =
+      std::max(0.0, read) * bytes / (double{1} * job.plan.tensor * job.plan.pipeline);
   return std::max(busy, held / job.cluster->accelerator.memory_bandwidth) * 1e9;
 }
 
@@ -118,7 +123,6 @@ JobFigures job_figures(const Job& job, std::int64_t step_ns, const ModelAmounts&
   const double seconds = static_cast<double>(step_ns) * 1e-9;
   const double busy = least_step_seconds(job, amounts);
   JobFigures figures;
-  // Machines that are no GPU take times of their own, beside the peaks of the accelerator's file.
   if (busy > 0 && busy <= seconds) figures.flops_utilization = busy / seconds;
   figures.tokens_per_s = job.tokens_per_step() / seconds;
   figures.cost_per_million_tokens =

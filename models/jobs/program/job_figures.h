@@ -42,7 +42,10 @@ struct ModelAmounts {
 
 /// What the operations of a step take at the peaks of the units that they run on; 0: not known.
 [[nodiscard]] double least_step_seconds(const Job& job, const ModelAmounts& amounts);
-/// The same in ns, where a model without experts is served at least what its memory takes to read
+/// False for machines that are no GPU: they take times of their own, beside the peaks of the
+/// accelerator's file.
+[[nodiscard]] bool keeps_peaks(const Job& job);
+/// The same in ns, 0 where peaks are not kept; where a model without experts is served at least what its memory takes to read
 /// the weights once.
 [[nodiscard]] double least_step_ns(const Job& job, const ModelAmounts& amounts);
 

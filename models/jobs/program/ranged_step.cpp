@@ -5,7 +5,6 @@
 
 #include <fmt/format.h>
 
-#include "models/jobs/program/job_figures.h"
 #include "models/jobs/times/evidence.h"
 #include "sim/core/whole.h"
 
@@ -77,6 +76,11 @@ Result<RangedStep> ranged_step(const Job& job) {
 }
 
 Result<RangedStep> ranged_step(const Job& job, const RankProgram& program) {
+  return ranged_step(job, program, amounts_of(job));
+}
+
+Result<RangedStep> ranged_step(const Job& job, const RankProgram& program,
+                               const ModelAmounts& amounts) {
   const KernelTimes kernels(*job.cluster, *job.framework, job.precisions);
   FORETRACE_TRY(const auto typical, estimate(job, program));
   RankProgram blocks = program;
@@ -84,9 +88,7 @@ Result<RangedStep> ranged_step(const Job& job, const RankProgram& program) {
   RangedStep result;
   result.step_ns = typical.step_ns;
   const auto base = static_cast<double>(result.step_ns);
-  // Machines that are no GPU take times of their own, beside the peaks of the accelerator's file.
-  const double least = least_step_ns(job, amounts_of(job));
-  result.least_ns = least <= base ? least : 0;
+  result.least_ns = least_step_ns(job, amounts);
   const bool is_known = kernels.err_together(CostSource::product, CostSource::framework);
   for (std::size_t i = 0; i < cost_source_count; ++i) {
     const auto source = static_cast<CostSource>(i);

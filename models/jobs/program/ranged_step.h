@@ -6,6 +6,7 @@
 #include <string>
 
 #include "models/jobs/program/estimate.h"
+#include "models/jobs/program/job_figures.h"
 
 namespace foretrace {
 
@@ -23,6 +24,8 @@ struct RangedStep {
   double least_ns = 0;
 };
 /// Error: as of estimate(), also at an end.
+[[nodiscard]] Result<RangedStep> ranged_step(const Job& job, const RankProgram& program,
+                                             const ModelAmounts& amounts);
 [[nodiscard]] Result<RangedStep> ranged_step(const Job& job, const RankProgram& program);
 [[nodiscard]] Result<RangedStep> ranged_step(const Job& job);
 /// The same range around a step that is known better than by the formula: it grows with the step.

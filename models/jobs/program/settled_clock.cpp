@@ -23,8 +23,9 @@ double clock_factor(const SustainedClock& clock, double now, CostSource source) 
   return (source == CostSource::product ? clock.typical : clock.high) / now;
 }
 
-// The limit of a board holds for its mean power over about so long: assumed to be what drivers
-// report it over (NVML, nvmlDeviceGetPowerUsage: the average of a second from Ampere on, but for GA100).
+// The limit of a board holds for its mean power over about so long: assumed, of every board, to be
+// what drivers report it over (NVML, nvmlDeviceGetPowerUsage: from Ampere on the average of a
+// second; of GA100 the power at once).
 constexpr double power_window_ns = 1e9;
 
 // A stage waits for others at both ends of a step, in one piece: what is longer than the window

@@ -147,7 +147,7 @@ void StageEnds::collect_parameters(std::uint32_t stage, RankProgram::Stage& own)
   const double dense = own.dense - own.tied_here;
   const double bytes = job_.framework->gather_bytes;
   const double all =
-      collective_ns(axis_of(plan_, Axis::data), CollectiveKind::all_gather, dense * bytes) +
+      collective_ns(shard_axis(plan_), CollectiveKind::all_gather, dense * bytes) +
       collective_ns(expert_copies(plan_), CollectiveKind::all_gather, own.expert * bytes);
   own.parameters = to_whole(all);
   if (!job_.framework->overlaps_parameters || !(all > 0)) return;

@@ -52,7 +52,6 @@ class LayerExchanges {
 
   Status add(std::uint32_t node);
   Status enter(const RankNode& node);
-  Status collect(const RankNode& node);
   Status scatter(std::uint32_t node);
   Status fill(std::uint32_t node);
   Status finish();

@@ -12,6 +12,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -161,12 +162,22 @@ class Factored {
                   static_cast<float>(spread.low), static_cast<float>(spread.high)};
     };
     for (const TaskId part : call) editor_.set(part, cost(editor_.graph().duration_ns(part), one));
-    // A recorded kernel may do less than its shapes say; what is put in does what it says.
-    const double least_ns = second.flops() / highest_rate(*editor_.accelerator()) * 1e9;
-    const double least_part = least_ns * full / std::max(1.0, static_cast<double>(time_of(call)));
-    editor_.add(call.back(), Place::after,
-                {"second factor", editing::plain_product_work(second, precision),
-                 cost(time_of(call), std::max(other, least_part)), host_ns_});
+    add_second(call, second, precision, cost(time_of(call), other));
+  }
+
+  // A recorded kernel may do less than its shapes say; what is put in does what it says. Of a
+  // convolution whose pixels are not known the shape is not known either.
+  void add_second(const std::vector<TaskId>& call, const std::optional<GemmShape>& shape,
+                  Precision precision, Cost cost) {
+    editing::KernelWork work("aten::mm", "", precision);
+    if (shape) {
+      work = editing::plain_product_work(*shape, precision);
+      if (editor_.accelerator() != nullptr) {
+        const double least_ns = shape->flops() / highest_rate(*editor_.accelerator()) * 1e9;
+        cost.duration_ns = std::max(cost.duration_ns, to_whole(std::ceil(least_ns)));
+      }
+    }
+    editor_.add(call.back(), Place::after, {"second factor", work, cost, host_ns_});
   }
 
   [[nodiscard]] std::int64_t time_of(const std::vector<TaskId>& call) const {
@@ -198,10 +209,9 @@ class Factored {
     }
     // Of every pixel, from the rank to the outputs.
     const double pixels = editor_.about(kernel).amount.flops / (2 * c * o * k);
-    const auto work = editing::plain_product_work({1, std::max(pixels, 1.0), o, rank},
-                                                  editor_.about(kernel).traits.precision);
-    editor_.add(call.back(), Place::after,
-                {"second factor", work, share(time_of(call), rank * o), host_ns_});
+    std::optional<GemmShape> shape;
+    if (pixels >= 1) shape = GemmShape{1, pixels, o, rank};
+    add_second(call, shape, editor_.about(kernel).traits.precision, share(time_of(call), rank * o));
   }
 
   editing::KernelEditor editor_;

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "models/hardware/costs/kernel_cost.h"
+#include "sim/core/statistics.h"
 
 namespace foretrace {
 namespace {
@@ -33,12 +34,6 @@ std::optional<OperatorRow> operator_row_of(const KernelDescription& kernel) {
   return std::nullopt;
 }
 
-double median_of(std::vector<std::int64_t>& times) {
-  const auto middle = times.begin() + static_cast<std::ptrdiff_t>(times.size() / 2);
-  std::nth_element(times.begin(), middle, times.end());
-  return static_cast<double>(*middle);
-}
-
 }  // namespace
 
 OperatorTable recorded_operators(const TaskGraph& graph, const std::string& name,
@@ -60,7 +55,7 @@ OperatorTable recorded_operators(const TaskGraph& graph, const std::string& name
       .name = name, .source = name, .origin = name, .licence = {}, .paper = {}, .rows = {}};
   for (auto& [key, one] : measured) {
     one.first.device = device;
-    one.first.measured_ns = median_of(one.second);
+    one.first.measured_ns = static_cast<double>(upper_median(std::move(one.second)));
     table.rows.push_back(one.first);
   }
   return table;

@@ -26,7 +26,9 @@ void RankBuilder::exchange(std::string_view name, CollectiveKind kind, const Amo
     }
     if (kind != CollectiveKind::all_gather) take_sum_time(size);
   };
-  one(shards_parameters() ? shard_axis(plan_) : axis_of(plan_, Axis::data), bytes.dense);
+  // Each has what it updates: the share of its group. Gradients of all copies add up.
+  const bool is_shared = shards_parameters() || kind == CollectiveKind::all_gather;
+  one(is_shared ? shard_axis(plan_) : axis_of(plan_, Axis::data), bytes.dense);
   one(expert_copies(plan_), bytes.expert);
 }
 

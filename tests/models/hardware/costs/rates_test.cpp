@@ -61,7 +61,7 @@ TEST_CASE("rates: what is not known of a precision is as far from its peak as wh
   CHECK(sustained_rate(accelerator, Precision::fp32, KernelClass::gemm) == usual);
 }
 
-TEST_CASE("rates: boards of one chip have rates by one measure") {
+TEST_CASE("rates: no board of a chip has an assumed rate beside one that has a stated rate") {
   const auto accelerators = foretrace::test::shipped()->accelerators();
   const auto of = [](const Accelerator& one, const std::array<double, precision_count>& figures) {
     return figures[static_cast<std::size_t>(one.flops(Precision::bf16) > 0 ? Precision::bf16

@@ -26,7 +26,7 @@ std::string said_of(const std::function<void(ScenarioAnswer&)>& make_up) {
   REQUIRE_MESSAGE(answer.ok(), answer.error().message);
   make_up(*answer);
   try {
-    expect_laws(asked.job, *answer);
+    expect_laws(asked.job, *answer, amounts_of(asked.job));
   } catch (const BrokenLaw& broken) {
     return broken.what();
   }

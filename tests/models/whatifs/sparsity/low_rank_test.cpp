@@ -3,6 +3,8 @@
 #include <vector>
 
 #include "models/editing/tensors/model_state.h"
+#include "models/hardware/costs/highest_rate.h"
+#include "models/hardware/costs/kernel_cost.h"
 #include "tests/models/toy_run.h"
 #include "tests/sim/graph/random_change.h"
 
@@ -58,7 +60,8 @@ TEST_CASE("low_rank: a 3 x 3 convolution of 512 channels does 1 / 3.6 of the wor
   CHECK(duration_of(thin, "second factor") == 4200 + 10000);
 }
 
-TEST_CASE("low_rank: full rank would be slower and changes nothing; unknown shapes are declined") {
+TEST_CASE(
+    "low_rank: full rank saves no arithmetic and changes nothing; unknown shapes are declined") {
   const auto a100 = toy_accelerator();
   ToyRun run;
   run.kernel(forward);
@@ -69,6 +72,39 @@ TEST_CASE("low_rank: full rank would be slower and changes nothing; unknown shap
   const auto declined = apply_to(unknown.build(), low_rank, {{"ratio", "0.25"}}, &a100);
   REQUIRE_FALSE(declined.ok());
   CHECK(declined.error().code == ErrorCode::no_match);
+}
+
+TEST_CASE("low_rank: what is put in takes its arithmetic, however fast the recorded kernel was") {
+  const auto a100 = toy_accelerator();
+  ToyRun run;
+  const auto side = run.add_stream(9);
+  ToyKernel fast = forward;  // less than its shapes ask of any unit
+  fast.duration_ns = 2000;
+  run.bystander(side, run.kernel(fast), 100);
+  ToyKernel convolution{.name = "implicit_convolve_sgemm",
+                        .duration_ns = 5000,
+                        .operator_name = "aten::cudnn_convolution",
+                        .shapes = "[[512, 512, 56, 56], [512, 512, 3, 3]]"};
+  run.kernel(convolution);
+  run.synchronize();
+  const auto thin = after(run.build(), low_rank, {{"ratio", "0.25"}}, &a100);
+  const auto described = foretrace::describe_works(thin, &a100);
+  std::size_t seen = 0;
+  std::size_t known = 0;
+  for (std::size_t i = 0; i < thin.size(); ++i) {
+    const auto task = foretrace::make_id<foretrace::TaskId>(i);
+    if (thin.name(task) != "second factor" || !is_device(thin.kind(task))) continue;
+    const double flops = described[index(thin.work_id(task))].amount.flops;
+    ++seen;
+    // Nothing tells how many pixels the convolution has.
+    if (flops < 0) continue;
+    ++known;
+    CHECK(flops > 1e9);
+    CHECK(static_cast<double>(thin.duration_ns(task)) >=
+          flops / foretrace::highest_rate(a100) * 1e9);
+  }
+  CHECK(seen == 2);
+  CHECK(known == 1);
 }
 
 TEST_CASE("low_rank: the update and the collectives of gradients shrink as the parameters do") {
