@@ -12,7 +12,6 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
-#include <optional>
 #include <set>
 #include <string>
 #include <vector>
@@ -165,19 +164,15 @@ class Factored {
     add_second(call, second, precision, cost(time_of(call), other));
   }
 
-  // A recorded kernel may do less than its shapes say; what is put in does what it says. Of a
-  // convolution whose pixels are not known the shape is not known either.
-  void add_second(const std::vector<TaskId>& call, const std::optional<GemmShape>& shape,
-                  Precision precision, Cost cost) {
-    editing::KernelWork work("aten::mm", "", precision);
-    if (shape) {
-      work = editing::plain_product_work(*shape, precision);
-      if (editor_.accelerator() != nullptr) {
-        const double least_ns = shape->flops() / highest_rate(*editor_.accelerator()) * 1e9;
-        cost.duration_ns = std::max(cost.duration_ns, to_whole(std::ceil(least_ns)));
-      }
+  // A recorded kernel may do less than its shapes say; what is put in does what it says.
+  void add_second(const std::vector<TaskId>& call, const GemmShape& shape, Precision precision,
+                  Cost cost) {
+    if (editor_.accelerator() != nullptr) {
+      const double least_ns = shape.flops() / highest_rate(*editor_.accelerator()) * 1e9;
+      cost.duration_ns = std::max(cost.duration_ns, to_whole(std::ceil(least_ns)));
     }
-    editor_.add(call.back(), Place::after, {"second factor", work, cost, host_ns_});
+    editor_.add(call.back(), Place::after,
+                {"second factor", editing::plain_product_work(shape, precision), cost, host_ns_});
   }
 
   [[nodiscard]] std::int64_t time_of(const std::vector<TaskId>& call) const {
@@ -207,11 +202,13 @@ class Factored {
     for (const TaskId part : call) {
       editor_.set(part, share(editor_.graph().duration_ns(part), c * rank * k));
     }
-    // Of every pixel, from the rank to the outputs.
-    const double pixels = editor_.about(kernel).amount.flops / (2 * c * o * k);
-    std::optional<GemmShape> shape;
-    if (pixels >= 1) shape = GemmShape{1, pixels, o, rank};
-    add_second(call, shape, editor_.about(kernel).traits.precision, share(time_of(call), rank * o));
+    // Of every pixel, from the rank to the outputs; without operations those of the map.
+    double pixels = editor_.about(kernel).amount.flops / (2 * c * o * k);
+    if (const Dims* map = inputs.shape(0); !(pixels >= 1) && map != nullptr && map->size() == 4) {
+      pixels = static_cast<double>(map->at(0)) * static_cast<double>(map->at(2) * map->at(3));
+    }
+    add_second(call, {1, std::max(pixels, 1.0), o, rank}, editor_.about(kernel).traits.precision,
+               share(time_of(call), rank * o));
   }
 
   editing::KernelEditor editor_;

@@ -90,21 +90,16 @@ TEST_CASE("low_rank: what is put in takes its arithmetic, however fast the recor
   const auto thin = after(run.build(), low_rank, {{"ratio", "0.25"}}, &a100);
   const auto described = foretrace::describe_works(thin, &a100);
   std::size_t seen = 0;
-  std::size_t known = 0;
   for (std::size_t i = 0; i < thin.size(); ++i) {
     const auto task = foretrace::make_id<foretrace::TaskId>(i);
     if (thin.name(task) != "second factor" || !is_device(thin.kind(task))) continue;
     const double flops = described[index(thin.work_id(task))].amount.flops;
     ++seen;
-    // Nothing tells how many pixels the convolution has.
-    if (flops < 0) continue;
-    ++known;
     CHECK(flops > 1e9);
     CHECK(static_cast<double>(thin.duration_ns(task)) >=
           flops / foretrace::highest_rate(a100) * 1e9);
   }
   CHECK(seen == 2);
-  CHECK(known == 1);
 }
 
 TEST_CASE("low_rank: the update and the collectives of gradients shrink as the parameters do") {
