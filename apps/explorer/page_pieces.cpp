@@ -290,7 +290,7 @@ std::string provenance_html(const std::string& document, std::string_view run) {
     html += fmt::format("{}{} {}", html.empty() ? "" : ", ", name,
                         figure_html(at + "/" + name, report::percent_text(share), "b"));
   }
-  return html.empty() ? html : " <span>based on " + html + "</span>";
+  return html.empty() ? html : fmt::format(" <span>based on {}</span>", html);
 }
 
 std::string cards_html(std::span<const Card> cards) {

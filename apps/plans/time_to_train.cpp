@@ -330,7 +330,7 @@ Result<std::vector<TrainingTime>> training_times(const TrainingRun& run) {
   if (scenario == nullptr) {
     FORETRACE_TRY(auto time, time_of_recording(run, std::get<RecordedRun>(run.run)));
     FORETRACE_TRY(check_length(run, time));
-    times.push_back(std::move(time));
+    times.push_back(time);
     return times;
   }
   std::vector<double> batches = run.batches;
@@ -338,7 +338,7 @@ Result<std::vector<TrainingTime>> training_times(const TrainingRun& run) {
   for (const double batch : batches) {
     FORETRACE_TRY(auto time, time_of_scenario(run, *scenario, batch));
     FORETRACE_TRY(check_length(run, time));
-    times.push_back(std::move(time));
+    times.push_back(time);
   }
   return times;
 }

@@ -94,6 +94,7 @@ class WhatIfReader {
   Status add_edit(const ConfigValue& object, const std::string& pointer, const std::string& label) {
     WhatIfSpec spec{std::string(edits::name), {}};
     std::vector<std::string_view> known;
+    known.reserve(std::size(edits::params));
     for (const ParamInfo& row : edits::params) known.push_back(row.name);
     for (const std::string& key : object.keys) {
       if (std::find(known.begin(), known.end(), key) != known.end()) continue;

@@ -148,8 +148,8 @@ std::vector<std::string> own_recordings() {
     const std::string file = entry.path().string();
     if (file.ends_with(".ftr.gz") || file.ends_with(".json.gz")) files.push_back(file);
   }
-  files.push_back(FORETRACE_SOURCE_DIR "/tests/fixtures/job");
-  files.push_back(FORETRACE_SOURCE_DIR "/tests/fixtures/ftr/training_2024.ftr");
+  files.emplace_back(FORETRACE_SOURCE_DIR "/tests/fixtures/job");
+  files.emplace_back(FORETRACE_SOURCE_DIR "/tests/fixtures/ftr/training_2024.ftr");
   std::sort(files.begin(), files.end());
   return files;
 }

@@ -29,8 +29,7 @@ PlanQuestion question_about(const test::RandomJob& drawn) {
   job.pass = Pass::training;
   job.keys = job.length;
   job.sparse_gradients.reset();
-  const std::uint32_t wanted =
-      draws.one_of<std::uint32_t>({1, 2, 4, 8, 8, 16, 16, 32, 48, 64, 128, 256});
+  const auto wanted = draws.one_of<std::uint32_t>({1, 2, 4, 8, 8, 16, 16, 32, 48, 64, 128, 256});
   question.gpus = std::min(wanted, job.cluster->accelerators());
   question.global_batch = question.gpus * draws.one_of<double>({1, 1, 2, 4, 8, 32});
   question.keep = 3;

@@ -153,7 +153,7 @@ std::size_t check_known_works(const TaskGraph& graph, const Change& change,
   const auto after = describe_works(committed.graph, on);
   std::size_t kernels = 0;
   for (std::size_t i = 0; i < change.inserted.size(); ++i) {
-    const TaskId inserted = make_id<TaskId>(graph.size() + i);
+    const auto inserted = make_id<TaskId>(graph.size() + i);
     const TaskId task = committed.new_id.at(index(inserted));
     if (task == none<TaskId> || committed.graph.kind(task) != TaskKind::kernel) continue;
     // A copy of a recorded kernel is known as that one is.

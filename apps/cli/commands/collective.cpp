@@ -66,12 +66,11 @@ Result<std::vector<CollectiveKind>> kinds_named(const std::string& name) {
 
 /// "1G" is 1 GiB, as nccl-tests reads it.
 Result<std::vector<double>> sizes_of(std::string text) {
-  constexpr double smallest = 1024;
-  constexpr double largest = 8.0 * 1024 * 1024 * 1024;
+  constexpr int doublings = 23;  // 1 KiB to 8 GiB
   constexpr double most_bytes = 1e15;
   std::vector<double> sizes;
   if (text.empty()) {
-    for (double bytes = smallest; bytes <= largest; bytes *= 2) sizes.push_back(bytes);
+    for (int i = 0; i <= doublings; ++i) sizes.push_back(std::ldexp(1024.0, i));
     return sizes;
   }
   const std::string given = text;

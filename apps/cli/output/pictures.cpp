@@ -93,6 +93,7 @@ Status draw_pictures(const PictureOptions& options, const Session& session, cons
   }
   if (!options.timeline.empty()) {
     std::vector<svg::TimelineView> views;
+    views.reserve(runs.size());
     for (const PicturedRun& run : runs) {
       views.push_back({run.label,
                        fmt::format("{}{}", report::time_text(run.run.answer.step_ns),

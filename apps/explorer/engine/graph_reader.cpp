@@ -217,7 +217,8 @@ class GraphReader {
   }
 
   /// Of a whole graph 0 is the task before on the lane, and everything else is more by one.
-  void read_lane_order(const TaskColumns& columns, std::vector<std::array<std::int64_t, 3>>& back) {
+  void read_lane_order(const TaskColumns& columns,
+                       std::vector<std::array<std::int64_t, 3>>& back) const {
     std::vector<std::int64_t> last(context_.lanes.size(), -1);
     for (std::size_t i = 0; i < size_; ++i) {
       const auto end = 2 * static_cast<std::int64_t>(i) + 1;

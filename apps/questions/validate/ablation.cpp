@@ -113,6 +113,7 @@ Result<std::vector<AblatedRule>> ablation_table(const CataloguePtr& catalogue,
                                                 const std::string& rule) {
   FORETRACE_TRY(const std::vector<const Rule*> rules, rules_called(rule));
   std::vector<AblatedRule> table;
+  table.reserve(rules.size());
   for (const Rule* const one : rules) table.push_back({one->name, one->doc, {}});
   Status done = for_each_recording(catalogue, folder, [&](FolderRecording&& file) {
     Result<Recording>& recording = file.recording;

@@ -175,6 +175,7 @@ double FormatRow::speed() const {
 Result<std::vector<FormatRow>> format_table(const std::string& folder) {
   FORETRACE_TRY(std::vector<std::string> files, all_files(folder));
   std::vector<FormatRow> rows;
+  rows.reserve(files.size());
   for (const std::string& file : files) {
     rows.push_back(row_of(folder, file));
   }

@@ -178,6 +178,7 @@ Result<std::vector<Inspection>> inspect(const std::string& path, const LoadOptio
   FORETRACE_TRY(const std::vector<trace::FoundTrace> read,
                 trace::read_input(path, reading_of(options)));
   std::vector<Inspection> found;
+  found.reserve(read.size());
   for (const trace::FoundTrace& one : read) {
     found.push_back(inspection_of(one.path, one.trace, options, memory));
   }

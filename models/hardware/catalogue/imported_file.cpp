@@ -25,7 +25,7 @@ std::string without_python_numbers(std::string_view text) {
   json.reserve(text.size());
   bool in_string = false;
   for (std::size_t i = 0; i < text.size();) {
-    const auto word =
+    const auto* const word =
         in_string ? words.end() : std::find_if(words.begin(), words.end(), [&](auto each) {
           return text.substr(i).starts_with(each);
         });

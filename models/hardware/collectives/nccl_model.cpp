@@ -238,7 +238,8 @@ Channels find_channels(const Cluster& cluster, const Placement& group) {
   };
   // Speeds are coarse: where the links of a node bound them, fewer ports may carry more.
   double best = channels.count * speed_of(channels.count);
-  for (double count = std::ceil(channels.count) - 1; count >= 1; --count) {
+  for (int fewer = static_cast<int>(std::ceil(channels.count)) - 1; fewer >= 1; --fewer) {
+    const double count = fewer;
     if (count * speed_of(count) <= best) continue;
     best = count * speed_of(count);
     channels.count = count;

@@ -62,8 +62,8 @@ class Changes {
   }
 
  private:
-  void change(ConfigValue& object, ConfigValue& field, const std::string& text,
-              std::string_view part) {
+  static void change(ConfigValue& object, ConfigValue& field, const std::string& text,
+                     std::string_view part) {
     const double before = bandwidth_of(field);
     field.text = text;
     if (part == "node" && &field == member_of(object, "link_bandwidth") && before > 0) {

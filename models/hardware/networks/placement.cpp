@@ -180,7 +180,8 @@ Placement place_ranks(const Cluster& cluster, std::span<const std::int32_t> rank
   if (nodes == 1) return placement;
   placement.nics = static_cast<double>(cluster.network.nics) * placement.per_node / node;
   placement.oversubscription = above_leaves(
-      cluster, static_cast<std::uint64_t>(ranks.back() / node - ranks.front() / node + 1));
+      cluster,
+      static_cast<std::uint64_t>(std::int64_t{ranks.back()} / node - ranks.front() / node + 1));
   return placement;
 }
 

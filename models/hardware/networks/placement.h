@@ -29,6 +29,7 @@ struct GridAxis {
   std::uint32_t size = 1;
   std::uint32_t stride = 1;
   std::uint32_t ranks = 0;  ///< of the grid; 0: as many as the first `stride` groups have
+  // NOLINTNEXTLINE(modernize-use-nullptr): no pointer is written here
   friend auto operator<=>(const GridAxis&, const GridAxis&) = default;
 };
 

@@ -41,8 +41,9 @@ constexpr auto left_aside = std::to_array<std::string_view>(
 
 template <std::size_t N>
 bool holds_one_of(std::string_view name, const std::array<std::string_view, N>& parts) {
-  return std::any_of(parts.begin(), parts.end(),
-                     [&](std::string_view part) { return name.find(part) != name.npos; });
+  return std::any_of(parts.begin(), parts.end(), [&](std::string_view part) {
+    return name.find(part) != std::string_view::npos;
+  });
 }
 
 // Numbers and lists say what there is; switches and words how it is computed.

@@ -52,7 +52,7 @@ struct ParallelPlan {
   /// Ranks that hold the same parameters of dense layers.
   [[nodiscard]] std::uint32_t copies() const { return data * context; }
   [[nodiscard]] std::uint32_t shards() const { return shard_size > 0 ? shard_size : copies(); }
-  // NOLINTNEXTLINE(modernize-use-nullptr): no pointer is written here
+  // NOLINTNEXTLINE(modernize-use-nullptr,readability-implicit-bool-conversion): neither is written
   friend auto operator<=>(const ParallelPlan&, const ParallelPlan&) = default;
 };
 

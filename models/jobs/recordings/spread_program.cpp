@@ -50,7 +50,7 @@ class Spreader {
   [[nodiscard]] Status check() const;
   [[nodiscard]] Status check_calls(const PassJob& of, std::uint32_t pass) const;
   [[nodiscard]] HeldShares shares_of(const PassJob& of, std::uint32_t stage) const;
-  void write(std::deque<StageWriter>& stages);
+  static void write(std::deque<StageWriter>& stages);
   Status write_pass(std::uint32_t pass, const PassJob& of, std::deque<StageWriter>& stages);
   void begin_context();
   Status add_buffers(const PassJob& of);

@@ -14,7 +14,7 @@ namespace foretrace {
 struct Precisions {
   Precision activations = Precision::fp16;
   bool layers_in_8_bit = false;  ///< products of layers
-  // NOLINTNEXTLINE(modernize-use-nullptr): no pointer is written here
+  // NOLINTNEXTLINE(modernize-use-nullptr,readability-implicit-bool-conversion): neither is written
   friend auto operator<=>(const Precisions&, const Precisions&) = default;
 };
 

@@ -17,7 +17,7 @@ struct ContextRing {
   double backward_keys = 0;
   double gradient_bytes = 2;  ///< per gradient of keys and values that goes round
 
-  // NOLINTNEXTLINE(modernize-use-nullptr): no pointer is written here
+  // NOLINTNEXTLINE(modernize-use-nullptr,readability-implicit-bool-conversion): neither is written
   friend auto operator<=>(const ContextRing&, const ContextRing&) = default;
 };
 

@@ -160,6 +160,7 @@ TEST_CASE("graph reader: what a change leaves alone is shared") {
   weights.duration_ns = std::move(durations);
   const TaskGraph slower = graph.with_weights(std::move(weights));
   const Result<HeldColumns> read =
+      // NOLINTNEXTLINE(readability-suspicious-call-argument): the variant is of `graph`
       read_variant(pack_variant(slower, graph, {}), base, beside(graph));
   REQUIRE(read.ok());
   check_equal(read->graph, slower);

@@ -107,7 +107,7 @@ TEST_CASE("step cost: what steps and driver need is not the cache's") {
   const double steps = cost.working_bytes(rules.batched_tokens, rules.sequences);
   CHECK(steps == doctest::Approx(8192. * 3 * 14336 * 2));
   CHECK(cost.working_bytes(16, 1024) == doctest::Approx(1024. * 128256 * 6));
-  const double memory = static_cast<double>(device.memory_bytes);
+  const auto memory = static_cast<double>(device.memory_bytes);
   const double context = 450. * (1 << 20);
   const double weights = cost.weight_bytes();
   const double block = cost.cache_bytes_per_token() * 16;

@@ -166,7 +166,7 @@ TEST_CASE("modelled: a point of a sweep has the what-ifs of its axis") {
   REQUIRE_MESSAGE(evaluation.ok(), (evaluation.ok() ? "" : evaluation.error().message));
   std::vector<sweeping::PointResult> points(4);
   for (std::size_t i = 0; i < points.size(); ++i) {
-    points[i].where = {static_cast<double>(i / 2), static_cast<double>(i % 2)};
+    points[i].where = {std::floor(static_cast<double>(i) / 2), static_cast<double>(i % 2)};
   }
   (*evaluation)->evaluator()->evaluate(points);
   for (std::size_t i = 0; i < points.size(); ++i) {

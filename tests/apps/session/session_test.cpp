@@ -49,7 +49,8 @@ TEST_CASE("law: a session gives the same bytes in any order, to any number of th
       for (std::size_t i = 0; i < order.size(); ++i) order[i] = i;
       std::mt19937 random(seed);
       std::shuffle(order.begin(), order.end(), random);
-      const Session copy = shared;
+      const Session copy =
+          shared;  // NOLINT(performance-unnecessary-copy-initialization): each has its own
       for (const std::size_t i : order) {
         if (document_of(copy, asked()[i]) != alone[i]) others[seed] += std::to_string(i) + " ";
       }
@@ -150,12 +151,14 @@ TEST_CASE("law: captured launches keep what other what-ifs free, and need a pool
 
 TEST_CASE("session: what it computed once stays, whoever asks") {
   const Session session = test::loaded(test::demo_memory_trace).session;
-  const Session copy = session;
+  const Session copy =
+      session;  // NOLINT(performance-unnecessary-copy-initialization): what copies share
   CHECK(&copy.analysis() == &session.analysis());
   CHECK(&copy.memory() == &session.memory());
   const auto answer = session.ask({{"scale", {{"select", "kind=kernel"}, {"factor", "0.5"}}}});
   REQUIRE(answer.ok());
-  const Answer kept = *answer;
+  const Answer kept =
+      *answer;  // NOLINT(performance-unnecessary-copy-initialization): what copies share
   CHECK(&kept.analysis() == &answer->analysis());
   CHECK(kept.speedup() > 1);
   const auto unknown = session.ask({{"mixed_precisio", {}}});

@@ -35,8 +35,8 @@ Json random_experts(Draws& draws) {
 }
 
 Json random_transformer(Draws& draws) {
-  const std::uint32_t heads = draws.one_of<std::uint32_t>({4, 8, 12, 16, 32});
-  const std::uint32_t head_size = draws.one_of<std::uint32_t>({32, 64, 80, 128});
+  const auto heads = draws.one_of<std::uint32_t>({4, 8, 12, 16, 32});
+  const auto head_size = draws.one_of<std::uint32_t>({32, 64, 80, 128});
   Json model = {{"family", "transformer"},
                 {"layers", draws.within(1, 48)},
                 {"hidden", heads * head_size},
@@ -256,7 +256,7 @@ void Writer::write_precision() {
 
 // Of the accelerators that are left.
 std::uint32_t Writer::group(std::uint32_t most) {
-  const std::uint32_t size = draws_.one_of<std::uint32_t>({1, 1, 1, 2, 2, 3, 4, 4, 6, 8, 16, 32});
+  const auto size = draws_.one_of<std::uint32_t>({1, 1, 1, 2, 2, 3, 4, 4, 6, 8, 16, 32});
   const std::uint32_t taken = std::max(1U, std::min({size, most, left_}));
   left_ /= taken;
   return taken;
@@ -303,7 +303,8 @@ void Writer::write_experts(Json& groups) {
 
 void Writer::write_sharding(Json& groups) {
   if (draws_.chance(0.4)) return;
-  const auto kind = draws_.one_of<const char*>({"none", "optimizer", "gradients", "parameters"});
+  const auto* const kind =
+      draws_.one_of<const char*>({"none", "optimizer", "gradients", "parameters"});
   is_sharded_ = kind != std::string("none");
   groups["sharding"] = kind;
   if (draws_.chance(0.3)) groups["shard_size"] = draws_.one_of(divisors(data_ * context_));

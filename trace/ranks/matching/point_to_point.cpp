@@ -36,7 +36,7 @@ class Readings {
         receives_(channel.receives),
         offset_ns_(offset_ns),
         compared_(compared) {
-    const std::int64_t most = static_cast<std::int64_t>(ranks::most_message_shifts);
+    const auto most = static_cast<std::int64_t>(ranks::most_message_shifts);
     const std::int64_t from = std::max(-most, 1 - static_cast<std::int64_t>(sends_.size()));
     const std::int64_t to = std::min(most, static_cast<std::int64_t>(receives_.size()) - 1);
     for (std::int64_t shift = from; shift <= to; ++shift) {

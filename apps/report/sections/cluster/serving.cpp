@@ -86,7 +86,7 @@ void add_sources(const StepTime& device, Section& section) {
 
 /// What the device waits for between two steps.
 Value host_value(const ServiceOptions& options) {
-  const Value step = Value::time(to_whole(options.host_step_ns));
+  Value step = Value::time(to_whole(options.host_step_ns));
   if (!(options.host_sequence_ns > 0)) return step;
   return Value(step).as(fmt::format("{}, and {} per sequence", step.shown,
                                     time_text(to_whole(options.host_sequence_ns))));

@@ -333,7 +333,7 @@ Sections compared_memory(const CompareAnswer& answer) {
   const std::string is = "/memory/after_peak_bytes";
   std::vector<Value> peak = row(*comparison.peak);
   for (std::size_t i = 1; i < peak.size(); ++i) {
-    peak[i] = peak[i].from(i == 1 ? was : i == 2 ? is : is + " less " + was);
+    peak[i] = peak[i].from(i == 1 ? was : i == 2 ? is : fmt::format("{} less {}", is, was));
   }
   table.rows.push_back({.cells = std::move(peak), .is_for_pages = true});
   section.datum("before_peak_bytes", Value::bytes(comparison.peak->before_bytes));

@@ -113,6 +113,7 @@ std::vector<NamedTime> parts_of(const PathAnswer& answer, bool is_host_bound) {
     }
   }
   std::vector<NamedTime> parts;
+  parts.reserve(times.size());
   for (const auto& [name, time_ns] : times) parts.push_back({name, time_ns});
   std::stable_sort(parts.begin(), parts.end(), [](const NamedTime& one, const NamedTime& other) {
     return one.time_ns > other.time_ns;

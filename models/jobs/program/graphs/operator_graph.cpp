@@ -130,7 +130,7 @@ LaneId StageEmitter::lane(LaneKind kind, std::string_view name) {
 LaneId StageEmitter::lane_of(const RankNode& node) {
   switch (node.type) {
     case RankNodeType::compute: return compute_;
-    case RankNodeType::send: return lane(LaneKind::stream, node.name);
+    case RankNodeType::send:
     case RankNodeType::receive: return lane(LaneKind::stream, node.name);
     case RankNodeType::collective: break;
   }

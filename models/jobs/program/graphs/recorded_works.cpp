@@ -136,7 +136,7 @@ constexpr std::array pointwise_operators = {
 std::vector<RecordedWork> pointwise_works(const Operator& op, bool forward, std::uint32_t kernels) {
   const double rows = op.shape.batch * op.shape.m;
   const double n = op.shape.n;
-  const auto known =
+  const auto* const known =
       std::find_if(pointwise_operators.begin(), pointwise_operators.end(),
                    [&](const Pointwise& row) { return contains(op.name, row.word); });
   const bool is_known = known != pointwise_operators.end();

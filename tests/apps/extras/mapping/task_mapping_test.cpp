@@ -1,5 +1,6 @@
 #include "apps/extras/mapping/task_mapping.h"
 
+#include <algorithm>
 #include <random>
 
 #include <doctest/doctest.h>

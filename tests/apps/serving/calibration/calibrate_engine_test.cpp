@@ -132,7 +132,7 @@ TEST_CASE("calibrated engines: the share of the memory gives the cache that was 
 }
 
 TEST_CASE("calibrated engines: runs that lack something, or are none, are told") {
-  const auto message = [](BenchmarkRun run) {
+  const auto message = [](const BenchmarkRun& run) {
     const auto made =
         calibrate_engine(*test::shipped(), setup(), std::vector{MeasuredService{run, "a.json"}}, 0);
     REQUIRE_FALSE(made.ok());
