@@ -111,7 +111,7 @@ TEST_CASE("jobs: every member of a job is drawn, but those that no scenario stat
   constexpr auto members = std::make_index_sequence<std::tuple_size_v<Members>>();
   test::RandomJobs jobs;
   const test::RandomJob first = jobs.draw(0);
-  std::vector<int> differ(members.size());
+  std::vector<int> differ(std::tuple_size_v<Members>);
   for (std::uint64_t number = 1; number < 200; ++number) {
     const test::RandomJob drawn = jobs.draw(number);
     const auto here = differing(first.scenario.job, drawn.scenario.job, members);
