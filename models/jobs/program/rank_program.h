@@ -128,7 +128,7 @@ struct RankProgram {
     double kept = 0;            ///< bytes of one micro-batch, without the head's
     double head_kept = 0;       ///< bytes of one micro-batch
     double working = 0;         ///< bytes: the largest block
-    double largest = 0;         ///< parameters of the largest block
+    double largest = 0;         ///< parameters that are collected together: of the largest block
     double positions = 0;  ///< inference: whose keys and values stay, of one sequence, all layers
     // Training, in ns that nothing hides:
     std::int64_t gradients = 0;   ///< their reduction

@@ -22,6 +22,16 @@ double kept_positions(const Job& job, const RankProgram::Block& layer) {
   return (layer.window > 0 ? std::min(all, layer.window) : all) / job.plan.context;
 }
 
+// Parameters of a block that are whole at the same time, beside those that always are.
+double collected_at_once(const ShardTravel& travel, const RankProgram::Block& block) {
+  const double all = block.collected_weights();
+  if (!travel.by_tensor) return all;
+  const auto largest = std::max_element(block.traveling.begin(), block.traveling.end());
+  const double one = largest == block.traveling.end() ? 0 : *largest;
+  return std::min(
+      all, std::max(one, block.expert_weights) + travel.prefetch_elements + travel.reuse_elements);
+}
+
 }  // namespace
 
 double StageEnds::collective_ns(const GridAxis& axis, CollectiveKind kind, double bytes) const {
@@ -60,7 +70,7 @@ RankProgram::Stage StageEnds::stage_sums(std::uint32_t stage) const {
         own.kept += run.count * block.kept_bytes;
       }
       own.working = std::max(own.working, block.working_bytes);
-      own.largest = std::max(own.largest, block.collected_weights());
+      own.largest = std::max(own.largest, collected_at_once(job_.framework->travel, block));
     }
   }
   const double tied = program_.tied_weights / (job_.has_own_ranks() ? plan_.tensor : 1);

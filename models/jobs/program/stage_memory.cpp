@@ -87,7 +87,9 @@ StageMemory held_by(const Job& job, const RankProgram& program, std::uint32_t st
   const bool is_kept = keeps_collected(job, plan);
   if (plan.sharding == Sharding::parameters && !is_kept) {
     // The block that runs and the next one collected, gradients of one block before they leave, and
-    // where they are copied for that those of the block that runs (PyTorch FSDP 2).
+    // where they are copied for that those of the block that runs (PyTorch FSDP 2). Where tensors
+    // travel one by one: a tensor, the buffer that its parts arrive in, and the same of its
+    // gradient (DeepSpeed).
     const double reduced = job.trains() ? framework.reduce_bytes : 0;
     const double made = job.trains() && framework.pack_bytes > 0 ? framework.gather_bytes : 0;
     memory.buffers =

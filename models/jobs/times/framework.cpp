@@ -136,8 +136,10 @@ void read_travel(ConfigFields& fields, ShardTravel& travel) {
   read("resident_elements", travel.resident_elements);
   read("prefetch_elements", travel.prefetch_elements);
   read("reuse_elements", travel.reuse_elements);
-  travel.host_per_rank_ns =
-      optional_within(inner, "host_per_rank", ParamType::time, most_host_ns, 0);
+  travel.host_per_view_ns =
+      optional_within(inner, "host_per_view", ParamType::time, most_host_ns, 0);
+  travel.host_per_copy_ns =
+      optional_within(inner, "host_per_copy", ParamType::time, most_host_ns, 0);
   inner.optional_boolean("waits_for_all", travel.waits_for_all);
   fields.take(inner.finish());
 }

@@ -40,11 +40,13 @@ RankProgram::Step step_of(const Job& job) { return build_program(job)->step; }
 
 TEST_CASE("sharded passes: the host puts the parts of small tensors in their places") {
   JobParts given = selene("gpt_22b", "deepspeed_zero3_2021");
+  given.framework.travel.host_per_view_ns = 1000;
+  given.framework.travel.host_per_copy_ns = 6000;
   const RankProgram::Step with = step_of(sharded(given));
-  given.framework.travel.host_per_rank_ns = 0;
+  given.framework.travel.host_per_view_ns = given.framework.travel.host_per_copy_ns = 0;
   const RankProgram::Step without = step_of(sharded(given));
   // Of 48 layers two norms with two tensors each and four biases, two of the last norm: 386 with a
-  // part for each of 64 ranks, 8 us each.
+  // part for each of 64 ranks: two views and a copy, 8 us.
   CHECK(with.stages.front().update - without.stages.front().update == 386LL * 64 * 8000);
   CHECK(with.stages.front().parameters == without.stages.front().parameters);
   CHECK(without.stages.front().parameters > 0);
@@ -56,7 +58,8 @@ TEST_CASE("sharded passes: what the host does per rank grows with the ranks") {
   JobParts given = selene("gpt_22b", "deepspeed_zero3_2021");
   const auto host_of = [&](std::uint32_t ranks) {
     const auto backward = [&](double host_ns) {
-      given.framework.travel.host_per_rank_ns = host_ns;
+      given.framework.travel.host_per_view_ns = host_ns / 4;
+      given.framework.travel.host_per_copy_ns = host_ns * 3 / 4;
       Job job = sharded(given);
       job.plan.data = ranks;
       job.global_batch = ranks;
@@ -80,10 +83,23 @@ TEST_CASE("sharded passes: tensors that stay between two uses are not collected 
   CHECK(step_of(sharded(given)).backward.front().total > kept);
 }
 
+TEST_CASE("sharded passes: a tensor that travels alone needs less room than its layer") {
+  JobParts given = selene("gpt_22b", "deepspeed_zero3_2021");
+  const auto buffers = [&] { return estimate(sharded(given))->memory[0].buffers; };
+  const double tensor = buffers();
+  // The table is the largest tensor; a layer has 12 hidden^2 in its matrices.
+  given.framework.travel.prefetch_elements = 1e9;
+  const double ahead = buffers();
+  given.framework.travel.by_tensor = false;
+  const double layer = buffers();
+  CHECK(tensor < ahead);
+  CHECK(ahead <= layer);
+}
+
 TEST_CASE("sharded passes: what the host does is no communication") {
   JobParts given = selene("gpt_22b", "deepspeed_zero3_2021");
   const auto breakdown = [&](double host_ns) {
-    given.framework.travel.host_per_rank_ns = host_ns;
+    given.framework.travel.host_per_copy_ns = host_ns;
     const Job job = sharded(given);
     return estimate(job)->breakdown;
   };

@@ -94,24 +94,24 @@ TEST_CASE("frameworks: sharded tensors travel alone where a file says how") {
       R"("sources": {"kernels": "a", "bytes_per_parameter": "a", "overlap": "a",
                      "sharded_tensors": "a"}})";
   const auto read = parse_framework(
-      head + R"("sharded_tensors": {"resident_elements": 1e5, "host_per_rank": "8 us"}, )" +
+      head + R"("sharded_tensors": {"resident_elements": 1e5, "host_per_copy": "8 us"}, )" +
           sources,
       "f.json");
   REQUIRE_MESSAGE(read.ok(), read.error().message);
   CHECK(read->travel.by_tensor);
   CHECK(read->travel.resident_elements == 1e5);
   CHECK(read->travel.prefetch_elements == 0);
-  CHECK(read->travel.host_per_rank_ns == 8000);
+  CHECK(read->travel.host_per_copy_ns == 8000);
   const auto wrong =
       parse_framework(head + R"("sharded_tensors": {"buckets": 1}, )" + sources, "g.json");
   REQUIRE_FALSE(wrong.ok());
   CHECK(wrong.error().message ==
         "g.json: '/sharded_tensors/buckets': unknown key, expected one of resident_elements, "
-        "prefetch_elements, reuse_elements, host_per_rank, waits_for_all");
+        "prefetch_elements, reuse_elements, host_per_view, host_per_copy, waits_for_all");
   const auto slow = parse_framework(
-      head + R"("sharded_tensors": {"host_per_rank": "20 s"}, )" + sources, "g.json");
+      head + R"("sharded_tensors": {"host_per_view": "20 s"}, )" + sources, "g.json");
   REQUIRE_FALSE(slow.ok());
   CHECK(slow.error().message ==
-        "g.json: /sharded_tensors/host_per_rank: got 20 s, expected a value from 0 to 1 s");
+        "g.json: /sharded_tensors/host_per_view: got 20 s, expected a value from 0 to 1 s");
   CHECK_FALSE(find_framework(*foretrace::test::shipped(), "torchtitan")->travel.by_tensor);
 }
