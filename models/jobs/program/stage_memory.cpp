@@ -47,7 +47,8 @@ double logits_bytes(const Job& job, const ParallelPlan& plan, double micro_batch
 
 // What comes from other stages and goes to them: room for one message each way. Or a buffer for
 // every micro-batch of a step: what a stage gets (what it still needs is counted as activations),
-// its gradient, the gradient of what it gives, and on the last stage the logits.
+// its gradient, the gradient of what it gives, what it gave until that comes, and on the last stage
+// the logits.
 double passing_bytes(const Job& job, const RankProgram& program, std::uint32_t stage) {
   const double parts = batch_parts(job, stage);
   const double whole = program.hidden_bytes / parts;
@@ -62,7 +63,7 @@ double passing_bytes(const Job& job, const RankProgram& program, std::uint32_t s
   for (std::uint32_t chunk = 0; chunk < job.chunks; ++chunk) {
     const std::uint32_t at = position_of(*job.schedule, job.shape(), stage, chunk);
     if (at > 0) messages += 2 * passes - in_flight(job, stage);
-    if (at < last) messages += passes;
+    if (at < last) messages += passes + in_flight(job, stage);
     // Those of one are part of `working`; some schedules keep all that the head has of them.
     if (at < last || job.schedule->keeps_logits) continue;
     logits = (passes - 1) * logits_bytes(job, plan, job.micro_batch / parts);
@@ -95,12 +96,14 @@ StageMemory held_by(const Job& job, const RankProgram& program, std::uint32_t st
     memory.buffers =
         sums.largest * ((1 + framework.prefetch) * framework.gather_bytes + reduced + made);
   }
+  memory.buffers += sums.segments;
   if (job.plan.pipeline > 1) memory.buffers += passing_bytes(job, program, stage);
   if (job.trains()) {
     // Whole ones have the type that ranks add them up in.
-    memory.gradients = keeps_gradients(job, plan)
-                           ? (sums.dense + sums.expert) * framework.reduce_bytes
-                           : held_bytes(plan, sums, framework.gradient_bytes, Sharding::gradients);
+    memory.gradients =
+        keeps_gradients(job, plan)
+            ? (sums.dense + sums.expert) * framework.reduce_bytes * whole_gradients(job, stage)
+            : held_bytes(plan, sums, framework.gradient_bytes, Sharding::gradients);
     memory.optimizer = held_bytes(plan, sums, framework.state_bytes, Sharding::optimizer);
     memory.activations = sums.kept * in_flight(job, stage);
     if (is_kept) keep_collected(job, sums, memory);

@@ -192,6 +192,7 @@ Result<Framework> framework_from(const ConfigValue& root, const std::string& pat
   fields.optional_boolean("reshards_after_forward", framework.reshards_after_forward);
   fields.optional_boolean("pipeline_keeps_collected", framework.pipeline_keeps_collected);
   fields.optional_boolean("pipeline_keeps_messages", framework.pipeline_keeps_messages);
+  fields.optional_boolean("reserves_segments", framework.reserves_segments);
   fields.optional_boolean("balances_context", framework.balances_context);
   fields.optional_boolean("recompute_stops_early", framework.recompute_stops_early);
   framework.vocabulary_multiple = optional_count(fields, "vocabulary_multiple", 1e6, 1);
