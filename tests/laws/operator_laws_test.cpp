@@ -49,7 +49,7 @@ TEST_CASE("jobs: operators take the time of their passes, and their memory") {
     // Where the host limits, operators may run ahead of a block.
     Framework framework = *job.framework;
     framework.host_kernel_ns = {0, 0, 0};
-    framework.travel.host_per_rank_ns = 0;
+    framework.travel.host_per_view_ns = framework.travel.host_per_copy_ns = 0;
     job.framework = &framework;
     if (!is_small(job)) continue;
     CAPTURE(drawn.text);

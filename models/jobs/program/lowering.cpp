@@ -321,6 +321,42 @@ double saved_bytes(const Block& block, double number_bytes) {
   return bytes;
 }
 
+/// What operators from a product on pass to each other: its input, also of those that follow with
+/// the same input, their results, and what the next product reads. Where pieces of a collective are
+/// put in order, the input is there twice.
+void count_passing(const std::vector<Operator>& operators, const LoweringOptions& options,
+                   RankProgram::Block& lowered) {
+  const double number = std::max(1.0, options.kernels.number_bytes());
+  const auto is_product = [&](std::size_t at) {
+    return at < operators.size() && operators[at].type == OperatorType::product;
+  };
+  for (std::size_t i = 0; i < operators.size(); ++i) {
+    if (!is_product(i)) continue;
+    const GemmShape& first = operators[i].shape;
+    const double input = number * first.batch * first.m * first.k;
+    const bool is_copied = options.framework.copies_pieces && i > 0 &&
+                           operators[i - 1].type == OperatorType::enter &&
+                           operators[i - 1].forward.kind == CollectiveKind::all_gather;
+    double results = number * first.batch * first.m * first.n;
+    std::size_t behind = i + 1;
+    for (; is_product(behind) && operators[behind].kept_bytes == 0; ++behind) {
+      const GemmShape& same = operators[behind].shape;
+      results += number * same.batch * same.m * same.n;
+    }
+    const double inputs = input * (is_copied ? 2 : 1);
+    const double sums = behind > i + 1 ? input : 0;  // of the inputs' gradients
+    std::size_t next = behind;
+    while (next < operators.size() && !is_product(next)) ++next;
+    const double read = next < operators.size()
+                            ? number * operators[next].shape.batch * operators[next].shape.m *
+                                  operators[next].shape.k
+                            : 0;
+    lowered.passing_bytes = std::max(lowered.passing_bytes, inputs + results + read);
+    lowered.gradient_bytes = std::max(lowered.gradient_bytes, inputs + results + sums);
+    i = behind - 1;
+  }
+}
+
 void count_memory(const Block& block, const LoweringOptions& options, RankProgram::Block& lowered) {
   const Recompute recompute = options.recompute;
   double core = 0;
@@ -347,6 +383,7 @@ void count_memory(const Block& block, const LoweringOptions& options, RankProgra
     return;
   }
   const double all = lowered.kept_bytes;
+  if (options.trains) count_passing(block.operators, options, lowered);
   // Head and embedding are never recomputed.
   if (block.role != BlockRole::layer) return;
   if (recompute == Recompute::selective) lowered.kept_bytes -= core;

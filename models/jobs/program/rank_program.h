@@ -103,6 +103,10 @@ struct RankProgram {
     std::vector<double> traveling;
     double kept_bytes = 0;     ///< per micro-batch in flight
     double working_bytes = 0;  ///< while one block is computed or recomputed: what else is alive
+    /// Alive while one operator runs, beside what is kept: forward, what products read and give;
+    /// backward, the gradients of that.
+    double passing_bytes = 0;
+    double gradient_bytes = 0;
     double input_bytes = 0;
     double window = 0;  ///< keys of a sequence that attention looks at; 0: all
 
@@ -128,7 +132,8 @@ struct RankProgram {
     double kept = 0;            ///< bytes of one micro-batch, without the head's
     double head_kept = 0;       ///< bytes of one micro-batch
     double working = 0;         ///< bytes: the largest block
-    double largest = 0;         ///< parameters of the largest block
+    double segments = 0;        ///< bytes beside it that an allocator has for operators: Framework
+    double largest = 0;         ///< parameters that are collected together: of the largest block
     double positions = 0;  ///< inference: whose keys and values stay, of one sequence, all layers
     // Training, in ns that nothing hides:
     std::int64_t gradients = 0;   ///< their reduction

@@ -38,8 +38,8 @@ double ShardedPasses::collective_ns(const GridAxis& axis, CollectiveKind kind, d
   return scaled_collective_ns(*job_.cluster, axis, {kind, bytes, {}}, scale_);
 }
 
-double ShardedPasses::moved_ns(double bytes) const {
-  return kernels_.move(bytes, 1).ns * scale_[static_cast<std::size_t>(CostSource::memory)];
+double ShardedPasses::moved_ns(double bytes, std::uint32_t kernels) const {
+  return kernels_.move(bytes, kernels).ns * scale_[static_cast<std::size_t>(CostSource::memory)];
 }
 
 PassTime ShardedPasses::pass(std::span<const BlockRun> runs, bool backward, bool keeps_last) const {
@@ -137,10 +137,9 @@ PassTime ShardedPasses::block_by_block(std::span<const BlockRun> runs, bool back
   return waited_for(lanes, sum, copied);
 }
 
-// What the host does for a collective of a list with a part for each rank.
-double ShardedPasses::host_of_collective(const GridAxis& axis) const {
-  return job_.framework->travel.host_per_rank_ns * axis.size *
-         scale_[static_cast<std::size_t>(CostSource::host)];
+// What the host does for so many parts of collectives of lists.
+double ShardedPasses::host_of_parts(double parts, double ns) const {
+  return parts * ns * scale_[static_cast<std::size_t>(CostSource::host)];
 }
 
 TensorUse ShardedPasses::use_of(double elements, const Group& group, bool is_there,
@@ -148,9 +147,12 @@ TensorUse ShardedPasses::use_of(double elements, const Group& group, bool is_the
   const Framework& framework = *job_.framework;
   TensorUse use;
   use.elements = elements;
-  use.host = host_of_collective(group.shards);
+  const std::uint32_t parts = group.shards.size;
+  use.views = host_of_parts(parts, framework.travel.host_per_view_ns);
+  use.copies = host_of_parts(parts, framework.travel.host_per_copy_ns);
   if (!is_there) {
-    use.gather = gather_ns(elements, group) + moved_ns(elements * framework.unpack_bytes);
+    const std::uint32_t kernels = 1 + (use.copies > 0 ? parts : 0);
+    use.gather = gather_ns(elements, group) + moved_ns(elements * framework.unpack_bytes, kernels);
   }
   if (reduces) {
     use.scatter = scatter_ns(elements, group) + moved_ns(elements * framework.pack_bytes);
@@ -210,12 +212,14 @@ PassTime ShardedPasses::tensor_by_tensor(std::span<const BlockRun> runs, bool ba
   return waited_for(lanes, sum, host);
 }
 
-// The host puts the parts of each tensor in their places.
+// The host puts the parts of each tensor in their places: a view of either and a copy.
 ShardedPasses::ResidentCollection ShardedPasses::resident_collection(
     const RankProgram::Stage& stage) const {
   if (!(stage.resident > 0)) return {};
-  return {gather_ns(stage.resident, dense_),
-          stage.resident_parts / dense_.shards.size * host_of_collective(dense_.shards)};
+  const ShardTravel& travel = job_.framework->travel;
+  return {
+      gather_ns(stage.resident, dense_),
+      host_of_parts(stage.resident_parts, 2 * travel.host_per_view_ns + travel.host_per_copy_ns)};
 }
 
 }  // namespace foretrace

@@ -59,13 +59,13 @@ class ShardedPasses {
     GridAxis copies;
   };
   [[nodiscard]] double collective_ns(const GridAxis& axis, CollectiveKind kind, double bytes) const;
-  [[nodiscard]] double moved_ns(double bytes) const;
+  [[nodiscard]] double moved_ns(double bytes, std::uint32_t kernels = 1) const;
   [[nodiscard]] double gather_ns(double elements, const Group& group) const;
   [[nodiscard]] double scatter_ns(double elements, const Group& group) const;
   [[nodiscard]] static PassTime waited_for(TwoLanes& lanes, PassTime sum, double beside);
   [[nodiscard]] PassTime block_by_block(std::span<const BlockRun> runs, bool backward,
                                         bool keeps_last) const;
-  [[nodiscard]] double host_of_collective(const GridAxis& axis) const;
+  [[nodiscard]] double host_of_parts(double parts, double ns) const;
   [[nodiscard]] TensorUse use_of(double elements, const Group& group, bool is_there,
                                  bool reduces) const;
   void add_uses(const RankProgram::Block& block, bool backward, std::vector<TensorUse>& uses) const;

@@ -22,6 +22,16 @@ double kept_positions(const Job& job, const RankProgram::Block& layer) {
   return (layer.window > 0 ? std::min(all, layer.window) : all) / job.plan.context;
 }
 
+// Parameters of a block that are whole at the same time, beside those that always are.
+double collected_at_once(const ShardTravel& travel, const RankProgram::Block& block) {
+  const double all = block.collected_weights();
+  if (!travel.by_tensor) return all;
+  const auto largest = std::max_element(block.traveling.begin(), block.traveling.end());
+  const double one = largest == block.traveling.end() ? 0 : *largest;
+  return std::min(
+      all, std::max(one, block.expert_weights) + travel.prefetch_elements + travel.reuse_elements);
+}
+
 }  // namespace
 
 double StageEnds::collective_ns(const GridAxis& axis, CollectiveKind kind, double bytes) const {
@@ -42,6 +52,8 @@ RankProgram::Stage StageEnds::stage_sums(std::uint32_t stage) const {
   RankProgram::Stage own;
   bool has_embedding = false;
   bool has_head = false;
+  double passing = 0;   // of a layer, forward
+  double backward = 0;  // what is alive in one that runs backward
   for (std::uint32_t chunk = 0; chunk < job_.chunks; ++chunk) {
     for (const BlockRun& run : step_.position(position_at(stage, chunk))) {
       const RankProgram::Block& block = blocks_[run.block];
@@ -60,8 +72,18 @@ RankProgram::Stage StageEnds::stage_sums(std::uint32_t stage) const {
         own.kept += run.count * block.kept_bytes;
       }
       own.working = std::max(own.working, block.working_bytes);
-      own.largest = std::max(own.largest, block.collected_weights());
+      if (block.role == BlockRole::layer) {
+        passing = std::max(passing, block.passing_bytes);
+        backward = std::max(backward, block.working_bytes + block.gradient_bytes);
+      }
+      own.largest = std::max(own.largest, collected_at_once(job_.framework->travel, block));
     }
+  }
+  if (job_.framework->reserves_segments && job_.trains()) {
+    // The first forward pass takes segments for layers, and then those of the head, which serve
+    // layers that run backward.
+    const double all = std::max(own.head_kept > passing ? own.head_kept + passing : 0, backward);
+    own.segments = std::max(0.0, all - own.working);
   }
   const double tied = program_.tied_weights / (job_.has_own_ranks() ? plan_.tensor : 1);
   if (has_embedding && has_head) own.tied_here = tied;

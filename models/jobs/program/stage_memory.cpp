@@ -47,7 +47,8 @@ double logits_bytes(const Job& job, const ParallelPlan& plan, double micro_batch
 
 // What comes from other stages and goes to them: room for one message each way. Or a buffer for
 // every micro-batch of a step: what a stage gets (what it still needs is counted as activations),
-// its gradient, the gradient of what it gives, and on the last stage the logits.
+// its gradient, the gradient of what it gives, what it gave until that comes, and on the last stage
+// the logits.
 double passing_bytes(const Job& job, const RankProgram& program, std::uint32_t stage) {
   const double parts = batch_parts(job, stage);
   const double whole = program.hidden_bytes / parts;
@@ -62,7 +63,7 @@ double passing_bytes(const Job& job, const RankProgram& program, std::uint32_t s
   for (std::uint32_t chunk = 0; chunk < job.chunks; ++chunk) {
     const std::uint32_t at = position_of(*job.schedule, job.shape(), stage, chunk);
     if (at > 0) messages += 2 * passes - in_flight(job, stage);
-    if (at < last) messages += passes;
+    if (at < last) messages += passes + in_flight(job, stage);
     // Those of one are part of `working`; some schedules keep all that the head has of them.
     if (at < last || job.schedule->keeps_logits) continue;
     logits = (passes - 1) * logits_bytes(job, plan, job.micro_batch / parts);
@@ -87,18 +88,22 @@ StageMemory held_by(const Job& job, const RankProgram& program, std::uint32_t st
   const bool is_kept = keeps_collected(job, plan);
   if (plan.sharding == Sharding::parameters && !is_kept) {
     // The block that runs and the next one collected, gradients of one block before they leave, and
-    // where they are copied for that those of the block that runs (PyTorch FSDP 2).
+    // where they are copied for that those of the block that runs (PyTorch FSDP 2). Where tensors
+    // travel one by one: a tensor, the buffer that its parts arrive in, and the same of its
+    // gradient (DeepSpeed).
     const double reduced = job.trains() ? framework.reduce_bytes : 0;
     const double made = job.trains() && framework.pack_bytes > 0 ? framework.gather_bytes : 0;
     memory.buffers =
         sums.largest * ((1 + framework.prefetch) * framework.gather_bytes + reduced + made);
   }
+  memory.buffers += sums.segments;
   if (job.plan.pipeline > 1) memory.buffers += passing_bytes(job, program, stage);
   if (job.trains()) {
     // Whole ones have the type that ranks add them up in.
-    memory.gradients = keeps_gradients(job, plan)
-                           ? (sums.dense + sums.expert) * framework.reduce_bytes
-                           : held_bytes(plan, sums, framework.gradient_bytes, Sharding::gradients);
+    memory.gradients =
+        keeps_gradients(job, plan)
+            ? (sums.dense + sums.expert) * framework.reduce_bytes * whole_gradients(job, stage)
+            : held_bytes(plan, sums, framework.gradient_bytes, Sharding::gradients);
     memory.optimizer = held_bytes(plan, sums, framework.state_bytes, Sharding::optimizer);
     memory.activations = sums.kept * in_flight(job, stage);
     if (is_kept) keep_collected(job, sums, memory);

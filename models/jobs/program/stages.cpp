@@ -44,6 +44,21 @@ bool keeps_collected(const Job& job, const ParallelPlan& plan) {
   return plan.sharding == Sharding::parameters && keeps_gradients(job, plan);
 }
 
+double whole_gradients(const Job& job, std::uint32_t stage) {
+  if (job.chunks < 2) return 1;
+  std::vector<std::uint32_t> left(job.chunks, job.shape().micro_batches);
+  std::uint32_t now = 0;
+  std::uint32_t most = 0;
+  for (const ScheduleStep& step : job.schedule->order(job.shape(), stage)) {
+    const StepKind ends = job.schedule->splits_backward ? StepKind::weights : StepKind::backward;
+    if (step.kind != ends) continue;
+    if (left[step.chunk] == job.shape().micro_batches) most = std::max(most, ++now);
+    if (--left[step.chunk] == 0) --now;
+  }
+  const double share = static_cast<double>(most) / job.chunks;
+  return share + (1 - share) / std::max(1U, stage_plan(job, stage).shards());
+}
+
 bool keeps_last_collected(const Job& job, std::uint32_t position) {
   return job.framework->keeps_last_collected && !job.framework->travel.by_tensor &&
          position + 1 == job.plan.pipeline * job.chunks;

@@ -23,6 +23,9 @@ namespace foretrace {
 /// True if gradients that are sharded are whole until the last pass of a step, too: where
 /// parameters would stay collected.
 [[nodiscard]] bool keeps_gradients(const Job& job, const ParallelPlan& plan);
+/// Share of the gradients of a stage that are whole at the same time where keeps_gradients(): those
+/// of a chunk from its first backward pass to its last one, the others divided.
+[[nodiscard]] double whole_gradients(const Job& job, std::uint32_t stage);
 /// True if sharded parameters of the last block of this position are not collected again for its
 /// backward pass.
 [[nodiscard]] bool keeps_last_collected(const Job& job, std::uint32_t position);

@@ -1,7 +1,9 @@
 #include "models/jobs/times/framework.h"
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
+#include <utility>
 
 #include <fmt/format.h>
 
@@ -136,8 +138,10 @@ void read_travel(ConfigFields& fields, ShardTravel& travel) {
   read("resident_elements", travel.resident_elements);
   read("prefetch_elements", travel.prefetch_elements);
   read("reuse_elements", travel.reuse_elements);
-  travel.host_per_rank_ns =
-      optional_within(inner, "host_per_rank", ParamType::time, most_host_ns, 0);
+  travel.host_per_view_ns =
+      optional_within(inner, "host_per_view", ParamType::time, most_host_ns, 0);
+  travel.host_per_copy_ns =
+      optional_within(inner, "host_per_copy", ParamType::time, most_host_ns, 0);
   inner.optional_boolean("waits_for_all", travel.waits_for_all);
   fields.take(inner.finish());
 }
@@ -172,6 +176,53 @@ void read_step_error(ConfigFields& fields, Framework& framework) {
   fields.take(inner.finish());
 }
 
+// Members of the one over those of the other, objects member by member.
+void lay_over(const ConfigValue& change, ConfigValue& base) {
+  for (std::size_t i = 0; i < change.keys.size(); ++i) {
+    const auto at = std::find(base.keys.begin(), base.keys.end(), change.keys[i]);
+    if (at == base.keys.end()) {
+      base.keys.push_back(change.keys[i]);
+      base.items.push_back(change.items[i]);
+      continue;
+    }
+    ConfigValue& member = base.items[static_cast<std::size_t>(at - base.keys.begin())];
+    const bool are_objects = member.kind == ConfigValue::Kind::object &&
+                             change.items[i].kind == ConfigValue::Kind::object;
+    if (are_objects) {
+      lay_over(change.items[i], member);
+    } else {
+      member = change.items[i];
+    }
+  }
+}
+
+// A file may name another one of its folder that it is like, and say what differs alone.
+Result<ConfigValue> with_base(ConfigValue root, const std::string& path) {
+  const auto like = std::find(root.keys.begin(), root.keys.end(), "like");
+  if (like == root.keys.end()) return root;
+  const auto at = like - root.keys.begin();
+  const ConfigValue name = root.items[static_cast<std::size_t>(at)];
+  if (name.kind != ConfigValue::Kind::text) {
+    return Error{
+        ErrorCode::bad_config,
+        fmt::format("{}: /like: {}, expected the name of a framework", path, name.described())};
+  }
+  const std::string directory = std::filesystem::path(path).parent_path().parent_path().string();
+  FORETRACE_TRY(const auto file, config_path(directory, {"framework", "frameworks"}, name.text)
+                                     .with_context(path + ": /like"));
+  FORETRACE_TRY(auto base, read_config(file, schema));
+  if (base.find("like") != nullptr) {
+    return Error{ErrorCode::bad_config,
+                 fmt::format("{}: /like: got '{}', which is like another one itself, expected a "
+                             "framework with all its figures",
+                             path, name.text)};
+  }
+  root.keys.erase(like);
+  root.items.erase(root.items.begin() + at);
+  lay_over(root, base);
+  return base;
+}
+
 Result<Framework> framework_from(const ConfigValue& root, const std::string& path) {
   Framework framework;
   framework.name = std::filesystem::path(path).stem().string();
@@ -190,6 +241,7 @@ Result<Framework> framework_from(const ConfigValue& root, const std::string& pat
   fields.optional_boolean("reshards_after_forward", framework.reshards_after_forward);
   fields.optional_boolean("pipeline_keeps_collected", framework.pipeline_keeps_collected);
   fields.optional_boolean("pipeline_keeps_messages", framework.pipeline_keeps_messages);
+  fields.optional_boolean("reserves_segments", framework.reserves_segments);
   fields.optional_boolean("balances_context", framework.balances_context);
   fields.optional_boolean("recompute_stops_early", framework.recompute_stops_early);
   framework.vocabulary_multiple = optional_count(fields, "vocabulary_multiple", 1e6, 1);
@@ -207,7 +259,8 @@ Result<Framework> framework_from(const ConfigValue& root, const std::string& pat
 }  // namespace
 
 Result<Framework> parse_framework(std::string_view text, const std::string& where) {
-  FORETRACE_TRY(auto root, parse_config_document(text, where, schema));
+  FORETRACE_TRY(auto own, parse_config_document(text, where, schema));
+  FORETRACE_TRY(const auto root, with_base(std::move(own), where));
   return framework_from(root, where);
 }
 

@@ -14,8 +14,11 @@ struct ShardTravel {
   double prefetch_elements = 0;
   /// Elements. A tensor stays where less is used before it is needed again.
   double reuse_elements = 0;
-  /// Of the host, per rank of the group and collective: one view and one copy for each rank's part.
-  double host_per_rank_ns = 0;
+  /// Of the host, for each rank of the group: a collective of a list has a part for each, of which
+  /// it makes a view before the collective, and launches a copy behind a gathering one, before one
+  /// that scatters.
+  double host_per_view_ns = 0;
+  double host_per_copy_ns = 0;
 };
 
 }  // namespace foretrace

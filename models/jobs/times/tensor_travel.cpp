@@ -19,8 +19,11 @@ double run_tensors(std::span<const TensorUse> uses, const ShardTravel& travel,
   const auto ask = [&] {
     const TensorUse& use = uses[asked++];
     if (!(use.gather > 0)) return;
+    // The device is waited for before each collective.
+    if (travel.waits_for_all) static_cast<void>(lanes.wait_all());
+    prepare(use.views);
     last = lanes.start(use.gather);
-    prepare(use.host);
+    prepare(use.copies);
   };
   for (std::size_t i = 0; i < uses.size(); ++i) {
     const TensorUse& use = uses[i];
@@ -39,8 +42,8 @@ double run_tensors(std::span<const TensorUse> uses, const ShardTravel& travel,
     }
     lanes.compute(use.computed, product_slowdown);
     if (use.scatter > 0) {
+      prepare(use.views + use.copies);
       static_cast<void>(lanes.start(use.scatter));
-      prepare(use.host);
     }
   }
   return host;

@@ -16,7 +16,8 @@ struct TensorUse {
   double computed = 0;  ///< of the pass, with this tensor
   double gather = 0;    ///< until it is whole; 0: it is there
   double scatter = 0;   ///< to add up and divide its gradient afterwards; 0: not done here
-  double host = 0;      ///< of the host, for each of the two
+  double views = 0;     ///< of the host, before each of the two
+  double copies = 0;    ///< of the host, beside `gather` and before `scatter`
 };
 
 /// Runs uses in order: each waits for its tensor and for those asked for with it, asks for the next

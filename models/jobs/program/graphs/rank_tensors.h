@@ -73,6 +73,7 @@ void RankTensors::hold(LaneId stream, const LayerOf& layer) {
   const Framework& framework = *job_.framework;
   const bool is_kept = keeps_collected(job_, plan_);
   const bool is_whole = keeps_gradients(job_, plan_);
+  const double whole = is_whole ? whole_gradients(job_, stage_) : 0;
   for (const OwnParameters& one : parameters_) {
     const LayerId at = layer(one);
     const auto add = [&](double bytes, Sharding from, TensorCategory category) {
@@ -82,7 +83,7 @@ void RankTensors::hold(LaneId stream, const LayerOf& layer) {
     if (!job_.trains()) continue;
     if (is_kept) add_held(one.elements * framework.gather_bytes, TensorCategory::weight, at);
     if (is_whole) {
-      add_held(one.elements * framework.reduce_bytes, TensorCategory::gradient, at);
+      add_held(one.elements * framework.reduce_bytes * whole, TensorCategory::gradient, at);
     } else {
       add(framework.gradient_bytes, Sharding::gradients, TensorCategory::gradient);
     }

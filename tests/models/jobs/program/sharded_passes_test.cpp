@@ -7,6 +7,7 @@
 
 #include "models/jobs/program/estimate.h"
 #include "models/jobs/program/graphs/rank_nodes.h"
+#include "models/jobs/program/stages.h"
 #include "tests/models/jobs/program/selene_job.h"
 
 using foretrace::build_program;
@@ -18,6 +19,7 @@ using foretrace::RankNode;
 using foretrace::RankProgram;
 using foretrace::Recompute;
 using foretrace::Sharding;
+using foretrace::whole_gradients;
 using foretrace::test::job_of;
 using foretrace::test::JobParts;
 using foretrace::test::selene;
@@ -40,11 +42,13 @@ RankProgram::Step step_of(const Job& job) { return build_program(job)->step; }
 
 TEST_CASE("sharded passes: the host puts the parts of small tensors in their places") {
   JobParts given = selene("gpt_22b", "deepspeed_zero3_2021");
+  given.framework.travel.host_per_view_ns = 1000;
+  given.framework.travel.host_per_copy_ns = 6000;
   const RankProgram::Step with = step_of(sharded(given));
-  given.framework.travel.host_per_rank_ns = 0;
+  given.framework.travel.host_per_view_ns = given.framework.travel.host_per_copy_ns = 0;
   const RankProgram::Step without = step_of(sharded(given));
   // Of 48 layers two norms with two tensors each and four biases, two of the last norm: 386 with a
-  // part for each of 64 ranks, 8 us each.
+  // part for each of 64 ranks: two views and a copy, 8 us.
   CHECK(with.stages.front().update - without.stages.front().update == 386LL * 64 * 8000);
   CHECK(with.stages.front().parameters == without.stages.front().parameters);
   CHECK(without.stages.front().parameters > 0);
@@ -56,7 +60,8 @@ TEST_CASE("sharded passes: what the host does per rank grows with the ranks") {
   JobParts given = selene("gpt_22b", "deepspeed_zero3_2021");
   const auto host_of = [&](std::uint32_t ranks) {
     const auto backward = [&](double host_ns) {
-      given.framework.travel.host_per_rank_ns = host_ns;
+      given.framework.travel.host_per_view_ns = host_ns / 4;
+      given.framework.travel.host_per_copy_ns = host_ns * 3 / 4;
       Job job = sharded(given);
       job.plan.data = ranks;
       job.global_batch = ranks;
@@ -80,10 +85,23 @@ TEST_CASE("sharded passes: tensors that stay between two uses are not collected 
   CHECK(step_of(sharded(given)).backward.front().total > kept);
 }
 
+TEST_CASE("sharded passes: a tensor that travels alone needs less room than its layer") {
+  JobParts given = selene("gpt_22b", "deepspeed_zero3_2021");
+  const auto buffers = [&] { return estimate(sharded(given))->memory[0].buffers; };
+  const double tensor = buffers();
+  // The table is the largest tensor; a layer has 12 hidden^2 in its matrices.
+  given.framework.travel.prefetch_elements = 1e9;
+  const double ahead = buffers();
+  given.framework.travel.by_tensor = false;
+  const double layer = buffers();
+  CHECK(tensor < ahead);
+  CHECK(ahead <= layer);
+}
+
 TEST_CASE("sharded passes: what the host does is no communication") {
   JobParts given = selene("gpt_22b", "deepspeed_zero3_2021");
   const auto breakdown = [&](double host_ns) {
-    given.framework.travel.host_per_rank_ns = host_ns;
+    given.framework.travel.host_per_copy_ns = host_ns;
     const Job job = sharded(given);
     return estimate(job)->breakdown;
   };
@@ -155,10 +173,54 @@ TEST_CASE("sharded passes: messages between stages and logits stay until the end
   const double message = job.micro_batch * job.length * job.model->hidden * 2;
   const double logits = job.micro_batch * job.length * job.model->vocabulary * 2;
   // 8 micro-batches; of those that a stage got, the 3 that it has not yet run backward are counted
-  // as activations. Without: one each way.
-  CHECK(kept[0] - left[0] == doctest::Approx((8 - 2) * message));
-  CHECK(kept[1] - left[1] == doctest::Approx((8 + 8 - 3 + 8 - 2) * message));
+  // as activations, and what it gave of them stays. Without: one each way.
+  CHECK(kept[0] - left[0] == doctest::Approx((8 + 4 - 2) * message));
+  CHECK(kept[1] - left[1] == doctest::Approx((8 + 8 - 3 + 8 + 3 - 2) * message));
   CHECK(kept[2] - left[2] == doctest::Approx((8 + 8 - 1 - 2) * message + 7 * logits));
+}
+
+TEST_CASE(
+    "sharded passes: gradients of a chunk are whole from its first backward pass to its last") {
+  JobParts given = selene("gpt_22b", "torchtitan");
+  Job job = sharded(given);
+  job.plan.pipeline = 4;
+  job.plan.data = 16;
+  job.global_batch = 16. * 4;
+  CHECK(whole_gradients(job, 1) == 1);
+  job.schedule = *foretrace::find_schedule("interleaved");
+  job.chunks = 2;
+  // As many micro-batches as stages: the last chunk runs all of them backward before the first one
+  // starts. Half is whole, the other half divided by 16 ranks.
+  CHECK(whole_gradients(job, 1) == doctest::Approx(0.5 + 0.5 / 16));
+  const double elements = build_program(job)->step.stages[1].dense;
+  CHECK(estimate(job)->memory[1].gradients ==
+        doctest::Approx(4 * elements * whole_gradients(job, 1)));
+  job.global_batch = 16. * 16;
+  CHECK(whole_gradients(job, 1) == 1);
+}
+
+TEST_CASE("sharded passes: an allocator has segments for a layer beside what the head needs") {
+  JobParts given = selene("gpt_22b", "torchtitan");
+  REQUIRE(given.framework.reserves_segments);
+  Job job = sharded(given);
+  job.recompute = Recompute::none;
+  const auto with = estimate(job)->memory[0];
+  const auto program = *build_program(job);
+  given.framework.reserves_segments = false;
+  const auto without = estimate(job)->memory[0];
+  const auto& blocks = *program.blocks;
+  const auto layer = std::find_if(blocks.begin(), blocks.end(), [](const RankProgram::Block& one) {
+    return one.role == foretrace::BlockRole::layer;
+  });
+  // The widest products: 4 hidden numbers of a token from one, and one from 4.
+  const double token = 2 * job.micro_batch * job.length * job.model->hidden;
+  CHECK(layer->gradient_bytes == doctest::Approx(5 * token));
+  CHECK(layer->passing_bytes == doctest::Approx(9 * token));
+  CHECK(with.working == without.working);
+  const double head = program.step.stages[0].head_kept;
+  const double all =
+      std::max(head > 9 * token ? head + 9 * token : 0, layer->working_bytes + 5 * token);
+  CHECK(with.buffers - without.buffers == doctest::Approx(std::max(0.0, all - with.working)));
 }
 
 TEST_CASE("sharded passes: without a pipeline nothing stays collected") {

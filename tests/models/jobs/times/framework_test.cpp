@@ -94,24 +94,55 @@ TEST_CASE("frameworks: sharded tensors travel alone where a file says how") {
       R"("sources": {"kernels": "a", "bytes_per_parameter": "a", "overlap": "a",
                      "sharded_tensors": "a"}})";
   const auto read = parse_framework(
-      head + R"("sharded_tensors": {"resident_elements": 1e5, "host_per_rank": "8 us"}, )" +
+      head + R"("sharded_tensors": {"resident_elements": 1e5, "host_per_copy": "8 us"}, )" +
           sources,
       "f.json");
   REQUIRE_MESSAGE(read.ok(), read.error().message);
   CHECK(read->travel.by_tensor);
   CHECK(read->travel.resident_elements == 1e5);
   CHECK(read->travel.prefetch_elements == 0);
-  CHECK(read->travel.host_per_rank_ns == 8000);
+  CHECK(read->travel.host_per_copy_ns == 8000);
   const auto wrong =
       parse_framework(head + R"("sharded_tensors": {"buckets": 1}, )" + sources, "g.json");
   REQUIRE_FALSE(wrong.ok());
   CHECK(wrong.error().message ==
         "g.json: '/sharded_tensors/buckets': unknown key, expected one of resident_elements, "
-        "prefetch_elements, reuse_elements, host_per_rank, waits_for_all");
+        "prefetch_elements, reuse_elements, host_per_view, host_per_copy, waits_for_all");
   const auto slow = parse_framework(
-      head + R"("sharded_tensors": {"host_per_rank": "20 s"}, )" + sources, "g.json");
+      head + R"("sharded_tensors": {"host_per_view": "20 s"}, )" + sources, "g.json");
   REQUIRE_FALSE(slow.ok());
   CHECK(slow.error().message ==
-        "g.json: /sharded_tensors/host_per_rank: got 20 s, expected a value from 0 to 1 s");
+        "g.json: /sharded_tensors/host_per_view: got 20 s, expected a value from 0 to 1 s");
   CHECK_FALSE(find_framework(*foretrace::test::shipped(), "torchtitan")->travel.by_tensor);
+}
+
+TEST_CASE("framework: a file says how it differs from another one of its folder") {
+  const auto& catalogue = *foretrace::test::shipped();
+  const std::string where = catalogue.directory() + "/frameworks/mine.json";
+  const std::string head = R"({"schema": "foretrace.framework/1", "product": "x", "like": )";
+  const auto base = find_framework(catalogue, "torchtitan");
+  const auto same = parse_framework(head + "\"torchtitan\"}", where);
+  REQUIRE_MESSAGE(same.ok(), same.error().message);
+  CHECK(same->name == "mine");
+  CHECK(same->product == "x");
+  CHECK(same->update_bytes == base->update_bytes);
+  CHECK(same->kernels.loss_kept_bytes == base->kernels.loss_kept_bytes);
+  CHECK(same->sources == base->sources);
+  const auto other = parse_framework(
+      head + R"("torchtitan", "kernels": {"compiled": false}, "cast_bytes": 8})", where);
+  REQUIRE_MESSAGE(other.ok(), other.error().message);
+  CHECK_FALSE(other->kernels.compiled);
+  CHECK(other->kernels.fused_norm == base->kernels.fused_norm);
+  CHECK(other->cast_bytes == 8);
+  const auto unknown = parse_framework(head + "\"torchtitn\"}", where);
+  REQUIRE_FALSE(unknown.ok());
+  CHECK(unknown.error().message.find("mine.json: /like: ") != std::string::npos);
+  CHECK(unknown.error().message.find("did you mean 'torchtitan'") != std::string::npos);
+  const auto twice = parse_framework(head + "\"torchtitan_eager\"}", where);
+  REQUIRE_FALSE(twice.ok());
+  CHECK(twice.error().message.find("is like another one itself") != std::string::npos);
+  const auto number = parse_framework(head + "1}", where);
+  REQUIRE_FALSE(number.ok());
+  CHECK(number.error().message ==
+        where + ": /like: got the number 1, expected the name of a framework");
 }

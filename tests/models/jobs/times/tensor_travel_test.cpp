@@ -15,15 +15,17 @@ using foretrace::TwoLanes;
 
 namespace {
 
-double end_of(std::vector<TensorUse> uses, const ShardTravel& travel, double host_ns) {
+double end_of(std::vector<TensorUse> uses, const ShardTravel& travel, double host_ns,
+              double views_ns = 0) {
   TwoLanes lanes;
   std::size_t collectives = 0;
   for (TensorUse& use : uses) {
-    use.host = host_ns;
+    use.copies = host_ns;
+    use.views = views_ns;
     collectives += (use.gather > 0 ? 1 : 0) + (use.scatter > 0 ? 1 : 0);
   }
   const double host = run_tensors(uses, travel, 1, lanes);
-  CHECK(host == doctest::Approx(static_cast<double>(collectives) * host_ns));
+  CHECK(host == doctest::Approx(static_cast<double>(collectives) * (host_ns + views_ns)));
   static_cast<void>(lanes.wait_all());
   return lanes.now();
 }
@@ -45,6 +47,25 @@ TEST_CASE("tensor travel: the next tensor comes while one is used, and the host 
   CHECK(end_of(uses, ahead(50), 0) == doctest::Approx(70));
   // The host's 5 of the first go beside its 10; those of the other two come before kernels.
   CHECK(end_of(uses, ahead(50), 5) == doctest::Approx(80));
+}
+
+TEST_CASE("tensor travel: views come before a collective, copies beside one that gathers") {
+  const std::vector<TensorUse> uses = {{100, 20, 10, 0}};
+  CHECK(end_of(uses, ahead(0), 4) == doctest::Approx(10 + 20));
+  CHECK(end_of(uses, ahead(0), 14) == doctest::Approx(14 + 20));
+  CHECK(end_of(uses, ahead(0), 14, 3) == doctest::Approx(3 + 14 + 20));
+  // Both before one that scatters.
+  const std::vector<TensorUse> gradients = {{100, 20, 0, 10}};
+  CHECK(end_of(gradients, ahead(0), 14, 3) == doctest::Approx(20 + 3 + 14 + 10));
+}
+
+TEST_CASE("tensor travel: who waits for the device asks for nothing before it is done") {
+  // The gradient of 50 leaves; the views for the next tensor come behind it.
+  const std::vector<TensorUse> uses = {{100, 20, 0, 50}, {100, 20, 10, 0}};
+  ShardTravel travel = ahead(0);
+  CHECK(end_of(uses, travel, 0, 3) == doctest::Approx(20 + 3 + 50 + 10 + 20));
+  travel.waits_for_all = true;
+  CHECK(end_of(uses, travel, 0, 3) == doctest::Approx(20 + 3 + 50 + 3 + 10 + 20));
 }
 
 TEST_CASE("tensor travel: small tensors are asked for and waited for together") {

@@ -73,7 +73,7 @@ BothGrains both_of(const Job& job) {
 Job without_host(const Scenario& scenario, foretrace::Framework& framework) {
   framework = *scenario.framework;
   framework.host_kernel_ns = {0, 0, 0};
-  framework.travel.host_per_rank_ns = 0;
+  framework.travel.host_per_view_ns = framework.travel.host_per_copy_ns = 0;
   Job job = scenario.job;
   job.framework = &framework;
   return job;
