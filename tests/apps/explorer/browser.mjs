@@ -7,6 +7,10 @@ import { basename, join } from 'node:path';
 
 const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
 
+/** Whether a page lives: one of the program says so, another one does once it is loaded. */
+const whether = (url) => `document.documentElement.dataset.ready
+  ?? (document.readyState === 'complete' && !document.documentElement.dataset.source && location.href.startsWith(${JSON.stringify(url.split('#')[0])}) ? 'yes' : '')`;
+
 export class Browser {
   static async start(program, { width = 1440, height = 1000, dark = false, scripts = true } = {}) {
     const browser = /firefox/i.test(basename(program)) ? new Firefox() : new Chromium();
@@ -46,7 +50,7 @@ export class Browser {
     const begin = performance.now();
     await this.navigate(url);
     for (let i = 0; i < 600; ++i) {
-      const ready = await this.run('document.documentElement.dataset.ready ?? ""').catch(() => '');
+      const ready = await this.run(whether(url)).catch(() => '');
       if (ready === 'yes') return performance.now() - begin;
       if (ready === 'no') throw new Error(await this.run('document.getElementById("trouble").textContent'));
       await pause(20);
@@ -119,9 +123,19 @@ class Chromium extends Browser {
       .map(({ tdur }) => (tdur ?? 0) / 1000).sort((a, b) => b - a);
   }
 
+  resize(width, height) {
+    return this.send('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: false });
+  }
+
+  /** `kind`: pressed, moved or released, at a place of the window. */
+  mouse(kind, x, y, { shift = false, held = kind !== 'moved' } = {}) {
+    return this.send('Input.dispatchMouseEvent', { type: `mouse${kind[0].toUpperCase()}${kind.slice(1)}`, x, y, clickCount: 1,
+      button: held ? 'left' : 'none', buttons: held && kind !== 'released' ? 1 : 0, modifiers: shift ? 8 : 0 });
+  }
+
   async key(key, code = key) {
     const text = key.length === 1 ? { text: key } : {};
-    const codes = { ArrowLeft: 37, ArrowUp: 38, ArrowRight: 39, ArrowDown: 40, Tab: 9, ' ': 32, Escape: 27 };
+    const codes = { Enter: 13, ArrowLeft: 37, ArrowUp: 38, ArrowRight: 39, ArrowDown: 40, Tab: 9, ' ': 32, Escape: 27 };
     const windowsVirtualKeyCode = codes[key] ?? key.toUpperCase().charCodeAt(0);
     await this.send('Input.dispatchKeyEvent', { type: 'keyDown', key, code, windowsVirtualKeyCode, ...text });
     await this.send('Input.dispatchKeyEvent', { type: 'keyUp', key, code, windowsVirtualKeyCode });
@@ -187,10 +201,23 @@ user_pref("javascript.enabled", ${scripts});\n`);
   /** Firefox does not tell. */
   async worked() { return undefined; }
 
+  resize(width, height) {
+    return this.send('browsingContext.setViewport', { context: this.context, viewport: { width, height } });
+  }
+
+  async mouse(kind, x, y, { shift = false } = {}) {
+    const act = (id, type, ...actions) => ({ type, id, actions, ...(type === 'pointer' ? { parameters: { pointerType: 'mouse' } } : {}) });
+    const ends = { pressed: [{ type: 'pointerDown', button: 0 }], moved: [], released: [{ type: 'pointerUp', button: 0 }] }[kind];
+    const perform = (...actions) => this.send('input.performActions', { context: this.context, actions });
+    if (shift && kind === 'pressed') await perform(act('keys', 'key', { type: 'keyDown', value: '\uE008' }));
+    await perform(act('mouse', 'pointer', { type: 'pointerMove', x: Math.round(x), y: Math.round(y), origin: 'viewport' }, ...ends));
+    if (shift && kind === 'released') await perform(act('keys', 'key', { type: 'keyUp', value: '\uE008' }));
+  }
+
   async key(key) {
     // Firefox presses nothing with the space key while its window has no focus, and a headless one never has.
     if (key === ' ') return this.run('document.activeElement.click()');
-    const values = { ArrowLeft: '\uE012', ArrowUp: '\uE013', ArrowRight: '\uE014', ArrowDown: '\uE015', Tab: '\uE004', Escape: '\uE00C' };
+    const values = { ArrowLeft: '\uE012', ArrowUp: '\uE013', ArrowRight: '\uE014', ArrowDown: '\uE015', Tab: '\uE004', Escape: '\uE00C', Enter: '\uE007' };
     const value = values[key] ?? key;
     return this.send('input.performActions', { context: this.context,
       actions: [{ type: 'key', id: 'keys', actions: [{ type: 'keyDown', value }, { type: 'keyUp', value }] }] });

@@ -169,6 +169,8 @@ foretrace_page_browser("page: answers keys, links and readers in Firefox too" in
 # Roles, names, contrast in light and dark, the tabulator, paper: every kind of page.
 foretrace_page_browser("page: can be read, reached and printed by everyone" audit.mjs "${CHROMIUM}"
   ${CMAKE_CURRENT_BINARY_DIR}/page_audit)
+# axe-core itself, where FORETRACE_AXE names it.
+foretrace_page_browser("page: axe finds nothing" axe.mjs "${CHROMIUM}" ${CMAKE_CURRENT_BINARY_DIR}/page_axe)
 # First view, link, search, help, pointer, tracks, time added up.
 foretrace_page_browser("page: a timeline does what a user asks" timeline_use.mjs "${CHROMIUM}" ${CMAKE_CURRENT_BINARY_DIR}/page_timeline)
 # One point in every chart, axes that move, the front, the link; the folder of a sweep as the argument.

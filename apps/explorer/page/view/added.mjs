@@ -134,9 +134,9 @@ export class Added {
     const chart = make('div', { class: 'flame', role: 'group', 'aria-label': `${node.name}, the largest parts: ${told}` },
       ...boxes.map(({ node: each, left, width, depth }) => {
         const share = percent(each.ns / this.root.ns).replace('+', '');
-        const button = make('button', { type: 'button', 'aria-label': each.name, tabindex: depth > 0 ? '-1' : '0', class: `depth-${depth % 4}`,
-          title: `${each.name}\n${time(each.ns)}, ${share}${each.count > 0 ? `, ${count(each.count)} times` : ''}` },
-        width * room < leastText ? '' : width * room > leastFigure ? `${shortName(each.name)}  ${time(each.ns, this.root.ns)}` : shortName(each.name));
+        const [name, figures] = [shortName(each.name), `${time(each.ns)}, ${share}${each.count > 0 ? `, ${count(each.count)} times` : ''}`];
+        const button = make('button', { type: 'button', 'aria-label': `${name}, ${figures}`, tabindex: depth > 0 ? '-1' : '0', class: `depth-${depth % 4}`, title: `${each.name}\n${figures}` },
+          width * room < leastText ? '' : width * room > leastFigure ? `${name}  ${time(each.ns)}` : name);
         Object.assign(button.style, { left: `${100 * left}%`, width: `${100 * width}%`, top: `${depth * boxHeight}px` });
         button.addEventListener('click', () => this.enter(each, node));
         return button;
