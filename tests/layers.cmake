@@ -144,7 +144,7 @@ set(table
   "apps/extras/mapping               | sim/core models/hardware/kernels models/hardware/catalogue models/hardware/costs models/hardware/networks apps/report apps/extras"
   "apps/web                          | sim/core"
   "apps/explorer/engine             | sim/core sim/graph sim/result sim/result/steps sim/result/export sim/engine sim/engine/memory sim/engine/pull"
-  "apps/explorer/docs                | sim/core apps/report apps/web"
+  "apps/explorer/docs                | sim/core apps/report apps/web apps/explorer"
   "apps/explorer                     | sim/core sim/graph sim/result/export sim/engine/pull models/hardware/kernels models/jobs/figures models/whatifs apps/session apps/questions/search apps/questions/compare apps/plans apps/sweep/store apps/report apps/report/pages apps/report/sections models/jobs/program"
   "apps/explorer/served              | sim/core models/hardware/catalogue models/whatifs apps/session apps/report apps/web apps/explorer"
   "apps/python                       | sim/core models/hardware/catalogue models/hardware/costs models/jobs/figures models/whatifs apps/session/recording apps/session apps/predictor apps/questions/search apps/questions/memory apps/questions/substitution apps/plans apps/sweep/space apps/sweep/store apps/sweep apps/report apps/report/pages apps/report/pages/cluster apps/extras"

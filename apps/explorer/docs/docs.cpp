@@ -22,26 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view html_type = "text/html; charset=utf-8";
-constexpr std::string_view style =
-    "body{font:16px/1.55 system-ui,-apple-system,\"Segoe UI\",Roboto,sans-serif;max-width:60rem;"
-    "margin:0 auto;padding:0 1rem 4rem;background:var(--panel);color:var(--ink)}"
-    "nav{padding:.8rem 0;border-bottom:1px solid var(--line);font-size:14px}a{color:var(--accent)}"
-    "h1,h2,h3{line-height:1.25;letter-spacing:-.01em;text-wrap:balance}h1{font-size:28px}"
-    "h2{font-size:20px;margin:2.2rem 0 .6rem}h3{font-size:16px}"
-    "pre{overflow-x:auto;padding:.8rem 1rem;border:1px solid var(--line);border-radius:8px;"
-    "background:var(--track);font-size:13px;line-height:1.4}"
-    "code{font-family:ui-monospace,\"SF Mono\",Menlo,Consolas,monospace;font-size:.88em;"
-    "overflow-wrap:anywhere}pre code{font-size:inherit;overflow-wrap:normal}"
-    ".scroll{overflow-x:auto;margin:1rem 0}table{border-collapse:collapse;font-size:14px}"
-    "th,td{text-align:left;vertical-align:top;padding:.35rem .9rem .35rem 0;"
-    "border-bottom:1px solid var(--line)}th{color:var(--soft);font-weight:600}"
-    ".number{text-align:right;font-variant-numeric:tabular-nums;white-space:nowrap}"
-    "img{max-width:100%;height:auto}"
-    ":focus-visible{outline:2px solid var(--accent);outline-offset:2px}";
-
-/// The colours of every page, light and dark: what its style begins with.
-std::string_view colours() { return page_style().substr(0, page_style().find("*{")); }
-
 /// What a browser is told of it; empty: it is none of what pages link to.
 std::string_view type_of(const fs::path& path) {
   const std::string suffix = path.extension().string();
@@ -62,9 +42,9 @@ std::string page_of(std::string_view title, const std::string& body) {
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
       "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><title>{}</title>"
-      "<style>{}{}</style></head><body>\n<nav><a href=\"/\">all pages</a></nav>\n<main>\n{}</main>"
+      "<style>{}</style></head><body>\n<nav><a href=\"/\">all pages</a></nav>\n<main>\n{}</main>"
       "</body></html>\n",
-      report::html_text(title.empty() ? "Foretrace" : title), colours(), style, body);
+      report::html_text(title.empty() ? "Foretrace" : title), docs_style(), body);
 }
 
 }  // namespace
