@@ -171,10 +171,13 @@ foretrace_page_browser("page: can be read, reached and printed by everyone" audi
   ${CMAKE_CURRENT_BINARY_DIR}/page_audit)
 # axe-core itself, where FORETRACE_AXE names it.
 foretrace_page_browser("page: axe finds nothing" axe.mjs "${CHROMIUM}" ${CMAKE_CURRENT_BINARY_DIR}/page_axe)
+foretrace_page_browser("page: axe finds nothing in Firefox either" axe.mjs "${FIREFOX}" ${CMAKE_CURRENT_BINARY_DIR}/page_axe_firefox)
 # First view, link, search, help, pointer, tracks, time added up.
 foretrace_page_browser("page: a timeline does what a user asks" timeline_use.mjs "${CHROMIUM}" ${CMAKE_CURRENT_BINARY_DIR}/page_timeline)
+foretrace_page_browser("page: a timeline does what a user asks in Firefox too" timeline_use.mjs "${FIREFOX}" ${CMAKE_CURRENT_BINARY_DIR}/page_timeline_firefox)
 # One point in every chart, axes that move, the front, the link; the folder of a sweep as the argument.
 foretrace_page_browser("page: points of a sweep are found, named and kept" sweep_use.mjs "${CHROMIUM}" ${CMAKE_CURRENT_BINARY_DIR}/page_sweep)
+foretrace_page_browser("page: points of a sweep are found, named and kept in Firefox too" sweep_use.mjs "${FIREFOX}" ${CMAKE_CURRENT_BINARY_DIR}/page_sweep_firefox)
 # Every figure, as Chromium shows it.
 if(CHROMIUM AND NOT no_sockets)
   add_test(NAME "page: every figure in Chromium is that of the document" WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}
