@@ -31,7 +31,12 @@ try {
         for (const width of [1440, 1024, 390]) {
           await browser.resize(width, 900);
           await pause(700);
-          const { violations, passes } = JSON.parse(await browser.run(broken));
+          let { violations, passes } = JSON.parse(await browser.run(broken));
+          // what scrolls is made reachable when there is time
+          for (let i = 0; i < 10 && violations.some(([rule]) => rule === 'scrollable-region-focusable'); ++i) {
+            await pause(500);
+            ({ violations, passes } = JSON.parse(await browser.run(broken)));
+          }
           checked += 1;
           if (passes < 10) violations.push(['axe', 1, `only ${passes} rules found anything to check`, '']);
           failures += violations.length;

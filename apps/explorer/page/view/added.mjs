@@ -5,7 +5,8 @@ import { count, percent, shortName, time } from './format.mjs';
 import { isWaiting } from './palette.mjs';
 
 const leastShare = 0.004;
-const leastText = 34; // px: less has no room for a name
+const leastText = 48; // px: less has no room for a name
+const perLetter = 6; // px, about
 const leastFigure = 150; // px: nor for a time beside it
 const boxHeight = 24;
 const mostDeep = 14;
@@ -44,6 +45,7 @@ class Sums {
 /** Device time by layer, operator and kernel; without layers by operator. Of the step that is shown. */
 export function byLayer(run, rows, strings, layers) {
   const sums = new Sums();
+  let isByLayer = false;
   const { origin, work: workOf } = run.graph;
   const [from, to] = run.one ? [run.one.begin, run.one.end] : [0, Infinity];
   for (const row of rows) {
@@ -55,10 +57,14 @@ export function byLayer(run, rows, strings, layers) {
       if (!isDevice(kind)) continue;
       const task = origin ? origin[row.task[i]] : row.task[i];
       sums.add(layers.keyOf(task) * run.works.length + work, row.end[i] - row.begin[i],
-        () => [...layers.namesOf(task, true), strings[operator], shortName(strings[name])].filter(Boolean));
+        () => {
+          const names = layers.namesOf(task, true);
+          isByLayer ||= names.length > 0;
+          return [...names, strings[operator], shortName(strings[name])].filter(Boolean);
+        });
     }
   }
-  return sums.tree('all GPU work');
+  return Object.assign(sums.tree('all GPU work'), { isByLayer });
 }
 
 const noRegion = 'outside every region';
@@ -113,11 +119,11 @@ export class Added {
     }
   }
 
-  /** `trees`: by kind a function that makes one; `what`: device time is by layers or by operators. */
-  show(trees, title, what) {
+  /** `trees`: by kind a function that makes one. */
+  show(trees, title) {
     for (const kind of ['layer', 'region']) byId(`by-${kind}`).setAttribute('aria-pressed', String(kind === this.kind));
     this.root = trees[this.kind]();
-    byId('by-layer').textContent = `GPU by ${what}`;
+    if (this.kind === 'layer') byId('by-layer').textContent = `GPU by ${this.root.isByLayer ? 'layer' : 'operator'}`;
     byId('added').hidden = this.root.ns === 0 && this.kind === 'layer';
     replace('added-of', title);
     this.draw();
@@ -136,7 +142,7 @@ export class Added {
         const share = percent(each.ns / this.root.ns).replace('+', '');
         const [name, figures] = [shortName(each.name), `${time(each.ns)}, ${share}${each.count > 0 ? `, ${count(each.count)} times` : ''}`];
         const button = make('button', { type: 'button', 'aria-label': `${name}, ${figures}`, tabindex: depth > 0 ? '-1' : '0', class: `depth-${depth % 4}`, title: `${each.name}\n${figures}` },
-          width * room < leastText ? '' : width * room > leastFigure ? `${name}  ${time(each.ns)}` : name);
+          labelOf(name, time(each.ns), width * room));
         Object.assign(button.style, { left: `${100 * left}%`, width: `${100 * width}%`, top: `${depth * boxHeight}px` });
         button.addEventListener('click', () => this.enter(each, node));
         return button;
@@ -156,6 +162,13 @@ export class Added {
     }
     this.draw();
   }
+}
+
+/** What there is room for: name and time, the name, or the name without the library that it is of. */
+function labelOf(name, took, room) {
+  if (room < leastText) return '';
+  if (room > leastFigure) return `${name}  ${took}`;
+  return name.length * perLetter < room ? name : name.replace(/^(aten|at::native)::_*/, '');
 }
 
 /** Arrows go from box to box; one of them is met by the tabulator. */
