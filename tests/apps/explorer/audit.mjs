@@ -133,6 +133,10 @@ async function prints(browser, name) {
     for (let i = 0; i < data.length; i += 64) { const a = data[i + 3] / 255; sum += (data[i] + data[i + 1] + data[i + 2]) / 3 * a + 255 * (1 - a); n += 1; }
     return sum / n; }).filter((mean) => mean < 128).length`);
   check(dark === 0, `${name}, printed: ${dark} pictures are dark`);
+  // what is told of colours is of those on paper; names that a pointer would tell in full are whole
+  check(!(await browser.run(`document.getElementById('sweep')?.textContent ?? ''`)).includes('lighter the better'), `${name}, printed: dark lines are told to be light`);
+  const cut = await browser.run(`[...document.querySelectorAll('#sweep-front bdi, #sweep-axes button')].filter((e) => e.checkVisibility() && e.scrollWidth > e.clientWidth + 1).map((e) => e.textContent)`);
+  check(cut.length === 0, `${name}, printed: cut names: ${cut.slice(0, 4)}`);
   const { data } = await browser.send('Page.printToPDF', { printBackground: true });
   const sheets = (Buffer.from(data, 'base64').toString('latin1').match(/\/Type \/Page\b/g) ?? []).length;
   check(sheets >= 1 && sheets <= 20, `${name}: ${sheets} sheets of paper`);

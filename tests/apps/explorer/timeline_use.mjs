@@ -122,6 +122,8 @@ async function pointer(browser) {
   await pause(300);
   const sums = await text(browser, 'slice');
   check(/ in \d+ tracks?/.test(sums) && sums.includes('busy') && (await browser.run(`document.querySelectorAll('#slice tbody tr').length`)) > 0, `a part is added up: ${sums.slice(0, 80)}`);
+  const cut = await browser.run(`(() => { const box = document.getElementById('slice').getBoundingClientRect(); return [...document.querySelectorAll('#slice :is(td, th)')].filter((e) => e.getBoundingClientRect().right > box.right).length; })()`);
+  check(cut === 0, `no column of the sums is cut: ${cut} cells are`);
   const docked = await browser.run(`(() => { const a = document.getElementById('slice').getBoundingClientRect(); const b = document.getElementById('timeline').getBoundingClientRect(); return a.left >= b.right - 1 && a.top < innerHeight; })()`);
   check(docked, 'what is chosen stands beside the timeline');
   await keys(browser, 'Escape');

@@ -3,6 +3,7 @@ import { isDevice, isHost } from '../model/engine.mjs';
 import { byId, make, replace } from './dom.mjs';
 import { count, percent, shortName, time } from './format.mjs';
 import { isWaiting } from './palette.mjs';
+import { onPaper } from './paper.mjs';
 
 const leastShare = 0.004;
 const leastText = 48; // px: less has no room for a name
@@ -117,6 +118,9 @@ export class Added {
         changed();
       });
     }
+    const again = () => { if (this.root && byId('added-chart').clientWidth !== this.room) this.draw(); };
+    new ResizeObserver(again).observe(byId('added-chart'));
+    onPaper(again);
   }
 
   /** `trees`: by kind a function that makes one. */
@@ -133,7 +137,8 @@ export class Added {
     let node = this.root;
     for (const name of this.path) node = node.parts.get(name) ?? node;
     const boxes = boxesOf(node);
-    const room = byId('added-chart').clientWidth || 1000;
+    this.room = byId('added-chart').clientWidth;
+    const room = this.room || 1000;
     const deepest = boxes.reduce((most, { depth }) => Math.max(most, depth), 0);
     const told = [...node.parts.values()].sort((a, b) => b.ns - a.ns).slice(0, 5)
       .map((part) => part.name).join(', ');
