@@ -5,6 +5,7 @@ import { mkdtempSync, readFileSync, writeFileSync, rmSync, existsSync } from 'no
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 
+const pinchSteps = 6;
 const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
 
 /** Whether a page lives: one of the program says so, another one does once it is loaded. */
@@ -133,6 +134,15 @@ class Chromium extends Browser {
       button: held ? 'left' : 'none', buttons: held && kind !== 'released' ? 1 : 0, modifiers: shift ? 8 : 0 });
   }
 
+  /** Two fingers that move apart, or together, from so many px on each side of a place. */
+  async pinch(x, y, from, to) {
+    const at = (away) => [{ x: x - away, y, id: 0 }, { x: x + away, y, id: 1 }];
+    await this.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: at(from).slice(0, 1) });
+    await this.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: at(from) });
+    for (let k = 1; k <= pinchSteps; ++k) await this.send('Input.dispatchTouchEvent', { type: 'touchMove', touchPoints: at(from + (to - from) * k / pinchSteps) });
+    await this.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
+  }
+
   async key(key, code = key) {
     const text = key.length === 1 ? { text: key } : {};
     const codes = { Enter: 13, ArrowLeft: 37, ArrowUp: 38, ArrowRight: 39, ArrowDown: 40, Tab: 9, ' ': 32, Escape: 27 };
@@ -212,6 +222,15 @@ user_pref("javascript.enabled", ${scripts});\n`);
     if (shift && kind === 'pressed') await perform(act('keys', 'key', { type: 'keyDown', value: '\uE008' }));
     await perform(act('mouse', 'pointer', { type: 'pointerMove', x: Math.round(x), y: Math.round(y), origin: 'viewport' }, ...ends));
     if (shift && kind === 'released') await perform(act('keys', 'key', { type: 'keyUp', value: '\uE008' }));
+  }
+
+  async pinch(x, y, from, to) {
+    const finger = (id, way) => {
+      const at = (away) => ({ type: 'pointerMove', x: Math.round(x + way * away), y: Math.round(y), origin: 'viewport' });
+      return { type: 'pointer', id, parameters: { pointerType: 'touch' }, actions: [at(from), { type: 'pointerDown', button: 0 },
+        ...Array.from({ length: pinchSteps }, (_, k) => at(from + (to - from) * (k + 1) / pinchSteps)), { type: 'pointerUp', button: 0 }] };
+    };
+    await this.send('input.performActions', { context: this.context, actions: [finger('one', -1), finger('two', 1)] });
   }
 
   async key(key) {

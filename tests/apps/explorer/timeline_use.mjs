@@ -129,6 +129,35 @@ async function pointer(browser) {
   await keys(browser, 'Escape');
 }
 
+/** Two fingers and the buttons zoom, about the middle; a drag moves as far as the pointer. */
+async function zooms(browser) {
+  await browser.run(`document.getElementById('timeline').focus()`);
+  await keys(browser, 'Escape', '0', 'w', 'w');
+  await pause(300);
+  const view = async () => (await hash(browser)).get('view').split(' ').map(Number);
+  const [left, top, width] = await canvasAt(browser);
+  const [x, y] = [left + 212 + (width - 212) / 2, top + await middleOf(browser, 'track', 0)];
+  const spanOf = ([from, to]) => to - from;
+  const opened = await view();
+  await browser.mouse('pressed', x, y);
+  for (const dx of [40, 80, 120]) await browser.mouse('moved', x + dx, y, { held: true });
+  await browser.mouse('released', x + 120, y);
+  await pause(300);
+  const dragged = await view();
+  const expected = spanOf(opened) * 120 / (width - 212);
+  check(Math.abs(opened[0] - dragged[0] - expected) < 0.02 * expected && Math.abs(spanOf(dragged) - spanOf(opened)) < 2, `a drag moves by ${opened[0] - dragged[0]} ns, expected ${expected}`);
+  await browser.pinch(x, y, 40, 80);
+  await pause(400);
+  const pinched = await view();
+  check(Math.abs(spanOf(pinched) / spanOf(dragged) - 0.5) < 0.05, `fingers twice as far apart show ${spanOf(pinched) / spanOf(dragged)} of the time`);
+  const middle = ([from, to]) => (from + to) / 2;
+  check(Math.abs(middle(pinched) - middle(dragged)) < 0.05 * spanOf(dragged), 'about what is between them');
+  await browser.run(`document.getElementById('zoom-out').click()`);
+  await pause(400);
+  check(spanOf(await view()) > 1.5 * spanOf(pinched), 'a button zooms out');
+  await keys(browser, '0');
+}
+
 /** Time added up: the device largest part left, the host by region, both of one step. */
 async function added(browser) {
   for (const kind of ['layer', 'region']) {
@@ -145,7 +174,7 @@ async function added(browser) {
 
 const demo = pageOf('demo', 'examples/traces/demo_generated_cnn_memory.json.gz');
 const job = pageOf('job', 'tests/fixtures/job');
-for (const [url, ...tries] of [[job, firstView, ranks, link], [demo, firstView, link, search, help, pointer, added]]) {
+for (const [url, ...tries] of [[job, firstView, ranks, link], [demo, firstView, link, search, help, pointer, zooms, added]]) {
   const browser = await Browser.start(program, { width: 1280 });
   try {
     await browser.open(url);
