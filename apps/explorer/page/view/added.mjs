@@ -145,9 +145,11 @@ export class Added {
     const chart = make('div', { class: 'flame', role: 'group', 'aria-label': `${node.name}, the largest parts: ${told}` },
       ...boxes.map(({ node: each, left, width, depth }) => {
         const share = percent(each.ns / this.root.ns).replace('+', '');
-        const [name, figures] = [shortName(each.name), `${time(each.ns)}, ${share}${each.count > 0 ? `, ${count(each.count)} times` : ''}`];
-        const button = make('button', { type: 'button', 'aria-label': `${name}, ${figures}`, tabindex: depth > 0 ? '-1' : '0', class: `depth-${depth % 4}`, title: `${each.name}\n${figures}` },
-          labelOf(name, time(each.ns), width * room));
+        const [name, took] = [shortName(each.name), time(each.ns)];
+        const label = labelOf(name, took, width * room);
+        // what it shows in full needs no other name
+        const button = make('button', { type: 'button', 'aria-label': label.startsWith(name) ? null : name, tabindex: depth > 0 ? '-1' : '0', class: `depth-${depth % 4}`,
+          title: `${each.name}\n${took}, ${share}${each.count > 0 ? `, ${count(each.count)} times` : ''}` }, label);
         Object.assign(button.style, { left: `${100 * left}%`, width: `${100 * width}%`, top: `${depth * boxHeight}px` });
         button.addEventListener('click', () => this.enter(each, node));
         return button;
