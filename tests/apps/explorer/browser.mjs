@@ -50,7 +50,7 @@ export class Browser {
   async open(url) {
     const begin = performance.now();
     await this.navigate(url);
-    for (let i = 0; i < 600; ++i) {
+    for (let i = 0; i < 1500; ++i) {
       const ready = await this.run(whether(url)).catch(() => '');
       if (ready === 'yes') return performance.now() - begin;
       if (ready === 'no') throw new Error(await this.run('document.getElementById("trouble").textContent'));
