@@ -28,7 +28,7 @@ std::string ranked_name(const Stack& stack, const Ranking& ranking) {
 }
 
 /// The stack that was asked for, then the best of the ranking; and which of them the page opens
-/// with: the stack, or the first that gains.
+/// with: the stack, or the first that is worth it.
 Status add_variants(const PageOptions& page, const Stack& stack, Answers& ranked,
                     explorer::PageInput& input) {
   FORETRACE_TRY(const HowTos& known, how_tos());
@@ -42,7 +42,7 @@ Status add_variants(const PageOptions& page, const Stack& stack, Answers& ranked
   std::size_t left = page.top;
   for (const Ranked& row : input.ranking->rows) {
     const std::string name(row.info->name);
-    if (stack.empty() && input.shown.empty() && !row.is_noise && row.speedup > 1) {
+    if (stack.empty() && input.shown.empty() && !row.is_noise && is_worth_it(row)) {
       input.shown = name;
     }
     if (left == 0 && name != asked) continue;

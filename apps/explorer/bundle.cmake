@@ -43,25 +43,45 @@ function(join out)
   string(REPLACE "{\n" "{" script "${script}")
   string(REPLACE ",\n" "," script "${script}")
   string(REPLACE ") {" "){" script "${script}")
-  string(REPLACE "({ " "({" script "${script}")
-  string(REPLACE " })" "})" script "${script}")
+  string(REPLACE "{ " "{" script "${script}")
+  string(REPLACE " }" "}" script "${script}")
+  string(REPLACE "}\n" "}" script "${script}")
+  string(REPLACE "if (" "if(" script "${script}")
+  string(REPLACE "for (" "for(" script "${script}")
+  string(REPLACE "while (" "while(" script "${script}")
+  string(REPLACE " < " "<" script "${script}")
+  string(REPLACE " >= " ">=" script "${script}")
+  string(REPLACE "return [" "return[" script "${script}")
+  string(REPLACE "return {" "return{" script "${script}")
+  string(REPLACE ", (" ",(" script "${script}")
   string(REPLACE ", {}, " ",{}," script "${script}")
   set(${out} "${script}" PARENT_SCOPE)
 endfunction()
 join(script ${page_script})
 join(script_of_sweeps ${sweep_script})
 file(READ ${ROOT}/page.html page)
-file(READ ${ROOT}/style.css style)
-string(REGEX REPLACE "\n */[*][^\n]*[*]/" "" style "${style}")
-string(REGEX REPLACE " *([{};,]) *" "\\1" style "${style}")
-string(REGEX REPLACE ": +" ":" style "${style}")
-string(REGEX REPLACE "\n +" "\n" style "${style}")
+function(shorten out text)
+  string(REGEX REPLACE "\n */[*][^\n]*[*]/" "" text "${text}")
+  string(REGEX REPLACE " *([{};,]) *" "\\1" text "${text}")
+  string(REGEX REPLACE ": +" ":" text "${text}")
+  string(REGEX REPLACE "\n +" "\n" text "${text}")
+  string(REPLACE " > " ">" text "${text}")
+  string(REPLACE "\n" "" text "${text}")
+  set(${out} "${text}" PARENT_SCOPE)
+endfunction()
+file(READ ${ROOT}/style.css of_pages)
+file(READ ${ROOT}/docs.css of_docs)
+string(FIND "${of_pages}" "\n* {" begin) # what stands before it are the colours
+string(SUBSTRING "${of_pages}" 0 ${begin} colours)
+shorten(style "${of_pages}")
+shorten(docs_style "${colours}\n${of_docs}")
 file(WRITE ${OUT} "// Generated from apps/explorer/page by apps/explorer/bundle.cmake.
 #include \"apps/explorer/page_assets.h\"
 
 namespace foretrace::explorer {
 std::string_view page_template() { return R\"page(${page})page\"; }
 std::string_view page_style() { return R\"page(${style})page\"; }
+std::string_view docs_style() { return R\"page(${docs_style})page\"; }
 std::string_view page_script() { return R\"page(${script})page\"; }
 std::string_view sweep_script() { return R\"page(${script_of_sweeps})page\"; }
 }  // namespace foretrace::explorer

@@ -58,7 +58,8 @@ std::string figures_html(const ComparisonInput& input) {
   const bool is_noise = std::abs(change) < known.scatter;
   return fmt::format(
       "<span class=\"{}\">{}</span> <span>{}</span>{}", change <= 0 ? "good" : "bad",
-      figure_html("/after_ns to /before_ns", report::signed_percent_text(change), "b"),
+      figure_html("/after_ns to /before_ns",
+                  report::with_signs(report::signed_percent_text(change)), "b"),
       figure_html("/change_ns",
                   signed_time(known.change_ns(), std::max(known.before_ns, known.after_ns)), "b"),
       is_noise ? " <span>within the scatter of recorded steps</span>" : "");

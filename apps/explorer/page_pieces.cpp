@@ -105,7 +105,8 @@ std::string chips_html(const PageInput& input) {
   chip("number of /baseline/steps_ns",
        steps == 0 ? "no steps: the whole recording" : report::plural(steps, "step"));
   chip("/baseline/error",
-       fmt::format("replay {} off", report::signed_percent_text(input.session.replay().error)));
+       fmt::format("replay {} off",
+                   report::with_signs(report::signed_percent_text(input.session.replay().error))));
   return html;
 }
 

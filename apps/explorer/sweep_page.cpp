@@ -160,7 +160,7 @@ std::string sentence_html(const Sweep& sweep, const SelectedPoint& best) {
   constexpr std::size_t most_axes = 4;
   std::string where;
   for (std::size_t i = 0; i < std::min(most_axes, sweep.axes().size()); ++i) {
-    where += fmt::format("{}{} {}", i == 0 ? "" : ", ", sweep.axes()[i].name,
+    where += fmt::format("{}{}\u00a0{}", i == 0 ? "" : ", ", sweep.axes()[i].name,
                          Space::text_of(sweep.axes()[i], best.result.where[i]));
   }
   if (sweep.axes().size() > most_axes) where += ", \u2026";

@@ -311,4 +311,14 @@ std::string TextStyle::warning(std::string_view text) const {
   return colour && !text.empty() ? fmt::format("\033[33m{}\033[0m", text) : std::string(text);
 }
 
+std::vector<std::string> lines_of(std::string_view text) {
+  std::vector<std::string> lines;
+  while (!text.empty()) {
+    const std::string_view line = text.substr(0, text.find('\n'));
+    text.remove_prefix(std::min(text.size(), line.size() + 1));
+    lines.push_back(printable(line));
+  }
+  return lines;
+}
+
 }  // namespace foretrace::report

@@ -74,6 +74,9 @@ struct Ends {
 [[nodiscard]] std::string paragraph(std::string_view first, std::string_view text,
                                     std::size_t width = page_width);
 
+/// Its lines, without their ends; they are safe to print.
+[[nodiscard]] std::vector<std::string> lines_of(std::string_view text);
+
 /// Control and hidden characters shown as '?', so that no name from a trace can command a terminal.
 [[nodiscard]] std::string printable(std::string_view text);
 

@@ -40,8 +40,11 @@ struct Sign {
   std::string_view sign;
 };
 /// In the order in which they are looked for.
-constexpr std::array<Sign, 4> signs = {
-    {{" -> ", " \u2192 "}, {" x ", " \u00d7 "}, {"+-", "\u00b1"}, {" us", " \u00b5s"}}};
+constexpr std::array<Sign, 5> signs = {{{" .. ", " to "},
+                                        {" -> ", " \u2192 "},
+                                        {" x ", " \u00d7 "},
+                                        {"+-", "\u00b1"},
+                                        {" us", " \u00b5s"}}};
 
 bool is_digit(char c) { return c >= '0' && c <= '9'; }
 bool is_letter(char c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'); }
@@ -279,9 +282,16 @@ std::string html_of(const Page& page) {
   for (const Section& section : page.sections) {
     if (!is_on_web(section.show)) continue;
     std::string body = section_html(section);
-    for (const std::string& line : {section.headline, section.remark}) {
-      if (!line.empty()) body.insert(0, "<p><b>" + prose_html(line) + "</b></p>\n");
+    std::string head;
+    for (const std::string& line : lines_of(section.headline)) {
+      head += "<p><b>" + prose_html(line) + "</b></p>\n";
     }
+    for (const std::string& line : lines_of(section.remark)) {
+      const std::string_view words =
+          std::string_view(line).substr(std::min(line.find_first_not_of(' '), line.size()));
+      head += "<p>" + prose_html(words) + "</p>\n";
+    }
+    body.insert(0, head);
     if (body.empty()) continue;
     if (!section.title.empty()) body.insert(0, "<h3>" + html_text(section.title) + "</h3>\n");
     html += body;

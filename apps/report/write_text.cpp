@@ -15,17 +15,6 @@ constexpr std::size_t prose_width = 120;
 // Labels of facts stand in a column at least this wide.
 constexpr std::size_t least_label = 9;
 
-/// Lines that are safe to print.
-std::vector<std::string> lines_of(std::string_view text) {
-  std::vector<std::string> lines;
-  while (!text.empty()) {
-    const std::string_view line = text.substr(0, text.find('\n'));
-    text.remove_prefix(std::min(text.size(), line.size() + 1));
-    lines.push_back(printable(line));
-  }
-  return lines;
-}
-
 /// What ends the first line of a low-confidence answer.
 std::string doubt_of(const Section& section) {
   return section.doubt.empty() ? std::string() : ", low confidence: " + printable(section.doubt);

@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "apps/explorer/docs/markdown.h"
+#include "apps/explorer/page_assets.h"
 #include "apps/report/writers.h"
 
 namespace foretrace::explorer {
@@ -21,14 +22,6 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::string_view html_type = "text/html; charset=utf-8";
-constexpr std::string_view style =
-    ":root{color-scheme:light dark}body{font:16px/1.5 system-ui,sans-serif;max-width:60rem;"
-    "margin:2rem auto;padding:0 1rem}pre{overflow-x:auto;padding:.8rem;border:1px solid #8884;"
-    "font-size:13px;line-height:1.35}code{font-family:ui-monospace,monospace}"
-    ".scroll{overflow-x:auto}table{border-collapse:collapse}th,td{text-align:left;"
-    "vertical-align:top;padding:.25rem .8rem .25rem 0;border-bottom:1px solid #8884}"
-    "img{max-width:100%}";
-
 /// What a browser is told of it; empty: it is none of what pages link to.
 std::string_view type_of(const fs::path& path) {
   const std::string suffix = path.extension().string();
@@ -48,10 +41,10 @@ bool is_page_or_picture(std::string_view type) {
 std::string page_of(std::string_view title, const std::string& body) {
   return fmt::format(
       "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">"
-      "<meta name=\"viewport\" content=\"width=device-width\"><title>{}</title>"
+      "<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\"><title>{}</title>"
       "<style>{}</style></head><body>\n<nav><a href=\"/\">all pages</a></nav>\n<main>\n{}</main>"
       "</body></html>\n",
-      report::html_text(title.empty() ? "Foretrace" : title), style, body);
+      report::html_text(title.empty() ? "Foretrace" : title), docs_style(), body);
 }
 
 }  // namespace

@@ -220,7 +220,7 @@ class MarkdownBlocks {
   }
 
   void code() {
-    out_ += "<pre><code>";
+    out_ += "<pre tabindex=\"0\"><code>";  // the keyboard scrolls what is wide
     for (++at_; at_ < lines_.size() && !trimmed(line()).starts_with("```"); ++at_) {
       out_ += escaped(line()) + "\n";
     }
@@ -229,18 +229,35 @@ class MarkdownBlocks {
   }
 
   void table() {
-    out_ += "<div class=\"scroll\"><table>\n";
-    for (std::size_t row = 0; at_ < lines_.size() && trimmed(line()).starts_with('|');
-         ++at_, ++row) {
-      if (trimmed(line()).find_first_not_of("|-: ") == std::string_view::npos) continue;
-      const std::string_view tag = row == 0 ? "th" : "td";
+    out_ += "<div class=\"scroll\" tabindex=\"0\"><table>\n";
+    std::vector<bool> is_number;  // by column: its rule ends with a colon
+    if (at_ + 1 < lines_.size() && is_rule(lines_[at_ + 1])) {
+      for (const std::string_view cell : cells_of(lines_[at_ + 1])) {
+        is_number.push_back(trimmed(cell).ends_with(':'));
+      }
+    }
+    for (bool is_head = true; at_ < lines_.size() && trimmed(line()).starts_with('|');
+         ++at_, is_head = false) {
+      if (is_rule(line())) continue;
       out_ += "<tr>";
+      std::size_t column = 0;
       for (const std::string_view cell : cells_of(line())) {
-        out_ += fmt::format("<{0}>{1}</{0}>", tag, inline_html(cell, target_));
+        // an empty cell is the head of nothing
+        const std::string_view tag = is_head && !trimmed(cell).empty() ? "th" : "td";
+        const bool is_right = column < is_number.size() && is_number[column];
+        out_ += fmt::format("<{0}{1}>{2}</{0}>", tag, is_right ? " class=\"number\"" : "",
+                            inline_html(cell, target_));
+        ++column;
       }
       out_ += "</tr>\n";
     }
     out_ += "</table></div>\n";
+  }
+
+  /// The line between the head of a table and its rows.
+  static bool is_rule(std::string_view text) {
+    return trimmed(text).starts_with('|') &&
+           text.find_first_not_of("|-: ") == std::string_view::npos;
   }
 
   void list() {

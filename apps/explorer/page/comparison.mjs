@@ -36,6 +36,7 @@ export class Comparison {
     this.runs[0].note = noteOf(this.runs[0], before.step, page.facts);
     this.runs[1].note = noteOf(this.runs[1], after.step, page.facts);
     [this.runs[0].noteAt, this.runs[1].noteAt] = [before.stepAt, after.stepAt];
+    for (const [run, side] of [[this.runs[0], before], [this.runs[1], after]]) if (!run.answer.isSpan) run.step = side.step;
     this.timeline.readTheme();
     this.timeline.show(this.runs, false);
     showBreakdown(before, after, true, beforeAndAfter);

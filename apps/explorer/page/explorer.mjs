@@ -267,7 +267,7 @@ export class Explorer {
     const run = this.runs[this.runs.length - 1];
     const { strings } = this.facts;
     this.added.show({ layer: () => byLayer(run, run.rows, strings, this.layers), region: () => byRegion(run, run.rows, strings) },
-      `${run.title.toLowerCase()}${run.one ? `, step ${run.one.number}` : ''}, largest part first`, this.layers.some ? 'layer' : 'operator');
+      `${run.title.toLowerCase()}${run.one ? `, step ${run.one.number}` : ''}, largest part first`);
   }
 
   /** What is shown beside the recorded run: what the program answers to it, or else what is simulated here. */

@@ -19,7 +19,10 @@ async function openServed() {
     ['sentence', pieces.SENTENCE], ['figures', pieces.FIGURES], ['what-ifs', pieces.RANKING],
     ['left-out', pieces.LEFT_OUT], ['cards', pieces.CARDS], ['static', pieces.STATIC]]) replace(id, markup(html));
   byId('file').after(...takesRecordings(server, (number) => showRun(server, number)));
-  if (run.runs.length > 1) byId('file').prepend(chooser(run.runs, server));
+  if (run.runs.length > 1) {
+    if (byId('file').textContent === run.runs[server.number]) replace('file'); // which the chooser says
+    byId('file').prepend(chooser(run.runs, server));
+  }
   const page = await Document.open((id) => run.blocks[id]);
   return new Explorer(page, server, run);
 }

@@ -46,6 +46,7 @@ export class SweepPage {
       this.show();
     });
     this.front = make('ol', { id: 'sweep-front', 'data-at': 'selection' });
+    this.says = make('span');
     this.heat = make('div');
     this.curve = make('div');
     this.table = make('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'points' });
@@ -60,7 +61,7 @@ export class SweepPage {
       make('div', { class: 'choices' }, this.choice('horizontal', 'x', figureNames), this.choice('vertical', 'y', figureNames),
         this.choice('color by', 'colour', axisNames)),
       this.crossed.box, this.key, this.status, this.front,
-      make('h2', {}, 'All axes', make('span', { class: 'hint' }, `one line per point, the ${bestIs()}er the better`, make('span', { class: 'of-pointer' }, '; drag along an axis to filter, drag its name to move it'))),
+      make('h2', {}, 'All axes', make('span', { class: 'hint' }, this.says, make('span', { class: 'of-pointer' }, '; drag along an axis to filter, drag its name to move it'))),
       make('div', { class: 'scroll', tabindex: '0', role: 'region', 'aria-label': 'axes side by side' }, this.axes.box, this.traced.box),
       make('div', { class: 'halves' },
         make('div', {}, make('h2', {}, 'Best for each pair of values'), make('div', { class: 'choices' },
@@ -93,6 +94,7 @@ export class SweepPage {
     if (width <= 0) return;
     this.shown = this.points.shown();
     this.ink = inks();
+    this.says.textContent = `one line per point, the ${bestIs()}er the better`;
     this.drawScatter(width);
     this.drawParallel(isPaper() ? width : Math.max(width, leastApart * this.points.columns.length));
     this.showHeat();
@@ -245,7 +247,7 @@ export class SweepPage {
     const { points, ink } = this;
     for (const each of [this.axes.box, this.traced.box]) each.style.width = `${width + (each === this.axes.box ? 0 : 32)}px`;
     const c = sharp(this.parallel, width, parallelHeight);
-    const [top, bottom] = [16, parallelHeight - 24];
+    const [top, bottom] = isPaper() ? [28, parallelHeight - 32] : [16, parallelHeight - 24];
     const columns = this.order.map((k) => points.columns[k]);
     const xOf = (k) => 60 + k * (width - 120) / Math.max(1, columns.length - 1);
     Object.assign(this, { parallelEnds: [top, bottom], parallelWidth: width });
@@ -279,15 +281,16 @@ export class SweepPage {
       c.fillStyle = ink.soft;
       c.fillRect(xOf(k) - 0.5, top, 1, bottom - top);
       c.textAlign = 'center';
-      const room = xOf(1) - xOf(0) - 1;
+      const level = isPaper() ? 12 * (k % 2) : 0; // there they have the room of two
+      const room = (isPaper() ? 2 : 1) * (xOf(1) - xOf(0)) - 1;
       c.fillStyle = ink.soft;
       const text = (value) => fitted(c, (column.text ? column.text(value) : figure(value, column.unit)) ?? '', room);
-      c.fillText(text(column.low), xOf(k), bottom + 12);
+      c.fillText(text(column.low), xOf(k), bottom + 12 + level);
       c.fillStyle = ink.panel;
       const high = text(column.high);
-      c.fillRect(xOf(k) - c.measureText(high).width / 2 - 2, top - 8, c.measureText(high).width + 4, 12);
+      c.fillRect(xOf(k) - c.measureText(high).width / 2 - 2, top - 8 - level, c.measureText(high).width + 4, 12);
       c.fillStyle = ink.soft;
-      c.fillText(high, xOf(k), top - 2);
+      c.fillText(high, xOf(k), top - 2 - level);
       const kept = points.filters.get(this.order[k]);
       if (kept) {
         c.fillStyle = ink.accent;

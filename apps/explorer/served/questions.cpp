@@ -91,6 +91,12 @@ Result<Question> parse_question(std::string_view body) {
   return question;
 }
 
+Status parse_opening(std::string_view body) {
+  const json asked = json::parse(body, nullptr, false);
+  if (asked.is_object() && asked.empty()) return ok_status();
+  return wrong("question", "{}, a JSON object without members");
+}
+
 Result<std::vector<WhatIf>> checked(const Question& question) {
   FORETRACE_TRY(const std::vector<WhatIf> stack, check_stack(question.specs));
   for (const WhatIf& what_if : stack) {

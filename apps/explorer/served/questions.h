@@ -23,6 +23,9 @@ struct Question {
 /// Errors name the key.
 [[nodiscard]] Result<Question> parse_question(std::string_view body);
 
+/// A page that opens asks for nothing in particular: {}. Errors say what is expected.
+[[nodiscard]] Status parse_opening(std::string_view body);
+
 /// The what-ifs, checked, in the order in which they are applied. No question opens a file: a
 /// parameter that names one by its path is an error.
 [[nodiscard]] Result<std::vector<WhatIf>> checked(const Question& question);

@@ -98,6 +98,9 @@ void Service::name_runs(std::span<const std::string> runs) {
 
 Response Service::answer(std::string_view call, const std::string& body) {
   if (call == "open") {
+    if (const Status asked = parse_opening(body); !asked.ok()) {
+      return refusal(400, asked.error().message);
+    }
     const std::lock_guard lock(naming_);
     return {.body = opening_ + ", \"runs\": " + runs_ + "}"};
   }

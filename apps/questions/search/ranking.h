@@ -32,6 +32,8 @@ struct Ranked {
   std::vector<Doubt> doubts{};       ///< of the what-if alone
   bool fits = true;                  ///< false: the run as it is does not fit either
 };
+/// Whether a program is worth changing for it: half a percent more work per time at least.
+[[nodiscard]] inline bool is_worth_it(const Ranked& row) { return row.speedup >= 1.005; }
 /// A what-if that a ranking leaves out.
 struct Unranked {
   enum class Cause : std::uint8_t {

@@ -5,7 +5,12 @@ import { mkdtempSync, readFileSync, writeFileSync, rmSync, existsSync } from 'no
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 
+const pinchSteps = 6;
 const pause = (ms) => new Promise((done) => { setTimeout(done, ms); });
+
+/** Whether a page lives: one of the program says so, another one does once it is loaded. */
+const whether = (url) => `document.documentElement.dataset.ready
+  ?? (document.readyState === 'complete' && !document.documentElement.dataset.source && location.href.startsWith(${JSON.stringify(url.split('#')[0])}) ? 'yes' : '')`;
 
 export class Browser {
   static async start(program, { width = 1440, height = 1000, dark = false, scripts = true } = {}) {
@@ -45,8 +50,8 @@ export class Browser {
   async open(url) {
     const begin = performance.now();
     await this.navigate(url);
-    for (let i = 0; i < 600; ++i) {
-      const ready = await this.run('document.documentElement.dataset.ready ?? ""').catch(() => '');
+    for (let i = 0; i < 1500; ++i) {
+      const ready = await this.run(whether(url)).catch(() => '');
       if (ready === 'yes') return performance.now() - begin;
       if (ready === 'no') throw new Error(await this.run('document.getElementById("trouble").textContent'));
       await pause(20);
@@ -119,9 +124,28 @@ class Chromium extends Browser {
       .map(({ tdur }) => (tdur ?? 0) / 1000).sort((a, b) => b - a);
   }
 
+  resize(width, height) {
+    return this.send('Emulation.setDeviceMetricsOverride', { width, height, deviceScaleFactor: 1, mobile: false });
+  }
+
+  /** `kind`: pressed, moved or released, at a place of the window. */
+  mouse(kind, x, y, { shift = false, held = kind !== 'moved' } = {}) {
+    return this.send('Input.dispatchMouseEvent', { type: `mouse${kind[0].toUpperCase()}${kind.slice(1)}`, x, y, clickCount: 1,
+      button: held ? 'left' : 'none', buttons: held && kind !== 'released' ? 1 : 0, modifiers: shift ? 8 : 0 });
+  }
+
+  /** Two fingers that move apart, or together, from so many px on each side of a place. */
+  async pinch(x, y, from, to) {
+    const at = (away) => [{ x: x - away, y, id: 0 }, { x: x + away, y, id: 1 }];
+    await this.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: at(from).slice(0, 1) });
+    await this.send('Input.dispatchTouchEvent', { type: 'touchStart', touchPoints: at(from) });
+    for (let k = 1; k <= pinchSteps; ++k) await this.send('Input.dispatchTouchEvent', { type: 'touchMove', touchPoints: at(from + (to - from) * k / pinchSteps) });
+    await this.send('Input.dispatchTouchEvent', { type: 'touchEnd', touchPoints: [] });
+  }
+
   async key(key, code = key) {
     const text = key.length === 1 ? { text: key } : {};
-    const codes = { ArrowLeft: 37, ArrowUp: 38, ArrowRight: 39, ArrowDown: 40, Tab: 9, ' ': 32, Escape: 27 };
+    const codes = { Enter: 13, ArrowLeft: 37, ArrowUp: 38, ArrowRight: 39, ArrowDown: 40, Tab: 9, ' ': 32, Escape: 27 };
     const windowsVirtualKeyCode = codes[key] ?? key.toUpperCase().charCodeAt(0);
     await this.send('Input.dispatchKeyEvent', { type: 'keyDown', key, code, windowsVirtualKeyCode, ...text });
     await this.send('Input.dispatchKeyEvent', { type: 'keyUp', key, code, windowsVirtualKeyCode });
@@ -187,10 +211,32 @@ user_pref("javascript.enabled", ${scripts});\n`);
   /** Firefox does not tell. */
   async worked() { return undefined; }
 
+  resize(width, height) {
+    return this.send('browsingContext.setViewport', { context: this.context, viewport: { width, height } });
+  }
+
+  async mouse(kind, x, y, { shift = false } = {}) {
+    const act = (id, type, ...actions) => ({ type, id, actions, ...(type === 'pointer' ? { parameters: { pointerType: 'mouse' } } : {}) });
+    const ends = { pressed: [{ type: 'pointerDown', button: 0 }], moved: [], released: [{ type: 'pointerUp', button: 0 }] }[kind];
+    const perform = (...actions) => this.send('input.performActions', { context: this.context, actions });
+    if (shift && kind === 'pressed') await perform(act('keys', 'key', { type: 'keyDown', value: '\uE008' }));
+    await perform(act('mouse', 'pointer', { type: 'pointerMove', x: Math.round(x), y: Math.round(y), origin: 'viewport' }, ...ends));
+    if (shift && kind === 'released') await perform(act('keys', 'key', { type: 'keyUp', value: '\uE008' }));
+  }
+
+  async pinch(x, y, from, to) {
+    const finger = (id, way) => {
+      const at = (away) => ({ type: 'pointerMove', x: Math.round(x + way * away), y: Math.round(y), origin: 'viewport' });
+      return { type: 'pointer', id, parameters: { pointerType: 'touch' }, actions: [at(from), { type: 'pointerDown', button: 0 },
+        ...Array.from({ length: pinchSteps }, (_, k) => at(from + (to - from) * (k + 1) / pinchSteps)), { type: 'pointerUp', button: 0 }] };
+    };
+    await this.send('input.performActions', { context: this.context, actions: [finger('one', -1), finger('two', 1)] });
+  }
+
   async key(key) {
     // Firefox presses nothing with the space key while its window has no focus, and a headless one never has.
     if (key === ' ') return this.run('document.activeElement.click()');
-    const values = { ArrowLeft: '\uE012', ArrowUp: '\uE013', ArrowRight: '\uE014', ArrowDown: '\uE015', Tab: '\uE004', Escape: '\uE00C' };
+    const values = { ArrowLeft: '\uE012', ArrowUp: '\uE013', ArrowRight: '\uE014', ArrowDown: '\uE015', Tab: '\uE004', Escape: '\uE00C', Enter: '\uE007' };
     const value = values[key] ?? key;
     return this.send('input.performActions', { context: this.context,
       actions: [{ type: 'key', id: 'keys', actions: [{ type: 'keyDown', value }, { type: 'keyUp', value }] }] });

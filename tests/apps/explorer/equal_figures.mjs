@@ -177,6 +177,13 @@ async function checkComparison() {
   const answer = ask('compare', ...words);
   const shown = await opened();
   walk('two runs', shown.body(), { answer, simulate: answer, compare: answer });
+  // what is saved is per step, as everything on the page is
+  const [saved] = browser ? [] : timelineFigures(shown).saved;
+  if (!browser && !saved && Math.abs(answer.change_ns) > 0.1 * answer.before_ns) fail('the timeline does not say what is saved');
+  if (saved) {
+    const [figure] = figuresIn(saved);
+    if (!saved.endsWith(' per step') || Math.abs(figure.value - answer.change_ns) > figure.slack) fail(`the timeline says ${saved}, the document ${answer.change_ns} ns`);
+  }
   await shown.close();
 }
 

@@ -47,6 +47,17 @@ for (let i = 0; i < 100; ++i) {
   check(every.rows.every((row) => !row.isHost || /autograd thread \d+$/.test(row.title)), 'what a thread does stands before its number');
 }
 
+// a thread of the backward pass is called so, whatever the recording calls it; one that does more is not
+for (let i = 0; i < 100; ++i) {
+  const run = runOf(1);
+  run.graph.phase = Uint8Array.from(run.lanes, () => 1 + below(3));
+  run.lanes.forEach((lane) => { if (lane.kind === 'host_thread') lane.name = `thread ${lane.number} (python)`; });
+  for (const row of rowsOf(run, true).rows) {
+    const isBackward = row.isHost && run.graph.phase[row.task[0]] === 2;
+    check(row.title.startsWith('autograd thread ') === isBackward, `${row.title} does phase ${run.graph.phase[row.task[0]]}`);
+  }
+}
+
 for (let step = 1; step < 1e10; step *= 10) {
   for (const f of [1, 2, 5]) {
     for (const from of [0, 1e6, 1e9, 37e9]) {

@@ -103,6 +103,7 @@ foretrace_page_figures("a job of four ranks" run tests/fixtures/job)
 foretrace_page_figures("a plan" scenario configs/scenarios/gpt3_175b_selene.json)
 foretrace_page_figures("a pipeline" scenario examples/09_report/pipeline.json)
 foretrace_page_figures("two runs" compare examples/traces/demo_generated_cnn.json.gz examples/traces/demo_generated_cnn_memory.json.gz)
+foretrace_page_figures("two runs of which one is faster" compare examples/traces/h100/gpt2.baseline.ftr.gz examples/traces/h100/gpt2.sdpa.ftr.gz)
 foretrace_page_figures("a sweep" sweep examples/sweeps/gpt3_512.json)
 foretrace_page_figures("ResNet-50 training" run traces/kineto_resnet50/workers0_v100.json.gz)
 
@@ -169,10 +170,15 @@ foretrace_page_browser("page: answers keys, links and readers in Firefox too" in
 # Roles, names, contrast in light and dark, the tabulator, paper: every kind of page.
 foretrace_page_browser("page: can be read, reached and printed by everyone" audit.mjs "${CHROMIUM}"
   ${CMAKE_CURRENT_BINARY_DIR}/page_audit)
+# axe-core itself, where FORETRACE_AXE names it.
+foretrace_page_browser("page: axe finds nothing" axe.mjs "${CHROMIUM}" ${CMAKE_CURRENT_BINARY_DIR}/page_axe)
+foretrace_page_browser("page: axe finds nothing in Firefox either" axe.mjs "${FIREFOX}" ${CMAKE_CURRENT_BINARY_DIR}/page_axe_firefox)
 # First view, link, search, help, pointer, tracks, time added up.
 foretrace_page_browser("page: a timeline does what a user asks" timeline_use.mjs "${CHROMIUM}" ${CMAKE_CURRENT_BINARY_DIR}/page_timeline)
+foretrace_page_browser("page: a timeline does what a user asks in Firefox too" timeline_use.mjs "${FIREFOX}" ${CMAKE_CURRENT_BINARY_DIR}/page_timeline_firefox)
 # One point in every chart, axes that move, the front, the link; the folder of a sweep as the argument.
 foretrace_page_browser("page: points of a sweep are found, named and kept" sweep_use.mjs "${CHROMIUM}" ${CMAKE_CURRENT_BINARY_DIR}/page_sweep)
+foretrace_page_browser("page: points of a sweep are found, named and kept in Firefox too" sweep_use.mjs "${FIREFOX}" ${CMAKE_CURRENT_BINARY_DIR}/page_sweep_firefox)
 # Every figure, as Chromium shows it.
 if(CHROMIUM AND NOT no_sockets)
   add_test(NAME "page: every figure in Chromium is that of the document" WORKING_DIRECTORY ${PROJECT_SOURCE_DIR}

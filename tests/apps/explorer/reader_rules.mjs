@@ -38,7 +38,7 @@ export function brokenRules() {
     return scrolls && e !== document.documentElement && e !== document.body && !focusable(e) && ![...e.querySelectorAll('*')].some((each) => isShown(each) && focusable(each));
   }));
   // 24 px, or as much room around it; links within a line of text and what the browser draws itself are free
-  const targets = all('button, select, summary, a[href], input').filter((e) => !e.disabled && !e.closest('p, li') && e.type !== 'range' && e.type !== 'radio' && e.type !== 'checkbox');
+  const targets = all('button, select, summary, a[href], input').filter((e) => !e.disabled && !e.closest(e.localName === 'a' ? 'p, li' : 'p') && e.type !== 'range' && e.type !== 'radio' && e.type !== 'checkbox');
   const boxes = targets.map((e) => e.getBoundingClientRect());
   rule('target-size', targets.filter((e, i) => {
     const box = boxes[i];
@@ -64,7 +64,7 @@ export function brokenRules() {
   rule('label-content-name-mismatch', all('button[aria-label], a[aria-label]').filter((e) => {
     const plain = (text) => text.toLowerCase().replace(/[^a-z0-9]+/g, ' ').trim();
     const seen = plain(e.textContent);
-    return seen.length > 2 && !e.textContent.includes('\u2026') && !plain(e.getAttribute('aria-label')).includes(seen) && !e.closest('.flame');
+    return seen.length > 0 && !e.textContent.includes('\u2026') && !plain(e.getAttribute('aria-label')).includes(seen);
   }));
   rule('region', [...all('body *')].filter((e) => [...e.childNodes].some((node) => node.nodeType === 3 && node.data.trim()) && !e.closest('header, main, footer, nav, dialog, script, style, section[aria-label], [role=region], [role=alert], [aria-live]')));
   const marks = all('main, header, footer, aside, section[aria-label], [role=region], nav').filter((e) => !e.parentElement.closest('article'));

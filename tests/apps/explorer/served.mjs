@@ -181,7 +181,7 @@ try {
     await forgetsTrouble(first);
     await opensRefused(second);
     await chooses(second);
-    if (!/firefox/i.test(program)) await takesDropped(second);
+    await takesDropped(second);
     await second.open(link);
     check(await holds(second, sentenceHas('batch size')), 'a link restores the stack in a second browser');
     check(await holds(first, sentenceHas('batch size')), 'and the first one keeps its own');

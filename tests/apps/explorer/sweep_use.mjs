@@ -1,11 +1,11 @@
-// What a user does with the points of a sweep: sweep_use.mjs CHROMIUM FORETRACE WORK
+// What a user does with the points of a sweep: sweep_use.mjs BROWSER FORETRACE WORK
 // The folder of a sweep as the argument, one point in every chart, axes moved by keys and by dragging, the front, the link.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Browser, pause } from './browser.mjs';
 
-const [chromium, foretrace, work] = process.argv.slice(2);
+const [program, foretrace, work] = process.argv.slice(2);
 mkdirSync(work, { recursive: true });
 const run = (...words) => execFileSync(foretrace, words, { stdio: ['ignore', 'ignore', 'inherit'] });
 run('sweep', '--quiet', 'examples/sweeps/gpt3_512.json', '-o', join(work, 'results'));
@@ -18,9 +18,8 @@ const check = (condition, text) => {
     console.error(`failed: ${text}`);
   }
 };
-const browser = await Browser.start(chromium, { width: 1280 });
+const browser = await Browser.start(program, { width: 1280 });
 const axes = () => browser.run(`[...document.querySelectorAll('#sweep-axes button')].map((e) => e.textContent)`);
-const mouse = (type, x, y, more = {}) => browser.send('Input.dispatchMouseEvent', { type, x, y, button: 'left', clickCount: 1, ...more });
 try {
   await browser.open(`file://${resolve(page)}`);
   await pause(300);
@@ -43,9 +42,9 @@ try {
   const before = await axes();
   const [x, y] = await at(4);
   const [to] = await at(1);
-  await mouse('mousePressed', x, y);
-  for (let k = 1; k <= 5; ++k) await mouse('mouseMoved', x + (to - x) * k / 5, y, { buttons: 1 });
-  await mouse('mouseReleased', to, y);
+  await browser.mouse('pressed', x, y);
+  for (let k = 1; k <= 5; ++k) await browser.mouse('moved', x + (to - x) * k / 5, y, { held: true });
+  await browser.mouse('released', to, y);
   check((await axes())[1] === before[4], `dragging moves an axis: ${before} became ${await axes()}`);
   // the link
   await browser.run(`{ document.querySelectorAll('#sweep-front button')[2].click(); const s = document.getElementById('sweep-search'); s.value = 'tensor 8'; s.dispatchEvent(new Event('input')); }`);

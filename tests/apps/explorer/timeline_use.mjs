@@ -1,11 +1,11 @@
-// What a user does with a timeline: timeline_use.mjs CHROMIUM FORETRACE WORK
+// What a user does with a timeline: timeline_use.mjs BROWSER FORETRACE WORK
 // First view, link, search, help, hover, area, tracks, time added up; with real keys and pointers.
 import { execFileSync } from 'node:child_process';
 import { mkdirSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { Browser, pause } from './browser.mjs';
 
-const [chromium, foretrace, work] = process.argv.slice(2);
+const [program, foretrace, work] = process.argv.slice(2);
 mkdirSync(work, { recursive: true });
 let failures = 0;
 const check = (condition, text) => {
@@ -26,7 +26,6 @@ const tracks = (browser) => browser.run(`[...document.querySelectorAll('#names >
 const canvasAt = (browser) => browser.run(`(() => { document.getElementById('timeline').scrollIntoView(); const r = document.querySelector('#timeline canvas').getBoundingClientRect(); return [r.left, r.top, r.width]; })()`);
 /** The middle of the n-th track of a kind, below the top of the canvas. */
 const middleOf = (browser, kind, n = 0) => browser.run(`(() => { const e = document.querySelectorAll('#names > .lane-${kind}')[${n}]; return parseFloat(e.style.top) + parseFloat(e.style.height) / 2; })()`);
-const mouse = (browser, type, x, y, more = {}) => browser.send('Input.dispatchMouseEvent', { type, x, y, button: type === 'mouseMoved' && !more.buttons ? 'none' : 'left', clickCount: 1, ...more });
 async function keys(browser, ...all) {
   for (const key of all) {
     await browser.key(key);
@@ -84,7 +83,7 @@ async function search(browser) {
   for (const letter of 'gemm') await browser.key(letter);
   const found = await browser.run(`[...document.querySelectorAll('#found li')].map((e) => e.textContent)`);
   check(found.length > 0 && found.every((each) => /gemm/i.test(each) || each.includes('…')), `it finds names: ${found.slice(0, 4)}`);
-  await browser.send('Input.dispatchKeyEvent', { type: 'keyDown', key: 'Enter', code: 'Enter', windowsVirtualKeyCode: 13 });
+  await browser.key('Enter');
   await pause(400);
   check(!(await browser.run(`document.getElementById('search').open`)), 'Enter closes it');
   const first = (await hash(browser)).get('chosen');
@@ -111,21 +110,52 @@ async function pointer(browser) {
   const y = top + await middleOf(browser, 'track', 0);
   let told = '';
   for (let x = left + 210; x < left + width - 10 && !/launched by .* before/.test(told); x += 7) {
-    await mouse(browser, 'mouseMoved', x, y);
+    await browser.mouse('moved', x, y);
     told = await browser.run(`document.getElementById('hover').hidden ? '' : document.getElementById('hover').textContent`);
   }
   check(/launched by .*starts after/.test(told), `the pointer tells name, time, launch and why then: ${told}`);
-  const shift = { modifiers: 8, buttons: 1 };
-  await mouse(browser, 'mousePressed', left + 260, y - 4, { modifiers: 8 });
-  await mouse(browser, 'mouseMoved', left + 400, y + 40, shift);
-  await mouse(browser, 'mouseMoved', left + 600, y + 60, shift);
-  await mouse(browser, 'mouseReleased', left + 600, y + 60, { modifiers: 8 });
+  const held = { shift: true, held: true };
+  await browser.mouse('pressed', left + 260, y - 4, held);
+  await browser.mouse('moved', left + 400, y + 40, held);
+  await browser.mouse('moved', left + 600, y + 60, held);
+  await browser.mouse('released', left + 600, y + 60, held);
   await pause(300);
   const sums = await text(browser, 'slice');
   check(/ in \d+ tracks?/.test(sums) && sums.includes('busy') && (await browser.run(`document.querySelectorAll('#slice tbody tr').length`)) > 0, `a part is added up: ${sums.slice(0, 80)}`);
+  const cut = await browser.run(`(() => { const box = document.getElementById('slice').getBoundingClientRect(); return [...document.querySelectorAll('#slice :is(td, th)')].filter((e) => e.getBoundingClientRect().right > box.right).length; })()`);
+  check(cut === 0, `no column of the sums is cut: ${cut} cells are`);
   const docked = await browser.run(`(() => { const a = document.getElementById('slice').getBoundingClientRect(); const b = document.getElementById('timeline').getBoundingClientRect(); return a.left >= b.right - 1 && a.top < innerHeight; })()`);
   check(docked, 'what is chosen stands beside the timeline');
   await keys(browser, 'Escape');
+}
+
+/** Two fingers and the buttons zoom, about the middle; a drag moves as far as the pointer. */
+async function zooms(browser) {
+  await browser.run(`document.getElementById('timeline').focus()`);
+  await keys(browser, 'Escape', '0', 'w', 'w');
+  await pause(300);
+  const view = async () => (await hash(browser)).get('view').split(' ').map(Number);
+  const [left, top, width] = await canvasAt(browser);
+  const [x, y] = [left + 212 + (width - 212) / 2, top + await middleOf(browser, 'track', 0)];
+  const spanOf = ([from, to]) => to - from;
+  const opened = await view();
+  await browser.mouse('pressed', x, y);
+  for (const dx of [40, 80, 120]) await browser.mouse('moved', x + dx, y, { held: true });
+  await browser.mouse('released', x + 120, y);
+  await pause(300);
+  const dragged = await view();
+  const expected = spanOf(opened) * 120 / (width - 212);
+  check(Math.abs(opened[0] - dragged[0] - expected) < 0.02 * expected && Math.abs(spanOf(dragged) - spanOf(opened)) < 2, `a drag moves by ${opened[0] - dragged[0]} ns, expected ${expected}`);
+  await browser.pinch(x, y, 40, 80);
+  await pause(400);
+  const pinched = await view();
+  check(Math.abs(spanOf(pinched) / spanOf(dragged) - 0.5) < 0.05, `fingers twice as far apart show ${spanOf(pinched) / spanOf(dragged)} of the time`);
+  const middle = ([from, to]) => (from + to) / 2;
+  check(Math.abs(middle(pinched) - middle(dragged)) < 0.05 * spanOf(dragged), 'about what is between them');
+  await browser.run(`document.getElementById('zoom-out').click()`);
+  await pause(400);
+  check(spanOf(await view()) > 1.5 * spanOf(pinched), 'a button zooms out');
+  await keys(browser, '0');
 }
 
 /** Time added up: the device largest part left, the host by region, both of one step. */
@@ -144,8 +174,8 @@ async function added(browser) {
 
 const demo = pageOf('demo', 'examples/traces/demo_generated_cnn_memory.json.gz');
 const job = pageOf('job', 'tests/fixtures/job');
-for (const [url, ...tries] of [[job, firstView, ranks, link], [demo, firstView, link, search, help, pointer, added]]) {
-  const browser = await Browser.start(chromium, { width: 1280 });
+for (const [url, ...tries] of [[job, firstView, ranks, link], [demo, firstView, link, search, help, pointer, zooms, added]]) {
+  const browser = await Browser.start(program, { width: 1280 });
   try {
     await browser.open(url);
     await pause(400);

@@ -81,6 +81,15 @@ TEST_CASE(
   CHECK(html_of(page).find("with overhead") != std::string::npos);
 }
 
+TEST_CASE("html: what is said stands first, each remark in a line of its own below it") {
+  Page page = sample();
+  page.sections[0].headline = "step 2.000 ms\nof three\n";
+  page.sections[0].remark = "  low confidence: a\n  low confidence: b\n";
+  CHECK(html_of(page).find("<p><b>step 2.000 ms</b></p>\n<p><b>of three</b></p>\n"
+                           "<p>low confidence: a</p>\n<p>low confidence: b</p>\n") !=
+        std::string::npos);
+}
+
 TEST_CASE("text: details are printed for those who ask, and names are cut to the width") {
   CHECK(text_of(sample()).find("for those who ask") == std::string::npos);
   CHECK(text_of(sample(), {.details = true}).find("  more      for those who ask\n") !=

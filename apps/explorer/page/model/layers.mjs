@@ -17,8 +17,6 @@ export class Layers {
     }
   }
 
-  get some() { return this.names.length > 1; }
-
   /** Of a task; 0: none. */
   keyOf(task) { return this.of[task] ?? 0; }
 

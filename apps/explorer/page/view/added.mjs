@@ -3,9 +3,11 @@ import { isDevice, isHost } from '../model/engine.mjs';
 import { byId, make, replace } from './dom.mjs';
 import { count, percent, shortName, time } from './format.mjs';
 import { isWaiting } from './palette.mjs';
+import { onPaper } from './paper.mjs';
 
 const leastShare = 0.004;
-const leastText = 34; // px: less has no room for a name
+const leastText = 48; // px: less has no room for a name
+const perLetter = 6; // px, about
 const leastFigure = 150; // px: nor for a time beside it
 const boxHeight = 24;
 const mostDeep = 14;
@@ -44,6 +46,7 @@ class Sums {
 /** Device time by layer, operator and kernel; without layers by operator. Of the step that is shown. */
 export function byLayer(run, rows, strings, layers) {
   const sums = new Sums();
+  let isByLayer = false;
   const { origin, work: workOf } = run.graph;
   const [from, to] = run.one ? [run.one.begin, run.one.end] : [0, Infinity];
   for (const row of rows) {
@@ -55,10 +58,14 @@ export function byLayer(run, rows, strings, layers) {
       if (!isDevice(kind)) continue;
       const task = origin ? origin[row.task[i]] : row.task[i];
       sums.add(layers.keyOf(task) * run.works.length + work, row.end[i] - row.begin[i],
-        () => [...layers.namesOf(task, true), strings[operator], shortName(strings[name])].filter(Boolean));
+        () => {
+          const names = layers.namesOf(task, true);
+          isByLayer ||= names.length > 0;
+          return [...names, strings[operator], shortName(strings[name])].filter(Boolean);
+        });
     }
   }
-  return sums.tree('all GPU work');
+  return Object.assign(sums.tree('all GPU work'), { isByLayer });
 }
 
 const noRegion = 'outside every region';
@@ -111,13 +118,16 @@ export class Added {
         changed();
       });
     }
+    const again = () => { if (this.root && byId('added-chart').clientWidth !== this.room) this.draw(); };
+    new ResizeObserver(again).observe(byId('added-chart'));
+    onPaper(again);
   }
 
-  /** `trees`: by kind a function that makes one; `what`: device time is by layers or by operators. */
-  show(trees, title, what) {
+  /** `trees`: by kind a function that makes one. */
+  show(trees, title) {
     for (const kind of ['layer', 'region']) byId(`by-${kind}`).setAttribute('aria-pressed', String(kind === this.kind));
     this.root = trees[this.kind]();
-    byId('by-layer').textContent = `GPU by ${what}`;
+    if (this.kind === 'layer') byId('by-layer').textContent = `GPU by ${this.root.isByLayer ? 'layer' : 'operator'}`;
     byId('added').hidden = this.root.ns === 0 && this.kind === 'layer';
     replace('added-of', title);
     this.draw();
@@ -127,16 +137,19 @@ export class Added {
     let node = this.root;
     for (const name of this.path) node = node.parts.get(name) ?? node;
     const boxes = boxesOf(node);
-    const room = byId('added-chart').clientWidth || 1000;
+    this.room = byId('added-chart').clientWidth;
+    const room = this.room || 1000;
     const deepest = boxes.reduce((most, { depth }) => Math.max(most, depth), 0);
     const told = [...node.parts.values()].sort((a, b) => b.ns - a.ns).slice(0, 5)
       .map((part) => part.name).join(', ');
     const chart = make('div', { class: 'flame', role: 'group', 'aria-label': `${node.name}, the largest parts: ${told}` },
       ...boxes.map(({ node: each, left, width, depth }) => {
         const share = percent(each.ns / this.root.ns).replace('+', '');
-        const button = make('button', { type: 'button', 'aria-label': each.name, tabindex: depth > 0 ? '-1' : '0', class: `depth-${depth % 4}`,
-          title: `${each.name}\n${time(each.ns)}, ${share}${each.count > 0 ? `, ${count(each.count)} times` : ''}` },
-        width * room < leastText ? '' : width * room > leastFigure ? `${shortName(each.name)}  ${time(each.ns, this.root.ns)}` : shortName(each.name));
+        const [name, took] = [shortName(each.name), time(each.ns)];
+        const label = labelOf(name, took, width * room);
+        // what it shows in full needs no other name
+        const button = make('button', { type: 'button', 'aria-label': label.startsWith(name) ? null : name, tabindex: depth > 0 ? '-1' : '0', class: `depth-${depth % 4}`,
+          title: `${each.name}\n${took}, ${share}${each.count > 0 ? `, ${count(each.count)} times` : ''}` }, label);
         Object.assign(button.style, { left: `${100 * left}%`, width: `${100 * width}%`, top: `${depth * boxHeight}px` });
         button.addEventListener('click', () => this.enter(each, node));
         return button;
@@ -156,6 +169,13 @@ export class Added {
     }
     this.draw();
   }
+}
+
+/** What there is room for: name and time, the name, or the name without the library that it is of. */
+function labelOf(name, took, room) {
+  if (room < leastText) return '';
+  if (room > leastFigure) return `${name}  ${took}`;
+  return name.length * perLetter < room ? name : name.replace(/^(aten|at::native)::_*/, '');
 }
 
 /** Arrows go from box to box; one of them is met by the tabulator. */

@@ -1,6 +1,7 @@
 // The names of axes side by side, above them: each moves by dragging, or with arrow keys.
 import { make } from './dom.mjs';
 import { words } from './format.mjs';
+import { isPaper } from './paper.mjs';
 
 const leastWide = 40; // px
 
@@ -24,7 +25,8 @@ export class AxisNames {
   button(name, k, room) {
     const button = make('button', { type: 'button', 'data-axis': this.order[k], title: `${name}: drag, or press an arrow key`,
       'aria-label': `${name}, axis ${k + 1} of ${this.order.length}; arrows move it` }, name);
-    Object.assign(button.style, { left: `${this.places[k]}px`, maxWidth: `${Math.max(leastWide, room)}px` });
+    // on paper, which has no more room, in two rows
+    Object.assign(button.style, { left: `${this.places[k]}px`, maxWidth: `${Math.max(leastWide, isPaper() ? 2 * room : room)}px`, top: isPaper() && k % 2 > 0 ? '-16px' : '' });
     button.addEventListener('keydown', (event) => {
       const step = { ArrowLeft: -1, ArrowRight: 1 }[event.key];
       if (!step) return;

@@ -5,12 +5,15 @@ import { classOf, classOfPhase, hostClass, isWaiting, lateClass, plainClass, wai
 const mostLanes = 14;
 const mostStages = 64;
 
-/** What a lane is called within its rank. */
-function laneTitle(lane) {
+const backward = 2; // of foretrace::Phase
+const leastBackward = 0.9; // of the tasks of an autograd thread
+
+/** What a lane is called within its rank; some recordings call the thread of the backward pass as they call the main one. */
+function laneTitle(lane, isBackward) {
   if (lane.kind === 'host_thread') {
     const [, number, name] = lane.name?.match(/^thread (\d+) \((.+)\)$/) ?? [];
-    if (name) return `${name.replace(/^pt_autograd_\d+$/, 'autograd')} thread ${number}`;
-    return lane.name || `thread ${lane.number}`;
+    if (isBackward || /^pt_autograd_\d+$/.test(name)) return `autograd thread ${number ?? lane.number}`;
+    return name ? `${name} thread ${number}` : lane.name || `thread ${lane.number}`;
   }
   if (lane.name && lane.name.startsWith('stage ')) return lane.name;
   const kind = lane.kind === 'stream' ? 'stream' : lane.kind.replaceAll('_', ' ');
@@ -83,13 +86,19 @@ function planOf(graph, works, lanes) {
     for (let lane = 0; lane < lanes.length; ++lane) {
       let parts = 0;
       let begin = -1; // of those that are shown
+      let shown = 0;
+      let ofBackward = 0;
       for (let k = first[lane]; k < first[lane + 1]; ++k) {
         const task = tasks[k];
-        if (begin < 0 && kind[task] !== 9) begin = task;
+        if (kind[task] !== 9) {
+          if (begin < 0) begin = task;
+          shown += 1;
+          ofBackward += Number(graph.phase?.[task] === backward);
+        }
         const from = origin === null ? task : origin[task];
         if (from >= 0) parts += firstPart[from + 1] - firstPart[from];
       }
-      if (begin >= 0) rows.push({ lane, begin, most: 3 * (first[lane + 1] - first[lane]) + parts });
+      if (begin >= 0) rows.push({ lane, begin, isBackward: ofBackward >= leastBackward * shown, most: 3 * (first[lane + 1] - first[lane]) + parts });
     }
     rows.sort((a, b) => a.begin - b.begin);
     const cls = Uint8Array.from(works, classOf);
@@ -157,10 +166,11 @@ export function rowsOf(run, every = false, opened = new Set()) {
   const plan = planOf(graph, works, lanes);
   const byLane = (run.room.slices ??= new Map());
   const filled = [];
-  for (const { lane, most } of plan.rows) {
+  for (const { lane, most, isBackward } of plan.rows) {
     if (!byLane.has(lane)) byLane.set(lane, new Slices());
     const slices = byLane.get(lane);
     slices.reset(lanes[lane], most);
+    slices.isBackward = isBackward;
     fillLane(run, plan, lane, slices);
     filled.push(slices);
   }
@@ -180,7 +190,7 @@ export function rowsOf(run, every = false, opened = new Set()) {
   const rows = [];
   const leftOf = new Map();
   for (const slices of all) {
-    if (busiest.has(slices) || opened.has(slices.lane.rank)) rows.push(slices.finish(laneTitle(slices.lane)));
+    if (busiest.has(slices) || opened.has(slices.lane.rank)) rows.push(slices.finish(laneTitle(slices.lane, slices.isBackward)));
     else leftOf.set(slices.lane.rank, (leftOf.get(slices.lane.rank) ?? 0) + 1);
   }
   return { rows, left: all.length - rows.length, leftOf };

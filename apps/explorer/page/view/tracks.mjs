@@ -121,7 +121,7 @@ export function nameOfPlace(place, side, tracks, changed) {
   if (place.isTitle) return box(place, 'side', make('b', {}, side.title), make('span'));
   if (place.curve) return box(place, 'curve', make('span', { title }, title), make('small', {}, `peak ${bytes(place.curve.peak)}`));
   const press = (label, text, attributes, act) => {
-    const button = make('button', { type: 'button', tabindex: '-1', 'aria-label': `${label} ${title}`, title: label, ...attributes }, text);
+    const button = make('button', { type: 'button', tabindex: '-1', 'aria-label': `${label} ${title}`, title: `${label} ${title}`, ...attributes }, text);
     button.addEventListener('click', () => {
       act();
       changed();
@@ -132,7 +132,7 @@ export function nameOfPlace(place, side, tracks, changed) {
   if (place.group !== undefined) {
     const late = place.side === 0 ? tracks.late.get(place.group) : undefined; // as recorded
     const more = place.left > 0 && !place.isFolded
-      ? press('Show all lanes of', `+${place.left}`, { class: 'more' }, () => tracks.opened.add(place.group)) : null;
+      ? press(`+${place.left}: show all lanes of`, `+${place.left}`, { class: 'more' }, () => tracks.opened.add(place.group)) : null;
     return box(place, 'group', fold, make('b', {}, title), more, late ? make('em', { title: `the others wait ${late} for it` }, make('i', { class: 'wide' }, 'late '), make('i', { class: 'narrow' }, '+'), late) : null);
   }
   const isPinned = tracks.pinned.has(key);

@@ -63,8 +63,7 @@ std::string ranking_headline(const ResultAnswer& answer) {
                        signed_bytes_text(best.memory->live_bytes - ranking.memory->live_bytes),
                        step_word(step), change_text(best.step_ns, before));
   }
-  constexpr double least = 1.005;  // less is not worth a change of the program
-  const bool helps = best.speedup >= least;
+  const bool helps = is_worth_it(best);
   const std::string found = fmt::format(
       "best of {}: {}, {} {} -> {} ({}, {}{}{})", ranking.rows.size(), name_of(best),
       step_word(step), time_text(before), time_text(best.step_ns, before),

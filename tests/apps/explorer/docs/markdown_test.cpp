@@ -12,13 +12,18 @@ namespace foretrace::explorer {
 TEST_CASE("markdown: blocks of our pages") {
   CHECK(html_of_markdown("# A *b*\n\nOne\ntwo.\n") ==
         "<h1 id=\"a-b\">A <em>b</em></h1>\n<p>One two.</p>\n");
-  CHECK(html_of_markdown("```console\n$ a < b\n```\n") == "<pre><code>$ a &lt; b\n</code></pre>\n");
+  CHECK(html_of_markdown("```console\n$ a < b\n```\n") ==
+        "<pre tabindex=\"0\"><code>$ a &lt; b\n</code></pre>\n");
   CHECK(html_of_markdown("- a\n  b\n- **c**\n") ==
         "<ul>\n<li>a b</li>\n<li><strong>c</strong></li>\n</ul>\n");
   CHECK(html_of_markdown("1. a\n2. b\n") == "<ol>\n<li>a</li>\n<li>b</li>\n</ol>\n");
   CHECK(html_of_markdown("| x | y |\n| --- | --- |\n| `a|b` | [c](d/e.md) |\n") ==
-        "<div class=\"scroll\"><table>\n<tr><th>x</th><th>y</th></tr>\n"
+        "<div class=\"scroll\" tabindex=\"0\"><table>\n<tr><th>x</th><th>y</th></tr>\n"
         "<tr><td><code>a|b</code></td><td><a href=\"d/e.md\">c</a></td></tr>\n</table></div>\n");
+  // figures stand below each other; an empty cell is the head of nothing
+  CHECK(html_of_markdown("| | y |\n| --- | ---: |\n| a | 1 |\n")
+            .find("<tr><td></td><th class=\"number\">y</th></tr>\n"
+                  "<tr><td>a</td><td class=\"number\">1</td></tr>") != std::string::npos);
   CHECK(html_of_markdown("[![p](p.svg)](a.md)") ==
         "<p><a href=\"a.md\"><img src=\"p.svg\" alt=\"p\"></a></p>\n");
   CHECK(title_of_markdown("text\n# The title \n# another") == "The title");

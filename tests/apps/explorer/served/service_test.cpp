@@ -3,11 +3,14 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <random>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <nlohmann/json.hpp>
 
 #include "apps/session/predict.h"
 #include "apps/session/recording/load.h"
@@ -98,6 +101,26 @@ TEST_CASE(
   }
   for (std::size_t stack = stacks.size(); stack > 0; --stack) ask(stack % traces.size(), stack - 1);
   CHECK(answered > 2 * stacks.size());
+}
+
+TEST_CASE("service: every call refuses a body that is no question, with what it expects") {
+  const auto opened = open("examples/traces/demo_generated_cnn.json.gz");
+  REQUIRE(opened->service->prepare(std::vector<std::string>{"demo"}).ok());
+  CHECK(opened->service->answer("open", "{}").status == 200);
+  std::mt19937_64 random(7);
+  constexpr std::string_view letters = "{}[]\"':,0a \n\x80";
+  for (int i = 0; i < 500; ++i) {
+    std::string body;
+    for (std::size_t n = random() % 12; n > 0; --n) body += letters[random() % letters.size()];
+    const auto asked = nlohmann::json::parse(body, nullptr, false);
+    if (asked.is_object() && asked.empty()) continue;
+    CAPTURE(body);
+    for (const std::string_view call : {"open", "point", "rest"}) {
+      const serve::Response response = opened->service->answer(call, body);
+      CHECK(response.status == 400);
+      CHECK(response.body.find("expected") != std::string::npos);
+    }
+  }
 }
 
 }  // namespace
