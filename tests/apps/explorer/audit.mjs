@@ -161,10 +161,10 @@ async function audit(name, url, dark) {
 
 const run = (...words) => execFileSync(foretrace, words, { stdio: ['ignore', 'ignore', 'inherit'] });
 const trace = 'examples/traces/demo_generated_cnn_memory.json.gz';
-run('sweep', '--quiet', 'examples/sweeps/gpt3_512.json', '-o', join(work, 'results'));
+run('sweep', '--quiet', 'examples/recipes/sweeps/gpt3_512.json', '-o', join(work, 'results'));
 for (const [name, ...words] of [['a run', 'report', trace, '--apply', 'mixed_precision'],
   ['a job', 'report', 'tests/fixtures/job'], ['two runs', 'compare', trace, 'examples/traces/demo_generated_cnn.json.gz'],
-  ['a plan', 'report', '--scenario', 'examples/09_report/pipeline.json'],
+  ['a plan', 'report', '--scenario', 'examples/recipes/report/pipeline.json'],
   ['a sweep', 'report', '--sweep', join(work, 'results')]]) {
   const page = join(work, `${name.replace(' ', '_')}.html`);
   run(...words, '-o', page);

@@ -101,9 +101,9 @@ foretrace_page_figures("a doubt that a command takes away" run traces/tracelens/
 foretrace_page_figures("one step" run examples/traces/demo_generated_cnn.json.gz --step 3)
 foretrace_page_figures("a job of four ranks" run tests/fixtures/job)
 foretrace_page_figures("a plan" scenario configs/scenarios/gpt3_175b_selene.json)
-foretrace_page_figures("a pipeline" scenario examples/09_report/pipeline.json)
+foretrace_page_figures("a pipeline" scenario examples/recipes/report/pipeline.json)
 foretrace_page_figures("two runs" compare examples/traces/demo_generated_cnn.json.gz examples/traces/demo_generated_cnn_memory.json.gz)
-foretrace_page_figures("a sweep" sweep examples/sweeps/gpt3_512.json)
+foretrace_page_figures("a sweep" sweep examples/recipes/sweeps/gpt3_512.json)
 foretrace_page_figures("ResNet-50 training" run traces/kineto_resnet50/workers0_v100.json.gz)
 
 # What is shown follows from what is switched on, in whatever order: SEED and MOVES, then the page.
@@ -122,7 +122,7 @@ foretrace_page_states("the demo" 1 20 report examples/traces/demo_generated_cnn_
 foretrace_page_states("a stack of what-ifs" 2 10 report examples/traces/demo_generated_cnn.json.gz --apply mixed_precision --apply fused_optimizer)
 foretrace_page_states("one step" 5 8 report examples/traces/demo_generated_cnn.json.gz --step 3)
 foretrace_page_states("a job of four ranks" 3 15 report tests/fixtures/job)
-foretrace_page_states("a pipeline" 4 15 report --scenario examples/09_report/pipeline.json)
+foretrace_page_states("a pipeline" 4 15 report --scenario examples/recipes/report/pipeline.json)
 
 # A real browser has clocks of its own: these run where they are asked for, cmake -DFORETRACE_BROWSER_TESTS=ON.
 option(FORETRACE_BROWSER_TESTS "Test pages in Chromium too" OFF)
