@@ -171,7 +171,7 @@ TEST_CASE("an export is there as a whole or not at all") {
   CHECK(run_program(words).code == 0);
   CHECK(holds(refusal_of(words), "contains an export already"));
   std::filesystem::remove(folder + "/comm_group.json");  // as after a kill
-  CHECK(holds(refusal_of(words), "contains an export that was cut off"));
+  CHECK(holds(refusal_of(words), "contains an interrupted export"));
 }
 
 TEST_CASE("refused: options of recordings for a scenario, which has none") {
@@ -229,6 +229,23 @@ TEST_CASE("refused: what is about recordings or jobs, of a file that holds neith
               "simulate: --timeline shows a step; " + holds_input));
   CHECK(holds(refusal_of("simulate " + caches + " " + demo), holds_input + ", expected it alone"));
   CHECK(holds(refusal_of("schedule " + caches + " --policy fifo"), caches + " contains no jobs"));
+}
+
+TEST_CASE("refused: two formats of output, of which one would be left out") {
+  const std::vector<std::string> pairs[] = {{"--json", "--csv"}, {"--json", "--table breakdown"}};
+  for (const std::string& command : {std::string("inspect "), std::string("simulate "),
+                                     std::string("whatif "), std::string("critical-path ")}) {
+    for (const auto& pair : pairs) {
+      CHECK(holds(refusal_of(command + demo + " " + pair[0] + " " + pair[1]),
+                  "got --json and " + pair[1].substr(0, pair[1].find(' ')) +
+                      ", expected one format of output"));
+    }
+  }
+  CHECK(holds(refusal_of("list --json --csv"), "list: got --json and --csv"));
+  const std::string two = "compare " + demo + " " + demo;
+  CHECK(holds(refusal_of(two + " --markdown --csv"), "got --markdown and --csv, expected one"));
+  CHECK(holds(refusal_of(two + " --json --markdown"), "got --json and --markdown, expected one"));
+  CHECK(run_program("simulate " + demo + " --csv --table breakdown").code == 0);
 }
 
 TEST_CASE("schedule: what has gone to simulate has the same answer, and one line says where") {

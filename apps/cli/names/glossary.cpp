@@ -34,8 +34,7 @@ constexpr std::array words = {
          "The chain of work and waits that bounds a step: work outside of it does not lengthen the "
          "step.",
          "foretrace critical-path TRACE lists it; only a change on it can shorten the step."},
-    Word{"device_computes",
-         "Time in which a GPU computes: kernels that are no copies and no collectives.",
+    Word{"device_computes", "Time in which a GPU runs kernels other than copies and collectives.",
          "foretrace critical-path TRACE names the kernels that bound the step."},
     Word{"device_copies", "Time in which a GPU copies and nothing else runs.",
          "Copies from the host: pinned memory and data_loader_workers; between layouts: "
@@ -46,14 +45,14 @@ constexpr std::array words = {
          "Time in which the GPU has no work because the CPU has not launched any yet: the step is "
          "CPU-bound there.",
          "cuda_graph, compiled_region and data_loader_workers shorten it; foretrace whatif TRACE "
-         "--rank-all ranks them."},
+         "ranks them."},
     Word{"doubtful",
          "The same as low-confidence: a check of the replay failed, and the page says which.",
          "Read the line below the first one. --without-one-off cuts pauses at the start; longer "
          "recordings cure most of the rest."},
     Word{"efficiency",
-         "Samples per second of many GPUs over those of one, times their number. 100 % loses "
-         "nothing to communication.",
+         "Samples per second of many GPUs over their number times those of one, which processes as "
+         "many samples per step by accumulating gradients. 100 % loses nothing to communication.",
          "foretrace plan compares plans; exposed communication and bubbles are what is lost."},
     Word{"exposed",
          "Communication or copies that no computation overlaps: the step becomes that much shorter "
@@ -94,14 +93,15 @@ constexpr std::array words = {
          "Time between two operations of a stream that were both ready, in which the GPU starts "
          "the second.",
          "Fewer and larger kernels (kernel_fusion), or a CUDA graph."},
-    Word{"host_period", "From the begin of a step on the CPU to that of the next step.",
+    Word{"host_period", "From the beginning of a step on the CPU to that of the next step.",
          "Where it is the longest of the periods, the CPU bounds the step."},
     Word{"initial_backlog",
          "The recording began while the GPU still had queued work, so its first step starts late.",
          "Let the profiler wait a step, or read the median step, which is the default."},
     Word{"late_rank",
          "A rank that the others wait for in each step, because its CPU or its GPU is slower.",
-         "Record all ranks; remove_straggler predicts the step without it."},
+         "foretrace inspect RANKS names it and how late it is; remove_straggler predicts the step "
+         "without it."},
     Word{"latencies_and_gaps",
          "Time in which the GPU is idle between launches that had been made: the start of kernels, "
          "and waits for events.",
@@ -197,8 +197,7 @@ constexpr std::array words = {
     Word{"waiting_for_late_ranks",
          "Time in collectives before the last rank arrived: it ends when that rank is as fast as "
          "the others.",
-         "remove_straggler predicts the step without it; foretrace inspect --communication names "
-         "the rank."}};
+         "remove_straggler predicts the step without it; foretrace inspect RANKS names the rank."}};
 
 constexpr auto rows = [] {
   std::array<const Word*, words.size()> all{};
