@@ -99,4 +99,7 @@ if(PYTHON3)
     -DPYTHON=${PYTHON3} -DROOT=${PROJECT_SOURCE_DIR} -DWORK=${CMAKE_CURRENT_BINARY_DIR}/demo_trace
     -P ${CMAKE_CURRENT_SOURCE_DIR}/demo_trace.cmake)
   set_tests_properties("example: the demo trace is what its script makes" PROPERTIES LABELS house TIMEOUT 120)
+  set(test "readme: snippets parse, and call what exists")
+  add_test(NAME "${test}" COMMAND ${PYTHON3} ${CMAKE_CURRENT_SOURCE_DIR}/snippets.py ${PROJECT_SOURCE_DIR})
+  set_tests_properties("${test}" PROPERTIES LABELS readme TIMEOUT 60)
 endif()
