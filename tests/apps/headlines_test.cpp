@@ -151,4 +151,18 @@ TEST_CASE("whatif: a memory timeline alone is ranked by memory, and says so wher
   CHECK_FALSE(holds(by_memory.out, "CPU work"));
 }
 
+TEST_CASE(
+    "explain: a word of an answer comes before a what-if of that alias, an option says where") {
+  CHECK(run_program("explain host").out.starts_with("host: The CPU of a rank"));
+  CHECK(run_program("explain 'late device work'").out.starts_with("late_device_work: "));
+  const Ran option = run_program("explain without-one-off");
+  CHECK(option.code == 0);
+  CHECK(option.out.starts_with("--without-one-off: cut out long pauses"));
+  CHECK(holds(option.out, "option of foretrace"));
+  CHECK(holds(option.out, "whatif"));
+  const Ran unknown = run_program("explain withoutoneoff");
+  CHECK(unknown.code == 2);
+  CHECK(holds(unknown.err, "unknown name 'withoutoneoff'"));
+}
+
 }  // namespace foretrace::test
