@@ -124,7 +124,7 @@ TEST_CASE("whatif: efficiency against another rate than the recorded one says ag
                             "/examples/traces/h200/gpt2.baseline.ftr.gz --cluster dgx_a100 "
                             "--parallel ";
   // A copy does what was recorded: efficiency is the factor over the number of GPUs.
-  CHECK_FALSE(holds(run_program(asked + "data=4").out, "with as many samples per step"));
+  CHECK_FALSE(holds(run_program(asked + "data=4").out, "doing the same work"));
   // The stages of a pipeline share the samples of several passes, which one GPU would accumulate.
   const std::string line = run_program(asked + "pipeline=4").out;
   const auto number_behind = [&line](const std::string& word) {
@@ -134,7 +134,7 @@ TEST_CASE("whatif: efficiency against another rate than the recorded one says ag
   };
   const double factor = number_behind("samples/s, ");
   const double efficiency = number_behind("x (") / 100;
-  const double alone = number_behind("; one GPU with as many samples per step: ");
+  const double alone = number_behind("; one GPU doing the same work: ");
   CHECK(factor == doctest::Approx(4 * efficiency * alone).epsilon(0.02));
 }
 

@@ -33,7 +33,7 @@ std::string baseline_text(const Answer& predicted, const RunSpread& spread) {
       spread.recorded_devices == 1
           ? std::string("one GPU")
           : count_text(static_cast<std::uint64_t>(spread.recorded_devices)) + " GPUs";
-  return fmt::format("; {} with as many samples per step: {}", who, factor_text(alone));
+  return fmt::format("; {} doing the same work: {}", who, factor_text(alone));
 }
 
 /// "8 GPUs: 1,348 samples/s, 7.43x (93 % efficiency); step 182.0 -> 189.9 ms".
