@@ -31,9 +31,11 @@ endforeach()
 # Every ```console block of a page shows what its commands print.
 add_executable(readme_commands readme_commands/main.cpp)
 target_compile_features(readme_commands PRIVATE cxx_std_20)
-file(GLOB pages CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/*.md
-  ${PROJECT_SOURCE_DIR}/*/README.md ${PROJECT_SOURCE_DIR}/examples/*/README.md
-  ${PROJECT_SOURCE_DIR}/examples/recipes/*.md)
+file(GLOB pages CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/*.md ${PROJECT_SOURCE_DIR}/*/README.md
+  ${PROJECT_SOURCE_DIR}/apps/*/README.md)
+file(GLOB_RECURSE more CONFIGURE_DEPENDS RELATIVE ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/examples/*.md)
+list(APPEND pages ${more})
+list(REMOVE_DUPLICATES pages)
 foreach(page IN LISTS pages)
   file(STRINGS ${PROJECT_SOURCE_DIR}/${page} blocks REGEX "^```console$")
   if(blocks)
@@ -78,8 +80,8 @@ set_tests_properties("${test}" PROPERTIES LABELS validation TIMEOUT 600)
 string(TOUPPER "${CMAKE_BUILD_TYPE}" type)
 set(settings -G ${CMAKE_GENERATOR} -DCMAKE_CXX_COMPILER=${CMAKE_CXX_COMPILER} -DCMAKE_BUILD_TYPE=${CMAKE_BUILD_TYPE}
   "-DCMAKE_CXX_FLAGS_${type}=${CMAKE_CXX_FLAGS_${type}}")
-foreach(example "03_library loader_workers" "04_own_what_if try_byte_upload"
-    "08_scheduler place_jobs")
+foreach(example "recipes/library loader_workers" "recipes/own_what_if try_byte_upload"
+    "recipes/predictor place_jobs")
   separate_arguments(parts UNIX_COMMAND "${example}")
   list(GET parts 0 folder)
   list(GET parts 1 program)
@@ -97,4 +99,7 @@ if(PYTHON3)
     -DPYTHON=${PYTHON3} -DROOT=${PROJECT_SOURCE_DIR} -DWORK=${CMAKE_CURRENT_BINARY_DIR}/demo_trace
     -P ${CMAKE_CURRENT_SOURCE_DIR}/demo_trace.cmake)
   set_tests_properties("example: the demo trace is what its script makes" PROPERTIES LABELS house TIMEOUT 120)
+  set(test "readme: snippets parse, and call what exists")
+  add_test(NAME "${test}" COMMAND ${PYTHON3} ${CMAKE_CURRENT_SOURCE_DIR}/snippets.py ${PROJECT_SOURCE_DIR})
+  set_tests_properties("${test}" PROPERTIES LABELS readme TIMEOUT 60)
 endif()

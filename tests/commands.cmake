@@ -3,7 +3,9 @@
 cmake_minimum_required(VERSION 3.25)
 
 file(GLOB pages RELATIVE ${ROOT} ${ROOT}/*.md ${ROOT}/.github/*.md ${ROOT}/*/README.md ${ROOT}/apps/*/README.md
-  ${ROOT}/examples/*/*.md ${ROOT}/examples/*/*/*.md ${ROOT}/examples/*/*.yml ${ROOT}/tests/validation/*.md)
+  ${ROOT}/tests/validation/*.md)
+file(GLOB_RECURSE more RELATIVE ${ROOT} ${ROOT}/examples/*.md ${ROOT}/examples/*.yml)
+list(APPEND pages ${more})
 list(REMOVE_ITEM pages CHANGELOG.md) # which tells of former ones, too
 execute_process(COMMAND ${PROGRAM} --help OUTPUT_VARIABLE all COMMAND_ERROR_IS_FATAL ANY)
 set(bad "")

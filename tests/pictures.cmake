@@ -4,15 +4,15 @@ cmake_minimum_required(VERSION 3.25)
 
 # "picture|trace|option". The recordings are those of others: where they are absent, these pictures are not compared.
 set(drawn
-  "examples/memory/resnet50_training_v100.svg|kineto_resnet50/workers0_v100.json.gz|--memory-svg"
-  "examples/memory/training_rank1_v100.svg|hta/mem_2rank_v100_rank1.json.gz|--memory-svg"
-  "examples/memory/qwen15_inference_h100.svg|tracelens/qwen15_05b_h100.json.gz|--memory-svg")
+  "examples/recipes/memory/resnet50_training_v100.svg|kineto_resnet50/workers0_v100.json.gz|--memory-svg"
+  "examples/recipes/memory/training_rank1_v100.svg|hta/mem_2rank_v100_rank1.json.gz|--memory-svg"
+  "examples/recipes/memory/qwen15_inference_h100.svg|tracelens/qwen15_05b_h100.json.gz|--memory-svg")
 # golden/readme_picture compares the first; a browser takes the others (apps/explorer/pictures.mjs).
 set(elsewhere examples/timeline.svg)
 foreach(page one_device four_ranks pipeline memory sweep)
   file(STRINGS ${ROOT}/tests/apps/explorer/pictures.mjs made REGEX "name: '${page}'")
   if(made)
-    list(APPEND elsewhere examples/09_report/${page}.png)
+    list(APPEND elsewhere examples/recipes/report/${page}.png)
   endif()
 endforeach()
 
@@ -44,7 +44,8 @@ foreach(row IN LISTS drawn)
 endforeach()
 
 file(GLOB_RECURSE found RELATIVE ${ROOT} ${ROOT}/examples/*.svg ${ROOT}/examples/*.png)
-file(GLOB pages ${ROOT}/*.md ${ROOT}/examples/*.md ${ROOT}/examples/*/*.md)
+file(GLOB_RECURSE pages ${ROOT}/examples/*.md)
+list(APPEND pages ${ROOT}/README.md)
 set(text "")
 foreach(page IN LISTS pages)
   file(READ ${page} one)

@@ -23,7 +23,17 @@ string(JOIN "|" replaced "its times hold the profiler" "which a step time cannot
   "and give the plain file" "stands alone, expected" "whatif: give --apply" "takes it as a file" "compute all of them anew"
   "what it says needs a limit" "which is taken to grow" "has no place for them, they" "goes on where it was cut off"
   "every task stays as it is[^ a-z]" "that does not tell its layers" "simulate takes it[)]" "by which the recorded steps scatter"
-  "is read too[{,]")
+  "is read too[{,]" "with what its host takes" "of benchmarks that do not say" "of logs that do not name their"
+  "that those ranks are on" "requests at a time tell it" "cache that the engine told" "the cache that it told" "FILE keeps the (engine|machine)"
+  "what these print" "how many, node by node" "\"a model of one's own" "HTML file that needs nothing else" "the engine behind the page"
+  "which the run then is on" "kernels that are no copies" "From the begin of (a step|the call to its first)" "W on the mean; [{]" "for everybody;" "for want of a cost"
+  "no (task|tensor|step) takes less than no" "next ten says what becomes" "beside each, on its stream or thread; takes" "stands for each, or for each"
+  "as long as they were together or as" "How often each is there" "those that no edit names" "merge and replace take for one"
+  "range is taken along" "and have its network for themselves" "time, waiting for ranks that are not recorded goes" "Gradients go together" "how often a step does the"
+  "tensors of tasks that come or go" "this is for its author to say" "update kernels go[^a-z]" "meet it at their next" "that memory has [(]a cache"
+  "workers stand at even distances" "in which no cache has anything" "maps leave and return" "and return over the recorded window"
+  "cost what they cost, so" "wants a part of the sum" "an all-gather gets everybody" "names a block on the way" "young devices are worse" "may take a time of the table"
+  "what guesses tokens ahead" "tasks wait for each other in a circle")
 
 set(bad 0)
 macro(look pattern why)
@@ -50,6 +60,7 @@ foreach(file IN LISTS files)
   look("${machine}" "path of one machine")
   if(NOT file MATCHES "^(CHANGELOG|.github/WORDS).md$|^tests/words.cmake$")
     look("${replaced}" "a line with a better one in .github/WORDS.md")
+    look("examples/([0-2][0-9]_[a-z]|(sweeps|ci_gate|how_right|memory)/)" "a former name, see the folders of examples")
   endif()
   if(NOT file MATCHES "\\.(md|json)$")
     look("${unfinished}" "mark of unfinished work")

@@ -161,8 +161,8 @@ void add_questions(Arguments& arguments, Questions& questions) {
       .needs(pairs);
   arguments
       .add_option("--fit", questions.fit,
-                  "find the what-ifs that bring memory under SIZE and cost the least time; SIZE is "
-                  "like 24GiB, or an accelerator, which the run then is on")
+                  "find the what-ifs that bring memory under SIZE at the least cost in time; SIZE: "
+                  "such as 24GiB, or an accelerator, to which the run is then moved")
       .type_name("SIZE");
   const Option search =
       arguments.add_flag("--search", questions.search,

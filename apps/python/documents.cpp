@@ -227,7 +227,8 @@ Result<std::string> inspect(const std::vector<std::string>& paths, const Catalog
     FORETRACE_TRY(auto some, foretrace::inspect(path, {.catalogue = catalogue}));
     std::move(some.begin(), some.end(), std::back_inserter(found));
   }
-  return report::json_of(report::inspect_page(found, {}));
+  const auto late = late_rank_of(paths, found, {.catalogue = catalogue});
+  return report::json_of(report::inspect_page(found, {.late = late}));
 }
 
 Result<std::string> plan(const PlanRequest& request, std::uint32_t gpus, double batch,

@@ -33,7 +33,7 @@ void check_times(const TaskGraph& graph) {
   for (std::size_t i = 0; i < graph.size(); ++i) {
     const auto task = make_id<TaskId>(i);
     if (graph.duration_ns(task) >= 0) continue;
-    broken("no task takes less than no time",
+    broken("no task has a negative duration",
            fmt::format("'{}' takes {} ns", graph.name(task), graph.duration_ns(task)));
   }
 }
@@ -41,7 +41,7 @@ void check_times(const TaskGraph& graph) {
 void check_tensors(const TaskGraph& graph) {
   for (const Tensor& tensor : graph.context().tensors) {
     if (tensor.bytes >= 0) continue;
-    broken("no tensor takes less than no memory",
+    broken("no tensor has a negative size",
            fmt::format("one of '{}' takes {} bytes", graph.names()[tensor.operator_name],
                        tensor.bytes));
   }
@@ -49,7 +49,7 @@ void check_tensors(const TaskGraph& graph) {
 
 void check_step(const Run& run) {
   if (run.answer.step_ns < 0) {
-    broken("no step takes less than no time", fmt::format("{} ns", run.answer.step_ns));
+    broken("no step has a negative duration", fmt::format("{} ns", run.answer.step_ns));
   }
   if (run.answer.is_span) return;
   const std::int64_t work = run.answer.work_ns;

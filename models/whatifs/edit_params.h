@@ -12,12 +12,11 @@ namespace foretrace::edits {
 
 inline constexpr std::string_view name = "edit";
 
-inline constexpr ParamInfo select_param = {
-    .name = "select",
-    .type = ParamType::selection,
-    .doc =
-        "Which tasks, e.g. 'kind=kernel&name~gemm'. One of the next ten says what becomes of "
-        "them."};
+inline constexpr ParamInfo select_param = {.name = "select",
+                                           .type = ParamType::selection,
+                                           .doc =
+                                               "Which tasks, e.g. 'kind=kernel&name~gemm'. One of "
+                                               "the next ten keys says what to do with them."};
 
 // ---- Primitives: one of them is given -----------------------------------------------------------
 
@@ -32,7 +31,7 @@ inline constexpr ParamInfo insert_param = {
     .name = "insert",
     .type = ParamType::text,
     .default_text = "-",
-    .doc = "A new task of this name beside each, on its stream or thread; takes a duration."};
+    .doc = "Insert a task of this name beside each, on its stream or thread; needs a duration."};
 inline constexpr ParamInfo remove_param = {
     .name = "remove",
     .type = ParamType::boolean,
@@ -42,30 +41,30 @@ inline constexpr ParamInfo replace_param = {
     .name = "replace",
     .type = ParamType::text,
     .default_text = "-",
-    .doc = "One new task of this name stands for each, or for each group; takes a duration."};
+    .doc = "Replace each, or each group, by one new task of this name; needs a duration."};
 inline constexpr ParamInfo split_param = {.name = "split",
                                           .type = ParamType::integer,
                                           .unit = "1",
                                           .default_text = "-",
-                                          .doc = "Each becomes this many parts in a row.",
+                                          .doc = "Split each into this many parts in a row.",
                                           .minimum = 1,
                                           .maximum = 1e5};
 inline constexpr ParamInfo merge_param = {
     .name = "merge",
     .type = ParamType::boolean,
     .default_text = "-",
-    .doc = "Those of a group become one, as long as they were together or as duration says."};
+    .doc = "Merge the tasks of a group into one, as long as their sum or as duration says."};
 inline constexpr ParamInfo move_param = {
     .name = "move",
     .type = ParamType::text,
     .default_text = "-",
-    .doc = "To another stream (thread) of their device (rank): its number, or new."};
+    .doc = "Move them to another stream (thread) of their device (rank): its number, or new."};
 inline constexpr ParamInfo replicate_param = {
     .name = "replicate",
     .type = ParamType::integer,
     .unit = "1",
     .default_text = "-",
-    .doc = "How often each is there afterwards: 1 is as it was.",
+    .doc = "Number of copies of each afterwards: 1 changes nothing.",
     .minimum = 1,
     .maximum = 1e4};
 inline constexpr ParamInfo reorder_param = {
@@ -73,17 +72,17 @@ inline constexpr ParamInfo reorder_param = {
     .type = ParamType::selection,
     .default_text = "-",
     .doc =
-        "In each step behind the tasks that this selects (or before, see place). Several "
-        "selections, separated by ';', are the order in which the selected tasks follow each "
-        "other on their stream or thread."};
+        "Move them, in each step, behind the tasks that this selects (or before, see place). "
+        "Several selections, separated by ';', are the order in which the selected tasks follow "
+        "each other on their stream or thread."};
 inline constexpr ParamInfo prioritize_param = {
     .name = "prioritize",
     .type = ParamType::integer,
     .unit = "1",
     .default_text = "-",
     .doc =
-        "Their priority: of the ready tasks of a stream or thread the smallest goes first; "
-        "those that no edit names have 0.",
+        "Their priority: of the ready tasks of a stream or thread the smallest runs first; the "
+        "default is 0.",
     .minimum = -1e9,
     .maximum = 1e9};
 
@@ -94,29 +93,30 @@ inline constexpr ParamInfo duration_param = {
     .type = ParamType::time,
     .unit = "us",
     .default_text = "-",
-    .doc = "Of a task that insert, replace or merge makes.",
+    .doc = "Time of a task that insert, replace or merge creates.",
     .minimum = 0,
     .maximum = 1e15};
-inline constexpr ParamInfo kind_param = {.name = "kind",
-                                         .type = ParamType::text,
-                                         .default_text = "-",
-                                         .doc =
-                                             "Of a device task that insert or replace makes; "
-                                             "left out: that of the selected one.",
-                                         .choices = "kernel|copy|set"};
-inline constexpr ParamInfo place_param = {.name = "place",
-                                          .type = ParamType::text,
-                                          .default_text = "-",
-                                          .doc = "Of insert and reorder; left out: after.",
-                                          .choices = "before|after"};
+inline constexpr ParamInfo kind_param = {
+    .name = "kind",
+    .type = ParamType::text,
+    .default_text = "-",
+    .doc =
+        "Kind of a device task that insert or replace creates; left out: that of the selected one.",
+    .choices = "kernel|copy|set"};
+inline constexpr ParamInfo place_param = {
+    .name = "place",
+    .type = ParamType::text,
+    .default_text = "-",
+    .doc = "before or after, for insert and reorder; left out: after.",
+    .choices = "before|after"};
 inline constexpr ParamInfo call_param = {
     .name = "call",
     .type = ParamType::time,
     .unit = "us",
     .default_text = "-",
     .doc =
-        "Host time of the call of each new piece of device work. Left out: insert and replace "
-        "take that of the selected task, split needs no further calls.",
+        "Host time of the call of each new piece of device work. Left out: insert and replace use "
+        "that of the selected task, split needs no further calls.",
     .minimum = 0,
     .maximum = 1e15};
 inline constexpr ParamInfo gap_param = {
@@ -124,7 +124,7 @@ inline constexpr ParamInfo gap_param = {
     .type = ParamType::time,
     .unit = "us",
     .default_text = "-",
-    .doc = "Before each task that insert, replace or split makes; left out: 0.",
+    .doc = "Gap before each task that insert, replace or split creates; left out: 0.",
     .minimum = 0,
     .maximum = 1e15};
 inline constexpr ParamInfo of_param = {
@@ -140,9 +140,9 @@ inline constexpr ParamInfo group_param = {
     .type = ParamType::text,
     .default_text = "-",
     .doc =
-        "What merge and replace take for one: each task, neighbours (selected tasks of a stream "
-        "with nothing between them), or all of a stream in a step. Left out: neighbours for "
-        "merge, each for replace.",
+        "What merge and replace treat as one: each task, neighbours (selected tasks of a stream "
+        "with nothing between them), or all of a stream in a step. Left out: neighbours for merge, "
+        "each for replace.",
     .choices = "each|neighbours|step"};
 inline constexpr ParamInfo onto_param = {.name = "onto",
                                          .type = ParamType::text,
@@ -154,7 +154,7 @@ inline constexpr ParamInfo onto_param = {.name = "onto",
 inline constexpr ParamInfo label_param = {.name = "label",
                                           .type = ParamType::text,
                                           .default_text = "-",
-                                          .doc = "What the edit is for, as the answer shows it."};
+                                          .doc = "Purpose of the edit, shown in the answer."};
 
 inline constexpr std::array params = {
     select_param,     scale_param,    insert_param, remove_param,    replace_param,

@@ -86,7 +86,7 @@ TEST_CASE("two runs on one device follow their schema, and neither gets faster")
 
 TEST_CASE("plans of unequal stages and training runs follow their schemas") {
   const json stages = document_of(
-      "plan examples/12_scenarios/unequal_layers.json --cluster aws_g4dn --gpus 4 --batch 64 "
+      "plan examples/recipes/scenarios/unequal_layers.json --cluster aws_g4dn --gpus 4 --batch 64 "
       "--precision fp16 --stages auto --json");
   check_against("stages-2.json", stages);
   REQUIRE_FALSE(stages["plans"].empty());
@@ -96,7 +96,7 @@ TEST_CASE("plans of unequal stages and training runs follow their schemas") {
       1);
   check_against("stages-2.json", nothing);
   CHECK(nothing["plans"].empty());
-  const json training = document_of("simulate examples/12_scenarios/bert_target.json --json");
+  const json training = document_of("simulate examples/recipes/scenarios/bert_target.json --json");
   check_against("training_result-1.json", training);
   CHECK(training["batches"].size() == 5);
 }
@@ -424,16 +424,16 @@ TEST_CASE("every other command follows its schema") {
         {"validation-1.json", "validate --data examples/traces"},
         {"validation-1.json", "validate --jobs --data examples/traces"},
         {"schedule_result-1.json",
-         "schedule examples/05_schedule/heterogeneous.json --policy srtf"},
-        {"streams_result-1.json", "simulate examples/13_serving/mlperf_loads.json"},
-        {"streams_result-1.json", "simulate examples/13_serving/xrbench.json"},
-        {"streams_result-1.json", "simulate examples/17_fleets/control_loop.json"},
-        {"streams_result-1.json", "simulate examples/17_fleets/supernet.json"},
-        {"node_job_result-1.json", "simulate examples/12_scenarios/two_ranks.json"},
-        {"storage_result-1.json", "simulate examples/17_fleets/storage.json"},
-        {"federated_result-1.json", "simulate examples/17_fleets/phones.json"},
-        {"schedule_result-1.json", "schedule examples/17_fleets/machines.json"},
-        {"serving_result-1.json", "simulate examples/13_serving/llama3_8b.json"},
+         "schedule examples/recipes/schedule/heterogeneous.json --policy srtf"},
+        {"streams_result-1.json", "simulate examples/recipes/served_models/mlperf_loads.json"},
+        {"streams_result-1.json", "simulate examples/recipes/served_models/xrbench.json"},
+        {"streams_result-1.json", "simulate examples/recipes/fleets/control_loop.json"},
+        {"streams_result-1.json", "simulate examples/recipes/fleets/supernet.json"},
+        {"node_job_result-1.json", "simulate examples/recipes/scenarios/two_ranks.json"},
+        {"storage_result-1.json", "simulate examples/recipes/fleets/storage.json"},
+        {"federated_result-1.json", "simulate examples/recipes/fleets/phones.json"},
+        {"schedule_result-1.json", "schedule examples/recipes/fleets/machines.json"},
+        {"serving_result-1.json", "simulate examples/recipes/served_models/llama3_8b.json"},
         {"communication-1.json", "inspect --communication tests/fixtures/job"},
         {"costs-1.json",
          "calibrate --accelerator a100_sxm_80gb "
@@ -453,8 +453,9 @@ TEST_CASE("every other command follows its schema") {
   CHECK(again.code == 2);
   CHECK(again.err.find("already, expected a folder without an export") != std::string::npos);
   const std::string folder = scratch_file("documented_sweep");
-  check_against("sweep_result-2.json",
-                document_of("sweep examples/sweeps/gpt3_512.json -o '" + folder + "' --json"));
+  check_against(
+      "sweep_result-2.json",
+      document_of("sweep examples/recipes/sweeps/gpt3_512.json -o '" + folder + "' --json"));
   check_against("sweep_result-2.json", document_of("sweep '" + folder + "' --show --json"));
 }
 

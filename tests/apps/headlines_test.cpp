@@ -104,4 +104,65 @@ TEST_CASE("simulate: the page and its doubt say one share of unexplained time fo
   CHECK(holds(page, "blocked launch calls: 5.1 %"));
 }
 
+TEST_CASE("inspect: the ranks of a job name the late one, by how much, and only if one is late") {
+  const std::string job = FORETRACE_SOURCE_DIR "/tests/fixtures/job";
+  // Rank 2 stalls for 30 ms before a launch of each step.
+  const std::string first = "rank 2 is late by ";
+  const Ran late = run_program("inspect -q " + job);
+  CHECK(late.out.starts_with(first));
+  CHECK(run_program("inspect -q --communication " + job)
+            .out.starts_with(late.out.substr(0, late.out.find('\n'))));
+  CHECK(holds(run_program("inspect --json " + job).out, "\"late_rank\": {"));
+  // Without it no rank is later than the others together; one trace has no other rank.
+  const std::string rest = " " + job + "/rank0.json.gz " + job + "/rank1.json.gz";
+  CHECK_FALSE(holds(run_program("inspect -q" + rest).out, "is late by"));
+  CHECK_FALSE(holds(run_program("inspect -q " + job + "/rank2.json.gz").out, "is late by"));
+}
+
+TEST_CASE("whatif: efficiency against another rate than the recorded one says against which") {
+  const std::string asked = "whatif -q " FORETRACE_SOURCE_DIR
+                            "/examples/traces/h200/gpt2.baseline.ftr.gz --cluster dgx_a100 "
+                            "--parallel ";
+  // A copy does what was recorded: efficiency is the factor over the number of GPUs.
+  CHECK_FALSE(holds(run_program(asked + "data=4").out, "doing the same work"));
+  // The stages of a pipeline share the samples of several passes, which one GPU would accumulate.
+  const std::string line = run_program(asked + "pipeline=4").out;
+  const auto number_behind = [&line](const std::string& word) {
+    const std::size_t at = line.find(word);
+    REQUIRE(at != std::string::npos);
+    return std::stod(line.substr(at + word.size()));
+  };
+  const double factor = number_behind("samples/s, ");
+  const double efficiency = number_behind("x (") / 100;
+  const double alone = number_behind("; one GPU doing the same work: ");
+  CHECK(factor == doctest::Approx(4 * efficiency * alone).epsilon(0.02));
+}
+
+TEST_CASE("whatif: a memory timeline alone is ranked by memory, and says so where it is not") {
+  const std::string snapshot =
+      FORETRACE_SOURCE_DIR "/examples/traces/h100_allocator/train.default.snapshot.pickle.gz";
+  const Ran by_time = run_program("whatif " + snapshot);
+  CHECK(by_time.code == 2);
+  CHECK(holds(by_time.err, "expected --by memory"));
+  CHECK_FALSE(holds(by_time.err, "--rank-all"));
+  const Ran by_memory = run_program("whatif -q --by memory " + snapshot);
+  CHECK(by_memory.code == 1);  // tensors of these sizes have no what-if
+  CHECK(by_memory.out.starts_with("no what-if applies (of "));
+  CHECK_FALSE(holds(by_memory.out, "CPU work"));
+}
+
+TEST_CASE(
+    "explain: a word of an answer comes before a what-if of that alias, an option says where") {
+  CHECK(run_program("explain host").out.starts_with("host: The CPU of a rank"));
+  CHECK(run_program("explain 'late device work'").out.starts_with("late_device_work: "));
+  const Ran option = run_program("explain without-one-off");
+  CHECK(option.code == 0);
+  CHECK(option.out.starts_with("--without-one-off: cut out long pauses"));
+  CHECK(holds(option.out, "option of foretrace"));
+  CHECK(holds(option.out, "whatif"));
+  const Ran unknown = run_program("explain withoutoneoff");
+  CHECK(unknown.code == 2);
+  CHECK(holds(unknown.err, "unknown name 'withoutoneoff'"));
+}
+
 }  // namespace foretrace::test

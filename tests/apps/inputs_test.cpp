@@ -167,7 +167,7 @@ TEST_CASE("inputs: pages of what cannot be simulated fit their columns and say w
 
 TEST_CASE("inputs: a what-if takes machines of other simulators, as scenarios do") {
   const std::string command = std::string("whatif ") + demo_trace + " --parallel data=4 --cluster ";
-  const Ran chips = run_program(command + "examples/15_imports/chips.json");
+  const Ran chips = run_program(command + "examples/recipes/imports/chips.json");
   CHECK(chips.code == 0);
   CHECK(chips.out.find("4 data-parallel ranks") != std::string::npos);
   const std::string file = write("no_machine.json", R"({"nodes": 4})");

@@ -88,9 +88,9 @@ std::vector<Writer> writers_in(const std::string& folder) {
   const std::string memory =
       FORETRACE_SOURCE_DIR "/examples/traces/demo_generated_cnn_memory.json.gz";
   const std::string table = FORETRACE_SOURCE_DIR "/tests/fixtures/operators/made_up_gemm.json";
-  const std::string jobs = FORETRACE_SOURCE_DIR "/examples/05_schedule/heterogeneous.json";
-  const std::string scenario = FORETRACE_SOURCE_DIR "/examples/10_cluster/run_on_8.json";
-  const std::string sweep = FORETRACE_SOURCE_DIR "/examples/sweeps/gpt3_512.json";
+  const std::string jobs = FORETRACE_SOURCE_DIR "/examples/recipes/schedule/heterogeneous.json";
+  const std::string scenario = FORETRACE_SOURCE_DIR "/examples/recipes/many_devices/run_on_8.json";
+  const std::string sweep = FORETRACE_SOURCE_DIR "/examples/recipes/sweeps/gpt3_512.json";
   const auto in = [&](const char* name) { return folder + "/" + name; };
   return {{"json", {"convert", demo, in("a.json")}},
           {"packed", {"convert", demo, in("a.json.gz")}},
@@ -164,7 +164,7 @@ TEST_CASE("files: a command that is killed leaves the old files or the new ones"
 TEST_CASE("sweep: killed again and again, it loses nothing and ends with the same bytes") {
   const std::string folder = scratch_file("kill_sweep");
   const std::string whole = scratch_file("whole_sweep");
-  const std::string file = FORETRACE_SOURCE_DIR "/examples/sweeps/gpt3_512.json";
+  const std::string file = FORETRACE_SOURCE_DIR "/examples/recipes/sweeps/gpt3_512.json";
   const std::string program = FORETRACE_PROGRAM;
   const auto begin = Clock::now();
   REQUIRE(wait_for(start({program, "sweep", file, "-o", whole})) == 0);

@@ -303,7 +303,7 @@ TEST_CASE("pages of 80 columns keep names and ranges whole") {
                                           "whatif " + demo + " --pairs",
                                           "whatif " + demo + " --max-batch",
                                           "whatif " + demo + " --apply cuda_graph --details",
-                                          "schedule examples/05_schedule/heterogeneous.json"};
+                                          "schedule examples/recipes/schedule/heterogeneous.json"};
   for (const std::string& arguments : pages) {
     const Ran ran = run_program(arguments, "COLUMNS=80");
     CAPTURE(arguments);
@@ -319,7 +319,7 @@ TEST_CASE("pages of 80 columns keep names and ranges whole") {
   }
   CHECK(ranking.find(" .. ") != std::string::npos);
   const std::string jobs =
-      run_program("schedule examples/05_schedule/heterogeneous.json", "COLUMNS=80").out;
+      run_program("schedule examples/recipes/schedule/heterogeneous.json", "COLUMNS=80").out;
   CHECK(jobs.find("max_sum_throughput [a]") != std::string::npos);
   CHECK(jobs.find(" hidden (") != std::string::npos);
 }

@@ -46,7 +46,7 @@ bool holds(const std::string& text, const std::string& part) {
 }
 
 constexpr const char* scenario = "configs/scenarios/gpt3_175b_selene.json";
-constexpr const char* jobs = "examples/05_schedule/heterogeneous.json";
+constexpr const char* jobs = "examples/recipes/schedule/heterogeneous.json";
 
 }  // namespace
 
@@ -59,7 +59,7 @@ TEST_CASE("refused: outputs that are files which the inputs name") {
   CHECK(holds(refusal_of("simulate -q " + own + " --timeline " + cluster), "it is an input, too"));
   CHECK(text_of(cluster) == before);
 
-  const std::string rates = copy_of("examples/05_schedule/rates.csv", "rates.csv");
+  const std::string rates = copy_of("examples/recipes/schedule/rates.csv", "rates.csv");
   const std::string run = copy_of(jobs, "run.json");
   REQUIRE(run_program("schedule -q --policy fifo " + run).code == 0);
   const std::string old_rates = text_of(rates);
@@ -79,9 +79,9 @@ TEST_CASE("refused: outputs that are files which the inputs name") {
 }
 
 TEST_CASE("refused: outputs over a file that the cluster imports") {
-  const std::string network = copy_of("examples/15_imports/network.yml", "network.yml");
-  const std::string system = copy_of("examples/15_imports/system.json", "system.json");
-  const std::string cluster = copy_of("examples/15_imports/pairs.json", "pairs.json");
+  const std::string network = copy_of("examples/recipes/imports/network.yml", "network.yml");
+  const std::string system = copy_of("examples/recipes/imports/system.json", "system.json");
+  const std::string cluster = copy_of("examples/recipes/imports/pairs.json", "pairs.json");
   const std::string plan = "plan gpt2_small --gpus 4 --batch 8 -q --cluster " + cluster + " -o ";
   const std::string before = text_of(network);
   for (const std::string& file : {network, system, cluster}) {
@@ -89,8 +89,8 @@ TEST_CASE("refused: outputs over a file that the cluster imports") {
   }
   CHECK(run_program(plan + scratch_file("best.json")).code == 0);
   // By way of a scenario, and of a sweep over it.
-  const std::string layers = copy_of("examples/15_imports/two_layers.txt", "two_layers.txt");
-  const std::string job = copy_of("examples/15_imports/recorded_layers.json", "layers.json");
+  const std::string layers = copy_of("examples/recipes/imports/two_layers.txt", "two_layers.txt");
+  const std::string job = copy_of("examples/recipes/imports/recorded_layers.json", "layers.json");
   REQUIRE(run_program("simulate -q " + job).code == 0);
   for (const std::string& file : {network, system, cluster, layers}) {
     CHECK(holds(refusal_of("simulate -q " + job + " --timeline " + file), "it is an input, too"));
@@ -115,7 +115,7 @@ TEST_CASE("refused: a file of another kind is named, and where it goes") {
        {Wrong{"configs/clusters/dgx_a100.json", "plan MODEL --cluster "},
         Wrong{"configs/accelerators/h100_sxm.json", "whatif TRACE --accelerator "},
         Wrong{"configs/models/gpt3_175b.json", "plan "},
-        Wrong{"examples/17_fleets/storage.json", ": foretrace simulate "},
+        Wrong{"examples/recipes/fleets/storage.json", ": foretrace simulate "},
         Wrong{jobs, ": foretrace schedule "}}) {
     const std::string path = FORETRACE_SOURCE_DIR "/" + std::string(file);
     for (const std::string& command : {"whatif " + path + " --apply mixed_precision",
@@ -171,7 +171,7 @@ TEST_CASE("an export is there as a whole or not at all") {
   CHECK(run_program(words).code == 0);
   CHECK(holds(refusal_of(words), "contains an export already"));
   std::filesystem::remove(folder + "/comm_group.json");  // as after a kill
-  CHECK(holds(refusal_of(words), "contains an export that was cut off"));
+  CHECK(holds(refusal_of(words), "contains an interrupted export"));
 }
 
 TEST_CASE("refused: options of recordings for a scenario, which has none") {
@@ -206,7 +206,7 @@ TEST_CASE("refused: shards over more ranks than hold the layers, kinds that are 
       copy_of(scenario, "sharded.json", "\"tensor\": 8",
               "\"tensor\": 8, \"sharding\": \"parameters\", \"shard_size\": 16");
   CHECK(holds(refusal_of("simulate " + sharded), "/parallelism/shard_size: got 16"));
-  copy_of("examples/05_schedule/rates.csv", "rates.csv");
+  copy_of("examples/recipes/schedule/rates.csv", "rates.csv");
   const std::string misspelt = copy_of(jobs, "kinds.json", "\"count\": 4, \"kind\": \"new\"",
                                        "\"count\": 4, \"kind\": \"nww\"");
   CHECK(holds(refusal_of("schedule " + misspelt), "/cluster/nodes/0/kind: got 'nww'"));
@@ -214,7 +214,7 @@ TEST_CASE("refused: shards over more ranks than hold the layers, kinds that are 
 }
 
 TEST_CASE("refused: what is about recordings or jobs, of a file that holds neither") {
-  const std::string caches = "examples/17_fleets/storage.json";
+  const std::string caches = "examples/recipes/fleets/storage.json";
   const std::string holds_input =
       caches + " contains input that a training job reads through a cache";
   for (const char* const option :
@@ -231,9 +231,27 @@ TEST_CASE("refused: what is about recordings or jobs, of a file that holds neith
   CHECK(holds(refusal_of("schedule " + caches + " --policy fifo"), caches + " contains no jobs"));
 }
 
+TEST_CASE("refused: two formats of output, of which one would be left out") {
+  const std::vector<std::string> pairs[] = {{"--json", "--csv"}, {"--json", "--table breakdown"}};
+  for (const std::string& command : {std::string("inspect "), std::string("simulate "),
+                                     std::string("whatif "), std::string("critical-path ")}) {
+    for (const auto& pair : pairs) {
+      CHECK(holds(refusal_of(command + demo + " " + pair[0] + " " + pair[1]),
+                  "got --json and " + pair[1].substr(0, pair[1].find(' ')) +
+                      ", expected one format of output"));
+    }
+  }
+  CHECK(holds(refusal_of("list --json --csv"), "list: got --json and --csv"));
+  const std::string two = "compare " + demo + " " + demo;
+  CHECK(holds(refusal_of(two + " --markdown --csv"), "got --markdown and --csv, expected one"));
+  CHECK(holds(refusal_of(two + " --json --markdown"), "got --json and --markdown, expected one"));
+  CHECK(run_program("simulate " + demo + " --csv --table breakdown").code == 0);
+}
+
 TEST_CASE("schedule: what has gone to simulate has the same answer, and one line says where") {
-  for (const char* const file : {"13_serving/llama3_8b", "13_serving/xrbench", "14_mapping/heft",
-                                 "14_mapping/tables", "17_fleets/storage", "17_fleets/phones"}) {
+  for (const char* const file :
+       {"recipes/served_models/llama3_8b", "recipes/served_models/xrbench", "recipes/mapping/heft",
+        "recipes/mapping/tables", "recipes/fleets/storage", "recipes/fleets/phones"}) {
     const std::string path = "examples/" + std::string(file) + ".json";
     for (const char* const form : {"", " --json", " --csv", " --details"}) {
       const Ran now = run_program("simulate " + path + form);
@@ -246,7 +264,7 @@ TEST_CASE("schedule: what has gone to simulate has the same answer, and one line
       CHECK(std::count(before.err.begin(), before.err.end(), '\n') == 1);
     }
   }
-  CHECK(run_program("schedule -q examples/14_mapping/heft.json").err.empty());
+  CHECK(run_program("schedule -q examples/recipes/mapping/heft.json").err.empty());
   CHECK(run_program(std::string("schedule -q ") + jobs).err.empty());
 }
 
@@ -263,7 +281,7 @@ TEST_CASE("refused: scenarios and schedules where a trace belongs, by name") {
               "(it is a scenario: foretrace simulate FILE)"));
   CHECK(holds(refusal_of(std::string("simulate ") + scenario + " " + demo), "expected it alone"));
   // A sweep holds a scenario and is none.
-  CHECK(holds(refusal_of("simulate examples/sweeps/gpt3_512.json"),
+  CHECK(holds(refusal_of("simulate examples/recipes/sweeps/gpt3_512.json"),
               "contains foretrace.sweep/1, expected a trace (it is a sweep: foretrace sweep "));
   for (const std::string& runs : {demo + " " + scenario, std::string(scenario) + " " + demo}) {
     CHECK(holds(refusal_of("corun " + runs), std::string(scenario) + ": contains a scenario"));

@@ -117,7 +117,7 @@ TEST_CASE("compare: both runs on one page, with reasons that add up, whatever th
 
 TEST_CASE("report: a scenario has its stages and its sentence; with what-ifs it is a run") {
   const std::string page = scratch_file("plan.html");
-  const std::string scenario = "examples/09_report/pipeline.json";
+  const std::string scenario = "examples/recipes/report/pipeline.json";
   CHECK(run_program("report --scenario " + scenario + " -o " + page).code == 0);
   const std::string html = text_of_file(page);
   CHECK(read_of(html).find("A step of GPT-3 175B takes") != std::string::npos);
@@ -126,7 +126,7 @@ TEST_CASE("report: a scenario has its stages and its sentence; with what-ifs it 
   const Ran both = run_program("report --scenario " + scenario + " " + demo_trace + " -o " + page);
   CHECK(both.code == 2);
   CHECK(both.err.find("expected one of a trace, --scenario and --sweep") != std::string::npos);
-  const std::string run = "examples/12_scenarios/bert_mlperf.json --apply flash_attention -o ";
+  const std::string run = "examples/recipes/scenarios/bert_mlperf.json --apply flash_attention -o ";
   for (const std::string& command : {"report --scenario " + run, "report " + run}) {
     std::filesystem::remove(page);
     CHECK(run_program(command + page).code == 0);
@@ -138,7 +138,8 @@ TEST_CASE("report: a scenario has its stages and its sentence; with what-ifs it 
 TEST_CASE("report: a sweep has every feasible point, and a folder without one is named") {
   const std::string folder = scratch_file("results");
   const std::string page = scratch_file("sweep.html");
-  REQUIRE(run_program("sweep examples/sweeps/gpt3_512.json --quiet -o " + folder).code == 0);
+  REQUIRE(run_program("sweep examples/recipes/sweeps/gpt3_512.json --quiet -o " + folder).code ==
+          0);
   CHECK(run_program("report --sweep " + folder + " -o " + page).code == 0);
   const std::string html = text_of_file(page);
   CHECK(read_of(html).find("The lowest step time is 36.74 s, with tensor\u00a04") !=

@@ -64,7 +64,7 @@ double wall_seconds(const std::function<void()>& work) {
 /// Points of the plans of GPT-3 on one thread: by a sweep with its store, and alone.
 void points(const CataloguePtr& known, Ratios& out) {
   const auto sweep =
-      sweeping::read_sweep(std::string(source_dir) + "/examples/sweeps/gpt3_512.json");
+      sweeping::read_sweep(std::string(source_dir) + "/examples/recipes/sweeps/gpt3_512.json");
   if (!sweep.ok()) {
     fmt::print(stderr, "sweep_points_per_s: {}\n", sweep.error().message);
     return;

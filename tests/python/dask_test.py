@@ -28,7 +28,7 @@ except ImportError:
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DEMO = str(ROOT / "examples" / "traces" / "demo_generated_cnn.json.gz")
-GPT3 = str(ROOT / "examples" / "sweeps" / "gpt3_512.json")
+GPT3 = str(ROOT / "examples" / "recipes" / "sweeps" / "gpt3_512.json")
 PROGRAM = os.environ.get("FORETRACE_PROGRAM")
 WAIT_SECONDS = 60
 KILLS = int(os.environ.get("FORETRACE_KILLS", "3"))

@@ -21,7 +21,7 @@ import foretrace
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 DEMO = str(ROOT / "examples" / "traces" / "demo_generated_cnn.json.gz")
 SCENARIO = str(ROOT / "configs" / "scenarios" / "gpt3_175b_selene.json")
-SCHEDULE = str(ROOT / "examples" / "05_schedule" / "heterogeneous.json")
+SCHEDULE = str(ROOT / "examples" / "recipes" / "schedule" / "heterogeneous.json")
 PROGRAM = os.environ.get("FORETRACE_PROGRAM")
 
 
@@ -57,7 +57,7 @@ class Answers(unittest.TestCase):
             foretrace.simulate(scenario)
 
     def test_a_scenario_has_what_ifs_of_its_own(self):
-        folder = ROOT / "examples" / "22_one_job"
+        folder = ROOT / "examples" / "recipes" / "one_job"
         asked = foretrace.whatif(folder / "gpt2_h100.json", ["mixed_precision", "flash_attention"])
         self.assertLess(asked.predicted.step_ns, asked.baseline.step_ns)
         scenario = json.loads("\n".join(line for line in (folder / "gpt2_h100.json").read_text(encoding="utf-8").splitlines()
@@ -135,29 +135,29 @@ class Answers(unittest.TestCase):
         self.assertEqual(len(foretrace.inspect(DEMO).traces), 1)
 
     def test_simulate_takes_requests_to_a_model_and_streams(self):
-        served = foretrace.simulate(ROOT / "examples" / "13_serving" / "llama3_8b.json")
+        served = foretrace.simulate(ROOT / "examples" / "recipes" / "served_models" / "llama3_8b.json")
         self.assertEqual(len(served.requests), 600)
         self.assertGreater(served.first_token_ns, served.token_ns)
         self.assertIn("first token", served._repr_html_())
-        streams = foretrace.simulate(ROOT / "examples" / "13_serving" / "xrbench.json")
+        streams = foretrace.simulate(ROOT / "examples" / "recipes" / "served_models" / "xrbench.json")
         self.assertEqual(len(streams.scenarios), 7)
 
     def test_simulate_maps_tasks_and_tables(self):
-        tasks = foretrace.simulate(ROOT / "examples" / "14_mapping" / "heft.json")
+        tasks = foretrace.simulate(ROOT / "examples" / "recipes" / "mapping" / "heft.json")
         self.assertEqual((tasks.step_ns, len(tasks.placed)), (79000, 10))
-        tables = foretrace.simulate(ROOT / "examples" / "14_mapping" / "tables.json")
+        tables = foretrace.simulate(ROOT / "examples" / "recipes" / "mapping" / "tables.json")
         self.assertEqual(len(tables.placed), 20)
         self.assertIn("step", tables._repr_html_())
 
     def test_simulate_takes_fleets(self):
-        fleets = ROOT / "examples" / "17_fleets"
+        fleets = ROOT / "examples" / "recipes" / "fleets"
         self.assertEqual([row["name"] for row in foretrace.simulate(fleets / "storage.json").rows][0], "none")
         self.assertEqual(len(foretrace.simulate(fleets / "phones.json").rows), 4)
         self.assertEqual(len(foretrace.simulate(fleets / "control_loop.json").control), 3)
         self.assertIn("missed", foretrace.simulate(fleets / "control_loop.json")._repr_html_())
 
     def test_schedule_still_runs_what_simulate_takes_and_says_so(self):
-        path = ROOT / "examples" / "17_fleets" / "storage.json"
+        path = ROOT / "examples" / "recipes" / "fleets" / "storage.json"
         with self.assertWarnsRegex(FutureWarning, "foretrace.simulate takes it"):
             self.assertEqual(foretrace.schedule(path).document, foretrace.simulate(path).document)
         with warnings.catch_warnings():
@@ -479,7 +479,7 @@ class Stubs(unittest.TestCase):
 
 class Examples(unittest.TestCase):
     def test_what_ifs_run_on_other_processes(self):
-        printed = subprocess.run([sys.executable, str(ROOT / "examples/sweeps/many_processes.py"), DEMO], check=True,
+        printed = subprocess.run([sys.executable, str(ROOT / "examples/recipes/sweeps/many_processes.py"), DEMO], check=True,
                                  capture_output=True, text=True).stdout
         self.assertEqual(len(printed.splitlines()), 12)
         self.assertRegex(printed, r"h100_sxm +mixed_precision \+ kernel_fusion +\d+\.\d\d ms")
@@ -487,7 +487,7 @@ class Examples(unittest.TestCase):
     def test_evolution_finds_a_network_within_its_limit(self):
         widest = 0
         for limit in (150, 400):
-            printed = subprocess.run([sys.executable, str(ROOT / "examples/sweeps/evolve.py"), str(limit)], check=True,
+            printed = subprocess.run([sys.executable, str(ROOT / "examples/recipes/sweeps/evolve.py"), str(limit)], check=True,
                                      capture_output=True, text=True).stdout
             milliseconds, weights = re.search(r": ([\d.]+) ms, (\d+) weights", printed).groups()
             self.assertLessEqual(float(milliseconds), limit)
@@ -495,7 +495,7 @@ class Examples(unittest.TestCase):
             widest = int(weights)
 
     def test_a_learned_model_and_its_tuner_say_what_their_page_says(self):
-        folder = ROOT / "examples/18_tuning"
+        folder = ROOT / "examples/recipes/tuning"
         page = (folder / "README.md").read_text(encoding="utf-8")
         traces = {name: str(ROOT / f"examples/traces/h100/{name}.baseline.ftr.gz")
                   for name in ("gnmt", "gpt2", "resnet50", "vgg19")}
@@ -517,13 +517,13 @@ class Examples(unittest.TestCase):
 
     def test_a_tuner_stops_with_its_budget(self):
         h100 = ROOT / "examples/traces/h100"
-        printed = subprocess.run([sys.executable, str(ROOT / "examples/18_tuning/tune.py"), str(h100 / "gpt2.baseline.ftr.gz"),
+        printed = subprocess.run([sys.executable, str(ROOT / "examples/recipes/tuning/tune.py"), str(h100 / "gpt2.baseline.ftr.gz"),
                                   str(h100 / "gnmt.baseline.ftr.gz"), str(h100 / "vgg19.baseline.ftr.gz"), "--budget", "2"],
                                  check=True, capture_output=True, text=True).stdout
         self.assertIn("\n2 simulations: ", printed)
 
     def test_the_schedulers_example_runs(self):
-        printed = subprocess.run([sys.executable, str(ROOT / "examples/08_scheduler/place_jobs.py"), DEMO,
+        printed = subprocess.run([sys.executable, str(ROOT / "examples/recipes/predictor/place_jobs.py"), DEMO,
                                   str(ROOT / "examples/traces/demo_generated_cnn_memory.json.gz")],
                                  check=True, capture_output=True, text=True).stdout
         self.assertIn("job 0 gets the", printed)

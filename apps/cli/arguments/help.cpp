@@ -149,6 +149,30 @@ Result<std::string> help_page_of(const CLI::App& root, std::string_view command,
                            nearest_command(root, command))};
 }
 
+std::string option_page(const CLI::App& root, std::string_view name,
+                        const report::TextStyle& style) {
+  // The same text stands once, in front of all commands that have it.
+  std::vector<std::pair<std::string, std::string>> texts;
+  for (const CLI::App* const command : root.get_subcommands({})) {
+    const CLI::Option* const option = command->get_option_no_throw("--" + std::string(name));
+    if (option == nullptr || option->get_group().empty()) continue;
+    const std::string text = option_name(*option) + ": " + option->get_description();
+    const auto same = std::find_if(texts.begin(), texts.end(),
+                                   [&text](const auto& known) { return known.first == text; });
+    if (same == texts.end()) {
+      texts.emplace_back(text, command->get_name());
+    } else {
+      same->second += ", " + command->get_name();
+    }
+  }
+  std::string page;
+  for (const auto& [text, commands] : texts) {
+    page += (page.empty() ? "" : "\n") + report::paragraph("", text, style.width) +
+            report::paragraph("  ", "option of foretrace " + commands, style.width);
+  }
+  return page;
+}
+
 void use_help_page(CLI::App& app) {
   app.formatter(std::make_shared<CLI::FormatterLambda>(
       [](const CLI::App* shown, const std::string&, CLI::AppFormatMode) {

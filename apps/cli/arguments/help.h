@@ -23,6 +23,9 @@ namespace foretrace::app {
 /// The page of the command that is called so; the error names the nearest one.
 [[nodiscard]] Result<std::string> help_page_of(const CLI::App& root, std::string_view command,
                                                const report::TextStyle& style);
+/// What the option of that name (without dashes) does, and in which commands; empty if none has it.
+[[nodiscard]] std::string option_page(const CLI::App& root, std::string_view name,
+                                      const report::TextStyle& style);
 /// "foretrace simulate [options] TRACE...".
 [[nodiscard]] std::string usage_of(const CLI::App& app);
 /// Options that a page shows, the arguments without a name or the others.

@@ -162,11 +162,12 @@ app::Exit run_engine(const Options& options) {
   logs.setup.weight_bits = static_cast<double>(options.weight_bits);
   logs.setup.tensor = static_cast<std::uint32_t>(options.tensor);
   if (logs.setup.model.empty()) {
-    return Error{ErrorCode::bad_usage, "--engine: needs --model NAME, which was served"};
+    return Error{ErrorCode::bad_usage, "--engine: needs --model NAME, the model that was served"};
   }
   if (logs.setup.accelerator.empty() == logs.setup.cluster.empty()) {
-    return Error{ErrorCode::bad_usage,
-                 "--engine: needs either --accelerator NAME or --cluster NAME, on which it served"};
+    return Error{
+        ErrorCode::bad_usage,
+        "--engine: needs either --accelerator NAME or --cluster NAME, where it was served"};
   }
   return calibrate_engine(logs, options.common);
 }
@@ -210,11 +211,14 @@ app::Exit run(const Options& options) {
 
 void add_engine_options(app::Arguments& cli, Options& options) {
   EngineLogs& engine = options.engine;
-  cli.add_option("--engine", engine.setup.engine,
-                 "the serving engine of these benchmarks: its file with what its host takes")
+  cli.add_option(
+         "--engine", engine.setup.engine,
+         "the serving engine of these benchmarks: write its file with CPU times that fit them")
       .type_name("NAME");
-  cli.add_option("--model", engine.setup.model, "that it served").type_name("NAME");
-  cli.add_option("--precision", engine.setup.precision, "of its arithmetic: fp16, bf16, fp8")
+  cli.add_option("--model", engine.setup.model, "the served model: see foretrace list models")
+      .type_name("NAME");
+  cli.add_option("--precision", engine.setup.precision,
+                 "precision of its arithmetic: fp16, bf16 or fp8")
       .type_name("NAME");
   cli.add_option("--weight-bits", options.weight_bits, "of a stored weight")
       .type_name("N")
@@ -222,13 +226,14 @@ void add_engine_options(app::Arguments& cli, Options& options) {
   cli.add_option("--tensor", options.tensor, "ranks that divide its layers")
       .type_name("N")
       .in_range(1, 100'000);
-  cli.add_option("--requests", engine.requests, "of benchmarks that do not say how many")
+  cli.add_option("--requests", engine.requests,
+                 "number of requests, for benchmarks that do not print it")
       .type_name("N")
       .in_range(1, 100'000);
-  cli.add_option("--prompt", engine.prompt, "their tokens, of benchmarks that do not say")
+  cli.add_option("--prompt", engine.prompt, "prompt tokens, for benchmarks that do not print them")
       .type_name("N")
       .in_range(1, 10'000'000);
-  cli.add_option("--answer", engine.answer, "tokens of answers, of benchmarks that do not say")
+  cli.add_option("--answer", engine.answer, "answer tokens, for benchmarks that do not print them")
       .type_name("N")
       .in_range(2, 10'000'000);
 }
@@ -249,12 +254,13 @@ void declare(app::Arguments& cli, Options& options) {
                  "collectives")
       .type_name("NAME");
   cli.add_option("--collective", options.machine.collective,
-                 "of logs that do not name their program")
+                 "kind of the collective, for logs that do not name their program")
       .type_name("KIND");
-  cli.add_option("--ranks", options.machine.ranks, "of logs without a line of each rank")
+  cli.add_option("--ranks", options.machine.ranks,
+                 "number of ranks, for logs that do not list them")
       .type_name("N")
       .in_range(2, 1'000'000);
-  cli.add_option("--nodes", options.machine.nodes, "that those ranks are on")
+  cli.add_option("--nodes", options.machine.nodes, "number of nodes of those ranks")
       .type_name("N")
       .in_range(1, 1'000'000);
   add_engine_options(cli, options);
@@ -268,14 +274,14 @@ void declare(app::Arguments& cli, Options& options) {
       {{"foretrace calibrate gemm.json --accelerator a100_sxm_80gb",
         "how well matrix products on this device can be predicted"},
        {"foretrace calibrate gemm.json --accelerator a100_sxm_80gb -o mine",
-        "and keep the constants for predictions"},
+        "the same, and store the constants for predictions"},
        {"foretrace calibrate after.json.gz -o mine",
         "from a recording, such as the one that whatif --check judged by"},
        {"foretrace calibrate all_reduce.log --cluster dgx_h100 -o mine.json",
         "the machine with its measured collectives, for --cluster mine.json"},
        {"foretrace calibrate serve.json --engine vllm --model llama3_8b --accelerator h100_sxm -o "
         "mine.json",
-        "the engine with what its host takes, for \"engine\": \"mine.json\" of a served model"}});
+        "the engine's file with its CPU times, for \"engine\": \"mine.json\" of a served model"}});
 }
 
 }  // namespace

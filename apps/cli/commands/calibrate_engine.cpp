@@ -38,7 +38,7 @@ Result<ServiceLogs> logs_of(const EngineLogs& said) {
       return Error{ErrorCode::bad_format,
                    path +
                        ": no benchmark of vLLM or SGLang, expected results of their serving, "
-                       "latency, throughput or batch benchmarks, or what these print"};
+                       "latency, throughput or batch benchmarks, or their printed output"};
     }
     FORETRACE_TRY(auto log, parse_benchmark_log(text, path));
     if (log.cache_tokens > 0) all.cache_tokens = log.cache_tokens;
@@ -106,16 +106,15 @@ report::Section host_section(const CalibratedEngine& engine, const std::string& 
   };
   if (!engine.errors.empty()) {
     tell("host per step: " + times(engine.step_ns));
-    tell(engine.tells_sequences
-             ? "host per running sequence: " + times(engine.sequence_ns)
-             : "host per running sequence: as it was; runs with other numbers of requests at a "
-               "time tell it");
+    tell(engine.tells_sequences ? "host per running sequence: " + times(engine.sequence_ns)
+                                : "host per running sequence: unchanged; to fit it, add runs with "
+                                  "other numbers of concurrent requests");
   }
   if (engine.memory_share) {
-    tell(fmt::format("share of the memory: {:.3f}, by the cache that the engine told",
+    tell(fmt::format("share of the memory: {:.3f}, from the cache size that the engine printed",
                      *engine.memory_share));
   }
-  tell(path.empty() ? "nothing written; -o FILE keeps the engine" : "engine written to " + path);
+  tell(path.empty() ? "not written; -o FILE writes the engine" : "engine written to " + path);
   return section;
 }
 

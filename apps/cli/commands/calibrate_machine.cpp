@@ -99,7 +99,7 @@ report::Section curves_section(const CalibratedMachine& machine) {
       report::plural(machine.errors.size(), "curve"));
   if (set_aside > 0) {
     section.notes.push_back(
-        {.text = fmt::format("{} faster than the links of the machine, set aside",
+        {.text = fmt::format("{} faster than the links of the machine, left out",
                              report::plural(set_aside, "size")),
          .warns = true});
   }
@@ -145,7 +145,7 @@ app::Exit calibrate_machine(const MachineLogs& logs, const app::CommonOptions& c
   if (common.json) return app::answer(machine.text);
   report::Section end{.key = "machine"};
   end.notes.push_back(
-      {path.empty() ? "nothing written; -o FILE keeps the machine" : "machine written to " + path,
+      {path.empty() ? "not written; -o FILE writes the machine" : "machine written to " + path,
        ""});
   return app::answer(
       report::Page{.sections = {curves_section(machine), std::move(end)}, .main_table = "curves"},

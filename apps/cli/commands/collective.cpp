@@ -177,11 +177,12 @@ void declare(app::Arguments& cli, Options& options) {
   cli.add_option("--cluster", options.cluster, "the machine: see foretrace list clusters")
       .type_name("NAME")
       .required();
-  cli.add_option("--ranks", options.ranks, "how many, node by node; all if left out")
+  cli.add_option("--ranks", options.ranks,
+                 "number of ranks, filled node by node; all accelerators if left out")
       .type_name("N")
       .in_range(1, 100'000'000);
   cli.add_option("--bytes", options.bytes,
-                 "the buffer as nccl-tests counts it; without it 1 KiB to 8 GiB")
+                 "size of the buffer, as nccl-tests counts it; 1 KiB to 8 GiB if left out")
       .type_name("SIZE");
   app::add_page(cli, options.common);
   app::add_common(cli, options.common);

@@ -41,7 +41,7 @@ std::function<app::Exit()> setup(app::Arguments& cli) {
   cli.add_examples({{"source <(foretrace completion bash)",
                      "completes commands, options and what-ifs in this shell"},
                     {"foretrace completion fish > ~/.config/fish/completions/foretrace.fish",
-                     "the same in every fish from now on"}});
+                     "the same in every future fish shell"}});
   return [options, &cli] { return run(cli.program(), *options); };
 }
 

@@ -50,10 +50,10 @@ void declare(app::Arguments& cli, Options& options) {
       .type_name("N");
   app::add_page(cli, options.common);
   app::add_common(cli, options.common);
-  cli.add_examples(
-      {{"foretrace corun training.json.gz inference.json.gz",
-        "how fast both run on one device with time slices, MPS and MIG"},
-       {"foretrace corun a.json.gz b.json.gz --accelerator h200_sxm", "the same on another one"}});
+  cli.add_examples({{"foretrace corun training.json.gz inference.json.gz",
+                     "how fast both run on one device with time slices, MPS and MIG"},
+                    {"foretrace corun a.json.gz b.json.gz --accelerator h200_sxm",
+                     "the same two runs on another accelerator"}});
 }
 
 }  // namespace

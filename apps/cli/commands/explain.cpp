@@ -1,7 +1,11 @@
 // foretrace explain: everything about one component, so that its answers can be judged.
 #include <algorithm>
 #include <cctype>
+#include <functional>
+#include <memory>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include <fmt/format.h>
 #include <nlohmann/json.hpp>
@@ -48,10 +52,13 @@ Result<Component> find(const std::string& name) {
   for (const Result<std::string>& word : {app::what_if_named(name), app::accelerator_named(name)}) {
     if (word.ok()) meant.push_back(*word);
   }
-  for (const Component& component : all) {
-    if (std::find(meant.begin(), meant.end(), component.name) != meant.end()) return component;
-    names.push_back(component.name);
+  for (const std::string& one : meant) {
+    const auto found = std::find_if(all.begin(), all.end(), [&one](const Component& component) {
+      return component.name == one;
+    });
+    if (found != all.end()) return *found;
   }
+  for (const Component& component : all) names.push_back(component.name);
   if (const std::string schema = schema_of_file(name); schema.starts_with("foretrace.")) {
     const std::string_view kind = trace::formats::kind_of_own(schema);
     return Error{ErrorCode::bad_usage,
@@ -63,8 +70,13 @@ Result<Component> find(const std::string& name) {
                            did_you_mean(name, names))};
 }
 
-app::Exit run(const Options& options) {
-  FORETRACE_TRY(const Component component, find(options.name));
+app::Exit run(const CLI::App& root, const Options& options) {
+  const Result<Component> found = find(options.name);
+  if (!found.ok() && !options.common.json) {
+    const std::string option = app::option_page(root, options.name, app::text_style());
+    if (!option.empty()) return app::answer(option);
+  }
+  FORETRACE_TRY(const Component component, found);
   if (options.common.json) {
     const Result<nlohmann::ordered_json> described = app::describe(component);
     FORETRACE_TRY(described);
@@ -76,15 +88,19 @@ app::Exit run(const Options& options) {
   return app::answer(*text);
 }
 
-void declare(app::Arguments& cli, Options& options) {
-  cli.add_option("NAME", options.name,
-                 "a what-if, a policy, an accelerator, a format, or a word of an answer")
+std::function<app::Exit()> setup(app::Arguments& cli) {
+  const auto options = std::make_shared<Options>();
+  cli.add_option("NAME", options->name,
+                 "a what-if, a policy, an accelerator, a format, a word of an answer, or an option "
+                 "without its dashes")
       .required();
-  app::add_common(cli, options.common);
-  cli.add_examples({{"foretrace explain mixed_precision",
-                     "its paper, what it changes in the graph, and when not to trust it"},
-                    {"foretrace explain unexplained",
-                     "what a word of an answer means, and what to do about it"}});
+  app::add_common(cli, options->common);
+  cli.add_examples(
+      {{"foretrace explain mixed_precision",
+        "its paper, what it changes in the graph, and when not to trust it"},
+       {"foretrace explain unexplained", "what a word of an answer means, and what to do about it"},
+       {"foretrace explain without-one-off", "what an option does, and which commands have it"}});
+  return [options, &cli] { return run(cli.program(), *options); };
 }
 
 }  // namespace
@@ -93,6 +109,6 @@ extern constexpr CommandInfo info = {
     "explain", app::Group::names,
     "explain a what-if (paper, assumptions, parameters), a policy, an accelerator, a format, or a "
     "word of an answer",
-    app::set_up<Options, declare, run>};
+    setup};
 
 }  // namespace foretrace::commands::explain_parts

@@ -52,7 +52,7 @@ Status check_folder(const std::string& folder) {
   return Error{
       ErrorCode::io,
       fmt::format("export: '{}' contains {}, expected a folder without an export, or a new one",
-                  folder, is_whole ? "an export already" : "an export that was cut off")};
+                  folder, is_whole ? "an export already" : "an interrupted export")};
 }
 
 /// The files of an export; one that fails takes back what it wrote.

@@ -13,6 +13,7 @@
 #include "apps/cli/output/console.h"
 #include "apps/report/pages/communication.h"
 #include "apps/report/pages/inspect.h"
+#include "apps/report/text.h"
 #include "trace/inputs/list_files.h"
 
 namespace foretrace::commands::inspect_parts {
@@ -64,8 +65,14 @@ app::Exit run(const Options& options) {
     app::log_warnings(found.report,
                       found.graph ? found.graph->warnings : std::vector<std::string>{});
   }
-  return app::answer(report::inspect_page(traces, {options.memory, options.modules}),
-                     options.common);
+  report::InspectQuestion question{options.memory, options.modules};
+  if (!options.memory && !options.modules && traces.size() > 1) {
+    FORETRACE_TRY(const LoadOptions load, app::load_options(report::plural(traces.size(), "rank"),
+                                                            options.trace, options.common));
+    question.late = late_rank_of(options.paths, traces, load);
+    app::clear_progress();
+  }
+  return app::answer(report::inspect_page(traces, question), options.common);
 }
 
 void declare(app::Arguments& cli, Options& options) {

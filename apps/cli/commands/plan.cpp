@@ -329,8 +329,7 @@ void declare(app::Arguments& cli, Options& options) {
         "layers and devices chosen for each pipeline stage, and the scenario to simulate"},
        {"foretrace plan trace.json.gz --cluster dgx_a100 --gpus 64",
         "a recorded run of one device, on 64"},
-       {"foretrace plan ./config.json --cluster dgx_a100 --gpus 16 --batch 64",
-        "a model of one's own"}});
+       {"foretrace plan ./config.json --cluster dgx_a100 --gpus 16 --batch 64", "your own model"}});
 }
 
 }  // namespace

@@ -101,7 +101,7 @@ app::Exit run(const Options& given) {
 
 void declare(app::Arguments& cli, Options& options) {
   app::add_trace(cli, options.trace, false);
-  cli.add_option("-o,--output", options.output, "the page: one HTML file that needs nothing else")
+  cli.add_option("-o,--output", options.output, "the page to write: one self-contained HTML file")
       .type_name("FILE")
       .required();
   app::add_page_options(cli, options.page);
@@ -119,7 +119,7 @@ void declare(app::Arguments& cli, Options& options) {
         "a page to send, look at and experiment with"},
        {"foretrace report trace.json.gz --apply mixed_precision --apply fused_optimizer -o "
         "run.html",
-        "it opens with these two together"},
+        "the page opens with both applied"},
        {"foretrace report --sweep results -o sweep.html", "every point of a sweep, to explore"},
        {"foretrace report --scenario plan.json -o plan.html", "the pipeline schedule of a plan"}});
 }

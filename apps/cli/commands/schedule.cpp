@@ -126,11 +126,11 @@ void declare(app::Arguments& cli, Options& options) {
   cli.add_option("--svg", options.picture, "the same as a picture").type_name("FILE");
   app::add_page(cli, options.common);
   app::add_common(cli, options.common);
-  cli.add_examples(
-      {{"foretrace schedule examples/05_schedule/heterogeneous.json",
-        "how long jobs take on a mixed cluster under several policies"},
-       {"foretrace schedule examples/05_schedule/heterogeneous.json --policy srtf --svg run.svg",
-        "one policy, and a picture of which job ran where"}});
+  cli.add_examples({{"foretrace schedule examples/recipes/schedule/heterogeneous.json",
+                     "how long jobs take on a mixed cluster under several policies"},
+                    {"foretrace schedule examples/recipes/schedule/heterogeneous.json --policy "
+                     "srtf --svg run.svg",
+                     "one policy, and a picture of which job ran where"}});
 }
 
 }  // namespace

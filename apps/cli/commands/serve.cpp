@@ -239,7 +239,7 @@ void declare(app::Arguments& cli, Options& options) {
   app::add_common(cli, options.common);
   cli.add_examples(
       {{"foretrace serve trace.json.gz",
-        "prints an address; the page there stacks what-ifs, with their parameters"},
+        "prints an address; the page combines what-ifs and sets their parameters"},
        {"foretrace serve rank0.json.gz rank1.json.gz", "the ranks of one job"},
        {"foretrace serve --docs", "the documentation, in a browser"},
        {"foretrace serve --each before.json.gz after.json.gz job/", "three runs to choose from"}});
@@ -248,7 +248,7 @@ void declare(app::Arguments& cli, Options& options) {
 }  // namespace
 
 extern constexpr CommandInfo info = {"serve", app::Group::look,
-                                     "show runs in a browser, with the engine behind the page",
+                                     "show runs in a browser and simulate what-ifs there",
                                      app::set_up<Options, declare, run>};
 
 }  // namespace foretrace::commands::serve_parts

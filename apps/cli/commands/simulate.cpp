@@ -233,7 +233,7 @@ void declare(app::Arguments& cli, Options& options) {
         "a scenario instead of a trace: step time, range, memory per stage, where the step goes"},
        {"foretrace simulate bert_target.json",
         "a training run until its target: steps, evaluations and the start, by batch"},
-       {"foretrace simulate examples/13_serving/llama3_8b.json",
+       {"foretrace simulate examples/recipes/served_models/llama3_8b.json",
         "requests to a served model; likewise streams, tasks to map, a cache, federated rounds"}});
 }
 

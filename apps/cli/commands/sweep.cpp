@@ -208,7 +208,7 @@ void declare(app::Arguments& cli, Options& options) {
       .type_name("FILE");
   app::add_page(cli, options.common);
   app::add_common(cli, options.common);
-  cli.add_examples({{"foretrace sweep examples/sweeps/resnet_whatifs.json -o results",
+  cli.add_examples({{"foretrace sweep examples/recipes/sweeps/resnet_whatifs.json -o results",
                      "10,000 combinations of what-ifs on a recorded run"},
                     {"foretrace sweep results --show --pareto",
                      "the combinations that are best in time or in memory"},

@@ -211,13 +211,17 @@ Status check_together(const Options& options) {
 
 app::Exit run(const Options& options) {
   FORETRACE_TRY(check_outputs(options));
-  FORETRACE_TRY(const std::vector<WhatIf> stack, stack_of(options));
   // Nothing is asked in particular: what would help most?
-  if (stack.empty() && !options.questions.any()) {
+  const auto ranked = [&options] {
     Options ranking = options;
     ranking.questions.rank_all = true;
     return run(ranking);
-  }
+  };
+  const bool names_none =
+      options.apply.empty() && options.accelerator.empty() && options.parallel.empty();
+  if (names_none && options.cluster.empty() && !options.questions.any()) return ranked();
+  FORETRACE_TRY(const std::vector<WhatIf> stack, stack_of(options));
+  if (stack.empty() && !options.questions.any()) return ranked();
   FORETRACE_TRY(check_outputs(options, stack));
   FORETRACE_TRY(check_together(options));
   FORETRACE_TRY(const std::optional<BudgetQuestion> budget, app::budget_question(options.budget));
@@ -243,9 +247,8 @@ void declare(app::Arguments& cli, Options& options) {
       .type_name("MEASURED");
   cli.add_option(
          "--parallel", options.parallel,
-         "spread the run over ranks: data=8,zero=1 or tensor=8,pipeline=4, any keys together; or "
-         "recorded, for the groups it has; "
-         "foretrace explain parallel lists the keys")
+         "spread the run over ranks: data=8,zero=1 or tensor=8,pipeline=4, in any combination; or "
+         "recorded, to keep the recorded groups; foretrace explain parallel lists the keys")
       .type_name("KEY=N,...");
   cli.add_option("--cluster", options.cluster,
                  "with --parallel: the machine: see foretrace list clusters; without it, the usual "

@@ -23,6 +23,10 @@ constexpr std::array words = {
         "What a time is based on: a measured curve, curves of fewer nodes, the latencies and rates "
         "of the library, or the formula of a file.",
         "foretrace calibrate LOG --cluster BASE writes a machine with curves of your own."},
+    Word{"blocked_launch_calls",
+         "Launches that took longer than usual without a recorded cause: the thread was preempted "
+         "or waited for a lock.",
+         "Record on an idle machine; above 5 % of the span the answer is low-confidence."},
     Word{"bubble", "Time in which a pipeline stage waits for its first or its next micro-batch.",
          "More micro-batches, or an interleaved or zero-bubble schedule, shorten it: foretrace "
          "plan compares them."},
@@ -30,12 +34,19 @@ constexpr std::array words = {
          "Of a collective: bytes that a rank sends per second, which the links bound whatever the "
          "number of ranks.",
          "Compare it with the link bandwidth of the machine: foretrace explain CLUSTER."},
+    Word{"context", "Memory that the driver occupies on a device before the program allocates any.",
+         "It counts against what fits and does not shrink with the batch."},
+    Word{"cp", "Context parallelism: ranks that divide the positions of a sequence.",
+         "foretrace plan tries it for long sequences."},
     Word{"critical_path",
          "The chain of work and waits that bounds a step: work outside of it does not lengthen the "
          "step.",
          "foretrace critical-path TRACE lists it; only a change on it can shorten the step."},
-    Word{"device_computes",
-         "Time in which a GPU computes: kernels that are no copies and no collectives.",
+    Word{"device_clock",
+         "Kernels were recorded before their launch: the clocks of GPU and CPU differ, and the GPU "
+         "rows were moved by that much.",
+         "Nothing to do if it is some microseconds; the replay is checked after the move."},
+    Word{"device_computes", "Time in which a GPU runs kernels other than copies and collectives.",
          "foretrace critical-path TRACE names the kernels that bound the step."},
     Word{"device_copies", "Time in which a GPU copies and nothing else runs.",
          "Copies from the host: pinned memory and data_loader_workers; between layouts: "
@@ -46,15 +57,19 @@ constexpr std::array words = {
          "Time in which the GPU has no work because the CPU has not launched any yet: the step is "
          "CPU-bound there.",
          "cuda_graph, compiled_region and data_loader_workers shorten it; foretrace whatif TRACE "
-         "--rank-all ranks them."},
+         "ranks them."},
     Word{"doubtful",
          "The same as low-confidence: a check of the replay failed, and the page says which.",
          "Read the line below the first one. --without-one-off cuts pauses at the start; longer "
          "recordings cure most of the rest."},
+    Word{"dp", "Data parallelism: copies of the model that process different samples.",
+         "foretrace explain parallel lists what it exchanges."},
     Word{"efficiency",
-         "Samples per second of many GPUs over those of one, times their number. 100 % loses "
-         "nothing to communication.",
+         "Samples per second of many GPUs over their number times those of one, which processes as "
+         "many samples per step by accumulating gradients. 100 % loses nothing to communication.",
          "foretrace plan compares plans; exposed communication and bubbles are what is lost."},
+    Word{"ep", "Expert parallelism: ranks that divide the experts of a layer.",
+         "foretrace plan compares it with the other groups."},
     Word{"exposed",
          "Communication or copies that no computation overlaps: the step becomes that much shorter "
          "without them.",
@@ -94,14 +109,24 @@ constexpr std::array words = {
          "Time between two operations of a stream that were both ready, in which the GPU starts "
          "the second.",
          "Fewer and larger kernels (kernel_fusion), or a CUDA graph."},
-    Word{"host_period", "From the begin of a step on the CPU to that of the next step.",
+    Word{"host", "The CPU of a rank: the program, the framework and the driver's calls.",
+         "Where the GPU waits for it, fewer launches (cuda_graph, compiled_region) or "
+         "data_loader_workers help."},
+    Word{"host_period", "From the beginning of a step on the CPU to that of the next step.",
          "Where it is the longest of the periods, the CPU bounds the step."},
     Word{"initial_backlog",
          "The recording began while the GPU still had queued work, so its first step starts late.",
          "Let the profiler wait a step, or read the median step, which is the default."},
+    Word{"late_device_work",
+         "GPU work that started later than everything it waits for, without a recorded cause.",
+         "foretrace explain unexplained says what to do about it."},
+    Word{"late_kernels",
+         "The share of the span by which GPU work started later than everything it waits for.",
+         "foretrace explain unexplained says what to do about it."},
     Word{"late_rank",
          "A rank that the others wait for in each step, because its CPU or its GPU is slower.",
-         "Record all ranks; remove_straggler predicts the step without it."},
+         "foretrace inspect RANKS names it and how late it is; remove_straggler predicts the step "
+         "without it."},
     Word{"latencies_and_gaps",
          "Time in which the GPU is idle between launches that had been made: the start of kernels, "
          "and waits for events.",
@@ -130,10 +155,15 @@ constexpr std::array words = {
          "Model FLOP utilization: the arithmetic of the model in a step over what the GPUs could "
          "do in that time at their peak.",
          "Compare it for the same model and precision only."},
+    Word{"micro_batch", "The samples that one pass of a data-parallel copy processes at once.",
+         "More of them per step shorten a pipeline's bubble; larger ones use a GPU better."},
     Word{"missing_records",
          "Waits between streams were not recorded (recorders before 2024), so some follow from "
          "heuristics.",
          "Record with a newer profiler; the page says how much depends on it."},
+    Word{"no_recorded_starts",
+         "The trace states durations but no start times: order follows from dependencies alone.",
+         "Record with a profiler (foretrace collect, Kineto) to compare with measured steps."},
     Word{"noise",
          "A change that is smaller than the scatter of the recorded steps: the recording cannot "
          "tell it from none.",
@@ -143,6 +173,9 @@ constexpr std::array words = {
          "--without-one-off cuts it out."},
     Word{"pieces", "How many separate stretches of the critical path have this name.",
          "Many short pieces point at launches and gaps, few long ones at kernels."},
+    Word{"pp", "Pipeline parallelism: ranks that divide the layers into stages.",
+         "More micro-batches, or another schedule, shorten its bubble: foretrace plan compares "
+         "them."},
     Word{"profiler_overhead", "Time that the profiler added to the CPU times of the recorded step.",
          "Measure a step without the profiler and pass it: --unprofiled-step TIME."},
     Word{"provenance",
@@ -156,6 +189,10 @@ constexpr std::array words = {
     Word{"rank", "One process of a job, with its device or devices.",
          "Pass all ranks together (a folder, an archive), which separates waiting for other ranks "
          "from work."},
+    Word{"recomputation",
+         "Activations that are computed again in the backward pass instead of being kept.",
+         "activation_checkpointing predicts its time and memory on a recording; foretrace plan "
+         "tries it for a model."},
     Word{"replay", "The recorded steps, simulated from the graph without any recorded start time.",
          "Its difference from the measured step says how far the graph can be trusted; above 2 % "
          "it is low-confidence."},
@@ -166,6 +203,8 @@ constexpr std::array words = {
          "A duration computed from operations and bytes over the peak rates of the accelerator.",
          "It is optimistic for small kernels; a table of measured costs (foretrace calibrate) is "
          "better."},
+    Word{"rough_formula", "The same as formula: a stated share, not a model of each kernel.",
+         "Rankings leave it out; set its parameter to the share that you measured."},
     Word{"samples_per_s", "Samples of all GPUs per second: the batch of a step over its time.",
          "Compare runs of one batch, or look at equal work: foretrace plan puts it first."},
     Word{"scaled",
@@ -190,6 +229,10 @@ constexpr std::array words = {
     Word{"tensors",
          "Lifetimes and sizes of tensors: recorded, or estimated from the shapes of operators.",
          "Record with profile_memory=True to measure them."},
+    Word{"tp", "Tensor parallelism: ranks that divide the products of a layer.",
+         "Keep its groups inside a node; foretrace plan compares the sizes."},
+    Word{"truncated", "The file ends early: its last events and later steps are missing.",
+         "Copy or export the trace again; what is left is simulated with low confidence."},
     Word{"unexplained",
          "Time in which work started late or a launch was blocked without a recorded cause.",
          "Above 5 % the answer is low-confidence; record on an idle machine, or without other "
@@ -197,8 +240,12 @@ constexpr std::array words = {
     Word{"waiting_for_late_ranks",
          "Time in collectives before the last rank arrived: it ends when that rank is as fast as "
          "the others.",
-         "remove_straggler predicts the step without it; foretrace inspect --communication names "
-         "the rank."}};
+         "remove_straggler predicts the step without it; foretrace inspect RANKS names the rank."},
+    Word{
+        "zero",
+        "What data-parallel ranks divide (ZeRO): 1 optimizer states, 2 also gradients, 3 also "
+        "parameters.",
+        "It saves memory; 3 also collects parameters in each pass. foretrace plan compares them."}};
 
 constexpr auto rows = [] {
   std::array<const Word*, words.size()> all{};

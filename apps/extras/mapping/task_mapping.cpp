@@ -164,7 +164,7 @@ Status check_problem(const TaskProblem& problem) {
     }
   }
   if (sorted_tasks(problem, links_of(problem)).size() != problem.tasks()) {
-    return refuse("edges: tasks wait for each other in a circle");
+    return refuse("edges: tasks wait for each other in a cycle");
   }
   return ok_status();
 }

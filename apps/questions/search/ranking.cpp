@@ -156,7 +156,7 @@ Result<Ranking> rank_all(const Session& session, const RankHow& how) {
                  "expected one recorded with profile_memory=True (or record_shapes=True)"};
   }
   if (by == RankBy::time && memory.is_known()) {
-    FORETRACE_TRY(expect_device_work(session.graph(), "rank all"));
+    FORETRACE_TRY(expect_device_work(session.graph(), "ranking"));
   }
   const auto all = what_ifs::all();
   std::vector<Tried> tried(all.size());

@@ -139,10 +139,10 @@ Result<Substitutions> Substitutions::of(const Recording& recording,
       made.texts_.push_back(text_of(match));
       made.what_ifs_.push_back(std::move(what_if));
       if (made.texts_.size() > most_actions) {
-        return Error{ErrorCode::unsupported,
-                     fmt::format("substitutions: got more than {} matches, expected rules that "
-                                 "select less",
-                                 most_actions)};
+        return Error{
+            ErrorCode::unsupported,
+            fmt::format("substitutions: got more than {} matches, expected rules that select fewer",
+                        most_actions)};
       }
     }
   }

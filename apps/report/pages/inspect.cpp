@@ -10,7 +10,7 @@ namespace foretrace::report {
 namespace sections {
 Builder<InspectAnswer> inspected_trace, inspected_nodes, graph_facts, modules, events_by_name,
     memory_over_time, allocator_state, device_memory, device_memory_document;
-Builder<std::vector<const Inspection*>> trace_table;
+Builder<TracesAnswer> trace_table;
 }  // namespace sections
 
 namespace {
@@ -53,10 +53,8 @@ Page inspect_page(std::span<const Inspection> traces, const InspectQuestion& que
             .part_title = "trace"};
   for (const Inspection& found : traces) page.parts.push_back(part_of(found, question));
   if (traces.size() < 2) return page;
-  std::vector<const Inspection*> all;
-  for (const Inspection& found : traces) all.push_back(&found);
   if (!question.memory && !question.modules) {
-    page.sections = trace_table(all);
+    page.sections = trace_table({traces, question});
     page.brief_hides_parts = true;
     page.main_table = "traces";
   }

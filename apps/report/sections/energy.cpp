@@ -13,7 +13,7 @@ std::string joules_text(double joules) {
 }  // namespace
 
 std::string energy_text(const Energy& energy) {
-  return fmt::format("{} per step and device, between {} and {}, {:.0f} W on the mean; {}",
+  return fmt::format("{} per step and device, between {} and {}, {:.0f} W on average; {}",
                      joules_text(energy.joules), joules_text(energy.low_joules),
                      joules_text(energy.high_joules), energy.watts,
                      energy.provenance == Provenance::table

@@ -128,7 +128,7 @@ constexpr std::array params = {coverage_param};
 
 extern constexpr PlacementInfo info = {
     .name = "fgd",
-    .summary = "Leave as few resources as possible that typical jobs cannot use.",
+    .summary = "Leave the fewest resources that typical jobs cannot use.",
     .paper =
         "Q. Weng et al., Beware of Fragmentation: Scheduling GPU-Sharing Workloads with "
         "Fragmentation Gradient Descent, ATC 2023",

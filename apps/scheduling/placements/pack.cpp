@@ -71,8 +71,8 @@ extern constexpr PlacementInfo info = {
         "consolidated placement, as described by M. Jeon et al., Analysis of Large-Scale "
         "Multi-Tenant GPU Clusters, ATC 2019",
     .recipe =
-        "A job that fits on one node goes to the one with the least room; a larger one takes the "
-        "emptiest nodes and puts the rest where it fits best.",
+        "A job that fits on one node goes to the one with the least room; a larger one uses the "
+        "emptiest nodes, and its rest goes where it fits best.",
     .assumptions = {"Fewer nodes are never slower for a job."},
     .ignores = {"which nodes are near each other", "what comes later"},
     .calibrate = "nothing",

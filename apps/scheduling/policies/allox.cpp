@@ -117,7 +117,7 @@ constexpr std::array params = {alpha_param, reset_param, newcomers_param, seed_p
 
 extern constexpr SchedulerInfo info = {
     .name = "allox",
-    .summary = "Jobs go to machines such that the mean finish time is least (AlloX).",
+    .summary = "Assign jobs to machines for the least mean finish time (AlloX).",
     .paper = "T. N. Le et al., AlloX: Compute Allocation in Hybrid Clusters, EuroSys 2020",
     .recipe =
         "Waiting jobs and places on free machines are matched at least cost, where the k-th place "

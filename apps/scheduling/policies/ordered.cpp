@@ -79,7 +79,7 @@ constexpr std::array rows = {
             "Waiting jobs start in the order of arrival; those that do not fit are passed over. "
             "Nothing is preempted.",
         .assumptions = {"A job keeps what it got until it ends."},
-        .ignores = {"how long jobs take", "reservations: a large job may wait for ever"},
+        .ignores = {"how long jobs take", "reservations: a large job may never start"},
         .calibrate = "nothing",
         .params = {},
         .make = make_as<ByArrival<false>>},

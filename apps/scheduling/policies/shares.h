@@ -94,7 +94,7 @@ inline constexpr ParamInfo newcomers_param = {
 inline constexpr ParamInfo seed_param = {.name = "seed",
                                          .type = ParamType::integer,
                                          .default_text = "5",
-                                         .doc = "Of the order in which kinds are visited.",
+                                         .doc = "Seed of the order in which kinds are visited.",
                                          .minimum = 0,
                                          .maximum = 1e15};
 inline constexpr ParamInfo aware_param = {

@@ -101,7 +101,7 @@ class ResultReader {
                                                                   : "vllm bench serve";
     if (const double accepted = number("accept_length"); accepted > 1) {
       mistake_ = fmt::format(
-          "/accept_length: got {}, expected 1: what guesses tokens ahead writes several a step",
+          "/accept_length: got {}, expected 1: speculative decoding writes several tokens per step",
           accepted);
       return;
     }

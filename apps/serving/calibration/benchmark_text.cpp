@@ -146,8 +146,8 @@ class TextReader {
     }
     if (std::exchange(accepted_, 0) > 1) {
       mistake_ =
-          "got an accept length above 1, expected none: what guesses tokens ahead writes several a "
-          "step";
+          "got an accept length above 1, expected none: speculative decoding writes several tokens "
+          "per step";
     }
     push(std::move(serving_));
   }

@@ -241,7 +241,7 @@ Status write_engine(ConfigValue document, const std::string& origin, CalibratedE
   }
   if (made.memory_share) {
     set_member(document, "memory_share", number_value(fmt::format("{:.4g}", *made.memory_share)));
-    set_member(sources, "memory_share", text_value(origin + "; the cache that it told"));
+    set_member(sources, "memory_share", text_value(origin + "; the cache size that it printed"));
   }
   set_member(document, "sources", std::move(sources));
   made.text = config_file_text(document);

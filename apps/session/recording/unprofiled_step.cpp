@@ -22,7 +22,7 @@ namespace {
 /// The step must react to the host by more than this share, or its time says nothing of the host.
 constexpr double least_reaction = 0.1;
 /// More per event is no profiler's: with shapes and memory PyTorch's made steps that the host
-/// limits 2 to 9 us longer per operator (DLRM in examples/11_h100: 14 ms for 2,237 operators).
+/// limits 2 to 9 us longer per operator (DLRM in examples/studies/h100: 14 ms for 2,237 operators).
 constexpr std::int64_t most_per_event_ns = 20'000;
 
 /// The recorded graph with that host: regions and moments in its segments move with them.

@@ -10,7 +10,7 @@
 namespace foretrace {
 
 /// A host piece keeps at least this share of what it took. Whole programs that the host limits took
-/// 0.35 to 0.5 of their profiled time (examples/11_h100, "What it costs"): less is no profiler.
+/// 0.35 to 0.5 of their profiled time (examples/studies/h100, "What it costs"): less is no profiler.
 inline constexpr double kept_of_host = 0.25;
 
 /// The graph of the recording where every piece of host time loses `cost_ns` for each event in it,

@@ -14,9 +14,8 @@ inline constexpr ParamInfo host_link_param = {
     .unit = "GB/s",
     .default_text = "0 GB/s",
     .doc =
-        "Of pinned copies, each way; 0: that of recorded ones of 1 MiB and more, or else 80 % of "
-        "the "
-        "link in the accelerator's file, or of PCIe of the device's generation.",
+        "Bandwidth of pinned copies, each way; 0: that of recorded ones of 1 MiB and more, or else "
+        "80 % of the link in the accelerator's file, or of PCIe of the device's generation.",
     .minimum = 0,
     .maximum = 1e13};
 

@@ -41,7 +41,7 @@ void read_sparse_gradients(ConfigFields& fields, Scenario& scenario) {
   }
   if (scenario.job.plan.sharding != Sharding::none) {
     fields.mistake("sparse_gradients",
-                   "got sharding, where each rank wants a part of the sum, expected none");
+                   "got sharding, where each rank receives a part of the sum, expected none");
   }
   fields.take(inner.finish());
   scenario.job.sparse_gradients = sum;

@@ -20,7 +20,7 @@ inline constexpr ParamInfo latency_param = {
     .type = ParamType::time,
     .unit = "us",
     .default_text = "20 us",
-    .doc = "Part of a transfer that does not follow its bytes.",
+    .doc = "Latency of a transfer: the part that does not depend on its bytes.",
     .minimum = 0,
     .maximum = 1e9};
 inline constexpr ParamInfo link_bandwidth_param = {
@@ -28,7 +28,8 @@ inline constexpr ParamInfo link_bandwidth_param = {
     .type = ParamType::bandwidth,
     .unit = "GB/s",
     .default_text = "0 GB/s",
-    .doc = "Per rank, to know the bytes where the trace has none; 0: not known.",
+    .doc =
+        "Bandwidth of a rank, from which bytes follow where the trace contains none; 0: unknown.",
     .minimum = 0,
     .maximum = 1e15};
 

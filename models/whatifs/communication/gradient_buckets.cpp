@@ -54,15 +54,16 @@ constexpr ParamInfo when_param = {
     .default_text = "ready",
     .doc = "ready: as soon as a bucket is full; end: after the backward pass.",
     .choices = "ready|end"};
-constexpr ParamInfo latency_param = {.name = "latency",
-                                     .type = ParamType::time,
-                                     .unit = "us",
-                                     .default_text = "20 us",
-                                     .doc = "Part of a collective that does not follow its bytes.",
-                                     .minimum = 0,
-                                     .maximum = 1e9,
-                                     .optimistic = "10 us",
-                                     .pessimistic = "40 us"};
+constexpr ParamInfo latency_param = {
+    .name = "latency",
+    .type = ParamType::time,
+    .unit = "us",
+    .default_text = "20 us",
+    .doc = "Latency of a collective: the part that does not depend on its bytes.",
+    .minimum = 0,
+    .maximum = 1e9,
+    .optimistic = "10 us",
+    .pessimistic = "40 us"};
 
 using editing::BucketGroup;
 using editing::NewBucket;

@@ -50,11 +50,12 @@ constexpr ParamInfo bandwidth_factor_param = {
     .minimum = 1e-4,
     .maximum = 1e4};
 
-constexpr ParamInfo communicators_param = {
-    .name = "communicators",
-    .type = ParamType::text,
-    .default_text = "auto",
-    .doc = "Which grow, an expression on their names; auto: all that do not split layers."};
+constexpr ParamInfo communicators_param = {.name = "communicators",
+                                           .type = ParamType::text,
+                                           .default_text = "auto",
+                                           .doc =
+                                               "Communicators that grow, an expression on their "
+                                               "names; auto: all that do not split layers."};
 
 /// How a collective's time depends on the number of ranks: a share of bytes / bandwidth, and steps
 /// that each cost a latency. Rings for gathers and scatters, trees for reductions to all.

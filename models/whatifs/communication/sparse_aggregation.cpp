@@ -51,7 +51,7 @@ constexpr ParamInfo index_bytes_param = {.name = "index_bytes",
                                          .type = ParamType::bytes,
                                          .unit = "B",
                                          .default_text = "4 B",
-                                         .doc = "What names a block on the way.",
+                                         .doc = "Bytes of the index that is sent with a block.",
                                          .minimum = 0,
                                          .maximum = 1024};
 constexpr ParamInfo method_param = {
@@ -68,13 +68,14 @@ constexpr ParamInfo servers_param = {
     .doc = "Servers of their own, each with the link of a worker; 0: as many as workers.",
     .minimum = 0,
     .maximum = 1e6};
-constexpr ParamInfo workers_param = {.name = "workers",
-                                     .type = ParamType::integer,
-                                     .unit = "1",
-                                     .default_text = "0",
-                                     .doc = "Where the trace has no size of the group; 0: its own.",
-                                     .minimum = 0,
-                                     .maximum = 1e6};
+constexpr ParamInfo workers_param = {
+    .name = "workers",
+    .type = ParamType::integer,
+    .unit = "1",
+    .default_text = "0",
+    .doc = "Number of workers, where the trace does not contain it; 0: from the trace.",
+    .minimum = 0,
+    .maximum = 1e6};
 using editing::latency_param;
 using editing::link_bandwidth_param;
 
@@ -246,7 +247,7 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   });
   if (sums.empty()) {
     return Error{ErrorCode::no_match,
-                 reduces ? "gradients are reduce-scattered: each rank wants a part of the sum, "
+                 reduces ? "gradients are reduce-scattered: each rank receives a part of the sum, "
                            "expected all-reduces, which sums by blocks replace"
                          : "no all-reduce of gradients, expected a trace of data-parallel training "
                            "with a backward pass"};
@@ -298,9 +299,9 @@ extern constexpr WhatIfInfo info = {
     .recipe =
         "The transfer of every all-reduce of gradients keeps its latency; the rest becomes the "
         "bytes of the fullest link / those of a ring's. A worker sends its own blocks and gets "
-        "those of the union, servers share both; an all-gather gets everybody's. A kernel that "
-        "reads the gradients once follows the one that the collective waits for; behind an "
-        "all-gather one adds up.",
+        "those of the union, servers share both; an all-gather receives those of every worker. A "
+        "kernel that reads the gradients once follows the one that the collective waits for; "
+        "behind an all-gather one adds up.",
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "density, overlap: count blocks of recorded gradients, of one worker and of all.",

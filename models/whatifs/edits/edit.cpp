@@ -31,12 +31,12 @@ Result<std::string> scale(Request& request) {
                                                      : ScaleOf::duration_and_segment;
   const double factor = values.number(edits::scale_param);
   FORETRACE_TRY(request.editor.scale(request.tasks, factor, scaled));
-  return fmt::format("{} tasks take {:g} of their time", request.tasks.size(), factor);
+  return fmt::format("{} tasks scaled to {:g} of their time", request.tasks.size(), factor);
 }
 
 Result<std::string> remove(Request& request) {
   const std::vector<TaskId> gone = request.editor.remove(request.tasks);
-  return fmt::format("{} tasks go, {} of them with others", gone.size(),
+  return fmt::format("{} tasks removed, {} of them with others", gone.size(),
                      gone.size() - request.tasks.size());
 }
 
@@ -83,7 +83,7 @@ constexpr std::array<std::string_view, 3> assumptions = {
     "Priorities choose among tasks that are ready; one that runs is never interrupted."};
 constexpr std::array<std::string_view, 2> ignores = {
     "where a duration comes from, and whether any hardware reaches it",
-    "tensors of tasks that come or go"};
+    "tensors of inserted and removed tasks"};
 
 constexpr auto params = edits::params;
 
@@ -98,8 +98,7 @@ extern constexpr WhatIfInfo info = {
         "of Optimizations for DNN Training, USENIX ATC 2020",
     .recipe =
         "Selected tasks are changed as the primitive says; whatever waited for them waits for what "
-        "takes their place. In a file several follow each other, each on what those before it "
-        "made: "
+        "replaces them. In a file several follow each other, each on what those before it made: "
         "{\"edits\": [{\"select\": \"name~gemm\", \"scale\": 0.5}, ...]}. Durations that are given "
         "count as assumed, multiplied ones as scaled.",
     .assumptions = assumptions,

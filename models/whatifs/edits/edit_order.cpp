@@ -114,7 +114,7 @@ Result<std::string> put_beside(Request& request, std::string_view anchors, Place
   for (const auto& [step, tasks] : moved) {
     request.editor.reorder(tasks, anchor_of.at(step), place);
   }
-  return fmt::format("{} tasks in {} steps go {} {}", count, moved.size(),
+  return fmt::format("{} tasks in {} steps moved {} {}", count, moved.size(),
                      place == Place::before ? "before" : "behind", in_quotes(anchors));
 }
 

@@ -140,7 +140,7 @@ Status expect_device_work(const Request& request, std::string_view primitive) {
   for (const TaskId task : request.tasks) {
     if (is_device(request.graph.kind(task))) continue;
     return Error{ErrorCode::bad_usage,
-                 fmt::format("'{}' takes work of a device, got a task of kind {}; expected a "
+                 fmt::format("'{}' applies to work of a device, got a task of kind {}; expected a "
                              "selection with 'resource=device'",
                              primitive, to_string(request.graph.kind(task)))};
   }
@@ -227,7 +227,7 @@ Result<std::string> merge(Request& request) {
   if (groups == 0) {
     return Error{ErrorCode::no_match,
                  "no two selected tasks can become one: they stand alone, or a wait lies between "
-                 "them (group=step takes what is not next to each other)"};
+                 "them (group=step also merges tasks that are apart)"};
   }
   return fmt::format("{} tasks become {}", tasks, groups);
 }

@@ -33,7 +33,7 @@ constexpr ParamInfo tensors_per_launch_param = {
     .type = ParamType::integer,
     .unit = "1",
     .default_text = "36",
-    .doc = "Tensors that one multi-tensor launch takes (PyTorch and Apex: 36 for Adam); 0: all.",
+    .doc = "Tensors per multi-tensor launch (PyTorch and Apex: 36 for Adam); 0: all.",
     .minimum = 0,
     .maximum = 1e6};
 constexpr ParamInfo bytes_per_parameter_param = {
@@ -261,7 +261,7 @@ constexpr std::array<std::string_view, 6> assumptions = {
     "Passes of foreach operators over all tensors become one: 7 numbers per parameter (Adam), 5 "
     "(momentum) or 3, at the pace per number of the middle pass.",
     "Every elementwise kernel of the update phase belongs to the optimizer's formula and can be "
-    "fused; gradient clipping or a moving average of weights inside the same range is taken along.",
+    "fused; gradient clipping or a moving average of weights inside the same range is fused, too.",
     "The fused kernel reads gradients, parameters and states once and writes parameters and "
     "states once: 28 bytes per parameter for Adam, 20 for SGD with momentum, 12 for plain SGD in "
     "fp32, at 0.80 of the bandwidth.",

@@ -37,7 +37,7 @@ constexpr ParamInfo relu_param = {
     .name = "relu",
     .type = ParamType::text,
     .default_text = "beside",
-    .doc = "Which ReLU kernels go: those beside a batch norm, all, or none.",
+    .doc = "Which ReLU kernels are removed: those beside a batch norm, all, or none.",
     .choices = "beside|all|none"};
 
 // Forward the ReLU follows the batch norm, backward its gradient comes before.
@@ -101,9 +101,9 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   }
   TensorEditor tensors(editor.edit());
   forget_maps(editor, merged, tensors);
-  return editor.finish(fmt::format("{} batch norms shorter, {} ReLUs go: {}; an optimistic bound{}",
-                                   editor.sums().changed, editor.sums().removed, editor.sums_text(),
-                                   tensors.note()));
+  return editor.finish(fmt::format(
+      "{} batch norms shorter, {} ReLUs removed: {}; an optimistic bound{}", editor.sums().changed,
+      editor.sums().removed, editor.sums_text(), tensors.note()));
 }
 
 constexpr std::array<std::string_view, 3> assumptions = {

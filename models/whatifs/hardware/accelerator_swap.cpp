@@ -297,7 +297,7 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
 
 constexpr std::array<std::string_view, 6> assumptions = {
     "The library of the new device has a kernel as good for every shape as the recorded one; "
-    "vendors differ, and young devices are worse than their files say.",
+    "vendors differ, and new devices reach less than their files state.",
     "Large products run at the sustained rate of the accelerator file; kernels bound by bytes "
     "reach the same share of the bandwidth on both devices.",
     "A product without recorded shapes lies between arithmetic and bytes, an unknown kernel "

@@ -61,7 +61,7 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
                  "no kernel that changes between NCHW and NHWC; convolutions run in the layout of "
                  "their tensors already"};
   }
-  return editor.finish(fmt::format("{} of {} layout changes go: {:.2f} ms of device time",
+  return editor.finish(fmt::format("{} of {} layout changes removed: {:.2f} ms of device time",
                                    editor.sums().removed, found,
                                    editing::to_ms(editor.sums().before_ns)));
 }

@@ -38,7 +38,7 @@ constexpr ParamInfo reach_param = {.name = "reach",
 constexpr ParamInfo select_param = {.name = "select",
                                     .type = ParamType::selection,
                                     .default_text = "kind=kernel",
-                                    .doc = "Which kernels may take a time of the table."};
+                                    .doc = "Kernels that may use a time of the table."};
 
 using costing::CostTable;
 

@@ -34,7 +34,8 @@ constexpr ParamInfo memory_param = {
     .name = "memory",
     .unit = "1",
     .default_text = "0",
-    .doc = "Share of memory and bandwidth: 0.5 for 3g.40gb (4 of 8); 0: as compute; 1: as MPS has.",
+    .doc =
+        "Share of memory and bandwidth: 0.5 for 3g.40gb (4 of 8); 0: as compute; 1: as under MPS.",
     .minimum = 0,
     .maximum = 1};
 

@@ -43,14 +43,14 @@ constexpr ParamInfo device_param = {.name = "device",
 constexpr ParamInfo bandwidth_param = {.name = "bandwidth",
                                        .type = ParamType::bandwidth,
                                        .unit = "GB/s",
-                                       .doc = "Between both devices, each way.",
+                                       .doc = "Bandwidth between both devices, each way.",
                                        .minimum = 1,
                                        .maximum = 1e15};
 constexpr ParamInfo latency_param = {.name = "latency",
                                      .type = ParamType::time,
                                      .unit = "us",
                                      .default_text = "10 us",
-                                     .doc = "Of a copy, whatever it moves.",
+                                     .doc = "Latency of a copy, whatever its size.",
                                      .minimum = 0,
                                      .maximum = 1e9,
                                      .optimistic = "2 us",
@@ -58,7 +58,7 @@ constexpr ParamInfo latency_param = {.name = "latency",
 constexpr ParamInfo precision_param = {.name = "precision",
                                        .type = ParamType::text,
                                        .default_text = "recorded",
-                                       .doc = "Of the numbers on that device.",
+                                       .doc = "Precision of the numbers on that device.",
                                        .choices = "recorded|fp32|fp16|bf16|int8"};
 
 struct Settings {
@@ -368,7 +368,7 @@ constexpr std::array<std::string_view, 6> assumptions = {
     "Weights of forward products lie on the device, as does what a region passes on within it: "
     "the first operand of a product, the largest tensor of another operator. Other operands are "
     "copied.",
-    "Copies take latency + bytes / bandwidth and are put into the stream, which waits for the "
+    "Copies take latency + bytes / bandwidth and are inserted into the stream, which waits for the "
     "region; the device works for one region of a rank at a time.",
     "A region begins when all that any of its kernels waited for is there; what waited for one of "
     "them waits for the copy back.",

@@ -161,8 +161,8 @@ constexpr std::array<std::string_view, 5> assumptions = {
     "through.",
     "Masks of dropout are computed again from the state of the generator."};
 constexpr std::array<std::string_view, 4> ignores = {
-    "fusing what runs again for a product: its kernels cost what they cost, so that the step may "
-    "get longer than fusion makes it shorter",
+    "fusing what runs again for a product: its kernels keep their time, so that the step may get "
+    "longer than fusion makes it shorter",
     "maps that are not kept now but would be smaller", "registers and compile time",
     "products that would be worth recomputing"};
 constexpr std::array params = {longest_param, editing::max_segment_param,

@@ -55,7 +55,8 @@ constexpr ParamInfo host_bandwidth_param = {
     .type = ParamType::bandwidth,
     .unit = "GB/s",
     .default_text = "80 GB/s",
-    .doc = "Of host memory in the update; one socket has 4 to 8 channels of 21 to 38 GB/s.",
+    .doc =
+        "Bandwidth of host memory in the update; one socket has 4 to 8 channels of 21 to 38 GB/s.",
     .minimum = 1e6,
     .maximum = 1e13,
     .optimistic = "200 GB/s",
@@ -123,7 +124,7 @@ class Offload {
     move_tensors(tensors);
     return editor_.finish(fmt::format(
         "{} updates of {} ({}; {}) on the host: {:.2f} ms of CPU time and {:.2f} ms of copies each "
-        "way per step; {} update kernels go{}",
+        "way per step; {} update kernels removed{}",
         offloaded_, updated(), counted, states.evidence, editing::to_ms(cpu_ns()),
         editing::to_ms(engine_.copy_ns(settings_.parameters * settings_.bytes)),
         editor_.sums().removed,
@@ -257,7 +258,7 @@ constexpr std::array<std::string_view, 4> assumptions = {
     "parameter (Adam in fp32), 20 (momentum) or 12 (plain) by the operators of the recorded "
     "update, "
     "and 2 for a 16-bit copy.",
-    "Gradients leave in chunks as the backward pass makes them, evenly over its kernels.",
+    "Gradients are copied in chunks as the backward pass makes them, evenly over its kernels.",
     "The update begins when all gradients have arrived; updated parameters return chunk by chunk.",
     "The next forward pass begins when all parameters are back."};
 constexpr std::array<std::string_view, 3> ignores = {

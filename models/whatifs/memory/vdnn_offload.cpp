@@ -40,10 +40,11 @@ constexpr ParamInfo policy_param = {
     .default_text = "all",
     .doc = "all: every activation; conv: those that a convolution reads.",
     .choices = "all|conv"};
-constexpr ParamInfo safe_param = {.name = "safe",
-                                  .type = ParamType::boolean,
-                                  .default_text = "true",
-                                  .doc = "The forward pass waits until each activation has left."};
+constexpr ParamInfo safe_param = {
+    .name = "safe",
+    .type = ParamType::boolean,
+    .default_text = "true",
+    .doc = "The forward pass waits until each activation has been copied to the host."};
 
 using editing::CopyEngine;
 
@@ -144,7 +145,7 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
                  "step with recorded memory events or shapes"};
   }
   return editor.finish(
-      fmt::format("{} activations, {:.0f} MB, leave the device and return over the recorded "
+      fmt::format("{} activations, {:.0f} MB, are copied to the host and back over the recorded "
                   "window: {:.2f} ms of copies each way{}",
                   maps, bytes * 1e-6, bytes / bandwidth * 1e3, offload.tensors.note()));
 }

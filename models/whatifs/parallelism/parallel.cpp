@@ -248,13 +248,13 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
 
 constexpr std::array<std::string_view, 8> assumptions = {
     "Every rank does what the recorded device does, at the same time: no rank is late.",
-    "Ranks of a group lie next to each other on the machine and have its network for themselves.",
-    "Gradients are ready in the reverse order of the forward pass, and go as PyTorch's "
-    "DistributedDataParallel sends them.",
+    "Ranks of a group are neighbours on the machine, and no other job uses its network.",
+    "Gradients are ready in the reverse order of the forward pass, and are exchanged as by "
+    "PyTorch's DistributedDataParallel.",
     "Products with recorded shapes take the measured time x the model of their part / the model of "
     "the whole; other kernels scale with the split; CPU time is unchanged.",
-    "Sharded parameters go as PyTorch's FSDP2 sends them: a unit per layer, collected one ahead in "
-    "the backward pass, one reduction in flight.",
+    "Sharded parameters are exchanged as by PyTorch's FSDP2: a unit per layer, collected one ahead "
+    "in the backward pass, one reduction in flight.",
     "Every micro-batch of a pipeline is a recorded batch, which the first stage loads; layers with "
     "modules, or between attention, are whole; the ranks of other stages have hosts like this one.",
     "A call of a collective takes 6.6 times the host time of an elementwise operator of this "

@@ -30,16 +30,15 @@ inline constexpr ParamInfo zero_param = {
         "(FSDP, layer by layer); 0 nothing.",
     .minimum = 0,
     .maximum = 3};
-inline constexpr ParamInfo layers_param = {
-    .name = "layers",
-    .type = ParamType::integer,
-    .unit = "1",
-    .default_text = "0",
-    .doc =
-        "Layers of the model, where the trace does not tell: so many parts of equal time; 0: from "
-        "the trace.",
-    .minimum = 0,
-    .maximum = 1e5};
+inline constexpr ParamInfo layers_param = {.name = "layers",
+                                           .type = ParamType::integer,
+                                           .unit = "1",
+                                           .default_text = "0",
+                                           .doc =
+                                               "Number of layers, where the trace does not contain "
+                                               "them: parts of equal time; 0: from the trace.",
+                                           .minimum = 0,
+                                           .maximum = 1e5};
 inline constexpr ParamInfo tensor_param = {
     .name = "tensor",
     .type = ParamType::integer,
@@ -61,7 +60,7 @@ inline constexpr ParamInfo micro_batches_param = {
     .type = ParamType::integer,
     .unit = "1",
     .default_text = "0",
-    .doc = "With pipeline: how often a step does the recorded batch; 0: four times per stage.",
+    .doc = "With pipeline: micro-batches per step, each the recorded batch; 0: four per stage.",
     .minimum = 0,
     .maximum = 65536};
 inline constexpr ParamInfo schedule_param = {
@@ -70,13 +69,13 @@ inline constexpr ParamInfo schedule_param = {
     .default_text = "1f1b",
     .doc =
         "With pipeline: the order of its passes: gpipe, 1f1b, interleaved or breadth_first; a "
-        "modelled job takes every schedule."};
+        "modelled job accepts every schedule."};
 inline constexpr ParamInfo chunks_param = {
     .name = "chunks",
     .type = ParamType::integer,
     .unit = "1",
     .default_text = "0",
-    .doc = "With pipeline: pieces of the model on each stage; 0: as few as the schedule takes.",
+    .doc = "With pipeline: pieces of the model on each stage; 0: as few as the schedule needs.",
     .minimum = 0,
     .maximum = 1024};
 inline constexpr ParamInfo shard_size_param = {
@@ -101,23 +100,24 @@ inline constexpr ParamInfo recorded_param = {
     .type = ParamType::boolean,
     .default_text = "false",
     .doc =
-        "Keep the recorded groups: collectives take the cluster's time, waiting for ranks that "
-        "are not recorded goes."};
+        "Keep the recorded groups: collectives take the cluster's time, waiting for unrecorded "
+        "ranks is removed."};
 inline constexpr ParamInfo ranks_param = {
     .name = "ranks",
     .type = ParamType::integer,
     .unit = "1",
     .default_text = "0",
-    .doc = "With recorded: ranks of a group whose size the trace does not tell; 0: its largest.",
+    .doc = "With recorded: ranks of a group whose size the trace does not contain; 0: its largest.",
     .minimum = 0,
     .maximum = 1e6};
-inline constexpr ParamInfo bucket_param = {.name = "bucket",
-                                           .type = ParamType::bytes,
-                                           .unit = "MiB",
-                                           .default_text = "25 MiB",
-                                           .doc = "Gradients go together once they have this size.",
-                                           .minimum = 1,
-                                           .maximum = 1e15};
+inline constexpr ParamInfo bucket_param = {
+    .name = "bucket",
+    .type = ParamType::bytes,
+    .unit = "MiB",
+    .default_text = "25 MiB",
+    .doc = "Size of a bucket: gradients are exchanged together once they reach it.",
+    .minimum = 1,
+    .maximum = 1e15};
 inline constexpr ParamInfo bucket_view_param = {
     .name = "bucket_view",
     .type = ParamType::boolean,
@@ -130,13 +130,12 @@ inline constexpr ParamInfo parameters_param = {
     .doc = "Trained parameters, where the trace has no shapes; 0: from the trace.",
     .minimum = 0,
     .maximum = 1e15};
-inline constexpr ParamInfo gradient_bytes_param = {.name = "gradient_bytes",
-                                                   .unit = "B",
-                                                   .default_text = "0",
-                                                   .doc =
-                                                       "Of one number of a gradient; 0: 2 where "
-                                                       "the recorded update is in 16 bit, else 4.",
-                                                   .minimum = 0,
-                                                   .maximum = 8};
+inline constexpr ParamInfo gradient_bytes_param = {
+    .name = "gradient_bytes",
+    .unit = "B",
+    .default_text = "0",
+    .doc = "Bytes of one gradient element; 0: 2 where the recorded update is in 16 bit, else 4.",
+    .minimum = 0,
+    .maximum = 8};
 
 }  // namespace foretrace

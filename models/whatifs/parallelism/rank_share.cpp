@@ -42,7 +42,7 @@ std::string resize_rank_memory(Editor& editor, const RankMemory& memory) {
   for (const auto& [device, buffer] : buffers) {
     tensors.add(buffer, memory.buffer_bytes, "buffers of collectives");
   }
-  return resized + fmt::format("; buffers take {:.1f} MiB", memory.buffer_bytes / 0x1p20);
+  return resized + fmt::format("; buffers occupy {:.1f} MiB", memory.buffer_bytes / 0x1p20);
 }
 
 std::size_t scale_updates(KernelEditor& editor, double share) {

@@ -63,11 +63,13 @@ class Divider {
     done.own_parameters = all > 0 ? own / all : 1.0 / options_.ranks;
     done.note = fmt::format(
         "{} tensor-parallel ranks{}: {:.0f} pairs of products per pass divided, {:.0f} products "
-        "whole; {}; a rank has {:.1f} M of {:.1f} M parameters; {:.2f} ms of transfers per pass on "
-        "{}",
+        "whole; {}; {}; {:.2f} ms of transfers per pass on {}",
         options_.ranks, options_.sequence ? " with sequence" : "",
         static_cast<double>(pairs) / each, static_cast<double>(whole) / each, editor_.sums_text(),
-        own / each * 1e-6, all / each * 1e-6,
+        all > 0 ? fmt::format("a rank has {:.1f} M of {:.1f} M parameters", own / each * 1e-6,
+                              all / each * 1e-6)
+                : fmt::format("the trace has no parameters; a rank is assumed to have 1/{}",
+                              options_.ranks),
         static_cast<double>(network_.transferred_ns()) * 1e-6 / each, cluster_.machine);
     done.note += resize_tensors();
     return done;

@@ -49,32 +49,35 @@ constexpr ParamInfo storage_param = {
     .name = "storage",
     .type = ParamType::bandwidth,
     .unit = "GB/s",
-    .doc = "At which a rank writes: a local NVMe drive takes 1 to 5 GB/s, a file system its share.",
+    .doc =
+        "Write bandwidth of a rank: 1 to 5 GB/s on a local NVMe drive, its share of a file system.",
     .minimum = 1e3,
     .maximum = 1e13,
     .optimistic = "5 GB/s",
     .pessimistic = "1 GB/s"};
-constexpr ParamInfo pageable_param = {.name = "pageable",
-                                      .type = ParamType::bandwidth,
-                                      .unit = "GB/s",
-                                      .default_text = "6 GB/s",
-                                      .doc = "Of copies to pageable memory, as in blocking saves.",
-                                      .minimum = 1e6,
-                                      .maximum = 1e13,
-                                      .optimistic = "12 GB/s",
-                                      .pessimistic = "3 GB/s"};
-constexpr ParamInfo parameters_param = {
-    .name = "parameters",
-    .unit = "1",
-    .default_text = "0",
-    .doc = "Saved by a rank; 0: from the update, exchanged gradients, recorded weights, or shapes.",
-    .minimum = 0,
-    .maximum = 1e13};
+constexpr ParamInfo pageable_param = {
+    .name = "pageable",
+    .type = ParamType::bandwidth,
+    .unit = "GB/s",
+    .default_text = "6 GB/s",
+    .doc = "Bandwidth of copies to pageable memory, as in blocking saves.",
+    .minimum = 1e6,
+    .maximum = 1e13,
+    .optimistic = "12 GB/s",
+    .pessimistic = "3 GB/s"};
+constexpr ParamInfo parameters_param = {.name = "parameters",
+                                        .unit = "1",
+                                        .default_text = "0",
+                                        .doc =
+                                            "Parameters that a rank saves; 0: from the update, "
+                                            "exchanged gradients, recorded weights, or shapes.",
+                                        .minimum = 0,
+                                        .maximum = 1e13};
 constexpr ParamInfo bytes_param = {
     .name = "bytes",
     .unit = "B",
     .default_text = "0",
-    .doc = "Saved per parameter; 0: its own and its states', by the recorded update.",
+    .doc = "Bytes saved per parameter; 0: the parameter and its states, by the recorded update.",
     .minimum = 0,
     .maximum = 64};
 constexpr ParamInfo ranks_param = {
@@ -402,12 +405,11 @@ constexpr std::array<std::string_view, 6> assumptions = {
     "snapshot has left, the next save until it is written.",
     "blocking: copies go to pageable memory, and the thread of the update writes.",
     "One rank saves for all (ranks=first), but for tables of fused lookups, of which each rank "
-    "saves "
-    "its own; the others meet it at their next collective.",
+    "saves its own; the others wait for it at their next collective.",
     "The recorded steps save nothing themselves."};
 constexpr std::array<std::string_view, 4> ignores = {
     "kernels beside the copies: on an H100 they took up to 15 % longer",
-    "the processor and the memory that the writer takes from the step",
+    "CPU time and memory bandwidth that the writer uses during the step",
     "opening, naming and deleting files, and barriers around a save",
     "what is lost at a failure: how often to save"};
 constexpr std::array params = {

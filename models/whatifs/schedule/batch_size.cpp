@@ -129,7 +129,7 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   editing::resize_tensors(tensors, scenario.graph, [factor](std::size_t) { return factor; });
   std::string text = note(editor, resizer, factor, growths);
   if (loading > 0) {
-    text += fmt::format("; {:.2f} ms of loading in the process follow the batch",
+    text += fmt::format("; {:.2f} ms of loading in the process scale with the batch",
                         editing::to_ms(loading));
   }
   if (transfers > 0) text += fmt::format("; {} transfers of activations as well", transfers);

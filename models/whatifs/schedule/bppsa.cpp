@@ -255,8 +255,8 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
 constexpr std::array<std::string_view, 3> assumptions = {
     "Selected products that turn gradients of outputs into gradients of inputs, with the sizes of "
     "a forward product and of what the one before gave, are one chain.",
-    "Jacobians are dense and differ from row to row: two of them take a batched product of h x h "
-    "x h numbers per row. Give `combine` for sparse ones, or for one Jacobian for all rows.",
+    "Jacobians are dense and differ from row to row: two of them take a batched product of h x h x "
+    "h numbers per row. Set `combine` for sparse ones, or for one Jacobian for all rows.",
     "Products of one level run at the same time, `workers` of them."};
 constexpr std::array<std::string_view, 2> ignores = {
     "making the Jacobians, for which kernels between the products stand",

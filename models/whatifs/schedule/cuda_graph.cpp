@@ -77,7 +77,7 @@ constexpr ParamInfo start_latency_param = {
     .type = ParamType::time,
     .unit = "us",
     .default_text = "10 us",
-    .doc = "From the begin of the call to its first node on an idle device.",
+    .doc = "From the beginning of the call to its first node on an idle device.",
     .minimum = 0,
     .maximum = 1e9};
 

@@ -228,8 +228,8 @@ constexpr std::array<std::string_view, 6> assumptions = {
     "operators took 1.05 times as long, in one of them (K1) all together 1.2 times.",
     "Every copy from pageable memory to the device is of a batch: it takes upload_slowdown times "
     "as long, 1.59 in both pairs.",
-    "At the start of the window the queue is full if the loader keeps up, else workers stand at "
-    "even distances.",
+    "At the start of the window the queue is full if the loader keeps up, else workers are evenly "
+    "spaced in time.",
     "Getting a batch from the queue costs queue_get, whatever its size."};
 constexpr std::array<std::string_view, 4> ignores = {
     "start and end of the workers, and the first epoch's warm-up", "pinned memory and its thread",

@@ -37,7 +37,7 @@ using editing::workers_param;
 constexpr ParamInfo bytes_param = {.name = "batch_bytes",
                                    .type = ParamType::bytes,
                                    .unit = "MB",
-                                   .doc = "Of a batch as it is stored: items x their mean size.",
+                                   .doc = "Bytes of a stored batch: items x their mean size.",
                                    .minimum = 1,
                                    .maximum = 1e15};
 constexpr ParamInfo bandwidth_param = {.name = "bandwidth",
@@ -46,15 +46,14 @@ constexpr ParamInfo bandwidth_param = {.name = "bandwidth",
                                        .doc = "Bandwidth of storage for this rank.",
                                        .minimum = 1,
                                        .maximum = 1e15};
-constexpr ParamInfo cached_param = {
-    .name = "cached",
-    .unit = "1",
-    .default_text = "0",
-    .doc =
-        "Share of the items that memory has (a cache that keeps what it has: its size / that of "
-        "the data).",
-    .minimum = 0,
-    .maximum = 1};
+constexpr ParamInfo cached_param = {.name = "cached",
+                                    .unit = "1",
+                                    .default_text = "0",
+                                    .doc =
+                                        "Share of the items that are cached in memory (a cache "
+                                        "that never replaces: its size / that of the data).",
+                                    .minimum = 0,
+                                    .maximum = 1};
 constexpr ParamInfo prepare_param = {
     .name = "prepare",
     .type = ParamType::time,
@@ -269,7 +268,7 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
     return Error{
         ErrorCode::missing_cost,
         fmt::format("{} may wait for batches that other processes make, whose time the recording "
-                    "does not tell, expected prepare=TIME for what a worker takes for a batch",
+                    "does not contain, expected prepare=TIME for what a worker takes for a batch",
                     in_quotes(unsaid.by_others))};
   }
   const double missed = 1 - params.number(cached_param);
@@ -283,7 +282,7 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   Change change = input.take();
   if (!unsaid.in_process.empty()) {
     change.doubts.push_back(
-        {.text = fmt::format("{} is taken to make its batch in the process, since no workers are "
+        {.text = fmt::format("{} is assumed to make its batch in the process, since no workers are "
                              "recorded; if it waits for others, prepare=TIME says what they take",
                              in_quotes(unsaid.in_process))});
   }
@@ -291,20 +290,20 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
 }
 
 constexpr std::array<std::string_view, 5> assumptions = {
-    "Batches are alike: each has batch_bytes, of which the cache has its share. A cache that keeps "
-    "what it has gives its size / that of the data (CoorDL's MinIO); one that replaces by last use "
-    "gives less.",
+    "Batches are alike: each has batch_bytes, of which the cache contains its share. A cache that "
+    "never replaces contains its size / that of the data (CoorDL's MinIO); one that replaces the "
+    "least recently used contains less.",
     "Storage serves one batch after the other at its full rate; a worker waits for the read of its "
     "batch before it prepares it, as PyTorch's do.",
     "What a cached item takes, and preparing itself, is in `prepare`: where a loader in the "
     "process was recorded, its time, which counts as preparing alone (files in the page cache).",
     "The host has a free core for every worker.",
-    "At the start of the window the queue is full if the pipeline keeps up, else batches arrive at "
-    "even distances."};
+    "At the start of the window the queue is full if the pipeline keeps up, else batches arrive "
+    "evenly spaced in time."};
 constexpr std::array<std::string_view, 4> ignores = {
     "latency of storage, and requests of other jobs and ranks to it",
-    "the main process, which workers make slower (data_loader_workers has that)",
-    "the first epoch, in which no cache has anything", "uploads of the batch to the device"};
+    "the main process, which workers make slower (data_loader_workers models that)",
+    "the first epoch, in which every cache is empty", "uploads of the batch to the device"};
 constexpr std::array params = {bytes_param,   bandwidth_param, cached_param, workers_param,
                                prepare_param, prefetch_param,  ready_param,  loader_param};
 constexpr std::array<std::string_view, 2> conflicts = {"data_loader_workers",
@@ -324,10 +323,10 @@ extern constexpr WhatIfInfo info = {
         "decides as in M. Kuchnik, A. Klimovic, J. Simsa, V. Smith, G. Amvrosiadis, Plumber, MLSys "
         "2022",
     .recipe =
-        "The part of a host segment that regions of the loader cover goes. Batch n is read on the "
-        "storage lane in batch_bytes x (1 - cached) / bandwidth, not earlier than batch n - W is "
-        "prepared and batch n - W x prefetch taken; worker n mod W then prepares it; its consumer "
-        "waits for that, plus `ready`.",
+        "The part of a host segment that regions of the loader cover is removed. Batch n is read "
+        "on the storage lane in batch_bytes x (1 - cached) / bandwidth, not earlier than batch n - "
+        "W is prepared and batch n - W x prefetch taken; worker n mod W then prepares it; its "
+        "consumer waits for that, plus `ready`.",
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate =

@@ -218,7 +218,8 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
                  fmt::format("no forward kernel lies in the first {} of a pass", share)};
   }
   return editor.finish(fmt::format(
-      "{} backward kernels of {} passes go, {:.1f} % of the parameters are not trained; {}{}{}",
+      "{} backward kernels of {} passes removed, {:.1f} % of the parameters are not trained; "
+      "{}{}{}",
       backward, passes.size(), 100 * parameters, editor.sums_text(), tensors.note(), exchanged));
 }
 

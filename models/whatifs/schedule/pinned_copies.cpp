@@ -90,7 +90,7 @@ constexpr std::array<std::string_view, 4> assumptions = {
     "does not slow the step (pin_memory=True).",
     "The host writes into none of these buffers again before its copy has ended.",
     "The copy stays on its stream: kernels behind it wait for it, as before.",
-    "Pinned copies reach the recorded rate of others in the trace, or what the device's link has."};
+    "Pinned copies reach the recorded rate of others in the trace, or that of the device's link."};
 constexpr std::array<std::string_view, 2> ignores = {"copying into pinned memory on the host",
                                                      "another stream for copies, a step ahead"};
 constexpr std::array params = {select_param, least_param, editing::host_link_param};

@@ -37,7 +37,7 @@ constexpr ParamInfo hole_param = {
     .type = ParamType::time,
     .unit = "ms",
     .default_text = "1 ms",
-    .doc = "Host time beside the taking of a batch that no region names: longer ones go.",
+    .doc = "Host time beside taking a batch that no region names: longer ones are removed.",
     .minimum = 0,
     .maximum = 1e12};
 constexpr ParamInfo loader_param = {
@@ -136,8 +136,8 @@ extern constexpr WhatIfInfo info = {
         "Stalls in DNN Training, VLDB 2021 (DS-Analyzer)",
     .recipe =
         "The part of a host segment that regions of the loader cover becomes at most `ready`; the "
-        "part that no region covers goes where it is longer than `hole`. The rest of the segment "
-        "stays.",
+        "part that no region covers is removed where it is longer than `hole`. The rest of the "
+        "segment stays.",
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "ready: length of __next__ in a run whose workers keep up.",

@@ -117,7 +117,7 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {
-    "The program is still right without the wait; this is for its author to say.",
+    "The program is still correct without the wait: only its author can tell.",
     "A wait whose thread has just copied to the host reads that copy and stays (keep_reads=true).",
     "Blocking copies, cudaFree and hidden waits of the framework stay; with keep_reads=false, the "
     "blocking copy to the host right before a removed call does not block either.",

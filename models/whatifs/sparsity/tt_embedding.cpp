@@ -44,8 +44,8 @@ constexpr ParamInfo efficiency_param = {
     .unit = "1",
     .default_text = "-",
     .doc =
-        "Share of the fp32 rate that the small products reach, as measured; -: they take what "
-        "their slices of the cores take through memory.",
+        "Share of the fp32 rate that the small products reach, as measured; -: their time is that "
+        "of moving their slices of the cores through memory.",
     .minimum = 0.0001,
     .maximum = 1};
 constexpr ParamInfo least_rows_param = {.name = "least_rows",

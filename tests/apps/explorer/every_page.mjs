@@ -24,7 +24,7 @@ export async function everyPage(foretrace, work, isDocs = false) {
   run('sweep', '--quiet', 'examples/sweeps/gpt3_512.json', '-o', sweep);
   const pages = [['a run', 'report', trace, '--apply', 'mixed_precision'],
     ['a job', 'report', 'tests/fixtures/job'], ['two runs', 'compare', trace, 'examples/traces/demo_generated_cnn.json.gz'],
-    ['a plan', 'report', '--scenario', 'examples/09_report/pipeline.json'],
+    ['a plan', 'report', '--scenario', 'examples/recipes/report/pipeline.json'],
     ['a cluster', 'report', '--scenario', 'configs/scenarios/gpt3_175b_selene.json'],
     ['serving', 'report', '--scenario', 'configs/scenarios/llama3_70b_decode.json'],
     ['a sweep', 'report', '--sweep', sweep]].map(([name, ...words]) => {

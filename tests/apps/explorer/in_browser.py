@@ -65,9 +65,9 @@ pages = [("the demo", demo, []), ("a stack", demo, ["--apply", "mixed_precision"
          ("hostile names", hostile, []),
          ("four ranks", os.path.join(ROOT, "tests/fixtures/job"), []),
          ("two runs", ["compare", demo, hostile], []),
-         ("a plan", ["report", "--scenario", "examples/09_report/pipeline.json"], []),
+         ("a plan", ["report", "--scenario", "examples/recipes/report/pipeline.json"], []),
          ("a sweep", ["report", "--sweep", os.path.join(WORK, "results")], [])]
-subprocess.run([FORETRACE, "sweep", "examples/sweeps/gpt3_512.json", "-o",
+subprocess.run([FORETRACE, "sweep", "examples/recipes/sweeps/gpt3_512.json", "-o",
                 os.path.join(WORK, "results"), "--quiet"], check=True, cwd=ROOT,
                stdout=subprocess.DEVNULL)
 for name, trace, options in pages:

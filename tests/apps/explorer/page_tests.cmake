@@ -101,7 +101,7 @@ foretrace_page_figures("a doubt that a command takes away" run traces/tracelens/
 foretrace_page_figures("one step" run examples/traces/demo_generated_cnn.json.gz --step 3)
 foretrace_page_figures("a job of four ranks" run tests/fixtures/job)
 foretrace_page_figures("a plan" scenario configs/scenarios/gpt3_175b_selene.json)
-foretrace_page_figures("a pipeline" scenario examples/09_report/pipeline.json)
+foretrace_page_figures("a pipeline" scenario examples/recipes/report/pipeline.json)
 foretrace_page_figures("two runs" compare examples/traces/demo_generated_cnn.json.gz examples/traces/demo_generated_cnn_memory.json.gz)
 foretrace_page_figures("two runs of which one is faster" compare examples/traces/h100/gpt2.baseline.ftr.gz examples/traces/h100/gpt2.sdpa.ftr.gz)
 foretrace_page_figures("a sweep" sweep examples/sweeps/gpt3_512.json)
@@ -123,7 +123,7 @@ foretrace_page_states("the demo" 1 20 report examples/traces/demo_generated_cnn_
 foretrace_page_states("a stack of what-ifs" 2 10 report examples/traces/demo_generated_cnn.json.gz --apply mixed_precision --apply fused_optimizer)
 foretrace_page_states("one step" 5 8 report examples/traces/demo_generated_cnn.json.gz --step 3)
 foretrace_page_states("a job of four ranks" 3 15 report tests/fixtures/job)
-foretrace_page_states("a pipeline" 4 15 report --scenario examples/09_report/pipeline.json)
+foretrace_page_states("a pipeline" 4 15 report --scenario examples/recipes/report/pipeline.json)
 
 # A real browser has clocks of its own: these run where they are asked for, cmake -DFORETRACE_BROWSER_TESTS=ON.
 option(FORETRACE_BROWSER_TESTS "Test pages in Chromium too" OFF)

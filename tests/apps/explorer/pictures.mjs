@@ -1,4 +1,4 @@
-// The pictures of examples/09_report: pictures.mjs CHROMIUM FORETRACE FOLDER [NAME] [--traces FOLDER] [--dark|--light] [--width N]
+// The pictures of examples/recipes/report: pictures.mjs CHROMIUM FORETRACE FOLDER [NAME] [--traces FOLDER] [--dark|--light] [--width N]
 // Five cases: one device, many ranks with a straggler, memory, a pipeline, a sweep. The first three are recordings of real
 // programs, which lie below the folder of --traces (../shared/traces); without it, generated ones.
 import { execFileSync } from 'node:child_process';
@@ -20,14 +20,14 @@ const sweep = join(work, 'results');
 const cases = [
   { name: 'one_device', height: 1010, words: traces ? real('saf_amg/n28_baseline_a100.json.gz') : ['examples/traces/demo_generated_cnn_memory.json.gz'] },
   { name: 'four_ranks', height: 1100, dark: true, words: traces ? real(...[0, 1, 2, 3].map((rank) => `torchrec_dlrm_v100x4/straggler_rank${rank}.json.gz`)) : ['tests/fixtures/job'] },
-  { name: 'pipeline', height: 950, words: ['--scenario', 'examples/09_report/pipeline.json'] },
+  { name: 'pipeline', height: 950, words: ['--scenario', 'examples/recipes/report/pipeline.json'] },
   { name: 'memory', height: 1150, words: [traces ? real('kineto_resnet50/workers0_v100.json.gz')[0] : 'examples/traces/demo_generated_cnn_memory.json.gz', '--apply', 'activation_checkpointing'] },
   { name: 'sweep', height: 1400, dark: true, words: ['--sweep', sweep] },
 ];
 
 for (const { name, height, dark, words: shown } of cases) {
   if (only && only !== name) continue;
-  if (name === 'sweep') run('sweep', 'examples/sweeps/gpt3_512.json', '-o', sweep);
+  if (name === 'sweep') run('sweep', 'examples/recipes/sweeps/gpt3_512.json', '-o', sweep);
   const page = join(work, `${name}.html`);
   run('report', ...shown, '-o', page);
   const browser = await Browser.start(chromium, { dark: theme ? theme === '--dark' : dark, width, height });

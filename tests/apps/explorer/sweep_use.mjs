@@ -8,7 +8,7 @@ import { Browser, pause } from './browser.mjs';
 const [program, foretrace, work] = process.argv.slice(2);
 mkdirSync(work, { recursive: true });
 const run = (...words) => execFileSync(foretrace, words, { stdio: ['ignore', 'ignore', 'inherit'] });
-run('sweep', '--quiet', 'examples/sweeps/gpt3_512.json', '-o', join(work, 'results'));
+run('sweep', '--quiet', 'examples/recipes/sweeps/gpt3_512.json', '-o', join(work, 'results'));
 const page = join(work, 'sweep.html');
 run('report', join(work, 'results'), '-o', page); // no --sweep: what it is shows in the folder
 let failures = 0;

@@ -150,8 +150,8 @@ TEST_CASE("stage search: the plan that is written is the plan that was simulated
 
 TEST_CASE(
     "stage search: of a profile nobody knows the operations, nor what share of a peak it is") {
-  const auto read = read_scenario(*foretrace::test::shipped(),
-                                  FORETRACE_SOURCE_DIR "/examples/15_imports/profiled_net.json");
+  const auto read = read_scenario(*foretrace::test::shipped(), FORETRACE_SOURCE_DIR
+                                  "/examples/recipes/imports/profiled_net.json");
   REQUIRE_MESSAGE(read.ok(), read.error().message);
   const StageAnswer answer = searched(*read, 4, 16);
   REQUIRE_FALSE(answer.best.empty());

@@ -54,7 +54,7 @@ TEST_CASE("answer laws: what cannot be is no answer, and the line names the law"
   CHECK(names(said_of(session, [](Prediction& one) { one.high_ns = one.run.answer.step_ns - 1; }),
               "a range contains its step"));
   CHECK(names(said_of(session, [](Prediction& one) { one.run.answer.step_ns = -1; }),
-              "no step takes less than no time"));
+              "no step has a negative duration"));
   CHECK(names(said_of(session,
                       [](Prediction& one) {
                         one.run.answer.step_ns /= 3;

@@ -76,7 +76,7 @@ TEST_CASE("spread: what-ifs that devices have alone are no merit of more of them
 }
 
 TEST_CASE("spread: a modelled job has its ranks now") {
-  const auto run = loaded(FORETRACE_SOURCE_DIR "/examples/12_scenarios/bert_mlperf.json");
+  const auto run = loaded(FORETRACE_SOURCE_DIR "/examples/recipes/scenarios/bert_mlperf.json");
   const RunSpread found = spread(run.session, {"parallel:data=16"});
   CHECK(found.recorded_devices == 8);
   CHECK(found.devices == 16);

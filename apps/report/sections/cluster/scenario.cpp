@@ -150,7 +150,7 @@ std::string formula_text(const ScenarioPart& part) {
   const std::string time = time_text(answer.analytic.step_ns, answer.step_ns);
   const bool has_formula = part.scenario.job.schedule->formula != nullptr;
   return fmt::format("{}: {}{}{}",
-                     has_formula ? "of the schedule" : "none of the schedule, by its order", time,
+                     has_formula ? "of the schedule" : "no formula; from the order of passes", time,
                      answer.formula_is_exact() ? ", exactly the simulated step" : "",
                      answer.formula_is_exact() && part.scenario.jitter ? " without jitter" : "");
 }
@@ -315,7 +315,7 @@ Sections scenario_step(const ScenarioPart& part) {
     constexpr std::array<std::string_view, 3> adders = {"servers", "switches", "all-gathers"};
     section.line("gradients",
                  fmt::format("{:.4g} of the blocks of {:.0f} numbers are not zero, {:.4g} of these "
-                             "for everybody; {} add up between nodes",
+                             "on every rank; {} add up between nodes",
                              sparse->blocks.density, sparse->blocks.numbers, sparse->blocks.overlap,
                              adders[static_cast<std::size_t>(sparse->method)]));
   }

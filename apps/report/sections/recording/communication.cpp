@@ -25,9 +25,11 @@ std::string communication_headline(const CommunicationAnswer& answer) {
     waiting += row.waiting_ns;
   }
   const bool is_known = communication.matched > 0 || communication.collectives == 0;
+  const std::optional<LateRank> late = late_rank_of(answer.session, communication);
   return fmt::format(
-      "{}: {} of {} matched, {}", shorten(answer.session.recording().path, 32),
-      communication.matched, plural(communication.collectives, "collective"),
+      "{}{}: {} of {} matched, {}", late ? late_rank_text(*late) + "\n" : std::string(),
+      shorten(answer.session.recording().path, 32), communication.matched,
+      plural(communication.collectives, "collective"),
       is_known ? fmt::format("{} waiting, {} transfer", time_text(waiting), time_text(transfer))
                : fmt::format("waiting unknown: {} of transfer and waiting together",
                              time_text(transfer)));

@@ -87,4 +87,18 @@ Value clock_value(const trace::RankClock& clock) {
                       static_cast<double>(clock.spread_ns) / 1e3));
 }
 
+std::string late_rank_text(const LateRank& late) {
+  return fmt::format("rank {} is late by {} per step ({}), last in {} of {}", late.rank,
+                     time_text(late.late_ns), percent_text(late.share), late.arrives_last,
+                     plural(late.collectives, "collective"));
+}
+
+Value late_rank_value(const LateRank& late) {
+  return Value::object({{"rank", Value::plain(late.rank)},
+                        {"late_ns", Value::time(late.late_ns)},
+                        {"share", Value::share(late.share)},
+                        {"arrives_last", Value::count(late.arrives_last)},
+                        {"collectives", Value::count(late.collectives)}});
+}
+
 }  // namespace foretrace::report

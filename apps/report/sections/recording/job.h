@@ -1,6 +1,9 @@
 // Parts of documents and pages that are about the ranks of a job.
 #pragma once
 
+#include <string>
+
+#include "apps/questions/compare/late_rank.h"
 #include "apps/report/section.h"
 #include "apps/session/predict.h"
 #include "apps/session/recording/load.h"
@@ -13,5 +16,8 @@ namespace foretrace::report {
 [[nodiscard]] Table communicators_table(const JobFacts& job);
 /// "+12.5 +-0.3 us", or what stands for a clock that could not be aligned.
 [[nodiscard]] Value clock_value(const trace::RankClock& clock);
+/// "rank 2 is late by 1.038 s per step (91.6 %), last in 16 of 30 collectives".
+[[nodiscard]] std::string late_rank_text(const LateRank& late);
+[[nodiscard]] Value late_rank_value(const LateRank& late);
 
 }  // namespace foretrace::report

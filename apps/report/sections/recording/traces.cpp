@@ -3,6 +3,8 @@
 
 #include <fmt/format.h>
 
+#include "apps/report/pages/inspect.h"
+#include "apps/report/sections/recording/job.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
 #include "apps/session/recording/inspect.h"
@@ -31,7 +33,7 @@ void add_row(Table& table, const Inspection& found) {
 
 }  // namespace
 
-Sections trace_table(const std::vector<const Inspection*>& traces) {
+Sections trace_table(const TracesAnswer& answer) {
   Table table{.title = "traces",
               .columns = {{"path"},
                           {"rank", "rank"},
@@ -43,11 +45,15 @@ Sections trace_table(const std::vector<const Inspection*>& traces) {
               .longest = 64,
               .brief = 16};
   std::int64_t longest = 0;
-  for (const Inspection* const found : traces) {
-    add_row(table, *found);
-    if (found->graph) longest = std::max(longest, found->graph->answer.step_ns);
+  for (const Inspection& found : answer.traces) {
+    add_row(table, found);
+    if (found.graph) longest = std::max(longest, found.graph->answer.step_ns);
   }
   Section section{.key = "traces", .tables = {std::move(table)}, .scale_ns = longest};
+  if (const std::optional<LateRank>& late = answer.question.late) {
+    section.headline = late_rank_text(*late);
+    section.datum("late_rank", late_rank_value(*late));
+  }
   section.notes.push_back(
       {"step: the median, or the whole span if no steps are recorded; --details shows each trace, "
        "--communication treats them as one job",

@@ -20,8 +20,8 @@ std::string examples_headline(const ExampleTable& examples) {
     for (const ExampleOutcome& outcome : row.outcomes) errors += outcome.is_error ? 1 : 0;
   }
   return fmt::format(
-      "{} what-ifs on {} recordings: {} answers, {} refusals, {} of them for want of "
-      "a cost or a device",
+      "{} what-ifs on {} recordings: {} answers, {} refusals, {} of them because a cost or a "
+      "device is unknown",
       examples.rows.size(), examples.recordings, applied,
       examples.rows.size() * examples.recordings - applied, errors);
 }

@@ -23,17 +23,31 @@ std::string between_text(const Prediction& prediction, std::int64_t before) {
   return fmt::format(", between {} and {}", ends.low, ends.high);
 }
 
+/// What efficiency is measured against, where that is not the recorded rate: as many samples per
+/// step without the other devices, by accumulation.
+std::string baseline_text(const Answer& predicted, const RunSpread& spread) {
+  const double alone = predicted.speedup() * static_cast<double>(spread.recorded_devices) /
+                       (spread.efficiency * static_cast<double>(spread.devices));
+  if (!std::isfinite(alone) || std::abs(alone - 1) < 0.005) return {};
+  const std::string who =
+      spread.recorded_devices == 1
+          ? std::string("one GPU")
+          : count_text(static_cast<std::uint64_t>(spread.recorded_devices)) + " GPUs";
+  return fmt::format("; {} doing the same work: {}", who, factor_text(alone));
+}
+
 /// "8 GPUs: 1,348 samples/s, 7.43x (93 % efficiency); step 182.0 -> 189.9 ms".
 std::string spread_line(const ResultAnswer& answer, const RunSpread& spread) {
   const std::int64_t before = answer.session.step_ns();
   const std::int64_t after = answer.predicted->step_ns();
   const std::string rate =
       spread.samples_per_s ? rate_text(*spread.samples_per_s) + " samples/s, " : std::string();
-  return fmt::format("{} GPUs: {}{}{} ({:.0f} % efficiency); {} {} now, {} predicted ({})",
+  return fmt::format("{} GPUs: {}{}{} ({:.0f} % efficiency{}); {} {} now, {} predicted ({})",
                      count_text(static_cast<std::uint64_t>(spread.devices)), rate,
                      factor_text(answer.predicted->speedup()), rate.empty() ? " the samples/s" : "",
-                     100 * spread.efficiency, step_word(answer.session.run().answer),
-                     time_text(before), time_text(after, before), change_text(after, before));
+                     100 * spread.efficiency, baseline_text(*answer.predicted, spread),
+                     step_word(answer.session.run().answer), time_text(before),
+                     time_text(after, before), change_text(after, before));
 }
 
 std::string throughput_text(const Throughput& throughput) {

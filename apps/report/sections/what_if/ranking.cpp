@@ -52,8 +52,8 @@ std::string ranking_headline(const ResultAnswer& answer) {
   const StepAnswer& step = answer.session.run().answer;
   const std::int64_t before = step.step_ns;
   if (ranking.rows.empty()) {
-    return fmt::format("no what-if applies (of {}): {}", ranking.left_out.size(),
-                       largest_part(answer));
+    return fmt::format("no what-if applies (of {}){}", ranking.left_out.size(),
+                       ranking.by == RankBy::memory ? "" : ": " + largest_part(answer));
   }
   const Ranked& best = ranking.rows.front();
   if (ranking.by == RankBy::memory) {

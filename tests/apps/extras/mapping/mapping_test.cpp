@@ -25,7 +25,7 @@ std::string error_of(const std::string& rest) {
 
 TEST_CASE("mapping: the shipped example of HEFT takes 80 us") {
   const auto read = read_mapping(*foretrace::test::shipped(),
-                                 FORETRACE_SOURCE_DIR "/examples/14_mapping/heft.json");
+                                 FORETRACE_SOURCE_DIR "/examples/recipes/mapping/heft.json");
   REQUIRE_MESSAGE(read.ok(), read.error().message);
   const auto answer = run_mapping(*read);
   REQUIRE(answer.ok());
@@ -35,7 +35,7 @@ TEST_CASE("mapping: the shipped example of HEFT takes 80 us") {
 
 TEST_CASE("mapping: halves of tables are never worse than whole ones") {
   const auto read = read_mapping(*foretrace::test::shipped(),
-                                 FORETRACE_SOURCE_DIR "/examples/14_mapping/tables.json");
+                                 FORETRACE_SOURCE_DIR "/examples/recipes/mapping/tables.json");
   REQUIRE_MESSAGE(read.ok(), read.error().message);
   const auto answer = run_mapping(*read);
   REQUIRE(answer.ok());

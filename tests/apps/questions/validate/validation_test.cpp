@@ -77,7 +77,7 @@ TEST_CASE("validation: an H100's own pairs, measured without a profiler, by time
   CHECK(sum / device_limited < 0.035);
 }
 
-// What the page examples/19_h200 says of each row: it is not about what the host did at its other
+// What the page examples/studies/h200 says of each row: it is not about what the host did at its other
 // speed, and not about graphs whose kernels have no shapes.
 TEST_CASE("validation: an H200's pairs, where the device limits and without the profiler's work") {
   const std::string folder = std::string(FORETRACE_SOURCE_DIR) + "/examples/traces/h200";
@@ -104,7 +104,7 @@ TEST_CASE("validation: an H200's pairs, where the device limits and without the 
   }
 }
 
-// What the page examples/20_h100_host says of each row.
+// What the page examples/studies/h100_host says of each row.
 TEST_CASE("validation: an H100's pairs whose predictions the host limits") {
   const std::string folder = std::string(FORETRACE_SOURCE_DIR) + "/examples/traces/h100_host";
   const auto pairs = pair_table(test::shipped(), folder);
@@ -123,7 +123,7 @@ TEST_CASE("validation: an H100's pairs whose predictions the host limits") {
   }
 }
 
-// What the page examples/21_h100_stacks says of each row: time where the device limits, memory
+// What the page examples/studies/h100_stacks says of each row: time where the device limits, memory
 // where a change takes whole tensors away.
 TEST_CASE("validation: an H100's stacks of what-ifs, where the device limits, by time and memory") {
   const std::string folder = std::string(FORETRACE_SOURCE_DIR) + "/examples/traces/h100_stacks";

@@ -96,7 +96,7 @@ TEST_CASE("chakra workload: an exported scenario takes as long when it is read b
 }
 
 TEST_CASE("chakra workload: another cluster changes communication and nothing else") {
-  const std::string folder = FORETRACE_SOURCE_DIR "/examples/12_scenarios/two_ranks";
+  const std::string folder = FORETRACE_SOURCE_DIR "/examples/recipes/scenarios/two_ranks";
   const auto on = [&](const std::string& cluster) {
     auto answer =
         answered(R"("workload": {"chakra": ")" + folder + R"("}, "cluster": ")" + cluster + "\"");
@@ -118,7 +118,7 @@ TEST_CASE("chakra workload: another cluster changes communication and nothing el
 TEST_CASE("chakra workload: what was not taken of the machine's file is told as for a model") {
   const auto answer =
       answered(R"("workload": {"chakra": ")" FORETRACE_SOURCE_DIR
-               R"(/examples/12_scenarios/two_ranks"}, "cluster": ")" FORETRACE_SOURCE_DIR
+               R"(/examples/recipes/scenarios/two_ranks"}, "cluster": ")" FORETRACE_SOURCE_DIR
                R"(/tests/fixtures/scenarios/behind_a_switch/hgx.json")");
   REQUIRE_MESSAGE(answer.ok(), answer.error().message);
   const auto& warnings = answer->warnings;
@@ -137,7 +137,7 @@ TEST_CASE("chakra workload: mistakes of the file are told with their place") {
         "with a model");
   CHECK(refusal(R"("workload": {"chakra": []}, "cluster": "selene")").find("/workload/chakra") !=
         std::string::npos);
-  const std::string folder = FORETRACE_SOURCE_DIR "/examples/12_scenarios/two_ranks";
+  const std::string folder = FORETRACE_SOURCE_DIR "/examples/recipes/scenarios/two_ranks";
   const auto alone =
       answered(R"("workload": {"chakra": ")" + folder + R"("}, "cluster": "single")");
   REQUIRE_FALSE(alone.ok());
@@ -153,7 +153,7 @@ TEST_CASE("chakra workload: mistakes of the file are told with their place") {
 
 TEST_CASE("chakra workload: what is lost of a rank's trace is told, and the answer doubted") {
   const Folder folder;
-  const fs::path whole = FORETRACE_SOURCE_DIR "/examples/12_scenarios/two_ranks";
+  const fs::path whole = FORETRACE_SOURCE_DIR "/examples/recipes/scenarios/two_ranks";
   const auto answer_of = [&] {
     auto answer = answered(R"("workload": {"chakra": ")" + folder.path.generic_string() +
                            R"("}, "cluster": "dgx_h100")");

@@ -90,7 +90,7 @@ std::vector<PointResult> points_of(const std::string& text) {
 }  // namespace
 
 TEST_CASE("sweep: recorded layers say nothing of operations and memory") {
-  const std::string folder = FORETRACE_SOURCE_DIR "/examples/15_imports/";
+  const std::string folder = FORETRACE_SOURCE_DIR "/examples/recipes/imports/";
   const auto points =
       points_of(R"({"schema": "foretrace.sweep/1", "scenario": {"schema": "foretrace.scenario/1",
           "workload": {"model": ")" +

@@ -14,7 +14,7 @@ namespace {
 
 Scenario scenario() {
   auto read = read_scenario(*test::shipped(),
-                            FORETRACE_SOURCE_DIR "/examples/12_scenarios/bert_mlperf.json");
+                            FORETRACE_SOURCE_DIR "/examples/recipes/scenarios/bert_mlperf.json");
   REQUIRE_MESSAGE(read.ok(), read.error().message);
   return *std::move(read);
 }

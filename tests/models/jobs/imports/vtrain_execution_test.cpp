@@ -15,7 +15,7 @@ using foretrace::Recompute;
 
 namespace {
 
-const std::string folder = FORETRACE_SOURCE_DIR "/examples/15_imports/";
+const std::string folder = FORETRACE_SOURCE_DIR "/examples/recipes/imports/";
 
 std::int64_t step_of(const std::string& rest) {
   const auto scenario = parse_scenario(

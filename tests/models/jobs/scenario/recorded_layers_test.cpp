@@ -15,7 +15,7 @@ using foretrace::Scenario;
 
 namespace {
 
-const std::string folder = FORETRACE_SOURCE_DIR "/examples/15_imports/";
+const std::string folder = FORETRACE_SOURCE_DIR "/examples/recipes/imports/";
 
 /// Both engines' step in ns, which have to agree.
 std::int64_t step_of(const Scenario& scenario) {

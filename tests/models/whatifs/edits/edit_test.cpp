@@ -106,7 +106,7 @@ TEST_CASE(
     "edit: merge leaves tasks that do not follow each other, unless all of a step are meant") {
   CHECK(message_of(graph("s:a(1) s:x(2) s:a2(3)"), R"({"select": "name~a", "merge": true})") ==
         "no two selected tasks can become one: they stand alone, or a wait lies between them "
-        "(group=step takes what is not next to each other)");
+        "(group=step also merges tasks that are apart)");
   CHECK(text_after(graph("s:a(1) s:x(2) s:a2(3)"),
                    R"({"select": "name~a", "merge": true, "group": "step"})") == "s:a(4) s:x(2)");
 }

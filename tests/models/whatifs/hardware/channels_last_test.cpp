@@ -26,7 +26,7 @@ foretrace::TaskGraph convolutions() {
 
 }  // namespace
 
-TEST_CASE("channels_last: layout changes go, convolutions keep their time") {
+TEST_CASE("channels_last: layout changes are removed, convolutions keep their time") {
   const auto graph = convolutions();
   const auto nhwc = after(graph, channels_last);
   // The host time before the first convolution (3 ns) was hidden behind a layout change.

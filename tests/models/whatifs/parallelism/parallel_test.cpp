@@ -421,6 +421,6 @@ TEST_CASE("parallel: tensors are told without the buffers, and recorded ones onl
     CAPTURE(notes);
     CHECK((notes.find("; 1 tensor 8.0 MiB -> 1.0 MiB") != std::string::npos) == !recorded);
     CHECK((notes.find("1 recorded tensor 8.0 MiB -> 1.0 MiB") != std::string::npos) == recorded);
-    CHECK(notes.find("buffers take") != std::string::npos);
+    CHECK(notes.find("buffers occupy") != std::string::npos);
   }
 }
