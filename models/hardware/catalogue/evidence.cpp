@@ -99,16 +99,22 @@ std::string bias_of(const Ranged& factor) {
                      factor.typical);
 }
 
+/// A program on another device: where it is off, it may be here.
+bool is_twin(const EvidenceKind& kind, const EvidenceFamily& family, const EvidenceCase& asked) {
+  return kind.axes.first == of_steps.first && family.first == asked.first;
+}
+
 EvidenceRange new_range(const EvidenceKind& kind, const std::vector<std::string>& axes,
-                        const EvidenceFamily* own) {
+                        const EvidenceFamily* own, const EvidenceCase& asked) {
   const auto count = static_cast<double>(std::max<std::size_t>(1, axes.size()));
   const double widest = std::pow(kind.new_family, std::sqrt(count));
   EvidenceRange range{.factor = {1, 1 / widest, widest},
                       .basis = fmt::format("{} not measured", fmt::join(axes, " and ")),
                       .is_new = true};
-  if (own != nullptr) {
-    range.factor.low = std::min(range.factor.low, own->factor.low);
-    range.factor.high = std::max(range.factor.high, own->factor.high);
+  for (const EvidenceFamily& family : kind.families) {
+    if (&family != own && !is_twin(kind, family, asked)) continue;
+    range.factor.low = std::min(range.factor.low, family.factor.low);
+    range.factor.high = std::max(range.factor.high, family.factor.high);
   }
   range.basis += kind.knows_new()
                      ? fmt::format(", as far off as others of {} families", kind.families.size())
@@ -149,10 +155,10 @@ EvidenceRange evidence_range(const EvidenceKind& kind, const EvidenceCase& asked
     if (axes.empty()) {
       axes.push_back(is_step ? fmt::format("{} {}", kind.axes.first, named) : named);
     }
-    return new_range(kind, axes, nullptr);
+    return new_range(kind, axes, nullptr, asked);
   }
   if (asked.ranks < own->least_ranks || asked.ranks > own->most_ranks) {
-    return new_range(kind, {fmt::format("{} with {} ranks", named, asked.ranks)}, &*own);
+    return new_range(kind, {fmt::format("{} with {} ranks", named, asked.ranks)}, &*own, asked);
   }
   return {{1, own->factor.low, own->factor.high},
           fmt::format("{} of {}{}", configurations(own->cells), named, bias_of(own->factor))};

@@ -86,7 +86,7 @@ struct EvidenceRange {
 };
 /// The range of its family; the basis tells where measured figures of that lie to one side. A case
 /// that no family holds, or that has fewer or more ranks than any of its family, has that of a new
-/// family, wider with each axis that is new.
+/// family, wider with each axis that is new; no less than its framework has on other accelerators.
 [[nodiscard]] EvidenceRange evidence_range(const EvidenceKind& kind, const EvidenceCase& asked);
 
 [[nodiscard]] Result<Evidence> parse_evidence(std::string_view text, const std::string& where);

@@ -126,9 +126,10 @@ CollectiveTime measured_or_modelled(const Cluster& cluster, const CollectiveCall
   // Below what was measured the model's slope counts, beginning at the first point.
   CollectiveCall smallest = call;
   smallest.bytes = first;
-  const double scale = measured_time(cluster, smallest)->ns / modelled(cluster, smallest, bound).ns;
+  const double first_ns = measured_time(cluster, smallest)->ns;
+  const double scale = first_ns / modelled(cluster, smallest, bound).ns;
   CollectiveTime time = modelled(cluster, call, bound);
-  time.ns *= std::clamp(scale, 0.5, 2.0);
+  time.ns = std::min(first_ns, time.ns * std::clamp(scale, 0.5, 2.0));
   return time;
 }
 

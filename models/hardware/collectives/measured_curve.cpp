@@ -2,6 +2,8 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstddef>
+#include <vector>
 
 namespace foretrace {
 namespace {
@@ -15,6 +17,42 @@ const MeasuredCurve* find_curve(const Cluster& cluster, const CollectiveCall& ca
   return found == cluster.curves.end() ? nullptr : &*found;
 }
 
+/// A larger buffer never takes less: where measured times fall, what fell has one mean (of the
+/// logarithms), as the nearest rising curve has it.
+std::vector<double> rising(std::vector<double> ns) {
+  struct Level {
+    double log_sum = 0;
+    std::size_t points = 0;
+    [[nodiscard]] double mean() const { return log_sum / static_cast<double>(points); }
+  };
+  std::vector<Level> levels;
+  for (const double time : ns) {
+    levels.push_back({std::log(time), 1});
+    while (levels.size() > 1 && levels[levels.size() - 2].mean() > levels.back().mean()) {
+      const Level last = levels.back();
+      levels.pop_back();
+      levels.back().log_sum += last.log_sum;
+      levels.back().points += last.points;
+    }
+  }
+  auto at = ns.begin();
+  for (const Level& level : levels) {
+    if (level.points > 1) std::fill_n(at, level.points, std::exp(level.mean()));
+    at += static_cast<std::ptrdiff_t>(level.points);
+  }
+  return ns;
+}
+
+double between_points(const std::vector<double>& sizes, const std::vector<double>& ns,
+                      double bytes) {
+  if (!(bytes > sizes.front())) return ns.front();
+  if (bytes >= sizes.back()) return ns.back() * bytes / sizes.back();
+  const auto above = std::upper_bound(sizes.begin(), sizes.end(), bytes);
+  const auto i = static_cast<std::size_t>(above - sizes.begin());
+  const double share = std::log(bytes / sizes[i - 1]) / std::log(sizes[i] / sizes[i - 1]);
+  return ns[i - 1] * std::pow(ns[i] / ns[i - 1], share);
+}
+
 }  // namespace
 
 bool shares_network(const Cluster& cluster, const CollectiveCall& call) {
@@ -24,13 +62,10 @@ bool shares_network(const Cluster& cluster, const CollectiveCall& call) {
 }
 
 double curve_ns(const MeasuredCurve& curve, double bytes) {
-  if (!(bytes > curve.bytes.front())) return curve.ns.front();
-  if (bytes >= curve.bytes.back()) return curve.ns.back() * bytes / curve.bytes.back();
-  const auto above = std::upper_bound(curve.bytes.begin(), curve.bytes.end(), bytes);
-  const auto i = static_cast<std::size_t>(above - curve.bytes.begin());
-  const double share =
-      std::log(bytes / curve.bytes[i - 1]) / std::log(curve.bytes[i] / curve.bytes[i - 1]);
-  return curve.ns[i - 1] * std::pow(curve.ns[i] / curve.ns[i - 1], share);
+  if (std::is_sorted(curve.ns.begin(), curve.ns.end())) {
+    return between_points(curve.bytes, curve.ns, bytes);
+  }
+  return between_points(curve.bytes, rising(curve.ns), bytes);
 }
 
 double first_measured(const Cluster& cluster, const CollectiveCall& call) {

@@ -7,7 +7,8 @@
 
 namespace foretrace {
 
-/// Time at a size; below the first point that of the first.
+/// Time at a size; below the first point that of the first. A larger buffer never takes less: where
+/// measured times fall, those that fell have one mean (of the logarithms).
 [[nodiscard]] double curve_ns(const MeasuredCurve& curve, double bytes);
 
 /// Smallest size that the curve of this collective has; 0: no curve.

@@ -21,7 +21,7 @@ export async function everyPage(foretrace, work, isDocs = false) {
   mkdirSync(work, { recursive: true });
   const run = (...words) => execFileSync(foretrace, words, { stdio: ['ignore', 'ignore', 'inherit'] });
   const sweep = join(work, 'results');
-  run('sweep', '--quiet', 'examples/sweeps/gpt3_512.json', '-o', sweep);
+  run('sweep', '--quiet', 'examples/recipes/sweeps/gpt3_512.json', '-o', sweep);
   const pages = [['a run', 'report', trace, '--apply', 'mixed_precision'],
     ['a job', 'report', 'tests/fixtures/job'], ['two runs', 'compare', trace, 'examples/traces/demo_generated_cnn.json.gz'],
     ['a plan', 'report', '--scenario', 'examples/recipes/report/pipeline.json'],
@@ -37,7 +37,7 @@ export async function everyPage(foretrace, work, isDocs = false) {
   pages.push(['a served run', `${servers[0].address}&stack=${stack}`]);
   if (isDocs) {
     servers.push(await served(foretrace, '--docs'));
-    for (const [name, path] of [['documentation', ''], ['the gallery', 'gallery/README.md'], ['the glossary', 'concepts/README.md'], ['a study', '11_h100/README.md']]) pages.push([name, servers[1].address + path]);
+    for (const [name, path] of [['documentation', ''], ['the gallery', 'gallery/README.md'], ['the glossary', 'concepts/README.md'], ['a study', 'studies/h100/README.md']]) pages.push([name, servers[1].address + path]);
   }
   return { pages, stop: () => servers.forEach(({ server }) => server.kill('SIGKILL')) };
 }

@@ -104,7 +104,7 @@ foretrace_page_figures("a plan" scenario configs/scenarios/gpt3_175b_selene.json
 foretrace_page_figures("a pipeline" scenario examples/recipes/report/pipeline.json)
 foretrace_page_figures("two runs" compare examples/traces/demo_generated_cnn.json.gz examples/traces/demo_generated_cnn_memory.json.gz)
 foretrace_page_figures("two runs of which one is faster" compare examples/traces/h100/gpt2.baseline.ftr.gz examples/traces/h100/gpt2.sdpa.ftr.gz)
-foretrace_page_figures("a sweep" sweep examples/sweeps/gpt3_512.json)
+foretrace_page_figures("a sweep" sweep examples/recipes/sweeps/gpt3_512.json)
 foretrace_page_figures("ResNet-50 training" run traces/kineto_resnet50/workers0_v100.json.gz)
 
 # What is shown follows from what is switched on, in whatever order: SEED and MOVES, then the page.

@@ -100,6 +100,10 @@ Result<ColumnMap> read_column(const std::string& name, const ConfigValue& value)
     return column;
   }
   column.patterns = texts_at(value, "pattern");
+  const bool is_number = value.find("count") != nullptr || value.find("number") != nullptr ||
+                         value.find("parts") != nullptr;
+  const bool is_there_or_not = value.find("given") != nullptr || value.find("missing") != nullptr;
+  if (column.patterns.empty() && !is_number && is_there_or_not) return column;
   if (column.patterns.empty()) {
     FORETRACE_TRY(read_number(value, column));
     return column;

@@ -74,6 +74,15 @@ void set_factor(RangeFamily& family, double new_family) {
                                      family.factor.low, family.factor.high);
 }
 
+/// Programs on devices, not collectives of machines.
+bool is_of_steps(const RangeKind& kind) {
+  for (std::size_t i = 0; i < measured_kind_count; ++i) {
+    const auto measured = static_cast<MeasuredKind>(i);
+    if (to_string(measured) == kind.name) return axes_of(measured).first == "framework";
+  }
+  return true;
+}
+
 double axes_new(const RangeFamily& one, std::span<const RangeFamily> families) {
   const auto is_new = [&](auto same) {
     return std::none_of(families.begin(), families.end(),
@@ -85,12 +94,32 @@ double axes_new(const RangeFamily& one, std::span<const RangeFamily> families) {
   return std::max(1, axes);
 }
 
-double share_within(const RangeFamily& family, double width) {
+double share_within(const RangeFamily& family, const Ranged& factor) {
   std::vector<WeighedResidual> all;
-  add_residuals(family, 1, 0, all);
+  add_residuals(family, 1, -1, all);
+  const double low = std::log(factor.low);
+  const double high = std::log(factor.high);
   double held = 0;
-  for (const WeighedResidual& one : all) held += one.size <= width ? one.weight : 0;
+  for (const WeighedResidual& one : all) {
+    held += one.size >= low && one.size <= high ? one.weight : 0;
+  }
   return held;
+}
+
+/// What the others say of this family as if it were new, as evidence_range answers it.
+Ranged range_from_others(const RangeKind& kind, const RangeFamily& family) {
+  const double others = new_width(kind.families, &family);
+  const double width = others * std::sqrt(axes_new(family, kind.families));
+  Ranged factor{1, std::exp(-width), std::exp(width)};
+  if (!is_of_steps(kind)) return factor;
+  for (const RangeFamily& other : kind.families) {
+    if (&other == &family || other.first != family.first) continue;
+    RangeFamily twin = other;
+    set_factor(twin, others);
+    factor.low = std::min(factor.low, twin.factor.low);
+    factor.high = std::max(factor.high, twin.factor.high);
+  }
+  return factor;
 }
 
 void finish(RangeKind& kind) {
@@ -101,10 +130,9 @@ void finish(RangeKind& kind) {
   double covered = 0;
   double widths = 0;
   for (const RangeFamily& family : kind.families) {
-    const double one =
-        new_width(kind.families, &family) * std::sqrt(axes_new(family, kind.families));
+    const Ranged one = range_from_others(kind, family);
     covered += share_within(family, one);
-    widths += one;
+    widths += std::log(one.high / one.low) / 2;
   }
   const auto count = static_cast<double>(kind.families.size());
   kind.covered = covered / count;

@@ -88,6 +88,18 @@ TEST_CASE("ranges: a family that is left out is judged by the others alone") {
   CHECK(std::log(kind.half_width) == doctest::Approx((4 * 1 + 0.1) / 5));
 }
 
+TEST_CASE("ranges: a program on a device that is left out has what it has on others at least") {
+  std::vector<TablePoint> points;
+  for (const char* const name : {"a", "b", "c", "d", "e"}) {
+    for (const char* const device : {"x", "y"}) {
+      const double residual = name[0] == 'e' ? 1 : 0.1;
+      for (int cell = 0; cell < 5; ++cell) points.push_back(point_of(name, device, cell, residual));
+    }
+  }
+  // e on either device is held by what it is off by on the other one.
+  CHECK(ranges(points).covered == doctest::Approx(1));
+}
+
 TEST_CASE("ranges: collectives are kept by machine and kind") {
   TablePoint point = point_of("dgx_h100", "all_gather", 0, 0.1);
   point.of.kind = "large_collectives";

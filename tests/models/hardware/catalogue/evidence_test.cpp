@@ -78,6 +78,12 @@ TEST_CASE("evidence: a range holds the step, and never narrows as more of it is 
     CHECK(inside.high >= 1);
     CHECK(beyond.low <= inside.low);
     CHECK(beyond.high >= inside.high);
+    // A framework on a device that nobody measured is no better known than on those that were.
+    for (const EvidenceFamily& one : kind.families) {
+      const auto unseen = evidence_range(kind, {one.first, "tpu_v4", 16}).factor;
+      CHECK(unseen.low <= one.factor.low);
+      CHECK(unseen.high >= one.factor.high);
+    }
   }
 }
 

@@ -109,6 +109,18 @@ TEST_CASE("collectives: a curve gives its points back, and its rate beyond the l
   CHECK(curve_ns(curve, 2 << 20) == doctest::Approx(200000));
 }
 
+TEST_CASE("collectives: where measured times fall with the size, what fell has one mean") {
+  MeasuredCurve curve;
+  curve.bytes = {1024, 2048, 4096, 8192};
+  curve.ns = {10000, 40000, 20000, 90000};
+  const double mean = std::sqrt(40000. * 20000);
+  CHECK(curve_ns(curve, 1024) == doctest::Approx(10000));
+  CHECK(curve_ns(curve, 2048) == doctest::Approx(mean));
+  CHECK(curve_ns(curve, 3000) == doctest::Approx(mean));
+  CHECK(curve_ns(curve, 4096) == doctest::Approx(mean));
+  CHECK(curve_ns(curve, 8192) == doctest::Approx(90000));
+}
+
 TEST_CASE("collectives: groups that share ports are slower than one that has them alone") {
   const Cluster cluster = selene();
   // Eight data groups of one rank per node share eight ports: as fast as one rank alone per node.
