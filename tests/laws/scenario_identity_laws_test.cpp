@@ -18,8 +18,8 @@ namespace {
 struct Fields {
   std::string_view workload;     ///< model and what goes with it
   std::string_view parallelism;  ///< sizes of groups
-  std::string_view more;         ///< in the object of parallelism
-  std::string_view beside;       ///< members of the scenario
+  std::string_view more = {};    ///< in the object of parallelism
+  std::string_view beside = {};  ///< members of the scenario
 };
 
 ScenarioAnswer answer_to(const Fields& fields) {
