@@ -46,4 +46,17 @@ double gradient_sum_ns(const Job& job, const GridAxis& axis, CollectiveCall call
          device_bytes(call, sum) / rate * 1e9 * scale[static_cast<std::size_t>(CostSource::memory)];
 }
 
+std::array<GradientSum, 3> gradient_sums(const ParallelPlan& plan, double dense_bytes,
+                                         double expert_bytes) {
+  if (plan.sharding == Sharding::none) {
+    return {{{axis_of(plan, Axis::data), CollectiveKind::all_reduce, dense_bytes},
+             {},
+             {expert_copies(plan), CollectiveKind::all_reduce, expert_bytes}}};
+  }
+  const GridAxis shards = shard_axis(plan);
+  return {{{shards, CollectiveKind::reduce_scatter, dense_bytes},
+           {replica_axis(plan), CollectiveKind::all_reduce, dense_bytes / shards.size},
+           {expert_copies(plan), CollectiveKind::reduce_scatter, expert_bytes}}};
+}
+
 }  // namespace foretrace

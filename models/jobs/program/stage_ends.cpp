@@ -93,14 +93,13 @@ RankProgram::Stage StageEnds::stage_sums(std::uint32_t stage) const {
 
 double StageEnds::reduction_ns(double dense, double expert) {
   if (dense == bucket_dense_ && expert == bucket_expert_) return bucket_ns_;
-  const CollectiveKind kind = plan_.sharding == Sharding::none ? CollectiveKind::all_reduce
-                                                               : CollectiveKind::reduce_scatter;
   const double bytes = job_.framework->reduce_bytes;
   bucket_dense_ = dense;
   bucket_expert_ = expert;
-  bucket_ns_ =
-      gradient_sum_ns(job_, axis_of(plan_, Axis::data), {kind, dense * bytes, {}}, scale_) +
-      gradient_sum_ns(job_, expert_copies(plan_), {kind, expert * bytes, {}}, scale_);
+  bucket_ns_ = 0;
+  for (const GradientSum& sum : gradient_sums(plan_, dense * bytes, expert * bytes)) {
+    bucket_ns_ += gradient_sum_ns(job_, sum.axis, {sum.kind, sum.bytes, {}}, scale_);
+  }
   return bucket_ns_;
 }
 

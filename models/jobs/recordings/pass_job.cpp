@@ -136,7 +136,7 @@ class PassReader {
       trained_[l] = of_.trained[l] * trained * own;
       weights_[l].frozen = std::max(of_.held[l] * parameters_.all * own - trained_[l], 0.0);
     }
-    of_.loading_ns = loading_time();
+    of_.loading_ns = is_whole() ? 0 : loading_time();  // only stages differ in it
     of_.layer_times.front().host_ns += of_.loading_ns;
     if (fills_buckets()) add_gradients();
     return shares_parameters() && is_whole() ? join_uncalled() : ok_status();

@@ -137,6 +137,14 @@ Status LayerExchanges::fill(std::uint32_t node) {
     }
     bucket.numbers.push_back(numbers);
   }
+  const bool is_share = about_.nodes[node].collective == CollectiveKind::all_reduce &&
+                        options_.plan.sharding != Sharding::none;
+  if (is_share && !buckets_.empty()) {  // copies of a share add up the bucket that left
+    const TaskId sum = transfer(node, list[filled_ - 1].ready, Place::after);
+    network_.wait(sum, buckets_.back().transfer);
+    buckets_.back().transfer = sum;
+    return ok_status();
+  }
   if (filled == none<TaskId>) return ok_status();
   bucket.transfer = transfer(node, list[filled_ - 1].ready, Place::after);
   network_.wait(bucket.transfer, filled);

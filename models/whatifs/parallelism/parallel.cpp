@@ -34,46 +34,30 @@ bool has_collectives(const TaskGraph& graph) {
   return false;
 }
 
-/// Groups of the recorded job, all of one size; 0: several sizes, or not known.
-std::uint32_t only_group_size(const TaskGraph& graph) {
-  std::uint32_t size = 0;
-  for (const Communicator& group : graph.context().communicators) {
-    if (size != 0 && group.size != size) return 0;
-    size = group.size;
-  }
-  return size;
-}
-
 Result<Change> keep_groups(const WhatIfInput& scenario, const ParamValues& params,
-                           const Cluster& cluster, double growth) {
+                           const Cluster& cluster) {
   Editor editor(scenario.graph);
   const auto ranks = static_cast<std::uint32_t>(params.integer(ranks_param));
-  FORETRACE_TRY(auto note, editing::regroup(editor, cluster, {growth, ranks}));
+  FORETRACE_TRY(auto note, editing::regroup(editor, cluster, ranks));
   editor.note(std::move(note));
-  if (growth != 1) editor.set_samples(growth);
   return editor.finish();
 }
 
 Result<Change> grow_recorded(const WhatIfInput& scenario, const ParamValues& params,
                              const Cluster& cluster) {
-  FORETRACE_TRY(const auto transfers, editing::find_transfers(scenario.graph, "kind=collective"));
-  const auto splitting = editing::layer_splitting(scenario.graph, transfers);
-  if (!splitting.empty()) return editing::cannot_grow(scenario.graph, splitting);
   if (params.integer(zero_param) > 0) {
     return Error{
         ErrorCode::unsupported,
         "zero: the trace has collectives of its own already, which growth keeps as they are; "
         "expected a trace of one device"};
   }
-  const std::uint32_t size = only_group_size(scenario.graph);
-  const auto data = static_cast<double>(params.integer(data_param));
-  if (size < 2) {
-    return Error{
-        ErrorCode::unsupported,
-        "the trace has collectives of several groups, or of groups of unknown size, so data does "
-        "not select which grow; expected recorded=true, or a trace of one device"};
-  }
-  return keep_groups(scenario, params, cluster, data / size);
+  Editor editor(scenario.graph);
+  FORETRACE_TRY(auto grown,
+                editing::grow_groups(editor, cluster,
+                                     static_cast<std::uint32_t>(params.integer(data_param))));
+  editor.note(std::move(grown.note));
+  editor.set_samples(grown.growth);
+  return editor.finish();
 }
 
 /// Sizes of the groups.
@@ -197,7 +181,7 @@ Result<Change> spread(const WhatIfInput& scenario, const ParamValues& params,
           ErrorCode::bad_config,
           fmt::format("recorded=true keeps the groups as they are, expected no {}", other.name)};
     }
-    return keep_groups(scenario, params, cluster, 1);
+    return keep_groups(scenario, params, cluster);
   }
   const Grid grid{static_cast<std::uint32_t>(params.integer(data_param)),
                   static_cast<std::uint32_t>(params.integer(tensor_param)),
@@ -246,7 +230,7 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   return change;
 }
 
-constexpr std::array<std::string_view, 8> assumptions = {
+constexpr std::array<std::string_view, 9> assumptions = {
     "Every rank does what the recorded device does, at the same time: no rank is late.",
     "Ranks of a group are neighbours on the machine, and no other job uses its network.",
     "Gradients are ready in the reverse order of the forward pass, and are exchanged as by "
@@ -260,7 +244,9 @@ constexpr std::array<std::string_view, 8> assumptions = {
     "A call of a collective takes 6.6 times the host time of an elementwise operator of this "
     "trace.",
     "Where neither shapes nor sizes are recorded, a collective takes the shortest time of its "
-    "place in all steps, and its own where the groups grow."};
+    "place in all steps.",
+    "Where recorded groups grow, collectives keep their time, and take what the machine needs more "
+    "for more copies; groups that share layers or pass on activations keep their ranks."};
 constexpr std::array<std::string_view, 3> ignores = {
     "kernels and transfers that slow each other down while both run",
     "the last of more ranks arrives later: noise of hosts that were not recorded",

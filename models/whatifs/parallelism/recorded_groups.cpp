@@ -3,21 +3,44 @@
 #include <algorithm>
 #include <limits>
 #include <map>
+#include <set>
 #include <tuple>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "models/editing/transfers/gradient_transfers.h"
 #include "models/whatifs/parallelism/machine.h"
 #include "sim/core/whole.h"
 
 namespace foretrace::editing {
 namespace {
 
+bool is_priced(const Work& work) {
+  return work.collective == CollectiveKind::barrier ||
+         (work.bytes >= 0 && work.collective != CollectiveKind::none);
+}
+
+CollectiveCall call_of(const Cluster& cluster, const Work& work, const GridAxis& group) {
+  // A barrier adds up one number.
+  const bool barrier = work.collective == CollectiveKind::barrier;
+  CollectiveCall call;
+  call.kind = barrier ? CollectiveKind::all_reduce : work.collective;
+  call.bytes = barrier ? 4 : static_cast<double>(work.bytes);
+  call.group = place(cluster, group);
+  return call;
+}
+
+bool is_passing_on(CollectiveKind kind) {
+  return kind == CollectiveKind::send || kind == CollectiveKind::receive ||
+         kind == CollectiveKind::send_receive;
+}
+
 class Regrouper {
  public:
-  Regrouper(Editor& editor, const Cluster& cluster, const RegroupOptions& options)
-      : editor_(editor), graph_(editor.graph()), cluster_(cluster), options_(options) {
+  Regrouper(Editor& editor, const Cluster& cluster, std::uint32_t ranks)
+      : editor_(editor), graph_(editor.graph()), cluster_(cluster), ranks_(ranks) {
     for (const Communicator& group : graph_.context().communicators) {
       largest_ = std::max(largest_, group.size);
     }
@@ -29,25 +52,12 @@ class Regrouper {
     for (const Transfer& transfer : transfers) {
       FORETRACE_TRY(set(transfer));
     }
-    if (grows() && shortest_used_ == transfers.size()) {
-      return Error{
-          ErrorCode::missing_cost,
-          fmt::format(
-              "unknown sizes of all {} collectives, so their time among more ranks is unknown, "
-              "expected recorded sizes (PyTorch 2.3 or later) or a trace of one device",
-              shortest_used_)};
-    }
     std::string note = fmt::format("{} collectives {:.2f} ms -> {:.2f} ms on {}", transfers.size(),
                                    before_ * 1e-6, after_ * 1e-6, cluster_.machine);
     if (shortest_used_ > 0) {
-      note += fmt::format("; {} whose size is not recorded {}", shortest_used_,
-                          grows() ? "keep their time, waiting included"
-                                  : "take the shortest time of the same place in other steps");
-    }
-    if (grows() && after_ < before_) {
-      note +=
-          "; what is gone is waiting for late ranks or a slower network, so that the samples can "
-          "grow more than the ranks";
+      note += fmt::format(
+          "; {} whose size is not recorded take the shortest time of the same place in other steps",
+          shortest_used_);
     }
     return note;
   }
@@ -72,26 +82,20 @@ class Regrouper {
     }
   }
 
-  [[nodiscard]] bool grows() const { return options_.growth > 1; }
-
   [[nodiscard]] std::uint32_t ranks_of(const Work& work) const {
     const auto& groups = graph_.context().communicators;
     const std::uint32_t size =
         work.communicator < groups.size() ? groups[work.communicator].size : 0;
-    const std::uint32_t known = size > 0 ? size : std::max(options_.ranks, largest_);
-    return to_count(known * options_.growth);
+    return size > 0 ? size : std::max(ranks_, largest_);
   }
 
   Status set(const Transfer& transfer) {
     const Work& work = graph_.work(transfer.task);
     before_ += static_cast<double>(graph_.duration_ns(transfer.task));
     const std::uint32_t ranks = ranks_of(work);
-    const bool barrier = work.collective == CollectiveKind::barrier;
-    if ((work.bytes < 0 && !barrier) || ranks < 2 || work.collective == CollectiveKind::none) {
-      // Waiting is never the same in all steps: the shortest time has the least of it. More ranks
-      // wait no less.
-      const std::int64_t ns =
-          grows() ? graph_.duration_ns(transfer.task) : shortest_.at(place_.at(transfer.task));
+    if (!is_priced(work) || ranks < 2) {
+      // Waiting is never the same in all steps: the shortest time has the least of it.
+      const std::int64_t ns = shortest_.at(place_.at(transfer.task));
       editor_.set_duration(transfer.task, ns, {Provenance::scaled, 0.5F, 1.5F});
       after_ += static_cast<double>(ns);
       ++shortest_used_;
@@ -102,12 +106,7 @@ class Regrouper {
                    fmt::format("a group of {} ranks, expected at most the {} accelerators of {}",
                                ranks, cluster_.accelerators(), cluster_.name)};
     }
-    CollectiveCall call;
-    // A barrier adds up one number.
-    call.kind = barrier ? CollectiveKind::all_reduce : work.collective;
-    call.bytes = barrier ? 4 : static_cast<double>(work.bytes);
-    call.group = place(cluster_, {ranks, 1});
-    const TransferTime time = transfer_time(cluster_, call);
+    const TransferTime time = transfer_time(cluster_, call_of(cluster_, work, {ranks, 1}));
     editor_.set_duration(transfer.task, time.ns, time.trust);
     after_ += static_cast<double>(time.ns);
     return ok_status();
@@ -116,7 +115,7 @@ class Regrouper {
   Editor& editor_;
   const TaskGraph& graph_;
   const Cluster& cluster_;
-  const RegroupOptions& options_;
+  std::uint32_t ranks_;
   std::uint32_t largest_ = 0;
   std::map<TaskId, PlaceInStep> place_;
   std::map<PlaceInStep, std::int64_t> shortest_;
@@ -125,10 +124,170 @@ class Regrouper {
   std::size_t shortest_used_ = 0;
 };
 
+/// More or fewer copies of a job. Numbered as Megatron-LM numbers ranks: those that share layers lie
+/// next to each other, then copies, then stages.
+class Grower {
+ public:
+  Grower(Editor& editor, const Cluster& cluster)
+      : editor_(editor), graph_(editor.graph()), cluster_(cluster) {}
+
+  Result<GrownGroups> run(std::uint32_t copies) {
+    FORETRACE_TRY(const auto transfers, find_transfers(graph_, "kind=collective"));
+    FORETRACE_TRY(choose(transfers));
+    copies_ = copies;
+    const double ranks = double{1} * copies * tensor_;
+    if (ranks > cluster_.accelerators()) {
+      return Error{ErrorCode::no_match,
+                   fmt::format("{} copies of {} ranks, expected at most the {} accelerators of {}",
+                               copies, tensor_, cluster_.accelerators(), cluster_.name)};
+    }
+    for (const Transfer& transfer : transfers) set(transfer.task);
+    if (copies > recorded_ && unknown_ > 0 && unknown_ == changing_) {
+      return Error{
+          ErrorCode::missing_cost,
+          fmt::format(
+              "unknown sizes of all {} collectives, so their time among more ranks is unknown, "
+              "expected recorded sizes (PyTorch 2.3 or later) or a trace of one device",
+              unknown_)};
+    }
+    enlarge();
+    return GrownGroups{double{1} * copies / recorded_, note(transfers.size())};
+  }
+
+ private:
+  /// Copies exchange gradients. Other groups of as many ranks, as those of embedding tables, are
+  /// the same ranks.
+  Status choose(const std::vector<Transfer>& transfers) {
+    const std::set<std::uint32_t> splitting = layer_splitting(graph_, transfers);
+    std::set<std::uint32_t> others;
+    for (const Transfer& transfer : transfers) {
+      const Work& work = graph_.work(transfer.task);
+      if (splitting.contains(work.communicator)) continue;
+      (is_passing_on(work.collective) ? stages_ : others).insert(work.communicator);
+    }
+    for (const std::uint32_t group : others) stages_.erase(group);
+    for (const std::uint32_t group : splitting) tensor_ = std::max(tensor_, size_of(group));
+    for (const Transfer& transfer : find_gradient_transfers(graph_)) {
+      growing_.insert(graph_.work(transfer.task).communicator);
+    }
+    if (growing_.empty()) growing_ = others;
+    if (growing_.empty() && !splitting.empty()) return cannot_grow(graph_, splitting);
+    for (const std::uint32_t group : growing_) {
+      const std::uint32_t size = size_of(group);
+      if (size >= 2 && (recorded_ == 0 || recorded_ == size)) {
+        recorded_ = size;
+        continue;
+      }
+      return Error{
+          ErrorCode::unsupported,
+          "the trace has collectives of several groups, or of groups of unknown size, so data does "
+          "not select which grow; expected recorded=true, or a trace of one device"};
+    }
+    if (growing_.empty()) {
+      return Error{ErrorCode::no_match,
+                   "no group adds up gradients or shares tables, expected copies of the job"};
+    }
+    for (const std::uint32_t group : others) {
+      if (size_of(group) == recorded_) growing_.insert(group);
+    }
+    return ok_status();
+  }
+
+  [[nodiscard]] std::uint32_t size_of(std::uint32_t group) const {
+    const auto& groups = graph_.context().communicators;
+    return group < groups.size() ? groups[group].size : 0;
+  }
+
+  [[nodiscard]] GridAxis axis_of(std::uint32_t group, std::uint32_t copies) const {
+    if (stages_.contains(group)) return {2, tensor_ * copies};
+    return {copies, tensor_};
+  }
+
+  /// What is measured stays, waiting included, and what the machine needs for the other size comes
+  /// on top; a transfer that was faster than the machine's stays so.
+  void set(TaskId task) {
+    const Work& work = graph_.work(task);
+    const std::int64_t ns = graph_.duration_ns(task);
+    before_ += static_cast<double>(ns);
+    after_ += static_cast<double>(ns);
+    if (!growing_.contains(work.communicator) && !stages_.contains(work.communicator)) return;
+    ++changing_;
+    if (!is_priced(work)) {
+      ++unknown_;
+      return;
+    }
+    const auto time = [&](std::uint32_t copies) {
+      return transfer_time(cluster_, call_of(cluster_, work, axis_of(work.communicator, copies)));
+    };
+    const TransferTime old = time(recorded_);
+    const TransferTime now = time(copies_);
+    if (old.ns <= 0 || old.ns == now.ns) return;
+    const double share = std::min(1.0, static_cast<double>(ns) / static_cast<double>(old.ns));
+    const std::int64_t grown = ns + to_whole(share * static_cast<double>(now.ns - old.ns));
+    editor_.set_duration(task, grown, {Provenance::scaled, now.trust.low, now.trust.high});
+    after_ += static_cast<double>(grown - ns);
+  }
+
+  void enlarge() {
+    if (copies_ == recorded_) return;
+    std::map<std::uint32_t, std::uint32_t> enlarged;
+    std::map<WorkId, WorkId> works;
+    for (std::size_t t = 0; t < graph_.size(); ++t) {
+      const auto task = make_id<TaskId>(t);
+      const WorkId id = graph_.work_id(task);
+      Work work = graph_.work(task);
+      if (graph_.kind(task) != TaskKind::collective || !growing_.contains(work.communicator)) {
+        continue;
+      }
+      const auto [group, is_new] = enlarged.try_emplace(work.communicator, 0U);
+      if (is_new) {
+        Communicator made = graph_.context().communicators[work.communicator];
+        made.size = copies_;
+        group->second = editor_.add_communicator(std::move(made));
+      }
+      const auto [described, is_first] = works.try_emplace(id, id);
+      if (is_first) {
+        work.communicator = group->second;
+        described->second = editor_.add_work(work);
+      }
+      editor_.describe(task, described->second);
+    }
+  }
+
+  [[nodiscard]] std::string note(std::size_t transfers) const {
+    std::string text =
+        fmt::format("{} copies become {}: {} collectives {:.2f} ms -> {:.2f} ms on {}", recorded_,
+                    copies_, transfers, before_ * 1e-6, after_ * 1e-6, cluster_.machine);
+    if (tensor_ > 1) text += fmt::format("; groups of {} that share layers stay", tensor_);
+    if (unknown_ > 0) {
+      text += fmt::format("; {} whose size is not recorded keep their time, waiting included",
+                          unknown_);
+    }
+    return text;
+  }
+
+  Editor& editor_;
+  const TaskGraph& graph_;
+  const Cluster& cluster_;
+  std::set<std::uint32_t> growing_;  // groups of copies
+  std::set<std::uint32_t> stages_;   // groups that pass activations on
+  std::uint32_t tensor_ = 1;         // ranks that share layers
+  std::uint32_t recorded_ = 0;       // copies
+  std::uint32_t copies_ = 0;
+  double before_ = 0;
+  double after_ = 0;
+  std::size_t changing_ = 0;
+  std::size_t unknown_ = 0;
+};
+
 }  // namespace
 
-Result<std::string> regroup(Editor& editor, const Cluster& cluster, const RegroupOptions& options) {
-  return Regrouper(editor, cluster, options).run();
+Result<std::string> regroup(Editor& editor, const Cluster& cluster, std::uint32_t ranks) {
+  return Regrouper(editor, cluster, ranks).run();
+}
+
+Result<GrownGroups> grow_groups(Editor& editor, const Cluster& cluster, std::uint32_t copies) {
+  return Grower(editor, cluster).run(copies);
 }
 
 }  // namespace foretrace::editing

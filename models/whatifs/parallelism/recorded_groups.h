@@ -1,5 +1,6 @@
-// Collectives that a trace holds, with the time that a machine needs for them and nothing else:
-// what a rank spends waiting inside them for ranks that are not recorded goes.
+// Collectives that a trace holds. On a machine they take the time that it needs and nothing else:
+// what a rank spends waiting inside them for ranks that are not recorded goes. Among more copies of
+// the job they take longer by what the machine needs more.
 #pragma once
 
 #include <cstdint>
@@ -11,13 +12,21 @@
 
 namespace foretrace::editing {
 
-struct RegroupOptions {
-  double growth = 1;        ///< ranks of every group, times this
-  std::uint32_t ranks = 0;  ///< of groups whose size is not recorded; 0: the largest group's
+/// Sets the durations of all transfers; groups whose size is not recorded have `ranks`, 0: as many
+/// as the largest. Returns what was done, for a note.
+[[nodiscard]] Result<std::string> regroup(Editor& editor, const Cluster& cluster,
+                                          std::uint32_t ranks);
+
+struct GrownGroups {
+  double growth = 1;  ///< copies, as a multiple of the recorded ones
+  std::string note;
 };
 
-/// Sets the durations of all transfers. Returns what was done, for a note.
-[[nodiscard]] Result<std::string> regroup(Editor& editor, const Cluster& cluster,
-                                          const RegroupOptions& options);
+/// The groups that exchange gradients have `copies` ranks from now on; groups that share layers keep
+/// theirs, and stages lie as far apart as more copies need. Measured times stay, and change by what
+/// the machine needs more: as many copies as recorded change nothing. Errors: no group has known
+/// copies, they are of several sizes, or no collective's size was recorded.
+[[nodiscard]] Result<GrownGroups> grow_groups(Editor& editor, const Cluster& cluster,
+                                              std::uint32_t copies);
 
 }  // namespace foretrace::editing

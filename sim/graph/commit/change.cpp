@@ -113,6 +113,8 @@ Result<Committed> commit(const TaskGraph& graph, const Change& change, Checks ch
 namespace committing {
 
 void apply_works(const Change& change, GraphContext& context) {
+  context.communicators.insert(context.communicators.end(), change.new_communicators.begin(),
+                               change.new_communicators.end());
   const auto name = [&](NameId id) { return context.names.intern(change.names[id]); };
   for (Work work : change.new_works) {
     work.name = name(work.name);

@@ -51,8 +51,6 @@ class Rebuild {
                                      [rank](const RankClass& c) { return c.first_rank == rank; });
       if (!known) classes.push_back({rank, 1});
     }
-    context_.communicators.insert(context_.communicators.end(), change_.new_communicators.begin(),
-                                  change_.new_communicators.end());
     apply_works(change_, context_);
     apply_policies(change_, context_);
     if (touches_tensors(graph_, change_)) apply_tensors(graph_, change_, context_);

@@ -56,7 +56,9 @@ class RankBuilder {
   void divide_gradients(const RankProgram::Block& block);
 
   [[nodiscard]] Amounts own_weights() const { return {own_.dense - own_.tied_here, own_.expert}; }
-  void exchange(std::string_view name, CollectiveKind kind, const Amounts& bytes, bool is_beside);
+  /// False: nobody to exchange it with.
+  [[nodiscard]] bool exchange(std::string_view name, const GradientSum& what, bool is_beside);
+  void collect_parameters(double share, bool is_beside);
   void take_sum_time(double bytes);
   void reduce_gradients(const Amounts& elements, bool is_beside);
   void gradients_of(const RankProgram::Block& block);

@@ -1,5 +1,6 @@
 // What a rank does at the end of a step: gradients are added up, parameters updated and collected.
 #include <algorithm>
+#include <utility>
 
 #include "models/hardware/collectives/collective_costs.h"
 #include "models/jobs/program/gradient_sum.h"
@@ -14,30 +15,33 @@ void RankBuilder::take_sum_time(double bytes) {
   node.ns = gradient_sum_ns(job_, node.group, {node.collective, bytes, {}}, no_scale());
 }
 
-// Of what is divided among all copies; the weights of experts among theirs.
-void RankBuilder::exchange(std::string_view name, CollectiveKind kind, const Amounts& bytes,
-                           bool is_beside) {
-  const auto one = [&](const GridAxis& group, double size) {
-    if (group.size <= 1 || !(size > 0)) return;
-    if (is_beside) {
-      beside(name, kind, group, size);
-    } else {
-      chain(collective(name, kind, group, size));
-    }
-    if (kind != CollectiveKind::all_gather) take_sum_time(size);
-  };
-  // Each has what it updates: the share of its group. Gradients of all copies add up.
-  const bool is_shared = shards_parameters() || kind == CollectiveKind::all_gather;
-  one(is_shared ? shard_axis(plan_) : axis_of(plan_, Axis::data), bytes.dense);
-  one(expert_copies(plan_), bytes.expert);
+bool RankBuilder::exchange(std::string_view name, const GradientSum& what, bool is_beside) {
+  if (what.axis.size <= 1 || !(what.bytes > 0)) return false;
+  if (is_beside) {
+    beside(name, what.kind, what.axis, what.bytes);
+  } else {
+    chain(collective(name, what.kind, what.axis, what.bytes));
+  }
+  return true;
+}
+
+// Each has what it updates: the share of its group.
+void RankBuilder::collect_parameters(double share, bool is_beside) {
+  const Amounts own = own_weights();
+  const double bytes = job_.framework->gather_bytes * share;
+  for (const auto& [axis, elements] :
+       {std::pair(shard_axis(plan_), own.dense), std::pair(expert_copies(plan_), own.expert)}) {
+    static_cast<void>(exchange("collect parameters",
+                               {axis, CollectiveKind::all_gather, elements * bytes}, is_beside));
+  }
 }
 
 void RankBuilder::reduce_gradients(const Amounts& elements, bool is_beside) {
   const double bytes = job_.framework->reduce_bytes;
-  exchange("reduce gradients",
-           plan_.sharding == Sharding::none ? CollectiveKind::all_reduce
-                                            : CollectiveKind::reduce_scatter,
-           {elements.dense * bytes, elements.expert * bytes}, is_beside);
+  for (const GradientSum& sum :
+       gradient_sums(plan_, elements.dense * bytes, elements.expert * bytes)) {
+    if (exchange("reduce gradients", sum, is_beside)) take_sum_time(sum.bytes);
+  }
 }
 
 // Once per step, when the last micro-batch of a block has run backward: a recording's own
@@ -69,27 +73,20 @@ void RankBuilder::gradients_of(const RankProgram::Block& block) {
 
 // What the update before this step has changed, as much of it as the first forward passes hide.
 void RankBuilder::early_parameters() {
-  const Amounts own = own_weights();
-  const double early = job_.framework->gather_bytes * (1 - own_.late_share);
-  exchange("collect parameters", CollectiveKind::all_gather,
-           {own.dense * early, own.expert * early}, true);
+  collect_parameters(1 - own_.late_share, true);
   traveled_.reset();  // the passes do not wait for it
 }
 
 void RankBuilder::late_parameters() {
-  const double bytes = job_.framework->gather_bytes;
   if (shards_parameters() && !keeps_collected(job_, plan_)) {
     if (!(own_.resident > 0)) return;
     chain(collective("collect parameters", CollectiveKind::all_gather, shard_axis(plan_),
-                     own_.resident * bytes));
+                     own_.resident * job_.framework->gather_bytes));
     return;
   }
   if (plan_.sharding == Sharding::none) return;
   const double begin = end_of(last_);
-  const Amounts own = own_weights();
-  const double late = bytes * own_.late_share;
-  exchange("collect parameters", CollectiveKind::all_gather, {own.dense * late, own.expert * late},
-           false);
+  collect_parameters(own_.late_share, false);
   fill_up(static_cast<double>(own_.parameters), begin);
 }
 

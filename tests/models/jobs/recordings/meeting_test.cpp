@@ -153,11 +153,14 @@ TEST_CASE("meeting: a recorded step over copies is the modelled one, however muc
         meeting.check({{"data", std::to_string(data)}, {"zero", zero}}, meeting.under(plan, 1));
       }
     }
-    ParallelPlan plan;
-    plan.data = 32;
-    plan.sharding = Sharding::parameters;
-    plan.shard_size = 8;
-    meeting.check({{"data", "32"}, {"zero", "3"}, {"shard_size", "8"}}, meeting.under(plan, 1));
+    for (const char* zero : {"1", "2", "3"}) {
+      CAPTURE(zero);
+      ParallelPlan plan;
+      plan.data = 32;
+      plan.sharding = static_cast<Sharding>(zero[0] - '0');
+      plan.shard_size = 8;
+      meeting.check({{"data", "32"}, {"zero", zero}, {"shard_size", "8"}}, meeting.under(plan, 1));
+    }
   }
 }
 
@@ -169,7 +172,7 @@ TEST_CASE("meeting: a recorded step on stages is the modelled one with the same 
     const Meeting meeting(parts, 1);
     for (const std::uint32_t pipeline : {2U, 4U}) {
       CAPTURE(pipeline);
-      for (const char* zero : {"0", "3"}) {
+      for (const char* zero : {"0", "1", "2", "3"}) {
         CAPTURE(zero);
         for (const std::uint32_t data : {1U, 2U}) {
           CAPTURE(data);

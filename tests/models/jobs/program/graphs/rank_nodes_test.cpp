@@ -228,6 +228,40 @@ TEST_CASE("rank nodes: shards of a part of the data group have copies, which add
   CHECK(first_of_group(copies, 35) == 3);
 }
 
+TEST_CASE("rank nodes: with whole parameters copies of a share add up theirs, too") {
+  const JobParts given = selene("gpt_22b");
+  Job job = job_of_64(given);
+  job.plan.pipeline = 1;
+  job.plan.data = 8;
+  job.global_batch = 8;
+  job.micro_batch = 1;
+  const GridAxis shards = {4, 8, job.plan.ranks()};
+  const GridAxis copies = {2, 32, job.plan.ranks()};
+  for (const Sharding sharding : {Sharding::optimizer, Sharding::gradients}) {
+    job.plan.sharding = sharding;
+    job.plan.shard_size = 0;
+    const auto of_all = build_program(job)->step.stages.at(0).gradients;
+    job.plan.shard_size = 4;
+    const auto nodes = program_of(job, 0);
+    double scattered = 0;
+    double added = 0;
+    double ns = 0;
+    for (const RankNode& node : nodes) {
+      if (node.name != "reduce gradients") continue;
+      const bool scatters = node.collective == CollectiveKind::reduce_scatter;
+      CHECK(node.group == (scatters ? shards : copies));
+      (scatters ? scattered : added) += node.bytes;
+      ns += node.ns;
+    }
+    CHECK(scattered > 0);
+    CHECK(added == doctest::Approx(scattered / 4));
+    // The estimate counts the same, and not the exchange of all copies in one piece.
+    const auto in_groups = build_program(job)->step.stages.at(0).gradients;
+    CHECK(static_cast<double>(in_groups) == doctest::Approx(ns).epsilon(0.001));
+    CHECK(in_groups != of_all);
+  }
+}
+
 TEST_CASE("rank nodes: ranks of a group lie a stride apart") {
   // Two data ranks of eight tensor ranks: rank 11 and rank 3.
   CHECK(first_of_group(GridAxis{2, 8}, 11) == 3);

@@ -1,0 +1,72 @@
+// Growing a recorded job by copies, on real jobs of several ranks.
+#include <cstdint>
+#include <filesystem>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "apps/session/session.h"
+
+namespace foretrace {
+namespace {
+
+struct CopiedJob {
+  std::vector<std::string> files;
+  int copies = 0;
+  std::string cluster;
+};
+
+std::vector<CopiedJob> jobs() {
+  const std::string own = FORETRACE_SOURCE_DIR "/examples/traces/h100_ranks/";
+  std::vector<CopiedJob> jobs;
+  for (const std::string job : {"ddp_late", "fsdp"}) {
+    jobs.push_back({{own + job + "/rank0.ftr.gz", own + job + "/rank1.ftr.gz"}, 2, "dgx_h100"});
+  }
+  const std::string shared = FORETRACE_SHARED_DIR "/traces/";
+  if (!std::filesystem::exists(shared + "modded_nanogpt")) {
+    MESSAGE("skipped: no shared recordings");
+    return jobs;
+  }
+  jobs.push_back(
+      {{shared + "modded_nanogpt/rs_at_step_end_rank0_of_8_h100.json.gz"}, 8, "dgx_h100"});
+  jobs.push_back({{shared + "hta/nccl_args_2rank_a100_rank0.json.gz"}, 2, "dgx_a100"});
+  CopiedJob tables{{}, 4, "dgx1_v100"};
+  for (int rank = 0; rank < 4; ++rank) {
+    tables.files.push_back(
+        fmt::format("{}torchrec_dlrm_v100x4/nostraggler_rank{}.json.gz", shared, rank));
+  }
+  jobs.push_back(std::move(tables));
+  return jobs;
+}
+
+WhatIfSpec of_copies(const CopiedJob& job, int copies) {
+  return {"parallel", {{"data", std::to_string(copies)}, {"cluster", job.cluster}}};
+}
+
+TEST_CASE("growth: as many copies as recorded change nothing, and a job is not faster with more") {
+  for (const CopiedJob& job : jobs()) {
+    CAPTURE(job.files.front());
+    const auto session = open(job.files, {.configs = FORETRACE_SOURCE_DIR "/configs"});
+    REQUIRE_MESSAGE(session.ok(), session.error().message);
+    const auto same = session->ask({of_copies(job, job.copies)});
+    REQUIRE_MESSAGE(same.ok(), same.error().message);
+    CHECK(same->step_ns() == session->step_ns());
+    std::int64_t before = session->step_ns();
+    for (const int times : {2, 8}) {
+      CAPTURE(times);
+      const auto grown = session->ask({of_copies(job, job.copies * times)});
+      if (!grown.ok()) {  // the recording tells no size
+        CHECK(grown.error().code == ErrorCode::missing_cost);
+        continue;
+      }
+      CHECK(grown->step_ns() >= before);
+      before = grown->step_ns();
+    }
+  }
+}
+
+}  // namespace
+}  // namespace foretrace
