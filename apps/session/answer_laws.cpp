@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
+#include <cstdlib>
 #include <set>
 #include <string>
 #include <string_view>
@@ -35,6 +36,25 @@ void check_times(const TaskGraph& graph) {
     if (graph.duration_ns(task) >= 0) continue;
     broken("no task has a negative duration",
            fmt::format("'{}' takes {} ns", graph.name(task), graph.duration_ns(task)));
+  }
+}
+
+/// A time of the recording that a what-if changed. Of a modelled job none was measured.
+void check_provenance(const TaskGraph& recorded, const ChangedRun& changed) {
+  const TaskGraph& graph = changed.graph;
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    const auto task = make_id<TaskId>(i);
+    if (graph.provenance(task) != Provenance::measured) continue;
+    const TaskId was = changed.origin.empty() ? task : changed.origin[i];
+    if (was == none<TaskId> || index(was) >= recorded.size() ||
+        recorded.provenance(was) != Provenance::measured ||
+        std::abs(graph.duration_ns(task) - recorded.duration_ns(was)) <= 1) {  // ns are whole
+      continue;
+    }
+    broken("a time that was changed is not said to be measured",
+           fmt::format("'{}' took {:.3f} us and takes {:.3f} us", graph.name(task),
+                       static_cast<double>(recorded.duration_ns(was)) * 1e-3,
+                       static_cast<double>(graph.duration_ns(task)) * 1e-3));
   }
 }
 
@@ -95,6 +115,7 @@ void check_peak(const Recording& recording, const ChangedRun& changed) {
 
 void expect_laws(const Recording& recording, const ChangedRun& changed) {
   check_times(changed.graph);
+  check_provenance(recording.graph(), changed);
   check_tensors(changed.graph);
   check_step(changed.run);
   check_peak(recording, changed);

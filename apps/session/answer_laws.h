@@ -8,8 +8,9 @@
 
 namespace foretrace {
 
-/// Throws BrokenLaw unless nothing takes less than no time or no memory, the step holds the work of
-/// its device, and no predicted product beats the peak of its device.
+/// Throws BrokenLaw unless nothing takes less than no time or no memory, no time that was changed
+/// is said to be measured, the step holds the work of its device, and no predicted product beats the
+/// peak of its device.
 void expect_laws(const Recording& recording, const ChangedRun& changed);
 
 /// The same, and the range holds its step.

@@ -124,6 +124,16 @@ Result<Prediction> with_range(const Recording& recording, Result<Prediction> pre
 
 }  // namespace
 
+Result<ChangedRun> changed_run(const Recording& recording, std::span<const WhatIf> stack,
+                               const RunOptions& options) {
+  FORETRACE_TRY(const Start start, Start::of(recording, stack));
+  FORETRACE_TRY(const WhatIfStack applied,
+                applied_to(start, start.left_of(stack), Idle::refuse, options));
+  FORETRACE_TRY(ChangedRun run, applied.simulate(options));
+  expect_laws(recording, run);
+  return run;
+}
+
 Result<Prediction> predict(const Recording& recording, std::span<const WhatIf> stack,
                            const RunOptions& options, const Replay* baseline) {
   return predict(recording, stack, PredictHow{.run = options, .baseline = baseline});

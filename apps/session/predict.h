@@ -19,6 +19,11 @@ namespace foretrace {
                                          const RunOptions& options = {},
                                          const Replay* baseline = nullptr);
 
+/// The point alone, without a range: what costs little. The rest as of predict().
+[[nodiscard]] Result<ChangedRun> changed_run(const Recording& recording,
+                                             std::span<const WhatIf> stack,
+                                             const RunOptions& options = {});
+
 /// Durations that a further measurement would tell: they lose the bounds that what-ifs declare.
 struct Settled {
   bool transfers = false;         ///< of collectives and messages

@@ -7,6 +7,7 @@
 #include <doctest/doctest.h>
 
 #include "apps/session/session.h"
+#include "models/editing/transfers/transfers.h"
 #include "models/whatifs/what_if.h"
 #include "tests/models/streams_in_turn.h"
 #include "tests/models/toy_transformer.h"
@@ -101,6 +102,34 @@ TEST_CASE("pairs: what another what-if puts in for a model, each of several mode
     CHECK(static_cast<double>(both.need()->live_bytes) <
           0.9 * static_cast<double>(two.need()->live_bytes));
   }
+}
+
+TEST_CASE("pairs: of several models that train at once on a job, each exchanges what it has") {
+  const auto session = open(FORETRACE_SOURCE_DIR "/examples/traces/h100_ranks/fsdp",
+                            {.configs = FORETRACE_SOURCE_DIR "/configs"});
+  REQUIRE_MESSAGE(session.ok(), session.error().message);
+  const auto of = [](const TaskGraph& graph) {
+    auto transfers = editing::find_transfers(graph, "kind=collective");
+    REQUIRE_MESSAGE(transfers.ok(), transfers.error().message);
+    return *std::move(transfers);
+  };
+  const auto before = of(session->graph());
+  const editing::MovingTimes moving(session->graph(), before);
+  std::int64_t recorded = 0;
+  std::int64_t moved = 0;
+  for (const editing::Transfer& transfer : before) {
+    recorded += session->graph().duration_ns(transfer.task);
+    moved += moving.of(transfer);
+  }
+  CHECK(moved > 0);
+  const WhatIfSpec models{"mu_two", {{"models", "2"}}};
+  const auto two = session->ask({models});
+  REQUIRE_MESSAGE(two.ok(), two.error().message);
+  std::int64_t after = 0;
+  for (const editing::Transfer& transfer : of(two->graph())) {
+    after += two->graph().duration_ns(transfer.task);
+  }
+  CHECK(after == recorded + moved);
 }
 
 TEST_CASE("pairs: convolutions read the same maps, whether kernels around them are fused or not") {

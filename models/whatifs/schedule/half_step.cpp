@@ -2,6 +2,7 @@
 #include "models/whatifs/schedule/half_step.h"
 
 #include <algorithm>
+#include <cstdlib>
 #include <utility>
 
 #include "sim/core/whole.h"
@@ -131,6 +132,8 @@ const Twin* HalfStep::twin(TaskId kernel) const {
 }
 
 void HalfStep::set(TaskId kernel, std::int64_t ns, const Cost& alone, bool beside) {
+  // A start and an end that are rounded may be a nanosecond farther apart than its own time.
+  if (!beside && std::abs(ns - alone.duration_ns) <= 1) ns = alone.duration_ns;
   if (ns == editor_.graph().duration_ns(kernel) && !beside) return;
   bound(kernel, ns, alone, beside);
 }

@@ -21,6 +21,7 @@
 
 #include "models/editing/copies/host_link.h"
 #include "models/editing/tensors/model_state.h"
+#include "models/editing/transfers/transfers.h"
 #include "models/whatifs/schedule/half_step_maps.h"
 #include "models/whatifs/what_if.h"
 #include "sim/core/whole.h"
@@ -76,6 +77,7 @@ class MuTwo {
   [[nodiscard]] std::string note(std::size_t passes) const;
   void repeat_parameters();
   void repeat_moves();
+  void repeat_exchanges();
 
   editing::KernelEditor editor_;
   std::int64_t models_ = 1;
@@ -125,6 +127,19 @@ void MuTwo::repeat_moves() {
   }
 }
 
+/// Every model exchanges its own gradients, states and activations; waiting for other ranks stays.
+void MuTwo::repeat_exchanges() {
+  const TaskGraph& graph = editor_.graph();
+  const auto transfers = editing::find_transfers(graph, "kind=collective");
+  if (models_ == 1 || !transfers.ok()) return;
+  const editing::MovingTimes moving(graph, *transfers);
+  for (const editing::Transfer& transfer : *transfers) {
+    const auto more = static_cast<double>(moving.of(transfer)) * static_cast<double>(models_ - 1);
+    const double ns = static_cast<double>(graph.duration_ns(transfer.task)) + more;
+    editor_.edit().set_duration(transfer.task, to_whole(std::min(ns, 1e17)));
+  }
+}
+
 Result<Change> MuTwo::run() {
   const auto launched = [&](const std::vector<TaskId>& kernels) {
     return std::any_of(kernels.begin(), kernels.end(),
@@ -148,6 +163,7 @@ Result<Change> MuTwo::run() {
   }
   maps_.finish();
   repeat_moves();
+  repeat_exchanges();
   repeat_parameters();
   Change change = editor_.finish(note(passes));
   change.samples = static_cast<double>(models_);
@@ -171,7 +187,8 @@ constexpr std::array<std::string_view, 5> assumptions = {
     "The models are launched from one process, the second half's kernels with the host time of "
     "the recorded ones."};
 constexpr std::array<std::string_view, 5> ignores = {
-    "collectives, copies and sets: they stay once, so use it on a job of one device",
+    "recorded copies and sets: they stay once; collectives move the bytes of every model where "
+    "they stand, and the second half's kernels beside them do not wait for their own",
     "recomputing, with which mu-TWO also saves memory, and its search for what to swap: what is "
     "made first is swapped first",
     "kernels that get slower while copies use the same memory",

@@ -63,6 +63,25 @@ TEST_CASE("answer laws: what cannot be is no answer, and the line names the law"
               "a step is no shorter than the work of its device"));
 }
 
+TEST_CASE("answer laws: a time that was changed is not said to be measured") {
+  const Session session = test::loaded(bert).session;
+  const auto with = [&](Provenance provenance) {
+    return said_of(session, [&](Prediction& prediction) {
+      prediction.graph = session.graph();
+      prediction.origin.clear();
+      std::size_t at = 0;
+      while (!is_device(session.graph().kind(make_id<TaskId>(at)))) ++at;
+      Change change;
+      change.durations.push_back({make_id<TaskId>(at), 1, provenance});
+      auto committed = commit(prediction.graph, change);
+      REQUIRE_MESSAGE(committed.ok(), committed.error().message);
+      prediction.graph = std::move(committed->graph);
+    });
+  };
+  CHECK(with(Provenance::assumed).empty());
+  CHECK(names(with(Provenance::measured), "a time that was changed is not said to be measured"));
+}
+
 TEST_CASE("answer laws: no product that a what-if put in beats the peak of the device") {
   const Session session = test::loaded(bert).session;
   const auto answer = session.ask(test::stack_of({"low_rank:ratio=0.25"}));

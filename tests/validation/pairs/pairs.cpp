@@ -1,8 +1,11 @@
 #include "tests/validation/pairs/pairs.h"
 
+#include <array>
+#include <optional>
+#include <span>
 #include <utility>
 
-#include "apps/session/answer_laws.h"
+#include "apps/session/predict.h"
 #include "apps/session/session.h"
 #include "apps/session/throughput.h"
 #include "apps/session/what_if_stack.h"
@@ -14,8 +17,7 @@ namespace {
 
 struct Single {
   WhatIf what_if;
-  std::optional<WhatIfStack> stack{};
-  PairOutcome outcome{};
+  std::optional<PairOutcome> outcome{};  ///< none: it finds nothing to change
 };
 
 class Pairs {
@@ -32,35 +34,35 @@ class Pairs {
     std::vector<Single> tried;
     for (WhatIf& what_if : in_order(all)) tried.push_back({std::move(what_if)});
     for_each_index(tried.size(), [&](std::size_t i) {
-      WhatIfStack stack(session_.recording(), Checks::all);
-      if (!stack.push(tried[i].what_if, Neutral::refuse).ok()) return;
-      tried[i].outcome = outcome_of(stack);
-      tried[i].stack = std::move(stack);
+      const auto outcome = outcome_of({&tried[i].what_if, 1}, Neutral::refuse);
+      if (outcome.ok()) tried[i].outcome = *outcome;
     });
-    std::erase_if(tried, [](const Single& single) { return !single.stack; });
+    std::erase_if(tried, [](const Single& single) { return !single.outcome; });
     return tried;
   }
 
   [[nodiscard]] WhatIfPair together(const Single& first, const Single& second) const {
     WhatIfPair row{std::string(first.what_if.info->name), std::string(second.what_if.info->name),
-                   first.outcome, second.outcome};
-    WhatIfStack stack = *first.stack;
-    const Status pushed = stack.push(second.what_if, Neutral::keep);
-    if (pushed.ok()) {
-      row.together = outcome_of(stack);
+                   *first.outcome, *second.outcome};
+    const auto outcome = outcome_of(std::array{first.what_if, second.what_if}, Neutral::keep);
+    if (outcome.ok()) {
+      row.together = *outcome;
     } else {
-      row.refusal = reason_of(pushed.error(), row.second);
+      row.refusal = reason_of(outcome.error(), row.second);
     }
     return row;
   }
 
-  [[nodiscard]] PairOutcome outcome_of(const WhatIfStack& stack) const {
-    const auto changed = stack.simulate(session_.options());
-    FORETRACE_CHECK(changed.ok());
-    expect_laws(session_.recording(), *changed);
-    const auto need = session_.memory_model().need(changed->graph, changed->run.timeline);
-    return {
-        speedup_of(session_.step_ns(), changed->run.answer.step_ns, changed->samples.value_or(1)),
+  /// Of a modelled job as the program answers: some what-ifs change the job rather than its graph.
+  [[nodiscard]] Result<PairOutcome> outcome_of(std::span<const WhatIf> stack,
+                                               Neutral neutral) const {
+    RunOptions options = session_.options();
+    options.checks = Checks::all;
+    options.neutral = neutral;
+    FORETRACE_TRY(const auto changed, changed_run(session_.recording(), stack, options));
+    const auto need = session_.memory_model().need(changed.graph, changed.run.timeline);
+    return PairOutcome{
+        speedup_of(session_.step_ns(), changed.run.answer.step_ns, changed.samples.value_or(1)),
         need ? std::optional(need->live_bytes) : std::nullopt};
   }
 

@@ -1,0 +1,221 @@
+// Stacks of what-ifs with their example settings, on recordings and modelled jobs: every two, and
+// four at random. FORETRACE_LAW_STACKS=1000 tries every two on every run.
+#include <algorithm>
+#include <array>
+#include <set>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include <doctest/doctest.h>
+#include <fmt/format.h>
+
+#include "models/whatifs/what_if.h"
+#include "models/whatifs/what_if_spec.h"
+#include "tests/configs.h"
+#include "tests/laws/identity_settings.h"
+#include "tests/laws/support/random_draws.h"
+#include "tests/laws/support/stacks.h"
+
+using namespace foretrace;
+using foretrace::test::Draws;
+using foretrace::test::StackedRun;
+using foretrace::test::StackOutcome;
+
+namespace {
+
+StackedRun opened(const std::vector<std::string>& run) {
+  auto session = open(run, {.load = {.catalogue = test::shipped()}});
+  REQUIRE_MESSAGE(session.ok(), session.error().message);
+  return StackedRun(*std::move(session));
+}
+
+bool go_together(const std::vector<WhatIf>& stack) {
+  for (std::size_t i = 0; i < stack.size(); ++i) {
+    for (std::size_t j = i + 1; j < stack.size(); ++j) {
+      if (stack[i].info == stack[j].info || in_conflict(*stack[i].info, *stack[j].info)) {
+        return false;
+      }
+    }
+  }
+  return true;
+}
+
+using Stacks = std::vector<std::vector<std::size_t>>;
+
+/// Of `size` what-ifs each, that go together; `count` of them, or all there are.
+Stacks drawn(const StackedRun& run, std::size_t size, std::size_t count, std::uint64_t seed) {
+  Stacks all;
+  const std::size_t there = run.what_ifs().size();
+  const auto add = [&](std::vector<std::size_t> stack) {
+    std::vector<WhatIf> what_ifs;
+    for (const std::size_t at : stack) what_ifs.push_back(run.what_ifs()[at]);
+    if (go_together(what_ifs)) all.push_back(std::move(stack));
+  };
+  Draws draws(seed);
+  if (size == 2) {
+    for (std::size_t i = 0; i < there; ++i) {
+      for (std::size_t j = i + 1; j < there; ++j) add({i, j});
+    }
+    for (std::size_t i = 0; i + 1 < all.size(); ++i) {
+      std::swap(all[i], all[draws.within(static_cast<std::uint32_t>(i),
+                                         static_cast<std::uint32_t>(all.size() - 1))]);
+    }
+    if (all.size() > count) all.resize(count);
+    return all;
+  }
+  for (std::size_t tries = 0; there >= size && all.size() < count && tries < 20 * count; ++tries) {
+    std::set<std::size_t> stack;
+    while (stack.size() < size) {
+      stack.insert(draws.within(0, static_cast<std::uint32_t>(there - 1)));
+    }
+    add({stack.begin(), stack.end()});
+  }
+  return all;
+}
+
+std::vector<WhatIf> stack_of(const StackedRun& run, std::span<const std::size_t> at) {
+  std::vector<WhatIf> stack;
+  for (const std::size_t one : at) stack.push_back(run.what_ifs()[one]);
+  return stack;
+}
+
+/// The identity of a what-if that is not in the stack changes nothing of what the stack makes.
+void check_identity(const StackedRun& run, std::vector<WhatIf> stack, const StackOutcome& outcome,
+                    Draws& draws) {
+  const auto all = what_ifs::all();
+  const WhatIfInfo& info = *all[draws.within(0, static_cast<std::uint32_t>(all.size() - 1))];
+  const Recording& recording = run.session().recording();
+  const auto identity = test::identity_of(
+      info, run.session().graph(), recording.accelerator ? &*recording.accelerator : nullptr);
+  if (!identity) return;
+  stack.push_back(*identity);
+  if (!go_together(stack)) return;
+  const std::string names = test::names_of(stack);
+  CAPTURE(names);
+  const auto with = run.outcome_of(stack);
+  if (!with) return;
+  CHECK(with->time == doctest::Approx(outcome.time).epsilon(1e-9));
+  CHECK(with->live_bytes == outcome.live_bytes);
+}
+
+/// What is done on a faster host, or by faster kernels, takes no longer, but for who waits for whom:
+/// then the order of work may turn against it.
+void check_faster(const StackedRun& run, const std::vector<WhatIf>& stack,
+                  const StackOutcome& outcome) {
+  for (const char* faster : {"host_upgrade:speed=2", "scale:select='kind=kernel',factor=0.5"}) {
+    const auto spec = parse_what_if(faster);
+    REQUIRE_MESSAGE(spec.ok(), spec.error().message);
+    const auto what_if = check_what_if(*spec);
+    REQUIRE_MESSAGE(what_if.ok(), what_if.error().message);
+    std::vector<WhatIf> more = stack;
+    more.push_back(*what_if);
+    if (!go_together(more)) continue;
+    const std::string names = test::names_of(more);
+    CAPTURE(names);
+    if (const auto with = run.outcome_of(more)) CHECK(with->time <= 1.06 * outcome.time);
+  }
+}
+
+/// Behind or before these, others gain less, for the reason that stands here.
+struct Spoils {
+  std::string_view name;
+  bool time = false;
+  bool memory = false;
+  std::string_view because;
+};
+constexpr std::array spoils = {
+    Spoils{"offload_pattern", true, true,
+           "what another device computes, this one computes no faster and cannot make again"},
+    Spoils{
+        "mu_two", true, true,
+        "maps swapped take the link as long as before; what lives at once depends on who is slow"},
+    Spoils{"activation_checkpointing", true, true, "what was faster or freed once runs twice"},
+    Spoils{"parallel", true, true,
+           "a shorter step hides fewer bytes; shards of little are buckets"},
+    Spoils{"optimizer_offload", true, false, "the host updates as long as before"},
+    Spoils{"async_checkpoint", true, false, "storage takes as long as before"},
+    Spoils{"vdnn_offload", true, true, "the link takes as long as before"},
+    Spoils{"fusion_aware_checkpointing", true, true,
+           "what runs again is chosen anew; casts and epilogues hide who reads a map"},
+    Spoils{"gist_encoding", true, true, "codecs take as long as before"},
+    Spoils{"cuda_graph", false, true, "what a graph allocates stays allocated"},
+    Spoils{"edit", true, true, "kernels between two others end their chains"},
+    Spoils{"mixed_precision", true, true, "casts take launches, and copies of weights live"},
+    Spoils{"nm_sparsity", false, true, "masks are kept beside what they shrink"},
+};
+
+bool is_spoilt(const std::vector<WhatIf>& stack, bool memory) {
+  return std::any_of(stack.begin(), stack.end(), [&](const WhatIf& one) {
+    return std::any_of(spoils.begin(), spoils.end(), [&](const Spoils& by) {
+      return by.name == one.info->name && (memory ? by.memory : by.time);
+    });
+  });
+}
+
+/// What a stack gained stays, if one more what-if comes that alone loses nothing.
+void check_kept(const StackedRun& run, std::span<const std::size_t> of, const StackOutcome& all) {
+  const std::vector<WhatIf> stack = stack_of(run, of);
+  for (std::size_t left = 0; left < of.size(); ++left) {
+    const StackOutcome& alone = run.alone(of[left]);
+    std::vector<std::size_t> others(of.begin(), of.end());
+    others.erase(others.begin() + static_cast<std::ptrdiff_t>(left));
+    const auto before = others.size() == 1 ? std::optional(run.alone(others.front()))
+                                           : run.outcome_of(stack_of(run, others));
+    if (!before) continue;
+    const std::string names = fmt::format("{} after {}", run.what_ifs()[of[left]].info->name,
+                                          test::names_of(stack_of(run, others)));
+    CAPTURE(names);
+    if (!is_spoilt(stack, false) && alone.work <= 1) {
+      CHECK(all.work <= 1.05 * before->work);
+      if (alone.time <= 1) CHECK(all.time <= 1.1 * before->time);
+    }
+    if (!is_spoilt(stack, true) && alone.live_bytes &&
+        *alone.live_bytes <= *run.as_it_is().live_bytes) {
+      CHECK(static_cast<double>(*all.live_bytes) <=
+            1.05 * static_cast<double>(*before->live_bytes));
+    }
+  }
+}
+
+void check_stacks(const std::vector<std::string>& files, std::size_t size, std::size_t count) {
+  CAPTURE(files.front());
+  const StackedRun run = opened(files);
+  CHECK(run.what_ifs().size() >= 10);
+  Draws draws(size);
+  std::size_t answers = 0;
+  const Stacks stacks = drawn(run, size, count, size);
+  for (const auto& at : stacks) {
+    const std::vector<WhatIf> stack = stack_of(run, at);
+    const std::string names = test::names_of(stack);
+    CAPTURE(names);
+    const auto outcome = run.outcome_of(stack);
+    if (!outcome) continue;
+    ++answers;
+    check_identity(run, stack, *outcome, draws);
+    check_faster(run, stack, *outcome);
+    check_kept(run, at, *outcome);
+  }
+  CHECK(4 * answers >= stacks.size());
+}
+
+}  // namespace
+
+TEST_CASE("stacks: every two what-ifs on recordings obey the laws of one run") {
+  const auto runs = test::stacked_recordings();
+  CHECK(runs.size() >= 9);
+  for (const auto& run : runs) check_stacks(run, 2, test::law_stacks(6));
+}
+
+TEST_CASE("stacks: every two what-ifs on modelled jobs obey the laws of one run") {
+  for (const auto& run : test::stacked_jobs()) check_stacks(run, 2, test::law_stacks(4));
+}
+
+TEST_CASE("stacks: four what-ifs on recordings obey the laws of one run") {
+  for (const auto& run : test::stacked_recordings()) check_stacks(run, 4, test::law_stacks(3));
+}
+
+TEST_CASE("stacks: four what-ifs on modelled jobs obey the laws of one run") {
+  for (const auto& run : test::stacked_jobs()) check_stacks(run, 4, test::law_stacks(2));
+}
