@@ -9,7 +9,7 @@ Result<std::optional<Energy>> predicted_energy(const Catalogue& catalogue,
                                                std::int64_t compute_ns) {
   const bool is_altered =
       std::any_of(prediction.applied.begin(), prediction.applied.end(),
-                  [](const Applied& applied) { return applied.info->alters_device; });
+                  [](const Applied& one) { return one.info->alters_device && !one.is_neutral; });
   if (is_altered || !prediction.accelerator) return std::optional<Energy>{};
   return step_energy(catalogue, *prediction.accelerator, prediction.graph,
                      prediction.run.answer.step_ns, compute_ns);

@@ -23,6 +23,7 @@ struct Applied {
   std::size_t tensors_changed = 0;  ///< in size or lifetime, or new
   std::vector<std::string> notes;
   std::vector<Doubt> doubts;
+  bool is_neutral = false;  ///< the run is as it was before
 };
 
 /// What the what-ifs, applied in order, make of a recording, simulated.

@@ -116,11 +116,15 @@ Status set_range(const Recording& recording, const Replay& baseline, const RunOp
   const PathShare shares = share_of(prediction.graph, prediction.run);
   const bool moves = is_another_machine(recording, prediction);
   RangeSide side;
-  side.host = shares.host * (moves ? host_other : host_same).value;
-  side.communication = shares.communication * communication.value;
-  side.scatter = baseline.scatter * scatter_weight.value / std::sqrt(steps_of(baseline.measured));
+  if (moves) side.host = shares.host * host_other.value;
+  // The range of a modelled step holds what differs from run to run.
+  if (recording.modelled == nullptr) {
+    if (!moves) side.host = shares.host * host_same.value;
+    side.communication = shares.communication * communication.value;
+    side.scatter = baseline.scatter * scatter_weight.value / std::sqrt(steps_of(baseline.measured));
+    side.rest = rest.value;
+  }
   side.device = recording.accelerator_note.empty() ? 0 : like_device.value;
-  side.rest = rest.value;
   const std::vector<Doubt> doubts = prediction.doubts();
   const bool is_doubtful =
       !baseline.doubts.empty() ||

@@ -30,6 +30,9 @@ struct Replay {
   std::vector<Doubt> doubts;  ///< not empty: every answer built on it is doubtful
   /// Of the recording, for the ranges of all that is predicted from it.
   Once<Result<LighterHost>> lighter_host{};
+
+  /// Whether times were recorded, or given, to compare with.
+  [[nodiscard]] bool has_measured() const { return measured_answer.step_ns > 0; }
 };
 [[nodiscard]] Result<Replay> replay(const Recording& recording, const RunOptions& options = {});
 

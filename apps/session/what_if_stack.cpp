@@ -215,7 +215,9 @@ Status WhatIfStack::push(const WhatIf& what_if, Neutral neutral) {
   }
   FORETRACE_TRY(Committed committed, commit(graph_, *change, checks_).with_context(info.name));
   std::optional<Accelerator> on = device_after(what_if, known, accelerator_);
-  if (is_one_device(on, accelerator_) && changes_nothing(graph_, *change, committed)) {
+  const bool is_neutral =
+      is_one_device(on, accelerator_) && changes_nothing(graph_, *change, committed);
+  if (is_neutral) {
     say_nothing_changes(*change);
     if (neutral == Neutral::refuse) {
       return Error{ErrorCode::no_match,
@@ -236,7 +238,7 @@ Status WhatIfStack::push(const WhatIf& what_if, Neutral neutral) {
   }
   applied_.push_back({&info, what_if.parameters.texts(), changed,
                       change->tensors.size() + change->new_tensors.size(), std::move(change->notes),
-                      std::move(doubts)});
+                      std::move(doubts), is_neutral});
   return ok_status();
 }
 

@@ -1,11 +1,17 @@
 // Options that say what is so anyway: the answer is that of the recording, its range included.
+#include <span>
 #include <string>
 #include <vector>
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
 
+#include "apps/report/pages/result.h"
+#include "apps/report/writers.h"
+#include "apps/session/session.h"
+#include "models/whatifs/what_if.h"
 #include "tests/apps/support/program.h"
+#include "tests/laws/identity_settings.h"
 
 namespace foretrace::test {
 namespace {
@@ -57,6 +63,61 @@ TEST_CASE("identity: the recorded accelerator, one rank and the same host change
       }
     }
   }
+}
+
+/// The answer but for what was asked, see figures_of().
+json document_of(const Answer& answer) {
+  json document = json::parse(
+      report::json_of(report::result_page({.session = answer.session(), .predicted = &answer})));
+  document.erase("applied");
+  document["predicted"].erase("throughput");
+  return document;
+}
+
+/// What differs, as a patch.
+json difference(const json& was, const json& is) { return json::diff(was, is); }
+
+TEST_CASE("law: the whole answer at an identity is that without a change") {
+  std::size_t asked = 0;
+  for (const char* const input : {demo_trace, "examples/traces/h200/gpt2.baseline.ftr.gz",
+                                  "tests/fixtures/job", "examples/12_scenarios/bert_mlperf.json"}) {
+    CAPTURE(std::string(input));
+    const auto session = open(std::string(FORETRACE_SOURCE_DIR "/") + input,
+                              {.configs = FORETRACE_SOURCE_DIR "/configs"});
+    REQUIRE_MESSAGE(session.ok(), session.error().message);
+    const auto plain = session->ask(std::span<const WhatIf>{});
+    REQUIRE_MESSAGE(plain.ok(), plain.error().message);
+    const json was = document_of(*plain);
+    const auto& on = session->recording().accelerator;
+    for (const WhatIfInfo* info : what_ifs::all()) {
+      CAPTURE(std::string(info->name));
+      // Of a modelled job these say anew what there is once, such as on how many devices.
+      if (session->recording().modelled != nullptr && info->change_job != nullptr) continue;
+      const auto what_if = identity_of(*info, session->graph(), on ? &*on : nullptr);
+      if (!what_if) continue;
+      const auto answer = session->ask(std::span<const WhatIf>(&*what_if, 1));
+      if (!answer.ok()) continue;  // nothing in this run that it could be about
+      ++asked;
+      CHECK(difference(was, document_of(*answer)) == json::array());
+    }
+  }
+  CHECK(asked > 60);
+}
+
+TEST_CASE("identity: a modelled job is as certain with a change that is none as it is") {
+  const json modelled = answer_of("simulate examples/12_scenarios/bert_mlperf.json");
+  const json same =
+      answer_of("whatif examples/12_scenarios/bert_mlperf.json --apply scale:factor=1");
+  for (const char* const end : {"low_ns", "high_ns"}) {
+    const auto share = [&](const json& answer) {
+      return answer["predicted"][end].get<double>() / answer["predicted"]["step_ns"].get<double>();
+    };
+    CHECK(share(same) == doctest::Approx(share(modelled)).epsilon(1e-6));
+  }
+  // Nothing was measured, and nothing can be off from it.
+  CHECK(same["measured"].is_null());
+  CHECK(same["baseline"]["error"].is_null());
+  CHECK(same["baseline"]["step_ns"] == same["predicted"]["step_ns"]);
 }
 
 TEST_CASE("identity: explain names the setting, or why there is none") {

@@ -174,7 +174,7 @@ bool ComparedRun::has_work() const {
 ComparedRun compared_run(const Session& session) {
   const Replay& replay = session.replay();
   std::optional<std::int64_t> measured;
-  if (replay.measured_answer.step_ns > 0) measured = replay.measured_answer.step_ns;
+  if (replay.has_measured()) measured = replay.measured_answer.step_ns;
   return {std::string(file_name_of(session.recording().path)), session.graph(), replay.run,
           measured, replay.scatter};
 }

@@ -102,7 +102,7 @@ std::string replay_text(const Replay& replay) {
                        time_text(range.low_ns, range.step_ns),
                        time_text(range.high_ns, range.step_ns));
   }
-  if (measured == 0) {
+  if (!replay.has_measured()) {
     return fmt::format("{} {} simulated; the trace has no recorded times to compare with",
                        step_word(replay.run.answer), time_text(replay.run.answer.step_ns));
   }

@@ -90,6 +90,11 @@ class Las final : public Policy {
     return next;
   }
 
+  /// What runs stands in front of what waits, until it leaves its queue.
+  [[nodiscard]] bool settles() const override {
+    return settings_.promote == 0 && settings_.reorders;
+  }
+
  private:
   [[nodiscard]] std::int64_t service(const View& view, JobId job) const {
     const JobState& state = view.state(job);

@@ -21,6 +21,7 @@ class ByArrival final : public Policy {
     }
     return ok_status();
   }
+  [[nodiscard]] bool settles() const override { return true; }
 };
 
 constexpr ParamInfo moves_param = {
@@ -43,6 +44,8 @@ class ByKey final : public Policy {
     for (const auto& entry : keyed) offer.grant_request(entry.second, moves_);
     return ok_status();
   }
+  /// Keys of what runs only shrink: what waits finds no more room than before.
+  [[nodiscard]] bool settles() const override { return !moves_; }
 
  private:
   bool moves_;

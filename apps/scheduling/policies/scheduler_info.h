@@ -33,6 +33,9 @@ class Policy {
   [[nodiscard]] virtual std::int64_t next_decision_ns(const View& /*view*/) const {
     return never_ns;
   }
+  /// Whether it goes on deciding as it did, once a decision was carried out and moved nobody, until
+  /// a job comes or ends, a node fails or comes back, or next_decision_ns(). It heeds no on_run().
+  [[nodiscard]] virtual bool settles() const { return false; }
 };
 
 struct SchedulerInfo {

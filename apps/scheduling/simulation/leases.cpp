@@ -103,6 +103,51 @@ void Leases::plan_batches() {
   }
 }
 
+std::int64_t Leases::rounds_alike(const std::vector<Lease>& all, std::int64_t until_ns) const {
+  std::int64_t round_ns = 0;
+  double rounds = 0x1p62;
+  for (const Lease& lease : all) {
+    const JobId job = lease.grant.job;
+    const JobState& state = machine_->states_[job];
+    const double steps = lease.steps[0];
+    // Those that came back lose a restart, and batches that are adapted change rates.
+    if (lease.grant.partner != none<JobId> || setup_->workload->jobs[job].batch_plan >= 0 ||
+        last_round_[index(job)] != round_ - 1 || !(steps > 0)) {
+      return 0;
+    }
+    round_ns = std::max(round_ns, lease.end_ns - machine_->now_ns_);
+    rounds = std::min(rounds, std::ceil(state.left / steps) - 2);
+  }
+  if (round_ns <= 0 || rounds < 1) return 0;
+  const double left_ns =
+      static_cast<double>(std::min(until_ns, static_cast<std::int64_t>(longest_run_ns))) -
+      static_cast<double>(machine_->now_ns_);
+  return static_cast<std::int64_t>(
+      std::max(0.0, std::min(rounds, left_ns / static_cast<double>(round_ns) - 1)));
+}
+
+void Leases::run_rounds_until(std::int64_t until_ns) {
+  const std::int64_t begin_ns = machine_->now_ns_;
+  const std::vector<Lease> all = leases();
+  const std::int64_t rounds = rounds_alike(all, until_ns);
+  if (rounds < 1) return;
+  std::int64_t round_ns = 0;
+  for (const Lease& lease : all) round_ns = std::max(round_ns, lease.end_ns - begin_ns);
+  machine_->hold_until(begin_ns + rounds * round_ns);
+  round_ += rounds;
+  for (const Lease& lease : all) {
+    JobState& state = machine_->states_[lease.grant.job];
+    state.left -= static_cast<double>(rounds) * lease.steps[0];
+    last_round_[index(lease.grant.job)] = round_ - 1;
+  }
+  const std::int64_t leased = rounds * static_cast<std::int64_t>(all.size());
+  machine_->outcome_.leases += leased;
+  machine_->outcome_.extended_leases += leased;
+  machine_->outcome_.rounds += rounds;
+  machine_->outcome_.end_ns = std::max(machine_->outcome_.end_ns, machine_->now_ns_);
+  machine_->count_decisions(rounds);
+}
+
 void Leases::run_round() {
   const std::int64_t begin_ns = machine_->now_ns_;
   const std::vector<Lease> all = leases();

@@ -14,6 +14,9 @@ class Leases {
 
   /// Runs what holds accelerators now for one round; time moves to its end, the last stop of a job.
   void run_round();
+  /// As many rounds at once as are like the one that follows: no job ends in them, and the next one
+  /// begins before this moment.
+  void run_rounds_until(std::int64_t until_ns);
 
  private:
   struct Lease {
@@ -22,6 +25,8 @@ class Leases {
     std::vector<double> steps;  ///< of the job, and of its partner
   };
   [[nodiscard]] std::vector<Lease> leases() const;
+  [[nodiscard]] std::int64_t rounds_alike(const std::vector<Lease>& all,
+                                          std::int64_t until_ns) const;
   void close(const Lease& lease, std::int64_t begin_ns);
   void close_one(JobId id, double steps, std::int64_t end_ns);
   void adapt_batch(JobId id);

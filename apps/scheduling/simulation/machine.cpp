@@ -126,6 +126,7 @@ bool Machine::start(const Grant& grant) {
 
 void Machine::start_one(JobId job, const Grant& grant, const std::vector<Slice>& slices) {
   JobState& state = states_[job];
+  ++moves_;
   state.status = JobStatus::running;
   state.grant = grant;
   state.slices = slices;
@@ -143,6 +144,7 @@ void Machine::start_one(JobId job, const Grant& grant, const std::vector<Slice>&
 void Machine::let_go(JobId job) {
   JobState& state = states_[job];
   const Grant grant = state.grant;
+  ++moves_;
   close_bar(grant.job);
   --running_;
   const JobId other = grant.job == job ? grant.partner : grant.job;
@@ -186,6 +188,7 @@ void Machine::stop(JobId job, bool preempted) {
 }
 
 void Machine::drop(JobId job) {
+  ++moves_;
   count_active(now_ns_);
   states_[job].status = JobStatus::dropped;
   states_[job].end_ns = now_ns_;

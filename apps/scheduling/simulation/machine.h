@@ -30,6 +30,11 @@ class Machine {
   [[nodiscard]] bool is_done() const;
   /// Decisions and changes of nodes since a job came or ended.
   [[nodiscard]] std::int64_t idle_steps() const { return idle_steps_; }
+  /// When the policy may next decide otherwise than it just did: the next event, not the end of a
+  /// job; now, if that is not known.
+  [[nodiscard]] std::int64_t settled_until_ns() const;
+  /// Counts decisions that were not asked for because they are known.
+  void count_decisions(std::int64_t count) { outcome_.decisions += count; }
 
   /// Brings every running job to this moment. Jobs that end on the way end at their own time, but
   /// hold what they have until release_ended().
@@ -91,6 +96,9 @@ class Machine {
   std::vector<JobId> due_;  ///< waited for a group that is over now
   std::size_t running_ = 0;
   std::int64_t idle_steps_ = 0;
+  std::int64_t moves_ = 0;          ///< starts, stops, arrivals and changes of nodes so far
+  std::int64_t decided_after_ = 0;  ///< of these, when the policy had last decided
+  bool is_settled_ = false;  ///< it decided twice with none in between, and all it granted runs
   std::vector<bool> awaited_;
   std::size_t until_left_ = 0;
   std::vector<std::int64_t> bar_of_;  ///< index of the open bar of a job

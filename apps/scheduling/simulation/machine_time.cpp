@@ -26,6 +26,12 @@ std::int64_t Machine::next_end_ns() const {
 
 std::int64_t Machine::next_node_change_ns() const { return node_changes_.next_ns(); }
 
+std::int64_t Machine::settled_until_ns() const {
+  if (!is_settled_ || !setup_.policy->settles()) return now_ns_;
+  return std::min(
+      {next_arrival_ns(), next_node_change_ns(), setup_.policy->next_decision_ns(view())});
+}
+
 bool Machine::is_done() const { return until_left_ == 0; }
 
 void Machine::count_active(std::int64_t to_ns) {
@@ -91,6 +97,7 @@ void Machine::admit_arrivals() {
 
 void Machine::admit(JobId job, std::int64_t came_ns) {
   idle_steps_ = 0;
+  ++moves_;
   count_active(now_ns_);
   JobState& state = states_[job];
   state.status = JobStatus::waiting;
@@ -123,6 +130,7 @@ void Machine::fail_jobs_on(NodeId node) {
 void Machine::change_nodes() {
   while (node_changes_.next_ns() <= now_ns_ && idle_steps_ <= options_->most_idle_steps) {
     ++idle_steps_;
+    ++moves_;
     const NodeChange change = node_changes_.take();
     if (occupancy_.node(change.node).up == change.up) continue;
     if (!change.up) fail_jobs_on(change.node);
@@ -151,7 +159,10 @@ Status Machine::apply(const Offer& offer) {
   for (const JobId job : active_) {
     if (states_[job].status == JobStatus::running && !stays[index(job)]) stop(job, true);
   }
-  for (const Grant& grant : fresh) start(grant);
+  bool all_run = true;
+  for (const Grant& grant : fresh) all_run &= start(grant);
+  is_settled_ = all_run && moves_ == decided_after_;
+  decided_after_ = moves_;
   return ok_status();
 }
 

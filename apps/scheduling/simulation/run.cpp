@@ -38,8 +38,8 @@ Status check_job(const RunSetup& setup, JobId id) {
                            setup.workload->types[job.type].name)};
 }
 
-// Known beforehand: a job that alone takes more rounds than any run may take without an event.
-Status check_rounds(const RunSetup& setup, const RunOptions& options, JobId id) {
+// Of a job, each time at its fastest: what it costs a policy that decides anew in every period.
+double rounds_of(const RunSetup& setup, const RunOptions& options, JobId id) {
   const Job& job = setup.workload->jobs[id];
   double best = 0;
   for (std::size_t i = 0; i < setup.cluster->kinds.size(); ++i) {
@@ -52,21 +52,37 @@ Status check_rounds(const RunSetup& setup, const RunOptions& options, JobId id) 
       best = std::max(best, setup.throughput->rate(job.type, {.kind = kind, .gpus = gpus}));
     }
   }
-  const double rounds = best > 0 ? job.steps() / best / seconds(options.period_ns) : 0;
-  if (rounds <= static_cast<double>(options.most_idle_steps)) return ok_status();
-  return Error{
-      ErrorCode::bad_config,
-      fmt::format("{}: takes {:.2g} periods of {} s at its fastest, expected at most {}: a "
-                  "longer period or a shorter job",
-                  name_of(setup, id), rounds, seconds(options.period_ns), options.most_idle_steps)};
+  return best > 0 ? job.steps() / best / seconds(options.period_ns) : 0;
+}
+
+// Known beforehand: jobs that take more rounds than a run may have. Where a policy settles, rounds
+// that are alike cost nothing.
+Status check_rounds(const RunSetup& setup, const RunOptions& options) {
+  double all = 0;
+  for (std::size_t i = 0; i < setup.workload->jobs.size(); ++i) {
+    const auto id = make_id<JobId>(i);
+    if (setup.policy->settles() && setup.workload->jobs[id].batch_plan < 0) continue;
+    const double rounds = rounds_of(setup, options, id);
+    const bool is_long = rounds > static_cast<double>(options.most_idle_steps);
+    all += rounds;
+    if (!is_long && all <= static_cast<double>(options.most_job_rounds)) continue;
+    return Error{
+        ErrorCode::bad_config,
+        fmt::format("{}: {} {:.2g} periods of {} s at {} fastest, expected at most {}: a "
+                    "longer period or shorter jobs",
+                    name_of(setup, id), is_long ? "takes" : "with the jobs before it takes",
+                    is_long ? rounds : all, seconds(options.period_ns), is_long ? "its" : "their",
+                    is_long ? options.most_idle_steps : options.most_job_rounds)};
+  }
+  return ok_status();
 }
 
 Status check(const RunSetup& setup, const RunOptions& options) {
   if (options.clock != Clock::events && options.period_ns <= 0) {
     return Error{ErrorCode::bad_config, "clock: ticks and leases need a period above 0"};
   }
-  for (std::size_t i = 0; options.clock != Clock::events && i < setup.workload->jobs.size(); ++i) {
-    FORETRACE_TRY(check_rounds(setup, options, make_id<JobId>(i)));
+  if (options.clock != Clock::events) {
+    FORETRACE_TRY(check_rounds(setup, options));
   }
   if (options.drops_what_does_not_fit) return ok_status();
   for (std::size_t i = 0; i < setup.workload->jobs.size(); ++i) {
@@ -171,6 +187,13 @@ Status run_on_ticks(Machine& machine, const RunSetup& setup, const RunOptions& o
                                setup.policy->next_decision_ns(machine.view()) == never_ns;
     const bool is_idle = !machine.is_done() && !machine.is_running() && nothing_comes;
     if (is_idle || patience.is_lost(machine, setup)) return stuck(setup, machine);
+    // So are those at which it is known what the policy decides.
+    const std::int64_t next = std::min(machine.settled_until_ns(), machine.next_end_ns());
+    const std::int64_t alike = (next - 1) / options.period_ns - tick;
+    if (alike > 0 && !machine.is_done()) {
+      tick += alike;
+      machine.count_decisions(alike);
+    }
   }
   return ok_status();
 }
@@ -183,6 +206,7 @@ Status run_on_leases(Machine& machine, const RunSetup& setup, const RunOptions& 
     if (machine.now_ns() == never_ns) return stuck(setup, machine);
     FORETRACE_TRY(decide(machine, setup, options));
     if (machine.is_running()) {
+      leases.run_rounds_until(machine.settled_until_ns());
       leases.run_round();
       idle_rounds = 0;
     } else {

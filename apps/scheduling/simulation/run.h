@@ -62,6 +62,8 @@ struct RunOptions {
   /// So many decisions and changes of nodes in which no job comes or ends are an error: jobs that
   /// stop each other before they get anywhere, or a period far too short for them.
   std::int64_t most_idle_steps = 10'000'000;
+  /// Of ticks and leases, under a policy that decides anew in each of them: periods of all jobs.
+  std::int64_t most_job_rounds = 20'000'000;
   /// True: give up. Asked now and then.
   std::function<bool()> cancelled{};
 };

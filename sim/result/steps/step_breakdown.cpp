@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <numeric>
 
 namespace foretrace {
@@ -22,12 +23,23 @@ Breakdown mean_of(const Breakdown& a, const Breakdown& b) {
   return mean;
 }
 
-/// Halves lose up to a nanosecond per part: the largest part takes it, so that the sum is exact.
+/// Parts of a step that is not as long as its window, as where the busiest stream has more to do per
+/// step than the device in this one, keep their shares. Halves lose up to a nanosecond per part: the
+/// largest part takes it, so that the sum is exact.
 void settle_parts(Breakdown& breakdown, std::int64_t step_ns) {
   std::array<std::int64_t*, 6> parts = {
       &breakdown.compute_ns,     &breakdown.communication_exposed_ns,
       &breakdown.memory_copy_ns, &breakdown.communication_waiting_ns,
       &breakdown.host_bound_ns,  &breakdown.idle_ns};
+  const std::int64_t sum = breakdown.total_ns();
+  if (sum > 0 && std::abs(step_ns - sum) > static_cast<std::int64_t>(parts.size())) {
+    const double factor = static_cast<double>(step_ns) / static_cast<double>(sum);
+    for (std::int64_t* part : parts) {
+      *part = static_cast<std::int64_t>(static_cast<double>(*part) * factor);
+    }
+    breakdown.communication_overlapped_ns = static_cast<std::int64_t>(
+        static_cast<double>(breakdown.communication_overlapped_ns) * factor);
+  }
   std::int64_t& largest = **std::max_element(parts.begin(), parts.end(),
                                              [](const auto* a, const auto* b) { return *a < *b; });
   largest += step_ns - breakdown.total_ns();

@@ -102,21 +102,35 @@ Table steps_table(const Replay& replay) {
   return table;
 }
 
-}  // namespace
-
-Sections replay(const ResultAnswer& answer) {
+/// What was recorded of the steps; nothing of a job that was never run, and of a trace without times.
+Section measured_section(const ResultAnswer& answer) {
   const Replay& replay = answer.session.replay();
+  if (!replay.has_measured()) {
+    Section nothing{.key = "", .show = Show::never};
+    nothing.datum("measured", Value::none());
+    return nothing;
+  }
   Section measured = steps_section("measured", replay.measured, replay.measured_answer);
   measured.datum("scatter", Value::share(replay.scatter));
   measured.datum("is_given", Value::flag(replay.is_given));
   measured.datum("steps_note", Value::words(answer.session.recording().built.steps_note));
   measured.datum("without_one_off", Value::flag(answer.session.recording().without_one_off));
   measured.tables.push_back(one_off_table(answer.session.recording()));
+  return measured;
+}
+
+}  // namespace
+
+Sections replay(const ResultAnswer& answer) {
+  const Replay& replay = answer.session.replay();
+  const auto error = [&](double value) {
+    return replay.has_measured() ? Value::change(value) : Value::none();
+  };
   Section baseline = steps_section("baseline", replay.run.steps, replay.run.answer);
-  baseline.datum("error", Value::change(replay.error));
-  baseline.datum("span_error", Value::change(replay.span_error));
-  baseline.datum("worst_step_error", Value::change(replay.worst_step_error));
-  return {std::move(measured), std::move(baseline)};
+  baseline.datum("error", error(replay.error));
+  baseline.datum("span_error", error(replay.span_error));
+  baseline.datum("worst_step_error", error(replay.worst_step_error));
+  return {measured_section(answer), std::move(baseline)};
 }
 
 Sections replay_page(const ResultAnswer& answer) {

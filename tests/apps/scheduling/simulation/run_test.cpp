@@ -1,11 +1,14 @@
+#include <cstdint>
 #include <cstdlib>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include <doctest/doctest.h>
 
 #include "apps/scheduling/components.h"
+#include "sim/core/mersenne.h"
 #include "tests/apps/scheduling/jobs_builder.h"
 
 namespace foretrace::scheduling::test {
@@ -80,20 +83,114 @@ TEST_CASE("run: jobs that get nowhere are an error, not an endless loop") {
   }
 }
 
-TEST_CASE("run: a job of more rounds than a run may have is refused before it begins") {
+TEST_CASE("run: jobs of more rounds than a run may have are refused before it begins") {
   Jobs jobs;
   jobs.nodes("a", 1, 1).job(0, 1, 1e9);
+  Jobs many;
+  many.nodes("a", 1, 1);
+  for (int i = 0; i < 300; ++i) many.job(i, 1, 1e6);
   RunOptions options{.period_ns = 10 * second};
   for (const Clock clock : {Clock::ticks, Clock::leases}) {
     options.clock = clock;
-    const auto outcome = jobs.run("fifo", "", options);
+    const auto outcome = jobs.run("max_min_fairness", "", options);
     REQUIRE_FALSE(outcome.ok());
     CHECK(outcome.error().message ==
           "job 0: takes 1e+08 periods of 10 s at its fastest, expected at most 10000000: a longer "
-          "period or a shorter job");
+          "period or shorter jobs");
+    const auto long_queue = many.run("max_min_fairness", "", options);
+    REQUIRE_FALSE(long_queue.ok());
+    CHECK(long_queue.error().message ==
+          "job 200: with the jobs before it takes 2e+07 periods of 10 s at their fastest, expected "
+          "at most 20000000: a longer period or shorter jobs");
   }
   options.period_ns = 1'000'000 * second;
-  CHECK(jobs.run("fifo", "", options).ok());
+  CHECK(jobs.run("max_min_fairness", "", options).ok());
+}
+
+TEST_CASE("run: what a policy decides costs its events, not the periods between them") {
+  // 2.5e8 periods: asked in each of them, no machine would see the end.
+  for (const Clock clock : {Clock::ticks, Clock::leases}) {
+    for (const char* policy : {"fifo", "fjf", "sjf", "srtf", "srsf", "las"}) {
+      CAPTURE(std::string(policy));
+      Jobs jobs;
+      jobs.nodes("a", 1, 2).job(0, 1, 1e9).job(0, 1, 2e9).job(1000, 1, 1.5e9);
+      const auto outcome = jobs.run(policy, "", {.clock = clock, .period_ns = 10 * second});
+      REQUIRE_MESSAGE(outcome.ok(), outcome.error().message);
+      CHECK(outcome->decisions >= 200'000'000);
+      if (std::string_view(policy) == "fifo") {
+        CHECK(static_cast<double>(outcome->jobs[JobId{0}].end_ns) ==
+              doctest::Approx(1e18).epsilon(1e-7));
+        CHECK(static_cast<double>(outcome->jobs[JobId{1}].end_ns) ==
+              doctest::Approx(2e18).epsilon(1e-7));
+      }
+    }
+  }
+}
+
+/// The same policy, but asked in every period.
+class Asked final : public Policy {
+ public:
+  explicit Asked(Policy& policy) : policy_(&policy) {}
+  void on_arrival(const View& view, JobId job) override { policy_->on_arrival(view, job); }
+  void on_end(const View& view, JobId job) override { policy_->on_end(view, job); }
+  void on_run(const Grant& grant, std::int64_t ns) override { policy_->on_run(grant, ns); }
+  Status decide(const View& view, Offer& offer) override { return policy_->decide(view, offer); }
+  [[nodiscard]] std::int64_t next_decision_ns(const View& view) const override {
+    return policy_->next_decision_ns(view);
+  }
+
+ private:
+  Policy* policy_;
+};
+
+TEST_CASE("law: periods that are passed over end as those in which a policy is asked") {
+  std::uint64_t seed = 0;
+  for (const Clock clock : {Clock::ticks, Clock::leases}) {
+    for (const char* policy : {"fifo", "fjf", "sjf", "srtf", "srsf", "las"}) {
+      for (int round = 0; round < 25; ++round, ++seed) {
+        CAPTURE(std::string(policy));
+        CAPTURE(seed);
+        Random random(seed);
+        Jobs jobs;
+        jobs.nodes("a", 2, 4).nodes("b", 1, 4);
+        double arrival_s = 0;
+        for (int j = 0; j < 12; ++j) {
+          arrival_s += static_cast<double>(random.below(20'000));
+          const auto gpus = static_cast<int>(1 + random.below(4));
+          jobs.job(arrival_s, gpus, static_cast<double>(1 + random.below(200'000)));
+        }
+        RunOptions options{.clock = clock, .period_ns = 60 * second};
+        options.restart_ns = random.below(2) == 0 ? 0 : 20 * second;
+        if (random.below(2) == 0) {
+          options.failures = {
+              .mean_between_ns = 40'000 * second, .repair_ns = 900 * second, .seed = seed};
+        }
+        const auto passed_over = jobs.run(policy, "", options);
+        REQUIRE_MESSAGE(passed_over.ok(), passed_over.error().message);
+        auto made = make_policy(policy, "");
+        REQUIRE(made.ok());
+        Asked asked(**made);
+        auto placed =
+            make_placement("pack", "", {.cluster = &jobs.cluster, .workload = &jobs.workload});
+        REQUIRE(placed.ok());
+        const auto each =
+            run({&jobs.cluster, &jobs.workload, &jobs.throughput, &asked, placed->get()}, options);
+        REQUIRE_MESSAGE(each.ok(), each.error().message);
+        CHECK(passed_over->decisions == each->decisions);
+        CHECK(passed_over->rounds == each->rounds);
+        CHECK(passed_over->leases == each->leases);
+        CHECK(passed_over->extended_leases == each->extended_leases);
+        for (std::size_t j = 0; j < each->jobs.size(); ++j) {
+          const JobState& is = passed_over->jobs[make_id<JobId>(j)];
+          const JobState& was = each->jobs[make_id<JobId>(j)];
+          CHECK(std::abs(is.end_ns - was.end_ns) <= 1000);  // rests add up by other steps
+          CHECK(is.starts == was.starts);
+          CHECK(is.preemptions == was.preemptions);
+          CHECK(is.failures == was.failures);
+        }
+      }
+    }
+  }
 }
 
 TEST_CASE("run: a period beyond the end of time is an error") {

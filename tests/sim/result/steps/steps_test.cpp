@@ -10,6 +10,8 @@
 #include <fmt/format.h>
 
 #include "sim/engine/pull/pull.h"
+#include "sim/result/steps/step_breakdown.h"
+#include "sim/result/summary.h"
 #include "tests/sim/graph/step_graph.h"
 
 namespace foretrace {
@@ -162,13 +164,13 @@ TEST_CASE("a step is chosen by its number, an unknown one is answered with those
 }
 
 /// A host that launches everything in advance, and streams that work at their own rates, each in
-/// every step or in every second, third or fourth.
+/// every step or in every second, third or fourth; with `copies` every second stream copies.
 struct Rates {
   TaskGraph graph;
   std::int64_t busiest_ns = 0;  ///< of the streams and the host, per step
   std::int64_t all_ns = 0;      ///< of all of them, one after the other
 };
-Rates run_at_rates(std::uint32_t seed, std::size_t steps) {
+Rates run_at_rates(std::uint32_t seed, std::size_t steps, bool copies = false) {
   std::mt19937 random(seed);
   const auto below = [&](std::uint32_t most) { return static_cast<std::int64_t>(random() % most); };
   const auto streams = static_cast<std::size_t>(1 + below(4));
@@ -197,7 +199,8 @@ Rates run_at_rates(std::uint32_t seed, std::size_t steps) {
     for (std::size_t s = 0; s < streams; ++s) {
       for (std::size_t i = 0; step % periods[s] == s % periods[s] && i < works[s].size(); ++i) {
         const std::string name = fmt::format("{}_{}_{}", step, s, i);
-        text += fmt::format("h:l{}({}) s{}:k{}({})<l{} ", name, launch, s, name, works[s][i], name);
+        text += fmt::format("h:l{}({}) s{}:k{}({}){}<l{} ", name, launch, s, name, works[s][i],
+                            copies && s % 2 == 1 ? "=copy" : "", name);
         device += " k" + name;
         host += launch;
       }
@@ -220,6 +223,37 @@ TEST_CASE("the step is never below the work that the busiest stream or the host 
     CHECK(answer.step_ns >= rates.busiest_ns);
     CHECK(answer.step_ns <= rates.all_ns);
   }
+}
+
+TEST_CASE("law: parts of a step add up to it, and keep the shares of the stretch they are of") {
+  int longer = 0;
+  for (std::uint32_t seed = 1; seed <= 300; ++seed) {
+    CAPTURE(seed);
+    const Rates rates = run_at_rates(seed, 12, true);
+    const Timeline timeline = simulate(rates.graph);
+    const StepTimes times = simulated_steps(rates.graph, timeline);
+    const StepAnswer answer = *answer_of(times, {});
+    const Breakdown parts = step_breakdown(rates.graph, timeline, times, answer);
+    CHECK(parts.total_ns() == answer.step_ns);
+    if (answer.limit != StepLimit::device_work || answer.step_ns <= answer.work_ns + 10) continue;
+    // The busiest stream has more to do per step than the device in the middle one.
+    double work = 0;
+    double computes = 0;
+    for (const std::size_t at : answer.middle) {
+      const StepScope scope = scope_of(rates.graph, times, answer, at);
+      const Window window{scope.begin_ns, scope.end_ns, scope.rank, no_device, scope.work_of};
+      const auto all = static_cast<double>(times.device[at].work_ns);
+      work += all;
+      const Breakdown busy = summarize(rates.graph, timeline, window).breakdown;
+      const auto both = static_cast<double>(busy.compute_ns + busy.memory_copy_ns);
+      computes += static_cast<double>(busy.compute_ns) * (both > all ? all / both : 1);
+    }
+    if (work == 0) continue;  // the stream works in other steps
+    longer += computes < work ? 1 : 0;
+    CHECK(static_cast<double>(parts.compute_ns) / static_cast<double>(answer.step_ns) ==
+          doctest::Approx(computes / work).epsilon(1e-5));
+  }
+  CHECK(longer > 10);
 }
 
 /// Steps of 10 on the host; as many streams as the period take turns with `work`, and do `rest` in
