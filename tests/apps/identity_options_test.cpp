@@ -79,8 +79,9 @@ json difference(const json& was, const json& is) { return json::diff(was, is); }
 
 TEST_CASE("law: the whole answer at an identity is that without a change") {
   std::size_t asked = 0;
-  for (const char* const input : {demo_trace, "examples/traces/h200/gpt2.baseline.ftr.gz",
-                                  "tests/fixtures/job", "examples/12_scenarios/bert_mlperf.json"}) {
+  for (const char* const input :
+       {demo_trace, "examples/traces/h200/gpt2.baseline.ftr.gz", "tests/fixtures/job",
+        "examples/recipes/scenarios/bert_mlperf.json"}) {
     CAPTURE(std::string(input));
     const auto session = open(std::string(FORETRACE_SOURCE_DIR "/") + input,
                               {.configs = FORETRACE_SOURCE_DIR "/configs"});
@@ -105,9 +106,9 @@ TEST_CASE("law: the whole answer at an identity is that without a change") {
 }
 
 TEST_CASE("identity: a modelled job is as certain with a change that is none as it is") {
-  const json modelled = answer_of("simulate examples/12_scenarios/bert_mlperf.json");
+  const json modelled = answer_of("simulate examples/recipes/scenarios/bert_mlperf.json");
   const json same =
-      answer_of("whatif examples/12_scenarios/bert_mlperf.json --apply scale:factor=1");
+      answer_of("whatif examples/recipes/scenarios/bert_mlperf.json --apply scale:factor=1");
   for (const char* const end : {"low_ns", "high_ns"}) {
     const auto share = [&](const json& answer) {
       return answer["predicted"][end].get<double>() / answer["predicted"]["step_ns"].get<double>();

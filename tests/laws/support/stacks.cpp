@@ -114,7 +114,7 @@ std::vector<std::vector<std::string>> stacked_recordings() {
 
 std::vector<std::vector<std::string>> stacked_jobs() {
   const std::string root = FORETRACE_SOURCE_DIR "/";
-  return {{root + "examples/22_one_job/gpt2_h100.json"},
+  return {{root + "examples/recipes/one_job/gpt2_h100.json"},
           {root + "configs/scenarios/llama3_8b_fsdp.json"},
           {root + "configs/scenarios/gpt_22b_selene.json"},
           {root + "configs/scenarios/mixtral_8x7b_experts.json"},
