@@ -168,6 +168,7 @@ std::string rate_text(double per_second) {
 }
 
 std::string rate_text(double per_second, int decimals) {
+  if (decimals == 0 && per_second >= 999.5) return rate_text(per_second);
   return per_second < 10 ? three_digits(per_second) : fmt::format("{:.{}f}", per_second, decimals);
 }
 

@@ -46,11 +46,11 @@ Sections node_job_step(const NodeJobPart& part) {
   const Cluster& cluster = part.scenario.cluster;
   const std::int64_t step = answer.run.answer.step_ns;
   const Breakdown& breakdown = answer.analysis.breakdown;
-  Section section{
-      .key = "node_job",
-      .headline = fmt::format("{} per step on {} x {}, {} of it exposed communication",
-                              time_text(step), answer.ranks, cluster.accelerator.product,
-                              percent_text(share_of(breakdown.communication_exposed_ns, step)))};
+  Section section{.key = "node_job",
+                  .headline = fmt::format(
+                      "{} per step on {} x {}, {} of it exposed communication", time_text(step),
+                      count_text(answer.ranks), cluster.accelerator.product,
+                      percent_text(share_of(breakdown.communication_exposed_ns, step)))};
   section.datum("path", Value::words(part.scenario.path));
   section.datum("format", Value::words(answer.format));
   section.datum("ranks", Value::count(answer.ranks));

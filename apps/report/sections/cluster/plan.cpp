@@ -148,7 +148,7 @@ std::string memory_doubt(const PlanChoice& choice) {
 std::string plans_headline(const PlanAnswer& answer, const Scenario& scenario) {
   if (answer.best.empty()) {
     return fmt::format("nothing fits: all {} plans of {} for {} on {} need more than {} per device",
-                       answer.tried, scenario.model->name,
+                       count_text(answer.tried), scenario.model->name,
                        batch_text(scenario, answer.global_batch), plural(answer.gpus, "device"),
                        bytes_text(scenario.cluster->accelerator.memory_bytes));
   }
@@ -182,7 +182,8 @@ Sections plan_context(const PlansPart& part) {
   section.fact("tried", "tried",
                Value::count(answer.tried)
                    .as(fmt::format("{} plans, {} simulated; {} do not fit into {} per device",
-                                   answer.tried, answer.simulated, answer.too_large,
+                                   count_text(answer.tried), count_text(answer.simulated),
+                                   count_text(answer.too_large),
                                    bytes_text(scenario.cluster->accelerator.memory_bytes))));
   section.datum("simulated", Value::count(answer.simulated));
   section.datum("too_large", Value::count(answer.too_large));

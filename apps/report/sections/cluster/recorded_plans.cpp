@@ -33,7 +33,8 @@ std::string slower_headline(const RecordedPlans& answer) {
   std::string text = fmt::format(
       "no plan on {} x {} is faster with as many samples per step as recorded: {} times the "
       "samples per second with {}",
-      answer.gpus, answer.cluster.accelerator.product, times_text(best.speedup), plan_words(best));
+      count_text(answer.gpus), answer.cluster.accelerator.product, times_text(best.speedup),
+      plan_words(best));
   const auto larger = std::ranges::find_if(answer.plans, [](const RecordedPlan& plan) {
     return plan.fits && !plan.is_equal_work() && plan.speedup > 1;
   });
@@ -45,13 +46,13 @@ std::string slower_headline(const RecordedPlans& answer) {
 
 std::string recorded_plans_headline(const RecordedPlans& answer) {
   if (answer.plans.empty()) {
-    return fmt::format("no plan spreads this run over {} devices of {}", answer.gpus,
+    return fmt::format("no plan spreads this run over {} of {}", plural(answer.gpus, "device"),
                        answer.cluster.name);
   }
   const RecordedPlan& best = answer.plans.front();
   if (!best.fits) {
     return fmt::format("nothing fits: all {} plans on {} need more than {} per device",
-                       answer.plans.size(), plural(answer.gpus, "device"),
+                       count_text(answer.plans.size()), plural(answer.gpus, "device"),
                        bytes_text(answer.cluster.accelerator.memory_bytes));
   }
   if (best.is_equal_work() && best.speedup < 1) return slower_headline(answer);
@@ -60,7 +61,7 @@ std::string recorded_plans_headline(const RecordedPlans& answer) {
                      time_range_text(best.low_ns, best.high_ns, best.step_ns),
                      best.is_equal_work() ? std::string("as many samples as recorded")
                                           : fmt::format("{:g} times the samples", best.samples),
-                     answer.gpus, answer.cluster.accelerator.product);
+                     count_text(answer.gpus), answer.cluster.accelerator.product);
 }
 
 /// The plans of either kind.
@@ -122,12 +123,12 @@ Sections recorded_plans_context(const RecordedPlansPart& part) {
                   ? fmt::format(" of one of {} devices, which may include waiting for others",
                                 answer.recorded_devices)
                   : std::string())));
-  section.fact(
-      "tried", "tried",
-      Value::count(answer.plans.size() + answer.refused.size())
-          .as(fmt::format("{} plans; {} are impossible, {} do not fit into {} per device",
-                          answer.plans.size() + answer.refused.size(), answer.refused.size(),
-                          answer.too_large, bytes_text(answer.cluster.accelerator.memory_bytes))));
+  section.fact("tried", "tried",
+               Value::count(answer.plans.size() + answer.refused.size())
+                   .as(fmt::format("{} plans; {} are impossible, {} do not fit into {} per device",
+                                   count_text(answer.plans.size() + answer.refused.size()),
+                                   count_text(answer.refused.size()), count_text(answer.too_large),
+                                   bytes_text(answer.cluster.accelerator.memory_bytes))));
   section.datum("too_large", Value::count(answer.too_large));
   section.datum("doubt", doubts_value(part.doubts));
   return {std::move(section)};

@@ -109,7 +109,7 @@ std::string scenario_headline(const ScenarioPart& part) {
   return fmt::format("{} per step ({}){}, {} {}/s on {} x {}", time_text(answer.step_ns),
                      time_range_text(answer.range.low_ns, answer.range.high_ns, answer.step_ns),
                      utilization_text(answer.figures), rate_text(answer.figures.tokens_per_s),
-                     counted_in(part.scenario.job), part.scenario.job.ranks(),
+                     counted_in(part.scenario.job), count_text(part.scenario.job.ranks()),
                      part.scenario.cluster->accelerator.product);
 }
 

@@ -28,8 +28,8 @@ std::string machine_text(const Serving& serving) {
                                                plural(serving.options.prompt_replicas, "replica"),
                                                serving.options.replicas)
                                  : plural(serving.options.replicas, "replica");
-  return fmt::format("{} x {}, {}", serving.accelerators(), serving.cluster->accelerator.product,
-                     copies);
+  return fmt::format("{} x {}, {}", count_text(serving.accelerators()),
+                     serving.cluster->accelerator.product, copies);
 }
 
 std::string serving_headline(const ServedAnswer& answer) {
