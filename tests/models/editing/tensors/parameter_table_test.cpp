@@ -33,7 +33,6 @@ using foretrace::editing::find_passes;
 using foretrace::editing::GradientFinder;
 using foretrace::editing::KernelEditor;
 using foretrace::editing::parameters_of;
-using foretrace::test::after;
 using foretrace::test::Choices;
 using foretrace::test::Given;
 using foretrace::test::layered_run;

@@ -79,7 +79,7 @@ void check_never_slower(const Cluster& before, const Cluster& after, bool is_equ
 }
 
 TEST_CASE("changed cluster: a field with its own value changes nothing, a better one never harms") {
-  const CataloguePtr known = test::shipped();
+  const CataloguePtr& known = test::shipped();
   for (const std::string& name : cluster_names(*known)) {
     const ConfigValue& document = **known->document({"cluster", "clusters"}, name);
     const Cluster before = cluster_of(name);

@@ -94,9 +94,9 @@ TEST_CASE("layers: what is fused, encoded, cast or computed again between them m
     const TaskGraph graph = toy_transformer({.layers = 4, .names_modules = modules, .eager = true});
     const std::vector<double> before = parameters_of_layers(graph, a100);
     REQUIRE(before.size() >= 4);
-    for (const auto& [what_if, given] : edits_between_products()) {
-      CAPTURE(std::string(what_if->name));
-      const TaskGraph changed = foretrace::test::after(graph, *what_if, given, &a100);
+    for (const auto& edit : edits_between_products()) {
+      CAPTURE(std::string(edit.first->name));
+      const TaskGraph changed = foretrace::test::after(graph, *edit.first, edit.second, &a100);
       CHECK(parameters_of_layers(changed, a100) == before);
     }
   }

@@ -4,10 +4,8 @@
 
 #include "tests/configs.h"
 
-using foretrace::Cluster;
 using foretrace::find_cluster;
 using foretrace::find_framework;
-using foretrace::Framework;
 using foretrace::KernelTimes;
 using foretrace::Operator;
 using foretrace::OperatorType;

@@ -20,25 +20,17 @@
 #include "tests/models/jobs/program/selene_job.h"
 
 using foretrace::build_program;
-using foretrace::describe_works;
 using foretrace::Estimate;
 using foretrace::estimate;
-using foretrace::index;
 using foretrace::Job;
-using foretrace::make_id;
 using foretrace::MemoryCurve;
 using foretrace::none;
 using foretrace::operator_graph;
 using foretrace::Passes;
-using foretrace::Phase;
-using foretrace::RankProgram;
 using foretrace::read_scenario;
 using foretrace::Scenario;
 using foretrace::simulate;
-using foretrace::StageMemory;
 using foretrace::TaskGraph;
-using foretrace::TaskId;
-using foretrace::TaskKind;
 using foretrace::Timeline;
 using foretrace::track_memory;
 using foretrace::test::shipped;
