@@ -18,7 +18,8 @@ Result<TaskId> Editor::merge(std::span<const TaskId> group, const MergeOptions& 
   std::int64_t duration_ns = options.duration_ns;
   if (duration_ns < 0) {
     duration_ns = 0;
-    trust = {graph_.provenance(stays), 1.0F, 1.0F};
+    // A sum of measured times is none that was measured.
+    trust = {std::max(graph_.provenance(stays), Provenance::scaled), 1.0F, 1.0F};
     for (const TaskId task : group) {
       duration_ns += graph_.duration_ns(task);
       trust.provenance = std::max(trust.provenance, graph_.provenance(task));

@@ -71,11 +71,6 @@ Section steps_section(const std::string& path, const StepTimes& times, const Ste
   section.datum("device_work_ns", Value::time(answer.work_ns));
   section.datum("steps_left_out", Value::count(answer.left_out));
   section.datum("step_is", Value::words(answer.is_span ? "span" : "recorded step"));
-  if (!times.median_rank.empty() && !answer.is_span) {
-    const auto& middle = times.median_rank[answer.middle[1]];
-    section.datum("rank",
-                  Value::plain(times.ranks[middle[static_cast<std::size_t>(answer.limit)]].rank));
-  }
   section.datum("step_numbers", Value::numbers(times.numbers));
   section.datum("steps_ns", Value::numbers(times.host_ns));
   section.datum("device_periods_ns", Value::list(std::move(periods)));

@@ -1,5 +1,6 @@
 // The steps of a run, of every rank and of the job.
 #include <algorithm>
+#include <numeric>
 #include <type_traits>
 #include <utility>
 
@@ -86,9 +87,9 @@ void add_job_step(const std::vector<std::size_t>& at, bool is_last, StepTimes& j
                                        [](std::int64_t length) { return length >= 0; });
     medians[i] = -1;
     if (knows_any) {
-      // Of two middle ranks the slower one: nothing takes what lies between them.
-      ranks[i] = middle_of(lengths[i])[1];
-      medians[i] = lengths[i][ranks[i]];
+      const auto middle = middle_of(lengths[i]);
+      ranks[i] = middle[0];
+      medians[i] = std::midpoint(lengths[i][middle[0]], lengths[i][middle[1]]);
     }
   }
   const std::size_t middle = ranks[static_cast<std::size_t>(StepLimit::host)];

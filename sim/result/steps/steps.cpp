@@ -118,7 +118,7 @@ std::int64_t busiest_stream_ns(const StepTimes& times) {
     for (const StepTimes& rank : times.ranks) {
       ranks.push_back(busiest_stream_ns(rank));
     }
-    return ranks[middle_of(ranks)[1]];
+    return median(ranks);
   }
   const std::vector<bool> whole = whole_steps(times);
   const auto count = std::count(whole.begin(), whole.end(), true);

@@ -38,10 +38,10 @@ struct StepTimes {
   std::int32_t rank = 0;
   std::size_t first_step = 0;  ///< index of its first step among the graph's
   /// Of a job: the steps of every rank. The steps above are then those that all ranks have, counted
-  /// from the last one back (windows begin at different steps): lengths are the middle rank's (of
-  /// two the slower one's), everything else is of the rank whose host period that is.
+  /// from the last one back (windows begin at different steps): lengths are medians over the ranks,
+  /// everything else is of the rank whose host period is the (lower) median.
   std::vector<StepTimes> ranks;
-  /// Per step of a job and limit: index of the rank in `ranks` in the middle (of two the slower).
+  /// Per step of a job and limit: index of the rank in `ranks` whose length is the (lower) median.
   std::vector<std::array<std::size_t, step_limit_count>> median_rank;
   /// Per step of a job and rank: which of the rank's steps it is.
   std::vector<std::vector<std::size_t>> rank_steps;
