@@ -104,9 +104,11 @@ std::string chips_html(const PageInput& input) {
   const std::size_t steps = input.session.run().steps.host_ns.size();
   chip("number of /baseline/steps_ns",
        steps == 0 ? "no steps: the whole recording" : report::plural(steps, "step"));
-  chip("/baseline/error",
-       fmt::format("replay {} off",
-                   report::with_signs(report::signed_percent_text(input.session.replay().error))));
+  if (const Replay& replay = input.session.replay(); replay.has_measured()) {
+    chip("/baseline/error",
+         fmt::format("replay {} off",
+                     report::with_signs(report::signed_percent_text(replay.error))));
+  }
   return html;
 }
 

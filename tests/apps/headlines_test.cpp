@@ -107,7 +107,7 @@ TEST_CASE("simulate: the page and its doubt say one share of unexplained time fo
 TEST_CASE("inspect: the ranks of a job name the late one, by how much, and only if one is late") {
   const std::string job = FORETRACE_SOURCE_DIR "/tests/fixtures/job";
   // Rank 2 stalls for 30 ms before a launch of each step.
-  const std::string first = "rank 2 is late by ";
+  const std::string first = "rank 2 makes the others wait ";
   const Ran late = run_program("inspect -q " + job);
   CHECK(late.out.starts_with(first));
   CHECK(run_program("inspect -q --communication " + job)
@@ -115,8 +115,8 @@ TEST_CASE("inspect: the ranks of a job name the late one, by how much, and only 
   CHECK(holds(run_program("inspect --json " + job).out, "\"late_rank\": {"));
   // Without it no rank is later than the others together; one trace has no other rank.
   const std::string rest = " " + job + "/rank0.json.gz " + job + "/rank1.json.gz";
-  CHECK_FALSE(holds(run_program("inspect -q" + rest).out, "is late by"));
-  CHECK_FALSE(holds(run_program("inspect -q " + job + "/rank2.json.gz").out, "is late by"));
+  CHECK_FALSE(holds(run_program("inspect -q" + rest).out, "makes the others wait"));
+  CHECK_FALSE(holds(run_program("inspect -q " + job + "/rank2.json.gz").out, "makes the others wait"));
 }
 
 TEST_CASE("whatif: efficiency against another rate than the recorded one says against which") {

@@ -76,7 +76,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   const std::string_view text(reinterpret_cast<const char*>(data) + 1, size - 1);
   switch (data[0] % 7) {  // the digits 0 to 6 are model, framework, scenario, ...
     case 6: check(parse_model(text, "fuzz.json")); break;
-    case 0: check(parse_framework(text, "fuzz.json")); break;
+    case 0: check(parse_framework(*test::shipped(), text, "fuzz.json")); break;
     case 1: try_scenario(text); break;
     case 2: try_schedule(text); break;
     case 3: check(parse_cluster(*test::shipped(), text, "fuzz.json")); break;

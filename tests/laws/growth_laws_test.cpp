@@ -46,7 +46,26 @@ WhatIfSpec of_copies(const CopiedJob& job, int copies) {
   return {"parallel", {{"data", std::to_string(copies)}, {"cluster", job.cluster}}};
 }
 
+TEST_CASE("growth: a job is not slower with faster links") {
+  for (const CopiedJob& job : jobs()) {
+    CAPTURE(job.files.front());
+    const auto session = open(job.files, {.configs = FORETRACE_SOURCE_DIR "/configs"});
+    REQUIRE_MESSAGE(session.ok(), session.error().message);
+    const auto step_with = [&](const char* links) {
+      return session->ask({{"parallel",
+                            {{"data", std::to_string(job.copies * 2)},
+                             {"cluster", std::string("dgx_h100:link_bandwidth=") + links}}}});
+    };
+    const auto slow = step_with("450 GB/s");
+    if (!slow.ok()) continue;  // the recording tells no size
+    const auto fast = step_with("1800 GB/s");
+    REQUIRE_MESSAGE(fast.ok(), fast.error().message);
+    CHECK(fast->step_ns() <= slow->step_ns());
+  }
+}
+
 TEST_CASE("growth: as many copies as recorded change nothing, and a job is not faster with more") {
+  std::size_t answers = 0;
   for (const CopiedJob& job : jobs()) {
     CAPTURE(job.files.front());
     const auto session = open(job.files, {.configs = FORETRACE_SOURCE_DIR "/configs"});
@@ -62,10 +81,12 @@ TEST_CASE("growth: as many copies as recorded change nothing, and a job is not f
         CHECK(grown.error().code == ErrorCode::missing_cost);
         continue;
       }
+      ++answers;
       CHECK(grown->step_ns() >= before);
       before = grown->step_ns();
     }
   }
+  CHECK(answers >= 4);  // two jobs, of two sizes each, are always there
 }
 
 }  // namespace

@@ -220,7 +220,7 @@ void add_engine_options(app::Arguments& cli, Options& options) {
   cli.add_option("--precision", engine.setup.precision,
                  "precision of its arithmetic: fp16, bf16 or fp8")
       .type_name("NAME");
-  cli.add_option("--weight-bits", options.weight_bits, "of a stored weight")
+  cli.add_option("--weight-bits", options.weight_bits, "bits of a stored weight")
       .type_name("N")
       .in_range(1, 16);
   cli.add_option("--tensor", options.tensor, "ranks that divide its layers")

@@ -105,10 +105,10 @@ std::function<app::Exit()> setup(app::Arguments& cli) {
 
 }  // namespace
 
-extern constexpr CommandInfo info = {
-    "explain", app::Group::names,
-    "explain a what-if (paper, assumptions, parameters), a policy, an accelerator, a format, or a "
-    "word of an answer",
-    setup};
+extern constexpr CommandInfo info = {"explain", app::Group::names,
+                                     "explain a what-if (paper, assumptions, parameters), a "
+                                     "policy, an accelerator, a format, a word "
+                                     "of an answer, or an option",
+                                     setup};
 
 }  // namespace foretrace::commands::explain_parts

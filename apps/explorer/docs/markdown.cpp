@@ -257,7 +257,7 @@ class MarkdownBlocks {
   /// The line between the head of a table and its rows.
   static bool is_rule(std::string_view text) {
     return trimmed(text).starts_with('|') &&
-           text.find_first_not_of("|-: ") == std::string_view::npos;
+           trimmed(text).find_first_not_of("|-: ") == std::string_view::npos;
   }
 
   void list() {

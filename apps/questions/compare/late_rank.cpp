@@ -16,6 +16,7 @@ std::optional<LateRank> late_rank_of(const Session& session, const Communication
   }
   if (latest == nullptr || latest->late_ns <= total_ns - latest->late_ns) return std::nullopt;
   const Replay& replay = session.replay();
+  if (!replay.has_measured()) return std::nullopt;
   const std::size_t steps =
       replay.measured_answer.is_span ? 1 : std::max<std::size_t>(replay.measured.host_ns.size(), 1);
   late.rank = latest->rank;

@@ -72,7 +72,7 @@ extern constexpr PlacementInfo info = {
         "Multi-Tenant GPU Clusters, ATC 2019",
     .recipe =
         "A job that fits on one node goes to the one with the least room; a larger one uses the "
-        "emptiest nodes, and its rest goes where it fits best.",
+        "emptiest nodes, and the remainder goes where it fits best.",
     .assumptions = {"Fewer nodes are never slower for a job."},
     .ignores = {"which nodes are near each other", "what comes later"},
     .calibrate = "nothing",

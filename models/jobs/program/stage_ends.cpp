@@ -81,8 +81,8 @@ RankProgram::Stage StageEnds::stage_sums(std::uint32_t stage) const {
   }
   if (job_.framework->reserves_segments && job_.trains()) {
     // The first forward pass takes segments for layers, and then those of the head, which serve
-    // layers that run backward.
-    const double all = std::max(own.head_kept > passing ? own.head_kept + passing : 0, backward);
+    // layers that run backward: no more of them than the head had.
+    const double all = std::max(own.head_kept + std::min(passing, own.head_kept), backward);
     own.segments = std::max(0.0, all - own.working);
   }
   const double tied = program_.tied_weights / (job_.has_own_ranks() ? plan_.tensor : 1);

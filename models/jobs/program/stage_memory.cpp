@@ -77,6 +77,19 @@ double cached_bytes(const Job& job, double positions) {
   return positions * job.global_batch / job.plan.data * cached_numbers(job) * number;
 }
 
+// Whole ones have the type that ranks add them up in.
+double gradient_bytes(const Job& job, const ParallelPlan& plan, const RankProgram::Stage& sums,
+                      std::uint32_t stage) {
+  const Framework& framework = *job.framework;
+  const auto held = [&](double bytes) {
+    return held_bytes(plan, sums, bytes, Sharding::gradients);
+  };
+  if (!keeps_gradients(job, plan)) return held(framework.gradient_bytes);
+  const double whole = whole_gradients(job, stage);
+  return whole * (sums.dense + sums.expert) * framework.reduce_bytes +
+         (1 - whole) * held(framework.reduce_bytes);
+}
+
 // Weights as they are held; room for what is collected and for what goes from stage to stage.
 StageMemory held_by(const Job& job, const RankProgram& program, std::uint32_t stage) {
   const Framework& framework = *job.framework;
@@ -99,11 +112,7 @@ StageMemory held_by(const Job& job, const RankProgram& program, std::uint32_t st
   memory.buffers += sums.segments;
   if (job.plan.pipeline > 1) memory.buffers += passing_bytes(job, program, stage);
   if (job.trains()) {
-    // Whole ones have the type that ranks add them up in.
-    memory.gradients =
-        keeps_gradients(job, plan)
-            ? (sums.dense + sums.expert) * framework.reduce_bytes * whole_gradients(job, stage)
-            : held_bytes(plan, sums, framework.gradient_bytes, Sharding::gradients);
+    memory.gradients = gradient_bytes(job, plan, sums, stage);
     memory.optimizer = held_bytes(plan, sums, framework.state_bytes, Sharding::optimizer);
     memory.activations = sums.kept * in_flight(job, stage);
     if (is_kept) keep_collected(job, sums, memory);

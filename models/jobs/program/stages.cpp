@@ -55,8 +55,7 @@ double whole_gradients(const Job& job, std::uint32_t stage) {
     if (left[step.chunk] == job.shape().micro_batches) most = std::max(most, ++now);
     if (--left[step.chunk] == 0) --now;
   }
-  const double share = static_cast<double>(most) / job.chunks;
-  return share + (1 - share) / std::max(1U, stage_plan(job, stage).shards());
+  return static_cast<double>(most) / job.chunks;
 }
 
 bool keeps_last_collected(const Job& job, std::uint32_t position) {

@@ -196,20 +196,24 @@ void lay_over(const ConfigValue& change, ConfigValue& base) {
   }
 }
 
-// A file may name another one of its folder that it is like, and say what differs alone.
-Result<ConfigValue> with_base(ConfigValue root, const std::string& path) {
+// A file may name another one that it is like, of its folder or of `directory`, and say what differs
+// alone.
+Result<ConfigValue> with_base(ConfigValue root, const std::string& path,
+                              const std::string& directory) {
   const auto like = std::find(root.keys.begin(), root.keys.end(), "like");
   if (like == root.keys.end()) return root;
   const auto at = like - root.keys.begin();
   const ConfigValue name = root.items[static_cast<std::size_t>(at)];
-  if (name.kind != ConfigValue::Kind::text) {
+  if (name.kind != ConfigValue::Kind::text || names_file(name.text)) {
     return Error{
         ErrorCode::bad_config,
         fmt::format("{}: /like: {}, expected the name of a framework", path, name.described())};
   }
-  const std::string directory = std::filesystem::path(path).parent_path().parent_path().string();
-  FORETRACE_TRY(const auto file, config_path(directory, {"framework", "frameworks"}, name.text)
-                                     .with_context(path + ": /like"));
+  std::string file = (std::filesystem::path(path).parent_path() / (name.text + ".json")).string();
+  if (std::error_code ignored; !std::filesystem::is_regular_file(file, ignored)) {
+    FORETRACE_TRY(file, config_path(directory, {"framework", "frameworks"}, name.text)
+                            .with_context(path + ": /like"));
+  }
   FORETRACE_TRY(auto base, read_config(file, schema));
   if (base.find("like") != nullptr) {
     return Error{ErrorCode::bad_config,
@@ -258,18 +262,19 @@ Result<Framework> framework_from(const ConfigValue& root, const std::string& pat
 
 }  // namespace
 
-Result<Framework> parse_framework(std::string_view text, const std::string& where) {
+Result<Framework> parse_framework(const Catalogue& catalogue, std::string_view text,
+                                  const std::string& where) {
   FORETRACE_TRY(auto own, parse_config_document(text, where, schema));
-  FORETRACE_TRY(const auto root, with_base(std::move(own), where));
-  return framework_from(root, where);
+  FORETRACE_TRY(const auto root, with_base(std::move(own), where, catalogue.directory()));
+  FORETRACE_TRY(auto framework, framework_from(root, where));
+  framework.evidence = catalogue.evidence();
+  return framework;
 }
 
 Result<Framework> find_framework(const Catalogue& catalogue, std::string_view name) {
   FORETRACE_TRY(auto path, config_path(catalogue.directory(), {"framework", "frameworks"}, name));
   FORETRACE_TRY(const std::string text, read_config_text(path));
-  FORETRACE_TRY(auto framework, parse_framework(text, path));
-  framework.evidence = catalogue.evidence();
-  return framework;
+  return parse_framework(catalogue, text, path);
 }
 
 std::vector<std::string> framework_names(const Catalogue& catalogue) {

@@ -103,7 +103,9 @@ struct Framework {
 
 /// With the evidence of the catalogue.
 [[nodiscard]] Result<Framework> find_framework(const Catalogue& catalogue, std::string_view name);
-[[nodiscard]] Result<Framework> parse_framework(std::string_view text, const std::string& where);
+/// The one that it is `like` stands beside the file, or else in the catalogue.
+[[nodiscard]] Result<Framework> parse_framework(const Catalogue& catalogue, std::string_view text,
+                                                const std::string& where);
 [[nodiscard]] std::vector<std::string> framework_names(const Catalogue& catalogue);
 
 }  // namespace foretrace

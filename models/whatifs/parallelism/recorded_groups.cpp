@@ -135,11 +135,13 @@ class Grower {
     FORETRACE_TRY(const auto transfers, find_transfers(graph_, "kind=collective"));
     FORETRACE_TRY(choose(transfers));
     copies_ = copies;
-    const double ranks = double{1} * copies * tensor_;
-    if (ranks > cluster_.accelerators()) {
+    std::uint32_t stages = 1;
+    for (const std::uint32_t group : stages_) stages = std::max(stages, size_of(group));
+    const double ranks = double{1} * tensor_ * stages;
+    if (copies * ranks > cluster_.accelerators()) {
       return Error{ErrorCode::no_match,
                    fmt::format("{} copies of {} ranks, expected at most the {} accelerators of {}",
-                               copies, tensor_, cluster_.accelerators(), cluster_.name)};
+                               copies, ranks, cluster_.accelerators(), cluster_.name)};
     }
     for (const Transfer& transfer : transfers) set(transfer.task);
     if (copies > recorded_ && unknown_ > 0 && unknown_ == changing_) {
@@ -216,11 +218,14 @@ class Grower {
       ++unknown_;
       return;
     }
-    const auto time = [&](std::uint32_t copies) {
-      return transfer_time(cluster_, call_of(cluster_, work, axis_of(work.communicator, copies)));
+    const auto time = [&](const Cluster& cluster, std::uint32_t copies) {
+      return transfer_time(cluster, call_of(cluster, work, axis_of(work.communicator, copies)));
     };
-    const TransferTime old = time(recorded_);
-    const TransferTime now = time(copies_);
+    // It ran on the machine as it is, and goes on with its changed fields.
+    const Cluster& recorded_on =
+        cluster_.changed_from != nullptr ? *cluster_.changed_from : cluster_;
+    const TransferTime old = time(recorded_on, recorded_);
+    const TransferTime now = time(cluster_, copies_);
     if (old.ns <= 0 || old.ns == now.ns) return;
     const double share = std::min(1.0, static_cast<double>(ns) / static_cast<double>(old.ns));
     const std::int64_t grown = ns + to_whole(share * static_cast<double>(now.ns - old.ns));

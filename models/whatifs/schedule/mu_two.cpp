@@ -96,8 +96,9 @@ std::string MuTwo::note(std::size_t passes) const {
       "{}",
       models_, first_, second_, passes, one, all, all / static_cast<double>(models_), models_);
   const double bytes = maps_.moved_bytes();
-  if (bytes > 0)
+  if (bytes > 0) {
     text += fmt::format("; {:.0f} MB of activations copied to the host and back", bytes * 1e-6);
+  }
   return text + maps_.note();
 }
 

@@ -10,8 +10,8 @@ const named = process.env.FORETRACE_AXE ?? '';
 const library = [named, ...['axe.min.js', 'axe-core/axe.min.js', 'node_modules/axe-core/axe.min.js'].map((name) => join(named, name))]
   .find((path) => named !== '' && existsSync(path) && statSync(path).isFile());
 if (!library) {
-  console.log(`SKIPPED: ${named === '' ? 'FORETRACE_AXE names no axe.min.js' : `no axe.min.js at FORETRACE_AXE=${named}`}`);
-  process.exit(0);
+  console.log(named === '' ? 'SKIPPED: FORETRACE_AXE names no axe.min.js' : `no axe.min.js at FORETRACE_AXE=${named}`);
+  process.exit(named === '' ? 0 : 1);
 }
 const axe = readFileSync(library, 'utf8');
 let failures = 0;

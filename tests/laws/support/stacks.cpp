@@ -17,7 +17,7 @@
 namespace foretrace::test {
 namespace {
 
-/// Of the step of each what-if that declines nothing: a line of text, for one of these causes.
+/// A refusal is one line of text, for one of these causes.
 /// A scenario may have no job on what it names: fp8 on a device without its units.
 void check_reason(const Error& error, bool is_modelled) {
   CHECK_MESSAGE((error.code == ErrorCode::no_match || error.code == ErrorCode::unsupported ||

@@ -58,13 +58,6 @@ Status take_changed(ConfigValue* name, const ConfigValue* change, const std::str
   return ok_status();
 }
 
-Result<Framework> framework_of(const Catalogue& catalogue, const std::string& text,
-                               const std::string& path) {
-  FORETRACE_TRY(auto framework, parse_framework(text, path));
-  framework.evidence = catalogue.evidence();
-  return framework;
-}
-
 /// What a row leaves open is what runs fastest within memory: its authors chose it so.
 Result<Scenario> with_choices(const Scenario& scenario, const ConfigValue* object) {
   OpenChoices open;
@@ -152,7 +145,7 @@ Status StepPredictor::name_parts(const ConfigValue& run, ConfigValue& document) 
   FORETRACE_TRY(take_changed(member(document, "framework"), run.find("framework"),
                              catalogue.directory() + "/frameworks", parts_.frameworks,
                              [&catalogue](const std::string& text, const std::string& path) {
-                               return framework_of(catalogue, text, path);
+                               return parse_framework(catalogue, text, path);
                              }));
   return take_changed(member(document, "cluster"), run.find("cluster"),
                       catalogue.directory() + "/clusters", parts_.clusters,

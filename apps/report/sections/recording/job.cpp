@@ -88,7 +88,7 @@ Value clock_value(const trace::RankClock& clock) {
 }
 
 std::string late_rank_text(const LateRank& late) {
-  return fmt::format("rank {} is late by {} per step ({}), last in {} of {}", late.rank,
+  return fmt::format("rank {} makes the others wait {} per step ({}), last in {} of {}", late.rank,
                      time_text(late.late_ns), percent_text(late.share), late.arrives_last,
                      plural(late.collectives, "collective"));
 }

@@ -16,7 +16,7 @@ namespace foretrace::report {
 [[nodiscard]] Table communicators_table(const JobFacts& job);
 /// "+12.5 +-0.3 us", or what stands for a clock that could not be aligned.
 [[nodiscard]] Value clock_value(const trace::RankClock& clock);
-/// "rank 2 is late by 1.038 s per step (91.6 %), last in 16 of 30 collectives".
+/// "rank 2 makes the others wait 1.038 s per step (91.6 %), last in 16 of 30 collectives".
 [[nodiscard]] std::string late_rank_text(const LateRank& late);
 [[nodiscard]] Value late_rank_value(const LateRank& late);
 

@@ -83,7 +83,8 @@ void RankTensors::hold(LaneId stream, const LayerOf& layer) {
     if (!job_.trains()) continue;
     if (is_kept) add_held(one.elements * framework.gather_bytes, TensorCategory::weight, at);
     if (is_whole) {
-      add_held(one.elements * framework.reduce_bytes * whole, TensorCategory::gradient, at);
+      const double share = whole + (1 - whole) * held_share(one, Sharding::gradients);
+      add_held(one.elements * framework.reduce_bytes * share, TensorCategory::gradient, at);
     } else {
       add(framework.gradient_bytes, Sharding::gradients, TensorCategory::gradient);
     }

@@ -191,10 +191,9 @@ TEST_CASE(
   job.chunks = 2;
   // As many micro-batches as stages: the last chunk runs all of them backward before the first one
   // starts. Half is whole, the other half divided by 16 ranks.
-  CHECK(whole_gradients(job, 1) == doctest::Approx(0.5 + 0.5 / 16));
+  CHECK(whole_gradients(job, 1) == doctest::Approx(0.5));
   const double elements = build_program(job)->step.stages[1].dense;
-  CHECK(estimate(job)->memory[1].gradients ==
-        doctest::Approx(4 * elements * whole_gradients(job, 1)));
+  CHECK(estimate(job)->memory[1].gradients == doctest::Approx(4 * elements * (0.5 + 0.5 / 16)));
   job.global_batch = 16. * 16;
   CHECK(whole_gradients(job, 1) == 1);
 }
@@ -218,8 +217,7 @@ TEST_CASE("sharded passes: an allocator has segments for a layer beside what the
   CHECK(layer->passing_bytes == doctest::Approx(9 * token));
   CHECK(with.working == without.working);
   const double head = program.step.stages[0].head_kept;
-  const double all =
-      std::max(head > 9 * token ? head + 9 * token : 0, layer->working_bytes + 5 * token);
+  const double all = std::max(head + std::min(head, 9 * token), layer->working_bytes + 5 * token);
   CHECK(with.buffers - without.buffers == doctest::Approx(std::max(0.0, all - with.working)));
 }
 

@@ -26,6 +26,7 @@ TEST_CASE("frameworks: every file reads, and says where its figures are from") {
 
 TEST_CASE("frameworks: mistakes are told with their place") {
   const auto wrong = parse_framework(
+      *foretrace::test::shipped(),
       R"({"schema": "foretrace.framework/1", "product": "x", "kernels": {"attention": "flash9"},
           "bytes_per_parameter": {}, "overlap": {}, "sources": {}})",
       "f.json");
@@ -34,6 +35,7 @@ TEST_CASE("frameworks: mistakes are told with their place") {
         "f.json: /kernels/attention: got 'flash9' (did you mean 'flash1', 'flash2' or 'flash3'?), "
         "expected one of unfused, flash1, flash2, flash3");
   const auto range = parse_framework(
+      *foretrace::test::shipped(),
       R"({"schema": "foretrace.framework/1", "product": "x", "kernels": {"attention": "flash2"},
           "host_per_kernel": {"typical": "5 us", "low": "9 us", "high": "10 us"},
           "bytes_per_parameter": {"update": 1, "accumulate": 1, "weight": 1, "gradient": 1, "state": 1,
@@ -47,7 +49,8 @@ TEST_CASE("frameworks: mistakes are told with their place") {
 
 TEST_CASE("frameworks: products have a share of their rate on a generation that the file names") {
   const auto with = [](const std::string& share) {
-    return parse_framework(R"({"schema": "foretrace.framework/1", "product": "x",
+    return parse_framework(*foretrace::test::shipped(),
+                           R"({"schema": "foretrace.framework/1", "product": "x",
         "kernels": {"attention": "flash2"}, "product_share": )" +
                                share + R"(,
         "bytes_per_parameter": {"update": 1, "accumulate": 1, "weight": 1, "gradient": 1, "state": 1,
@@ -69,7 +72,8 @@ TEST_CASE("frameworks: products have a share of their rate on a generation that 
 
 TEST_CASE("frameworks: nothing runs faster beside something else") {
   for (const char* const key : {"communication_slowdown", "product_slowdown", "memory_slowdown"}) {
-    const auto faster = parse_framework(std::string(
+    const auto faster = parse_framework(*foretrace::test::shipped(),
+                                        std::string(
                                             R"({"schema": "foretrace.framework/1", "product": "x",
             "kernels": {"attention": "flash2"},
             "bytes_per_parameter": {"update": 1, "accumulate": 1, "weight": 1, "gradient": 1,
@@ -94,6 +98,7 @@ TEST_CASE("frameworks: sharded tensors travel alone where a file says how") {
       R"("sources": {"kernels": "a", "bytes_per_parameter": "a", "overlap": "a",
                      "sharded_tensors": "a"}})";
   const auto read = parse_framework(
+      *foretrace::test::shipped(),
       head + R"("sharded_tensors": {"resident_elements": 1e5, "host_per_copy": "8 us"}, )" +
           sources,
       "f.json");
@@ -103,12 +108,14 @@ TEST_CASE("frameworks: sharded tensors travel alone where a file says how") {
   CHECK(read->travel.prefetch_elements == 0);
   CHECK(read->travel.host_per_copy_ns == 8000);
   const auto wrong =
-      parse_framework(head + R"("sharded_tensors": {"buckets": 1}, )" + sources, "g.json");
+      parse_framework(*foretrace::test::shipped(),
+                      head + R"("sharded_tensors": {"buckets": 1}, )" + sources, "g.json");
   REQUIRE_FALSE(wrong.ok());
   CHECK(wrong.error().message ==
         "g.json: '/sharded_tensors/buckets': unknown key, expected one of resident_elements, "
         "prefetch_elements, reuse_elements, host_per_view, host_per_copy, waits_for_all");
   const auto slow = parse_framework(
+      *foretrace::test::shipped(),
       head + R"("sharded_tensors": {"host_per_view": "20 s"}, )" + sources, "g.json");
   REQUIRE_FALSE(slow.ok());
   CHECK(slow.error().message ==
@@ -121,7 +128,7 @@ TEST_CASE("framework: a file says how it differs from another one of its folder"
   const std::string where = catalogue.directory() + "/frameworks/mine.json";
   const std::string head = R"({"schema": "foretrace.framework/1", "product": "x", "like": )";
   const auto base = find_framework(catalogue, "torchtitan");
-  const auto same = parse_framework(head + "\"torchtitan\"}", where);
+  const auto same = parse_framework(*foretrace::test::shipped(), head + "\"torchtitan\"}", where);
   REQUIRE_MESSAGE(same.ok(), same.error().message);
   CHECK(same->name == "mine");
   CHECK(same->product == "x");
@@ -129,19 +136,27 @@ TEST_CASE("framework: a file says how it differs from another one of its folder"
   CHECK(same->kernels.loss_kept_bytes == base->kernels.loss_kept_bytes);
   CHECK(same->sources == base->sources);
   const auto other = parse_framework(
+      *foretrace::test::shipped(),
       head + R"("torchtitan", "kernels": {"compiled": false}, "cast_bytes": 8})", where);
   REQUIRE_MESSAGE(other.ok(), other.error().message);
   CHECK_FALSE(other->kernels.compiled);
   CHECK(other->kernels.fused_norm == base->kernels.fused_norm);
   CHECK(other->cast_bytes == 8);
-  const auto unknown = parse_framework(head + "\"torchtitn\"}", where);
+  const auto unknown = parse_framework(*foretrace::test::shipped(), head + "\"torchtitn\"}", where);
   REQUIRE_FALSE(unknown.ok());
   CHECK(unknown.error().message.find("mine.json: /like: ") != std::string::npos);
   CHECK(unknown.error().message.find("did you mean 'torchtitan'") != std::string::npos);
-  const auto twice = parse_framework(head + "\"torchtitan_eager\"}", where);
+  const auto twice =
+      parse_framework(*foretrace::test::shipped(), head + "\"torchtitan_eager\"}", where);
   REQUIRE_FALSE(twice.ok());
   CHECK(twice.error().message.find("is like another one itself") != std::string::npos);
-  const auto number = parse_framework(head + "1}", where);
+  const auto beside = parse_framework(catalogue, head + "\"torchtitan\"}", "mine.json");
+  REQUIRE_MESSAGE(beside.ok(), beside.error().message);
+  CHECK(beside->update_bytes == base->update_bytes);
+  const auto path = parse_framework(catalogue, head + "\"../frameworks/torchtitan.json\"}", where);
+  REQUIRE_FALSE(path.ok());
+  CHECK(path.error().message.find("expected the name of a framework") != std::string::npos);
+  const auto number = parse_framework(*foretrace::test::shipped(), head + "1}", where);
   REQUIRE_FALSE(number.ok());
   CHECK(number.error().message ==
         where + ": /like: got the number 1, expected the name of a framework");
