@@ -1,4 +1,6 @@
 // Parts of a task that follow each other on its lane.
+#include <algorithm>
+
 #include <fmt/format.h>
 
 #include "sim/edit/editor.h"
@@ -28,13 +30,15 @@ Result<std::vector<TaskId>> Editor::split(TaskId task, const SplitOptions& optio
   const auto share = [&](std::int64_t part) {
     return duration_ns / parts + (part < duration_ns % parts ? 1 : 0);
   };
-  set_duration(task, share(0), {graph_.provenance(task), 1.0F, 1.0F});
+  const Trust trust{std::max(graph_.provenance(task), Provenance::scaled), 1.0F, 1.0F};
+  set_duration(task, share(0), trust);
   Dependency cause = launch_link(graph_, task).dependency();
   const bool launched = cause.source != no_point;
   const LatencyFrom from = is_end(cause.source) ? LatencyFrom::end : LatencyFrom::start;
   for (std::int64_t part = 1; part < parts; ++part) {
     TaskSpec spec = like(task);
     spec.duration_ns = share(part);
+    spec.provenance = trust.provenance;
     spec.segment_ns = options.gap_ns;
     if (launched && options.launch) {
       TaskSpec call = like(task_of(cause.source));

@@ -116,7 +116,8 @@ TEST_CASE("inspect: the ranks of a job name the late one, by how much, and only 
   // Without it no rank is later than the others together; one trace has no other rank.
   const std::string rest = " " + job + "/rank0.json.gz " + job + "/rank1.json.gz";
   CHECK_FALSE(holds(run_program("inspect -q" + rest).out, "makes the others wait"));
-  CHECK_FALSE(holds(run_program("inspect -q " + job + "/rank2.json.gz").out, "makes the others wait"));
+  CHECK_FALSE(
+      holds(run_program("inspect -q " + job + "/rank2.json.gz").out, "makes the others wait"));
 }
 
 TEST_CASE("whatif: efficiency against another rate than the recorded one says against which") {

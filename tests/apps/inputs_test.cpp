@@ -179,10 +179,12 @@ TEST_CASE("inputs: a what-if takes machines of other simulators, as scenarios do
 
 TEST_CASE("inputs: of tensors without times no question of time is answered") {
   const std::string command = "whatif tests/fixtures/pytorch_et/training_steps.json ";
-  for (const char* const question : {"--rank-all", "--search"}) {
+  // A ranking is the answer where no option asks for anything else.
+  for (const auto& [question, name] :
+       {std::pair{"", "ranking"}, {"--rank-all", "ranking"}, {"--search", "--search"}}) {
     const Ran ran = run_program(command + question);
     CHECK(ran.code == 2);
-    CHECK(ran.err.find(std::string(question) +
+    CHECK(ran.err.find(std::string(name) +
                        ": the recording has tensors, but no work and no times, expected --by "
                        "memory\n") != std::string::npos);
   }

@@ -24,8 +24,8 @@ TEST_CASE("as typed: advice names the option, wherever it stands") {
   CHECK(as_typed(
             "t: node 2 'all': no duration is recorded for 8 bytes; state the network bandwidth") ==
         "t: node 2 'all': no duration is recorded for 8 bytes; add --network-bandwidth RATE");
-  CHECK(as_typed("rank all: no work and no times, expected an order by memory") ==
-        "--rank-all: no work and no times, expected --by memory");
+  CHECK(as_typed("best set: no work and no times, expected an order by memory") ==
+        "--search: no work and no times, expected --by memory");
 }
 
 TEST_CASE("as typed: behind what a file is stands the command for it; a pipe becomes a file") {

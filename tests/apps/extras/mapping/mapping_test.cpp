@@ -57,7 +57,7 @@ TEST_CASE("mapping: one clear line for every mistake") {
             .find("/edges/0/to") != std::string::npos);
   CHECK(error_of(two + R"("tasks": [{"name": "x", "times": {"a": "1 us"}}],
                          "edges": [{"from": "x", "to": "x"}])")
-            .find("circle") != std::string::npos);
+            .find("cycle") != std::string::npos);
   const std::string pair = two + R"("tasks": [{"name": "x", "times": {"a": "1 us"}},
                                           {"name": "y", "times": {"a": "1 us"}}], )";
   CHECK(error_of(pair + R"("edges": [{"from": "x", "to": "y", "bytes": "-9 kB"}])")

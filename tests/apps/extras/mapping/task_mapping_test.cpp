@@ -133,7 +133,7 @@ TEST_CASE("task mapping: circles and wrong sizes are refused") {
   TaskProblem problem = on(1);
   problem.time = {{1}, {1}};
   problem.edges = {{0, 1, 0}, {1, 0, 0}};
-  CHECK(check_problem(problem).error().message.find("circle") != std::string::npos);
+  CHECK(check_problem(problem).error().message.find("cycle") != std::string::npos);
   problem.edges = {{0, 7, 0}};
   CHECK_FALSE(check_problem(problem).ok());
   problem.edges.clear();

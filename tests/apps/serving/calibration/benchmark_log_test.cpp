@@ -149,7 +149,7 @@ TEST_CASE("benchmark logs: mistakes are told on one line") {
   CHECK(mistake("nothing").find("no run") != std::string::npos);
   CHECK(mistake(R"({"mean_tpot_ms": 0, "completed": 3})").find("/mean_tpot_ms") !=
         std::string::npos);
-  CHECK(mistake(R"({"mean_tpot_ms": 9, "accept_length": 2.4})").find("several a step") !=
+  CHECK(mistake(R"({"mean_tpot_ms": 9, "accept_length": 2.4})").find("several tokens per step") !=
         std::string::npos);
   CHECK(mistake(R"({"hello": 1})").find("mean_tpot_ms") != std::string::npos);
   CHECK(mistake(R"({"mean_tpot_ms": 9)").find("run.log") != std::string::npos);
