@@ -313,10 +313,10 @@ TEST_CASE("point to point: numbers within a group are the job's, known own numbe
       list.push_back({2, 3, 1024, 1'000'000 * i, 1'000'000 * i + 10'000, 1'000'000 * i});
     }
     std::vector<RankCollectives> ranks = ranks_with(list, 5);
-    for (std::size_t r = 0; r < ranks.size(); ++r) {
-      if (!is_known) ranks[r].rank = -1;
-      ranks[r].groups[0].ranks = {0, 2, 3};
-      for (RankCollective& row : ranks[r].list) {
+    for (RankCollectives& rank : ranks) {
+      if (!is_known) rank.rank = -1;
+      rank.groups[0].ranks = {0, 2, 3};
+      for (RankCollective& row : rank.list) {
         row.messages[0].own = -1;
         row.messages[0].peer = row.messages[0].sends ? 2 : 1;  // within the group
       }

@@ -4,7 +4,6 @@ namespace foretrace::what_ifs {
 extern const WhatIfInfo& power_cap;
 }
 
-using foretrace::ErrorCode;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::duration_of;

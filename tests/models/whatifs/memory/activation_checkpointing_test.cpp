@@ -4,7 +4,6 @@ namespace foretrace::what_ifs {
 extern const WhatIfInfo& activation_checkpointing;
 }
 
-using foretrace::ErrorCode;
 using foretrace::Phase;
 using foretrace::test::after;
 using foretrace::test::apply_to;

@@ -67,7 +67,8 @@ Launches launches(std::uint32_t seed, const std::vector<double>& behind_us, bool
   Launches made;
   const int bursts = 12 + static_cast<int>(random() % 20);
   const int burst = 5 + static_cast<int>(random() % 12);
-  const auto most_wrong = static_cast<std::size_t>(bursts * burst / 100 + 1);
+  const auto most_wrong =
+      static_cast<std::size_t>(bursts) * static_cast<std::size_t>(burst) / 100 + 1;
   double host = 0;
   std::vector<double> device(behind_us.size(), 0);
   for (int b = 0; b < bursts; ++b) {
@@ -119,12 +120,9 @@ TEST_CASE("beside: copies that overlap each other are no queue, and what is hidd
   for (std::uint32_t seed = 1; seed <= 20; ++seed) {
     const EventTable table = beside(seed);
     CAPTURE(seed);
-    double busy = 0;
     double last = 0;
     for (std::size_t i = 0; i < table.size(); ++i) {
       last = std::max(last, static_cast<double>(table.end_ns(make_id<EventId>(i))) / 1000);
-      busy +=
-          table.kind[i] == EventKind::kernel ? static_cast<double>(table.duration_ns[i]) / 1000 : 0;
     }
     const BuiltGraph built = build(table);
     CHECK(span_us(built) == doctest::Approx(last).epsilon(0.001));
