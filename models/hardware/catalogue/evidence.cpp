@@ -9,6 +9,7 @@
 
 #include "models/hardware/catalogue/config_files.h"
 #include "models/hardware/catalogue/read_figures.h"
+#include "models/hardware/catalogue/twin_range.h"
 #include "sim/core/config.h"
 
 namespace foretrace {
@@ -99,7 +100,7 @@ std::string bias_of(const Ranged& factor) {
                      factor.typical);
 }
 
-/// A program on another device: where it is off, it may be here.
+/// The same program on another device.
 bool is_twin(const EvidenceKind& kind, const EvidenceFamily& family, const EvidenceCase& asked) {
   return kind.axes.first == of_steps.first && family.first == asked.first;
 }
@@ -111,11 +112,12 @@ EvidenceRange new_range(const EvidenceKind& kind, const std::vector<std::string>
   EvidenceRange range{.factor = {1, 1 / widest, widest},
                       .basis = fmt::format("{} not measured", fmt::join(axes, " and ")),
                       .is_new = true};
+  std::vector<Ranged> twins;
   for (const EvidenceFamily& family : kind.families) {
-    if (&family != own && !is_twin(kind, family, asked)) continue;
-    range.factor.low = std::min(range.factor.low, family.factor.low);
-    range.factor.high = std::max(range.factor.high, family.factor.high);
+    if (&family != own && is_twin(kind, family, asked)) twins.push_back(family.factor);
   }
+  range.factor = no_narrower_than_twins(range.factor, twins);
+  if (own != nullptr) range.factor = no_narrower_than_twins(range.factor, {own->factor});
   range.basis += kind.knows_new()
                      ? fmt::format(", as far off as others of {} families", kind.families.size())
                      : fmt::format(", no evidence ({} famil{} measured)", kind.families.size(),

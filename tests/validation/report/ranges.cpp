@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "models/hardware/catalogue/evidence.h"
+#include "models/hardware/catalogue/twin_range.h"
 
 namespace foretrace::validation {
 namespace {
@@ -112,14 +113,14 @@ Ranged range_from_others(const RangeKind& kind, const RangeFamily& family) {
   const double width = others * std::sqrt(axes_new(family, kind.families));
   Ranged factor{1, std::exp(-width), std::exp(width)};
   if (!is_of_steps(kind)) return factor;
+  std::vector<Ranged> twins;
   for (const RangeFamily& other : kind.families) {
     if (&other == &family || other.first != family.first) continue;
     RangeFamily twin = other;
     set_factor(twin, others);
-    factor.low = std::min(factor.low, twin.factor.low);
-    factor.high = std::max(factor.high, twin.factor.high);
+    twins.push_back(twin.factor);
   }
-  return factor;
+  return no_narrower_than_twins(factor, twins);
 }
 
 void finish(RangeKind& kind) {
