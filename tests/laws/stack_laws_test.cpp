@@ -197,6 +197,7 @@ void check_stacks(const std::vector<std::string>& files, std::size_t size, std::
     check_faster(run, stack, *outcome);
     check_kept(run, at, *outcome);
   }
+  CHECK_FALSE(stacks.empty());
   CHECK(4 * answers >= stacks.size());
 }
 

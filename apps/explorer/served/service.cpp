@@ -11,6 +11,7 @@
 #include "apps/explorer/page_pieces.h"
 #include "apps/report/text.h"
 #include "apps/session/answer_laws.h"
+#include "apps/session/changed_job.h"
 
 namespace foretrace::explorer {
 namespace {
@@ -116,13 +117,22 @@ Response Service::answer(std::string_view call, const std::string& body) {
 }
 
 Result<std::optional<WhatIfStack>> Service::applied(const Question& question, const Stack& stack) {
+  const Recording& recording = input_.session.recording();
+  const Checks checks = input_.session.options().checks;
+  FORETRACE_TRY(const auto job, changed_job(recording, stack));
+  if (job) {  // another graph from the first what-if on: no layer of the recording's serves
+    WhatIfStack made(*job, checks);
+    for (const WhatIf& what_if : job->others) {
+      if (newest_.is_superseded(question)) return std::optional<WhatIfStack>();
+      FORETRACE_TRY(made.push(what_if, Neutral::keep));
+    }
+    return std::optional(std::move(made));
+  }
   std::size_t same = 0;
   const std::vector<std::string> texts = texts_of(stack);
   while (same < std::min(layers_.size(), texts.size()) && layers_[same].text == texts[same]) ++same;
   layers_.erase(layers_.begin() + static_cast<std::ptrdiff_t>(same), layers_.end());
-  WhatIfStack made = layers_.empty()
-                         ? WhatIfStack(input_.session.recording(), input_.session.options().checks)
-                         : layers_.back().stack;
+  WhatIfStack made = layers_.empty() ? WhatIfStack(recording, checks) : layers_.back().stack;
   for (std::size_t i = same; i < stack.size(); ++i) {
     if (newest_.is_superseded(question)) return std::optional<WhatIfStack>();
     FORETRACE_TRY(made.push(stack[i], Neutral::keep));

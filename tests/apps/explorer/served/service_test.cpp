@@ -10,6 +10,7 @@
 #include <vector>
 
 #include <doctest/doctest.h>
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "apps/session/predict.h"
@@ -101,6 +102,18 @@ TEST_CASE(
   }
   for (std::size_t stack = stacks.size(); stack > 0; --stack) ask(stack % traces.size(), stack - 1);
   CHECK(answered > 2 * stacks.size());
+}
+
+TEST_CASE("service: what changes a modelled job is answered as the program answers it") {
+  const auto run = open("examples/recipes/one_job/gpt2_h100.json");
+  const auto answer = run->session.ask(
+      {{"parallel", {{"data", "8"}, {"cluster", "dgx_h100"}}}, {"mixed_precision", {}}});
+  REQUIRE_MESSAGE(answer.ok(), answer.error().message);
+  const serve::Response point = run->point(
+      "page",
+      R"([{"name": "parallel", "parameters": {"data": "8", "cluster": "dgx_h100"}}, {"name": "mixed_precision"}])");
+  REQUIRE(point.status == 200);
+  CHECK(point.body.find(fmt::format("\"step_ns\":{}", answer->step_ns())) != std::string::npos);
 }
 
 TEST_CASE("service: every call refuses a body that is no question, with what it expects") {
