@@ -13,6 +13,7 @@
 #include <fmt/format.h>
 
 #include "apps/cli/arguments/defaults.h"
+#include "apps/cli/arguments/formats.h"
 #include "apps/cli/arguments/help.h"
 #include "apps/cli/output/answers.h"
 #include "apps/cli/output/console.h"
@@ -24,23 +25,6 @@ namespace {
 int failed(const Error& error, const CommandInfo* command) {
   const int code = failure(error);
   return command != nullptr && code == exit_bad_input ? command->bad_input_code : code;
-}
-
-/// Of two formats one would be left out without a word.
-Status check_formats(const CLI::App& command) {
-  std::string found;
-  for (const char* const format : {"--json", "--markdown", "--csv", "--table"}) {
-    const CLI::Option* const option = command.get_option_no_throw(format);
-    if (option == nullptr || option->count() == 0) continue;
-    const bool is_same = found == "--csv" && std::string_view(format) == "--table";
-    if (!found.empty() && !is_same) {
-      return Error{ErrorCode::bad_usage,
-                   fmt::format("{}: got {} and {}, expected one format of output",
-                               command.get_name(), found, format)};
-    }
-    found = format;
-  }
-  return ok_status();
 }
 
 }  // namespace
@@ -101,14 +85,14 @@ int run_command_line(int argc, char** argv, const Program& program) {
     return failed(status.error(), command.info);
   }
   if (chosen.empty()) return answer(help_page(root, text_style()));
-  if (const Status status = check_formats(*chosen.front()); !status.ok()) {
-    return failed(status.error(), command.info);
-  }
   if (!no_config) {
     if (const Status status = apply_defaults(root, *chosen.front(), defaults_path());
         !status.ok()) {
       return failed(status.error(), command.info);
     }
+  }
+  if (const Status status = check_formats(*chosen.front()); !status.ok()) {
+    return failed(status.error(), command.info);
   }
   const Exit ended = command.run();
   return ended.ok() ? *ended : failed(ended.error(), command.info);

@@ -225,6 +225,11 @@ TEST_CASE("what a user has settled holds where the command line says nothing") {
              "commands": {"simulate": {"step": "all"}, "list": {"quiet": true}}})");
   CHECK(run_program(command).out == all);
   CHECK(run_program(command + " --step median").out == page);
+  settle(R"({"commands": {"simulate": {"json": true}}})");
+  CHECK(run_program(command).out.starts_with('{'));
+  CHECK(run_program(command + " --csv").out == run_program(command + " --csv --no-config").out);
+  settle(R"({"defaults": {"json": true, "csv": true}})");
+  CHECK(error_of(command).find("expected one format of output") != std::string::npos);
   settle(R"({"commands": {"simulate": {"stp": 7}}})");
   CHECK(error_of("list").find("/commands/simulate/stp: unknown option (did you mean 'step'?)") !=
         std::string::npos);

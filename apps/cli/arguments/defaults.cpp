@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
+#include "apps/cli/arguments/formats.h"
 #include "sim/core/config.h"
 #include "sim/core/params.h"
 
@@ -115,10 +116,12 @@ Result<std::vector<std::string>> texts_of(const Json& value) {
   return texts;
 }
 
-/// Options that the command line gave stay as they are.
+/// Options that were given stay as they are, and so does the format of output.
 Status give(CLI::App& command, const Json& options, const DefaultsFile& file,
             const std::string& pointer) {
+  const bool is_formatted = has_format(command);
   for (const auto& [key, value] : options.items()) {
+    if (is_formatted && is_format(key)) continue;
     CLI::Option* const option = command.get_option_no_throw("--" + key);
     if (option == nullptr || option->count() > 0) continue;
     const Result<std::vector<std::string>> texts = texts_of(value);
