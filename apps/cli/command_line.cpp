@@ -13,7 +13,6 @@
 #include <fmt/format.h>
 
 #include "apps/cli/arguments/defaults.h"
-#include "apps/cli/arguments/formats.h"
 #include "apps/cli/arguments/help.h"
 #include "apps/cli/output/answers.h"
 #include "apps/cli/output/console.h"

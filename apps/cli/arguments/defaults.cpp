@@ -1,6 +1,7 @@
 #include "apps/cli/arguments/defaults.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdlib>
 #include <filesystem>
 #include <system_error>
@@ -10,7 +11,6 @@
 #include <fmt/ranges.h>
 #include <nlohmann/json.hpp>
 
-#include "apps/cli/arguments/formats.h"
 #include "sim/core/config.h"
 #include "sim/core/params.h"
 
@@ -116,6 +116,22 @@ Result<std::vector<std::string>> texts_of(const Json& value) {
   return texts;
 }
 
+constexpr std::array<std::string_view, 4> formats = {"json", "markdown", "csv", "table"};
+
+bool is_given(const CLI::App& command, std::string_view format) {
+  const CLI::Option* const option = command.get_option_no_throw(fmt::format("--{}", format));
+  return option != nullptr && option->count() > 0;
+}
+
+bool is_format(std::string_view option) {
+  return std::find(formats.begin(), formats.end(), option) != formats.end();
+}
+
+bool has_format(const CLI::App& command) {
+  return std::any_of(formats.begin(), formats.end(),
+                     [&](std::string_view format) { return is_given(command, format); });
+}
+
 /// Options that were given stay as they are, and so does the format of output.
 Status give(CLI::App& command, const Json& options, const DefaultsFile& file,
             const std::string& pointer) {
@@ -140,6 +156,21 @@ Status give(CLI::App& command, const Json& options, const DefaultsFile& file,
 }
 
 }  // namespace
+
+Status check_formats(const CLI::App& command) {
+  std::string_view found;
+  for (const std::string_view format : formats) {
+    if (!is_given(command, format)) continue;
+    const bool is_same = found == "csv" && format == "table";
+    if (!found.empty() && !is_same) {
+      return Error{ErrorCode::bad_usage,
+                   fmt::format("{}: got --{} and --{}, expected one format of output",
+                               command.get_name(), found, format)};
+    }
+    found = format;
+  }
+  return ok_status();
+}
 
 std::string defaults_path() {
   std::string folder = variable("XDG_CONFIG_HOME");

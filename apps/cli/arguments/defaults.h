@@ -24,4 +24,7 @@ namespace foretrace::app {
 [[nodiscard]] Status apply_defaults(const CLI::App& root, CLI::App& command,
                                     const std::string& path);
 
+/// Of two formats of output one would be left out without a word. --csv may name its --table.
+[[nodiscard]] Status check_formats(const CLI::App& command);
+
 }  // namespace foretrace::app
