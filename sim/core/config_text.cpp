@@ -67,10 +67,16 @@ ConfigValue number_value(std::string text) {
   return {.kind = ConfigValue::Kind::number, .text = std::move(text), .keys = {}, .items = {}};
 }
 
-void set_member(ConfigValue& object, const std::string& key, ConfigValue value) {
+ConfigValue* find_member(ConfigValue& object, std::string_view key) {
   const auto found = std::find(object.keys.begin(), object.keys.end(), key);
-  if (found != object.keys.end()) {
-    object.items[static_cast<std::size_t>(found - object.keys.begin())] = std::move(value);
+  return found == object.keys.end()
+             ? nullptr
+             : &object.items[static_cast<std::size_t>(found - object.keys.begin())];
+}
+
+void set_member(ConfigValue& object, const std::string& key, ConfigValue value) {
+  if (ConfigValue* const member = find_member(object, key)) {
+    *member = std::move(value);
     return;
   }
   object.keys.push_back(key);
@@ -82,6 +88,23 @@ void erase_member(ConfigValue& object, std::string_view key) {
   if (found == object.keys.end()) return;
   object.items.erase(object.items.begin() + (found - object.keys.begin()));
   object.keys.erase(found);
+}
+
+void merge_members(ConfigValue& into, const ConfigValue& patch) {
+  using Kind = ConfigValue::Kind;
+  if (patch.kind == Kind::null) return;
+  if (into.kind != Kind::object || patch.kind != Kind::object) {
+    into = patch;
+    return;
+  }
+  for (std::size_t i = 0; i < patch.keys.size(); ++i) {
+    if (ConfigValue* const there = find_member(into, patch.keys[i])) {
+      merge_members(*there, patch.items[i]);
+    } else {
+      into.keys.push_back(patch.keys[i]);
+      into.items.push_back(patch.items[i]);
+    }
+  }
 }
 
 }  // namespace foretrace

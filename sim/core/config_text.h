@@ -16,8 +16,12 @@ namespace foretrace {
 [[nodiscard]] ConfigValue text_value(std::string text);
 /// A number as it is written.
 [[nodiscard]] ConfigValue number_value(std::string text);
+/// A member to change; null if there is none.
+[[nodiscard]] ConfigValue* find_member(ConfigValue& object, std::string_view key);
 /// In place of the member of this name, else behind the others.
 void set_member(ConfigValue& object, const std::string& key, ConfigValue value);
 void erase_member(ConfigValue& object, std::string_view key);
+/// Members of objects are merged, everything else of `patch` but null replaces what is there.
+void merge_members(ConfigValue& into, const ConfigValue& patch);
 
 }  // namespace foretrace

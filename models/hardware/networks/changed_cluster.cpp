@@ -1,6 +1,5 @@
 #include "models/hardware/networks/changed_cluster.h"
 
-#include <algorithm>
 #include <string>
 #include <utility>
 #include <vector>
@@ -8,6 +7,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/core/config_text.h"
 #include "sim/core/params.h"
 #include "sim/core/settings_text.h"
 
@@ -15,11 +15,6 @@ namespace foretrace {
 namespace {
 
 using Kind = ConfigValue::Kind;
-
-ConfigValue* member_of(ConfigValue& object, std::string_view key) {
-  const auto found = std::find(object.keys.begin(), object.keys.end(), key);
-  return found == object.keys.end() ? nullptr : &object.items[found - object.keys.begin()];
-}
 
 bool is_field(const ConfigValue& value) {
   return value.kind == Kind::number || value.kind == Kind::text || value.kind == Kind::boolean;
@@ -32,10 +27,10 @@ double bandwidth_of(const ConfigValue& value) {
 }
 
 void scale_regimes(ConfigValue& node, double factor) {
-  ConfigValue* const regimes = member_of(node, "regimes");
+  ConfigValue* const regimes = find_member(node, "regimes");
   if (regimes == nullptr || !(factor > 0)) return;
   for (ConfigValue& regime : regimes->items) {
-    ConfigValue* const bandwidth = member_of(regime, "bandwidth");
+    ConfigValue* const bandwidth = find_member(regime, "bandwidth");
     if (bandwidth == nullptr) continue;
     bandwidth->text = fmt::format("{} B/s", bandwidth_of(*bandwidth) * factor);
   }
@@ -47,9 +42,9 @@ class Changes {
 
   Status set(const std::string& key, const std::string& text) {
     for (const std::string_view part : {"", "node", "network"}) {
-      ConfigValue* const object = part.empty() ? &document_ : member_of(document_, part);
+      ConfigValue* const object = part.empty() ? &document_ : find_member(document_, part);
       if (object == nullptr || object->kind != Kind::object) continue;
-      ConfigValue* const field = member_of(*object, key);
+      ConfigValue* const field = find_member(*object, key);
       if (field == nullptr || !is_field(*field) || key == "schema") continue;
       change(*object, *field, text, part);
       return ok_status();
@@ -66,7 +61,7 @@ class Changes {
                      std::string_view part) {
     const double before = bandwidth_of(field);
     field.text = text;
-    if (part == "node" && &field == member_of(object, "link_bandwidth") && before > 0) {
+    if (part == "node" && &field == find_member(object, "link_bandwidth") && before > 0) {
       scale_regimes(object, bandwidth_of(field) / before);
     }
   }

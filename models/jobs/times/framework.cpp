@@ -1,6 +1,5 @@
 #include "models/jobs/times/framework.h"
 
-#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <utility>
@@ -10,6 +9,7 @@
 #include "models/hardware/catalogue/config_files.h"
 #include "models/hardware/catalogue/read_figures.h"
 #include "sim/core/config.h"
+#include "sim/core/config_text.h"
 
 namespace foretrace {
 namespace {
@@ -176,34 +176,13 @@ void read_step_error(ConfigFields& fields, Framework& framework) {
   fields.take(inner.finish());
 }
 
-// Members of the one over those of the other, objects member by member.
-void lay_over(const ConfigValue& change, ConfigValue& base) {
-  for (std::size_t i = 0; i < change.keys.size(); ++i) {
-    const auto at = std::find(base.keys.begin(), base.keys.end(), change.keys[i]);
-    if (at == base.keys.end()) {
-      base.keys.push_back(change.keys[i]);
-      base.items.push_back(change.items[i]);
-      continue;
-    }
-    ConfigValue& member = base.items[static_cast<std::size_t>(at - base.keys.begin())];
-    const bool are_objects = member.kind == ConfigValue::Kind::object &&
-                             change.items[i].kind == ConfigValue::Kind::object;
-    if (are_objects) {
-      lay_over(change.items[i], member);
-    } else {
-      member = change.items[i];
-    }
-  }
-}
-
 // A file may name another one that it is like, of its folder or of `directory`, and say what differs
 // alone.
 Result<ConfigValue> with_base(ConfigValue root, const std::string& path,
                               const std::string& directory) {
-  const auto like = std::find(root.keys.begin(), root.keys.end(), "like");
-  if (like == root.keys.end()) return root;
-  const auto at = like - root.keys.begin();
-  const ConfigValue name = root.items[static_cast<std::size_t>(at)];
+  const ConfigValue* const like = root.find("like");
+  if (like == nullptr) return root;
+  const ConfigValue name = *like;
   if (name.kind != ConfigValue::Kind::text || names_file(name.text)) {
     return Error{
         ErrorCode::bad_config,
@@ -221,9 +200,8 @@ Result<ConfigValue> with_base(ConfigValue root, const std::string& path,
                              "framework with all its figures",
                              path, name.text)};
   }
-  root.keys.erase(like);
-  root.items.erase(root.items.begin() + at);
-  lay_over(root, base);
+  erase_member(root, "like");
+  merge_members(base, root);
   return base;
 }
 

@@ -8,6 +8,7 @@
 
 #include <doctest/doctest.h>
 
+#include "sim/core/config_text.h"
 #include "tests/configs.h"
 #include "tests/validation/maps/predict.h"
 #include "tests/validation/validate_tables.h"
@@ -32,7 +33,7 @@ TruthTable scaled(const std::string& id, const std::string& column, double facto
   TruthTable table = read_truth_table(law_fixtures + id + ".json").value();
   const auto at = std::find(table.columns.begin(), table.columns.end(), column);
   REQUIRE(at != table.columns.end());
-  for (ConfigValue& row : member(table.document, "rows")->items) {
+  for (ConfigValue& row : find_member(table.document, "rows")->items) {
     ConfigValue& cell = row.items[static_cast<std::size_t>(at - table.columns.begin())];
     if (const auto number = number_of(&cell)) cell.text = std::to_string(*number * factor);
   }

@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
+#include "sim/core/config_text.h"
 #include "sim/core/params.h"
 #include "tests/validation/studies/row_numbers.h"
 
@@ -23,7 +24,7 @@ Status read_words(const ColumnMap& column, const TruthRow& row, MapRow& read) {
   std::vector<std::string_view> known;
   for (const auto& [name, patch] : column.words) {
     if (name == word) {
-      merge(read.run, patch);
+      merge_members(read.run, patch);
       return ok_status();
     }
     known.push_back(name.empty() ? std::string_view("nothing") : std::string_view(name));
@@ -105,7 +106,7 @@ Status read_column(const ColumnMap& column, const TruthRow& row, MapRow& read) {
       column.kind == ColumnMap::Kind::number) {
     read.texts[column.name] = row.text(column.name);
   }
-  merge(read.run, is_there ? column.given : column.missing);
+  merge_members(read.run, is_there ? column.given : column.missing);
   if (column.kind == ColumnMap::Kind::words) return read_words(column, row, read);
   if (column.kind == ColumnMap::Kind::parts) return read_parts(column, row, read);
   if (column.kind == ColumnMap::Kind::pattern) {
@@ -125,7 +126,7 @@ Status read_column(const ColumnMap& column, const TruthRow& row, MapRow& read) {
                                        ? count_in(row, column.name, column.low, column.high)
                                        : number_in(row, column.name, column.low, column.high));
   read.numbers[column.name] = number;
-  if (number > 0) merge(read.run, column.positive);
+  if (number > 0) merge_members(read.run, column.positive);
   return ok_status();
 }
 
@@ -229,7 +230,7 @@ ConfigValue with_shared(const SharedColumns& shared, const TruthTable& table, co
 Result<MapRow> read_map_row(const TableMap& map, const TruthTable& table, std::size_t i) {
   MapRow read;
   read.run = map.run;
-  if (const auto* const own = map.of(table.id)) merge(read.run, own->second);
+  if (const auto* const own = map.of(table.id)) merge_members(read.run, own->second);
   FORETRACE_TRY(columns_known(map, table, table.row(i)));
   if (map.id.has_value()) FORETRACE_TRY(read_pattern(*map.id, table.id, read));
   FORETRACE_TRY(read_columns(map.fixed, table.fixed_row(), read));
@@ -241,7 +242,7 @@ Result<MapRow> read_map_row(const TableMap& map, const TruthTable& table, std::s
 
 Status read_point_columns(const PointMap& point, const TruthRow& row, MapRow& read) {
   FORETRACE_TRY(read_columns(point.columns, row, read));
-  merge(read.run, point.with);
+  merge_members(read.run, point.with);
   return let(read);
 }
 

@@ -8,6 +8,7 @@
 
 #include <fmt/format.h>
 
+#include "sim/core/config_text.h"
 #include "tests/validation/maps/answers.h"
 #include "tests/validation/maps/map_row.h"
 #include "tests/validation/studies/row_numbers.h"
@@ -225,7 +226,7 @@ class Predictor {
     FORETRACE_TRY(auto run, filled_run(row));
     Question question{.point = point, .run = run, .measured = measured};
     if (requests_.has_value()) {
-      merge(run, *requests_);
+      merge_members(run, *requests_);
       question.request = i;
     }
     FORETRACE_TRY(auto answer, answers_.of(question, row));
@@ -248,7 +249,7 @@ class Predictor {
   }
 
   Result<Answer> base_of(const PointMap& point, double measured, MapRow row) {
-    merge(row.run, point.against);
+    merge_members(row.run, point.against);
     FORETRACE_TRY(const auto run, filled_run(row));
     return answers_.of({.point = point, .run = run, .measured = measured}, row);
   }

@@ -9,6 +9,7 @@
 
 #include <doctest/doctest.h>
 
+#include "sim/core/config_text.h"
 #include "tests/configs.h"
 #include "tests/validation/validate_tables.h"
 
@@ -85,7 +86,7 @@ TEST_CASE("maps: a machine, a task, a framework or a precision of another name i
       TruthTable other = table;
       const auto at = std::find(table.columns.begin(), table.columns.end(), column.name);
       if (at == table.columns.end()) continue;
-      for (ConfigValue& row : member(other.document, "rows")->items) {
+      for (ConfigValue& row : find_member(other.document, "rows")->items) {
         row.items[static_cast<std::size_t>(at - table.columns.begin())] = text("of tomorrow");
       }
       CHECK(points_of(map, other) == 0);
@@ -98,9 +99,9 @@ TEST_CASE("maps: a machine, a task, a framework or a precision of another name i
       if (!has_words(key)) continue;
       CAPTURE(key.name);
       TruthTable other = table;
-      ConfigValue* const fixed = member(other.document, "fixed");
-      if (fixed == nullptr || member(*fixed, key.name) == nullptr) continue;
-      *member(*fixed, key.name) = text("of tomorrow");
+      ConfigValue* const fixed = find_member(other.document, "fixed");
+      if (fixed == nullptr || find_member(*fixed, key.name) == nullptr) continue;
+      *find_member(*fixed, key.name) = text("of tomorrow");
       CHECK(points_of(map, other) == 0);
       ++tried;
     }
@@ -112,14 +113,14 @@ TEST_CASE("maps: a column, or a fixed key, that a map does not have makes its ro
   for_each_fixture([](const TableMap& map, TruthTable table) {
     TruthTable wider = table;
     wider.columns.emplace_back("slow_links");
-    const char* const rows = member(wider.document, "rows") != nullptr ? "rows" : "records";
-    for (ConfigValue& row : member(wider.document, rows)->items) {
+    const char* const rows = find_member(wider.document, "rows") != nullptr ? "rows" : "records";
+    for (ConfigValue& row : find_member(wider.document, rows)->items) {
       row.items.push_back(text("yes"));
       if (row.kind == ConfigValue::Kind::object) row.keys.emplace_back("slow_links");
     }
     CHECK(points_of(map, wider) == 0);
     CHECK(reasons_of(map, wider).front() == "slow_links: is not in the map of this table");
-    ConfigValue* const fixed = member(table.document, "fixed");
+    ConfigValue* const fixed = find_member(table.document, "fixed");
     if (fixed == nullptr) return;
     fixed->keys.emplace_back("tensor_ranks");
     fixed->items.push_back(text("8"));
@@ -139,7 +140,7 @@ TEST_CASE("maps: what a row leaves open is one of what may have been, and the fa
   const TableMap& map = *predictors().map_of(table.id);
   const auto rate_with = [&](const ConfigValue& batch) {
     TruthTable other = table;
-    ConfigValue* const rows = member(other.document, "rows");
+    ConfigValue* const rows = find_member(other.document, "rows");
     rows->items.erase(rows->items.begin());
     rows->items.front().items.back() = batch;
     return results_of(map, other).front().points.front().predicted;
@@ -166,11 +167,11 @@ TEST_CASE("maps: records share what one of their kind says, and every member is 
     ++layers;
   }
   CHECK(layers == 1);
-  ConfigValue& records = *member(table.document, "records");
-  *member(records.items[1], "model") = text("4B");
+  ConfigValue& records = *find_member(table.document, "records");
+  *find_member(records.items[1], "model") = text("4B");
   CHECK(reasons_of(map, table) ==
         std::vector<std::string>{"heads: got nothing, expected a whole number from 1 to 1000000"});
-  ConfigValue& figure = *member(records.items[0], "fig1_gib");
+  ConfigValue& figure = *find_member(records.items[0], "fig1_gib");
   figure.keys.emplace_back("of_tomorrow");
   figure.items.push_back(text("1"));
   CHECK(reasons_of(map, table).front() == "fig1_gib.of_tomorrow: is not in the map of this table");
@@ -181,7 +182,7 @@ TEST_CASE("maps: a part with changes is the part, but for them") {
   const TableMap& map = *predictors().map_of(table.id);
   const auto rate_with = [&](std::string_view change) {
     TableMap other = map;
-    merge(other.run, parse_config(change).value());
+    merge_members(other.run, parse_config(change).value());
     const auto results = results_of(other, table);
     return results.front().points.empty() ? 0.0 : results.front().points.front().predicted;
   };

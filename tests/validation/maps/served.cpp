@@ -54,7 +54,7 @@ Result<ConfigValue> with_room(const ConfigValue& document, TableInputs& inputs) 
   FORETRACE_TRY(auto steps,
                 parse_config(fmt::format(R"({{"steps": {{"batched_tokens": {}}}}})", needed)));
   ConfigValue changed = document;
-  merge(changed, steps);
+  merge_members(changed, steps);
   return changed;
 }
 
@@ -65,8 +65,8 @@ Status ServedPredictor::serve(const ConfigValue& run) {
   if (given == nullptr) return Error{ErrorCode::bad_config, "the map describes no server"};
   FORETRACE_TRY(const auto model, inputs_.model(served_text(*given, "model")));
   FORETRACE_TRY(auto document, parse_config(fmt::format(R"({{"schema": "{}"}})", serving_schema)));
-  merge(document, *given);
-  member(document, "model")->text = model->name;
+  merge_members(document, *given);
+  find_member(document, "model")->text = model->name;
   FORETRACE_TRY(const auto whole, with_room(document, inputs_));
   FORETRACE_TRY(serving_, parse_serving(inputs_.catalogue(), json_text(whole), "serving"));
   answer_ = run_serving(serving_);

@@ -210,29 +210,6 @@ bool is_meant(std::string_view id, std::string_view table) {
 
 }  // namespace
 
-ConfigValue* member(ConfigValue& object, std::string_view key) {
-  const auto at = std::find(object.keys.begin(), object.keys.end(), key);
-  return at == object.keys.end()
-             ? nullptr
-             : &object.items[static_cast<std::size_t>(at - object.keys.begin())];
-}
-
-void merge(ConfigValue& into, const ConfigValue& patch) {
-  if (patch.kind == Kind::null) return;
-  if (into.kind != Kind::object || patch.kind != Kind::object) {
-    into = patch;
-    return;
-  }
-  for (std::size_t i = 0; i < patch.keys.size(); ++i) {
-    if (ConfigValue* const there = member(into, patch.keys[i])) {
-      merge(*there, patch.items[i]);
-    } else {
-      into.keys.push_back(patch.keys[i]);
-      into.items.push_back(patch.items[i]);
-    }
-  }
-}
-
 bool TableMap::has_result(std::string_view name) const {
   return std::any_of(results.begin(), results.end(),
                      [name](const ResultMap& result) { return result.name == name; });

@@ -120,9 +120,4 @@ struct TableMap {
 /// Every map of a folder, by file name. Error: the first mistake.
 [[nodiscard]] Result<std::vector<TableMap>> read_table_maps(const std::string& folder);
 
-/// A member to change; null if there is none.
-[[nodiscard]] ConfigValue* member(ConfigValue& object, std::string_view key);
-/// Members of objects are merged, everything else of `patch` replaces what is there.
-void merge(ConfigValue& into, const ConfigValue& patch);
-
 }  // namespace foretrace::validation

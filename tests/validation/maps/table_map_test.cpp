@@ -6,6 +6,7 @@
 
 #include <doctest/doctest.h>
 
+#include "sim/core/config_text.h"
 #include "tests/validation/tables/tables.h"
 
 namespace foretrace::validation {
@@ -17,7 +18,8 @@ TEST_CASE("maps: every one of the source tree is read, and none of their tables 
   CHECK(maps->size() >= 31);
   std::set<std::string> tables;
   for (const TableMap& map : *maps) {
-    for (const auto& [id, patch] : map.tables) {
+    for (const auto& table : map.tables) {
+      const std::string& id = table.first;
       CAPTURE(id);
       CHECK(tables.insert(id).second);
       CHECK(reader_of(id) == nullptr);
@@ -54,7 +56,7 @@ TEST_CASE("maps: a mistake is told with its place") {
 
 TEST_CASE("maps: members of objects are merged, everything else replaces") {
   ConfigValue into = parse_config(R"({"a": {"b": 1, "c": [1, 2]}, "d": "x"})").value();
-  merge(into, parse_config(R"({"a": {"c": [3], "e": 4}, "d": {"f": 5}})").value());
+  merge_members(into, parse_config(R"({"a": {"c": [3], "e": 4}, "d": {"f": 5}})").value());
   CHECK(into.find("a")->find("b")->text == "1");
   CHECK(into.find("a")->find("c")->items.size() == 1);
   CHECK(into.find("a")->find("e")->text == "4");

@@ -33,7 +33,7 @@ void remove_member(ConfigValue& object, std::string_view key) {
 Result<std::string> changed_file(const std::string& path, const ConfigValue& change) {
   FORETRACE_TRY(const auto text, read_config_text(path));
   FORETRACE_TRY(auto document, parse_config(text).with_context(path));
-  merge(document, change);
+  merge_members(document, change);
   return json_text(document);
 }
 
@@ -108,7 +108,7 @@ Result<StepPrediction> step_of(const Scenario& scenario) {
 Status StepPredictor::name_model(const ConfigValue* change, ConfigValue& model) {
   const ConfigValue* const stated = model.find("stated_in");
   if (stated == nullptr && model.kind == ConfigValue::Kind::object) {
-    if (change != nullptr) merge(model, *change);
+    if (change != nullptr) merge_members(model, *change);
     return ok_status();
   }
   if (stated == nullptr) {
@@ -127,7 +127,7 @@ Status StepPredictor::name_model(const ConfigValue* change, ConfigValue& model) 
                              called == nullptr ? std::string() : called->text)};
   }
   ConfigValue changed = *one;
-  if (change != nullptr) merge(changed, *change);
+  if (change != nullptr) merge_members(changed, *change);
   FORETRACE_TRY(auto spec, model_from_hugging_face(changed, called->text));
   model = {.kind = ConfigValue::Kind::text, .text = json_text(changed), .keys = {}, .items = {}};
   parts_.models[model.text] = std::make_shared<const ModelSpec>(std::move(spec));
@@ -135,19 +135,19 @@ Status StepPredictor::name_model(const ConfigValue* change, ConfigValue& model) 
 }
 
 Status StepPredictor::name_parts(const ConfigValue& run, ConfigValue& document) {
-  ConfigValue* const workload = member(document, "workload");
-  ConfigValue* const model = workload == nullptr ? nullptr : member(*workload, "model");
+  ConfigValue* const workload = find_member(document, "workload");
+  ConfigValue* const model = workload == nullptr ? nullptr : find_member(*workload, "model");
   const Catalogue& catalogue = inputs_.catalogue();
   if (const ConfigValue* const change = run.find("model"); model != nullptr) {
     const ConfigValue stated = change == nullptr ? ConfigValue{} : with_own_layers(*change);
     FORETRACE_TRY(name_model(stated.keys.empty() ? nullptr : &stated, *model));
   }
-  FORETRACE_TRY(take_changed(member(document, "framework"), run.find("framework"),
+  FORETRACE_TRY(take_changed(find_member(document, "framework"), run.find("framework"),
                              catalogue.directory() + "/frameworks", parts_.frameworks,
                              [&catalogue](const std::string& text, const std::string& path) {
                                return parse_framework(catalogue, text, path);
                              }));
-  return take_changed(member(document, "cluster"), run.find("cluster"),
+  return take_changed(find_member(document, "cluster"), run.find("cluster"),
                       catalogue.directory() + "/clusters", parts_.clusters,
                       [&catalogue](const std::string& text, const std::string& path) {
                         return parse_cluster(catalogue, text, path);
@@ -176,7 +176,7 @@ Result<Scenario> StepPredictor::read(const ConfigValue& run) {
   if (given == nullptr) return Error{ErrorCode::bad_config, "the map describes no scenario"};
   ConfigValue document = *given;
   // A schedule of one piece per stage is the usual one.
-  const ConfigValue* const schedule = member(document, "schedule");
+  const ConfigValue* const schedule = find_member(document, "schedule");
   if (schedule != nullptr && number_of(schedule->find("chunks")).value_or(1) <= 1) {
     remove_member(document, "schedule");
   }
