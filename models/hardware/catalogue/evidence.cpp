@@ -112,16 +112,19 @@ EvidenceRange new_range(const EvidenceKind& kind, const std::vector<std::string>
   EvidenceRange range{.factor = {1, 1 / widest, widest},
                       .basis = fmt::format("{} not measured", fmt::join(axes, " and ")),
                       .is_new = true};
+  range.basis += kind.knows_new()
+                     ? fmt::format(", as far off as others of {} families", kind.families.size())
+                     : fmt::format(", no evidence ({} famil{} measured)", kind.families.size(),
+                                   kind.families.size() == 1 ? "y" : "ies");
   std::vector<Ranged> twins;
   for (const EvidenceFamily& family : kind.families) {
     if (&family != own && is_twin(kind, family, asked)) twins.push_back(family.factor);
   }
   range.factor = no_narrower_than_twins(range.factor, twins);
+  if (range.factor.low < 1 / widest || range.factor.high > widest) {
+    range.basis += fmt::format(", or as {} on other {}s", asked.first, kind.axes.second);
+  }
   if (own != nullptr) range.factor = no_narrower_than_twins(range.factor, {own->factor});
-  range.basis += kind.knows_new()
-                     ? fmt::format(", as far off as others of {} families", kind.families.size())
-                     : fmt::format(", no evidence ({} famil{} measured)", kind.families.size(),
-                                   kind.families.size() == 1 ? "y" : "ies");
   return range;
 }
 

@@ -63,6 +63,11 @@ TEST_CASE("evidence: a range holds the step, and never narrows as more of it is 
   for (int i = 0; i < 200; ++i) {
     EvidenceKind kind = four_families();
     kind.new_family = pick(1, 5);
+    for (const char* const device : {"gb200", "h200_sxm", "mi300x"}) {
+      EvidenceFamily more = kind.families.front();
+      more.second = device;
+      kind.families.push_back(more);
+    }
     for (EvidenceFamily& one : kind.families) one.factor = {1, pick(0.1, 1), pick(1, 5)};
     double last = 1;
     for (const auto& [framework, accelerator] :
@@ -81,7 +86,10 @@ TEST_CASE("evidence: a range holds the step, and never narrows as more of it is 
     // A framework on a device that nobody measured is no better known than on half of those that
     // were.
     for (const EvidenceFamily& one : kind.families) {
-      const auto unseen = evidence_range(kind, {one.first, "tpu_v4", 16}).factor;
+      const auto range = evidence_range(kind, {one.first, "tpu_v4", 16});
+      const foretrace::Ranged& unseen = range.factor;
+      const bool is_wider = unseen.high > kind.new_family || unseen.low < 1 / kind.new_family;
+      CHECK(is_wider == (range.basis.find(", or as " + one.first) != std::string::npos));
       int all = 0;
       int low = 0;
       int high = 0;
