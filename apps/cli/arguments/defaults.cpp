@@ -116,7 +116,7 @@ Result<std::vector<std::string>> texts_of(const Json& value) {
   return texts;
 }
 
-constexpr std::array<std::string_view, 4> formats = {"json", "markdown", "csv", "table"};
+constexpr std::array<std::string_view, 4> output_formats = {"json", "markdown", "csv", "table"};
 
 bool is_given(const CLI::App& command, std::string_view format) {
   const CLI::Option* const option = command.get_option_no_throw(fmt::format("--{}", format));
@@ -124,11 +124,11 @@ bool is_given(const CLI::App& command, std::string_view format) {
 }
 
 bool is_format(std::string_view option) {
-  return std::find(formats.begin(), formats.end(), option) != formats.end();
+  return std::find(output_formats.begin(), output_formats.end(), option) != output_formats.end();
 }
 
 bool has_format(const CLI::App& command) {
-  return std::any_of(formats.begin(), formats.end(),
+  return std::any_of(output_formats.begin(), output_formats.end(),
                      [&](std::string_view format) { return is_given(command, format); });
 }
 
@@ -159,7 +159,7 @@ Status give(CLI::App& command, const Json& options, const DefaultsFile& file,
 
 Status check_formats(const CLI::App& command) {
   std::string_view found;
-  for (const std::string_view format : formats) {
+  for (const std::string_view format : output_formats) {
     if (!is_given(command, format)) continue;
     const bool is_same = found == "csv" && format == "table";
     if (!found.empty() && !is_same) {
