@@ -161,6 +161,9 @@ TEST_CASE(
   CHECK(option.out.starts_with("--without-one-off: cut out long pauses"));
   CHECK(holds(option.out, "option of foretrace"));
   CHECK(holds(option.out, "whatif"));
+  const Ran document = run_program("explain without-one-off --json");
+  CHECK(document.code == 2);
+  CHECK(holds(document.err, "is an option, which is explained as text alone"));
   const Ran unknown = run_program("explain withoutoneoff");
   CHECK(unknown.code == 2);
   CHECK(holds(unknown.err, "unknown name 'withoutoneoff'"));

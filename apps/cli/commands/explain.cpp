@@ -72,8 +72,14 @@ Result<Component> find(const std::string& name) {
 
 app::Exit run(const CLI::App& root, const Options& options) {
   const Result<Component> found = find(options.name);
-  if (!found.ok() && !options.common.json) {
+  if (!found.ok()) {
     const std::string option = app::option_page(root, options.name, app::text_style());
+    if (!option.empty() && options.common.json) {
+      return Error{ErrorCode::unsupported,
+                   fmt::format("explain: '{}' is an option, which is explained as text alone, "
+                               "expected no --json",
+                               options.name)};
+    }
     if (!option.empty()) return app::answer(option);
   }
   FORETRACE_TRY(const Component component, found);
