@@ -1,6 +1,7 @@
 // Growing a recorded job by copies, on real jobs of several ranks.
 #include <cstdint>
 #include <filesystem>
+#include <limits>
 #include <string>
 #include <utility>
 #include <vector>
@@ -46,21 +47,48 @@ WhatIfSpec of_copies(const CopiedJob& job, int copies) {
   return {"parallel", {{"data", std::to_string(copies)}, {"cluster", job.cluster}}};
 }
 
-TEST_CASE("growth: a job is not slower with faster links") {
+TEST_CASE(
+    "growth: faster links and ports slow no job down, on any machine, with more copies or fewer") {
+  std::size_t answers = 0;
   for (const CopiedJob& job : jobs()) {
     CAPTURE(job.files.front());
     const auto session = open(job.files, {.configs = FORETRACE_SOURCE_DIR "/configs"});
     REQUIRE_MESSAGE(session.ok(), session.error().message);
-    const auto step_with = [&](const char* links) {
-      return session->ask({{"parallel",
-                            {{"data", std::to_string(job.copies * 2)},
-                             {"cluster", std::string("dgx_h100:link_bandwidth=") + links}}}});
-    };
-    const auto slow = step_with("450 GB/s");
-    if (!slow.ok()) continue;  // the recording tells no size
-    const auto fast = step_with("1800 GB/s");
-    REQUIRE_MESSAGE(fast.ok(), fast.error().message);
-    CHECK(fast->step_ns() <= slow->step_ns());
+    for (const std::string machine : {"dgx_h100", "aws_p3", "aws_g4dn", "dgx1_v100", "selene"}) {
+      for (const std::string field : {"link_bandwidth", "nic_bandwidth"}) {
+        for (const int copies : {job.copies / 2, job.copies, job.copies * 2, job.copies * 8}) {
+          CAPTURE(machine);
+          CAPTURE(field);
+          CAPTURE(copies);
+          std::int64_t before = std::numeric_limits<std::int64_t>::max();
+          for (const int rate : {1, 10, 50, 400}) {
+            const auto grown =
+                session->ask({{"parallel",
+                               {{"data", std::to_string(copies)},
+                                {"cluster", fmt::format("{}:{}={} GB/s", machine, field, rate)}}}});
+            if (!grown.ok()) break;  // no sizes, one rank, or a smaller machine
+            ++answers;
+            CHECK(grown->step_ns() <= before);
+            before = grown->step_ns();
+          }
+        }
+      }
+    }
+  }
+  CHECK(answers > 100);
+}
+
+TEST_CASE(
+    "growth: a machine too small for the job as it was recorded is refused, with fewer copies, "
+    "too") {
+  for (const CopiedJob& job : jobs()) {
+    if (job.copies != 8) continue;
+    const auto eight = open(job.files, {.configs = FORETRACE_SOURCE_DIR "/configs"});
+    REQUIRE(eight.ok());
+    const auto fewer = eight->ask({of_copies({{}, 8, "a100_x4"}, 4)});
+    REQUIRE_FALSE(fewer.ok());
+    CHECK(fewer.error().message.find("8 copies of 1 ranks were recorded, expected at most the 4") !=
+          std::string::npos);
   }
 }
 

@@ -144,7 +144,9 @@ Placement placed_before(const Cluster& cluster, const Placement& group) {
 }
 
 CollectiveTime without_switches(const Cluster& cluster, const CollectiveCall& call, Bound bound) {
-  if (cluster.changed_from == nullptr) return measured_or_modelled(cluster, call, bound);
+  if (cluster.changed_from == nullptr || cluster.changed_from->curves.empty()) {
+    return measured_or_modelled(cluster, call, bound);
+  }
   const Cluster& before = *cluster.changed_from;
   CollectiveCall there = call;
   there.group = placed_before(cluster, call.group);

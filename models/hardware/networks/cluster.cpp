@@ -316,9 +316,7 @@ Result<Cluster> with_changes(const Catalogue& catalogue, std::string_view name) 
   cluster.name = name;
   cluster.machine += fmt::format(", with {}", changes);
   cluster.curves.clear();
-  if (!unchanged.curves.empty()) {
-    cluster.changed_from = std::make_shared<const Cluster>(std::move(unchanged));
-  }
+  cluster.changed_from = std::make_shared<const Cluster>(std::move(unchanged));
   return cluster;
 }
 

@@ -142,8 +142,8 @@ struct Cluster {
   TierNetwork tier_network;        ///< has the last word where it has tiers
   double host_link_bandwidth = 0;  ///< B/s between an accelerator and its host
   std::vector<MeasuredCurve> curves;
-  /// The machine that this one is with fields changed, if that has curves: collectives take as much
-  /// longer or shorter than there as the models of both say. Null: none.
+  /// The machine that this one is with fields changed; null: none. Where that has curves,
+  /// collectives take as much longer or shorter than there as the models of both say.
   std::shared_ptr<const Cluster> changed_from;
   double price_per_hour = 0;  ///< of one accelerator; 0: not stated
   bool is_usual = false;      ///< the machine that is meant where only its accelerator is known

@@ -189,7 +189,9 @@ Result<ConfigValue> with_base(ConfigValue root, const std::string& path,
         fmt::format("{}: /like: {}, expected the name of a framework", path, name.described())};
   }
   std::string file = (std::filesystem::path(path).parent_path() / (name.text + ".json")).string();
-  if (std::error_code ignored; !std::filesystem::is_regular_file(file, ignored)) {
+  // One's own file may be called as the one of the catalogue that it is like.
+  if (std::error_code ignored; !std::filesystem::is_regular_file(file, ignored) ||
+                               std::filesystem::equivalent(file, path, ignored)) {
     FORETRACE_TRY(file, config_path(directory, {"framework", "frameworks"}, name.text)
                             .with_context(path + ": /like"));
   }

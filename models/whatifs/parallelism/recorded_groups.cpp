@@ -138,19 +138,23 @@ class Grower {
     std::uint32_t stages = 1;
     for (const std::uint32_t group : stages_) stages = std::max(stages, size_of(group));
     const double ranks = double{1} * tensor_ * stages;
-    if (copies * ranks > cluster_.accelerators()) {
-      return Error{ErrorCode::no_match,
-                   fmt::format("{} copies of {} ranks, expected at most the {} accelerators of {}",
-                               copies, ranks, cluster_.accelerators(), cluster_.name)};
+    // The job as it was recorded is what it is compared with there.
+    const std::uint32_t most = std::max(copies, recorded_);
+    if (most * ranks > cluster_.accelerators()) {
+      return Error{
+          ErrorCode::no_match,
+          fmt::format("{} copies of {} ranks{}, expected at most the {} accelerators of {}", most,
+                      ranks, copies < recorded_ ? " were recorded" : "", cluster_.accelerators(),
+                      cluster_.name)};
     }
     for (const Transfer& transfer : transfers) set(transfer.task);
-    if (copies > recorded_ && unknown_ > 0 && unknown_ == changing_) {
+    if (copies != recorded_ && unknown_ > 0 && unknown_ == changing_) {
       return Error{
           ErrorCode::missing_cost,
           fmt::format(
-              "unknown sizes of all {} collectives, so their time among more ranks is unknown, "
+              "unknown sizes of all {} collectives, so their time among {} ranks is unknown, "
               "expected recorded sizes (PyTorch 2.3 or later) or a trace of one device",
-              unknown_)};
+              unknown_, copies > recorded_ ? "more" : "fewer")};
     }
     enlarge();
     return GrownGroups{double{1} * copies / recorded_, note(transfers.size())};

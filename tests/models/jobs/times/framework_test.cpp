@@ -1,6 +1,8 @@
 #include "models/jobs/times/framework.h"
 
 #include <array>
+#include <filesystem>
+#include <fstream>
 #include <string>
 
 #include <doctest/doctest.h>
@@ -153,6 +155,16 @@ TEST_CASE("framework: a file says how it differs from another one of its folder"
   const auto beside = parse_framework(catalogue, head + "\"torchtitan\"}", "mine.json");
   REQUIRE_MESSAGE(beside.ok(), beside.error().message);
   CHECK(beside->update_bytes == base->update_bytes);
+  // A file of one's own may be called as the one that it is like.
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / "foretrace_framework_test";
+  std::filesystem::create_directories(folder);
+  const std::string named = (folder / "torchtitan.json").string();
+  std::ofstream(named) << head << "\"torchtitan\"}";
+  const auto mine = find_framework(catalogue, named);
+  std::filesystem::remove_all(folder);
+  REQUIRE_MESSAGE(mine.ok(), mine.error().message);
+  CHECK(mine->update_bytes == base->update_bytes);
   const auto path = parse_framework(catalogue, head + "\"../frameworks/torchtitan.json\"}", where);
   REQUIRE_FALSE(path.ok());
   CHECK(path.error().message.find("expected the name of a framework") != std::string::npos);
