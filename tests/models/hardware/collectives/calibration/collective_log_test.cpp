@@ -112,6 +112,10 @@ TEST_CASE("collective log: what is no log, and what contradicts itself, is one l
   CHECK(error_of(start + " 1000000 250000 float sum -1 100.0 99.00 15.00 0 100 99 15 0\n") ==
         "a.log:3: 1000000 B: got no time that matches its bandwidth, expected us, GB/s, GB/s and "
         "wrong results");
+  CHECK(
+      error_of(start + " 1000000 250000 float sum -1 100.0 10.00 15.00 77 100.0 10.00 15.00 0\n") ==
+      "a.log:3: 1000000 B: got 77 wrong results, expected none");
+  CHECK(error_of(start + " 1000000 250000 float sum -1 100.0 10.00 15.00 2e-07\n").empty());
   CHECK(error_of(start + " 1000000 250000\n") ==
         "a.log:3: got 2 words, expected a size, its count and type, a time and bandwidths");
   CHECK(error_of(start + " 2000 500 float sum -1 100.0 0.02 0.03 0\n 1000 250 float sum -1 100.0 "
