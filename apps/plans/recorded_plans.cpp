@@ -8,6 +8,7 @@
 
 #include "apps/session/scenario/trace_scenario.h"
 #include "apps/session/spread.h"
+#include "models/hardware/networks/cluster.h"
 
 namespace foretrace {
 namespace {
@@ -150,10 +151,9 @@ class Planner {
 Result<RecordedPlans> plan_recording(const Session& session, const RecordedQuestion& question) {
   FORETRACE_TRY(auto cluster, find_cluster(session.recording().catalogue(), question.cluster));
   if (question.gpus > cluster.accelerators()) {
-    return Error{
-        ErrorCode::bad_usage,
-        fmt::format("number of GPUs: got {}, expected at most the {} accelerators of the cluster",
-                    question.gpus, cluster.accelerators())};
+    return Error{ErrorCode::bad_usage,
+                 fmt::format("number of GPUs: got {}, expected at most {}", question.gpus,
+                             accelerators_of(cluster, question.gpus))};
   }
   if (question.gpus < 2) {
     return Error{ErrorCode::bad_usage,

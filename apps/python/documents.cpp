@@ -236,9 +236,8 @@ Result<std::string> plan(const PlanRequest& request, std::uint32_t gpus, double 
   FORETRACE_TRY(const auto scenario, scenario_of(*catalogue, request));
   const std::uint32_t all = scenario.cluster->accelerators();
   if (gpus > all) {
-    return Error{ErrorCode::bad_usage,
-                 fmt::format("gpus: got {}, expected at most the {} accelerators of {}", gpus, all,
-                             scenario.cluster->name)};
+    return Error{ErrorCode::bad_usage, fmt::format("gpus: got {}, expected at most {}", gpus,
+                                                   accelerators_of(*scenario.cluster, gpus))};
   }
   const std::uint32_t devices = gpus > 0 ? gpus : power_of_two_within(all);
   const double sequences =

@@ -3,9 +3,12 @@
 #include <algorithm>
 #include <cstddef>
 #include <utility>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
+#include "sim/core/params.h"
 #include "sim/core/utf8.h"
 
 namespace foretrace {
@@ -32,6 +35,12 @@ void append_value(const ConfigValue& value, std::string& out) {
     append_value(value.items[i], out);
   }
   out += is_list ? ']' : '}';
+}
+
+bool is_field(std::string_view key, const ConfigValue& value) {
+  using Kind = ConfigValue::Kind;
+  return key != "schema" &&
+         (value.kind == Kind::number || value.kind == Kind::text || value.kind == Kind::boolean);
 }
 
 }  // namespace
@@ -105,6 +114,32 @@ void merge_members(ConfigValue& into, const ConfigValue& patch) {
       into.items.push_back(patch.items[i]);
     }
   }
+}
+
+Result<ChangedField> change_field(ConfigValue& document, std::span<const std::string_view> parts,
+                                  std::string_view key, std::string_view text) {
+  std::vector<ConfigValue*> objects = {&document};
+  for (const std::string_view part : parts) {
+    ConfigValue* const object = find_member(document, part);
+    if (object != nullptr && object->kind == ConfigValue::Kind::object) objects.push_back(object);
+  }
+  std::vector<std::string_view> known;
+  for (ConfigValue* const object : objects) {
+    for (std::size_t i = 0; i < object->items.size(); ++i) {
+      ConfigValue& field = object->items[i];
+      if (!is_field(object->keys[i], field)) continue;
+      if (object->keys[i] == key) {
+        if (field.kind == ConfigValue::Kind::boolean && text != "true" && text != "false") {
+          return Error{ErrorCode::bad_usage,
+                       fmt::format("{}: got '{}', expected true or false", key, text)};
+        }
+        return ChangedField{object, &field, std::exchange(field.text, std::string(text))};
+      }
+      known.emplace_back(object->keys[i]);
+    }
+  }
+  return Error{ErrorCode::bad_usage, fmt::format("unknown field '{}'{}, expected one of {}", key,
+                                                 did_you_mean(key, known), fmt::join(known, ", "))};
 }
 
 }  // namespace foretrace

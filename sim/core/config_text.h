@@ -1,10 +1,12 @@
 // Config values made and changed, and written as JSON again.
 #pragma once
 
+#include <span>
 #include <string>
 #include <string_view>
 
 #include "sim/core/config.h"
+#include "sim/core/result.h"
 
 namespace foretrace {
 
@@ -23,5 +25,18 @@ void set_member(ConfigValue& object, const std::string& key, ConfigValue value);
 void erase_member(ConfigValue& object, std::string_view key);
 /// Members of objects are merged, everything else of `patch` but null replaces what is there.
 void merge_members(ConfigValue& into, const ConfigValue& patch);
+
+/// A number, text or boolean that was changed, and the object that holds it.
+struct ChangedField {
+  ConfigValue* object = nullptr;
+  ConfigValue* field = nullptr;
+  std::string before;  ///< as it was written
+};
+/// Gives the field `key` of `document`, or else of the first of these parts of it (members that are
+/// objects) that has one, what is written here: a number stays a number, a text a text. Errors
+/// name the key, the nearest one and all there are.
+[[nodiscard]] Result<ChangedField> change_field(ConfigValue& document,
+                                                std::span<const std::string_view> parts,
+                                                std::string_view key, std::string_view text);
 
 }  // namespace foretrace

@@ -92,9 +92,8 @@ Result<Placement> group_of(const Cluster& cluster, std::size_t ranks) {
   const std::uint32_t known = cluster.accelerators();
   const std::size_t asked = ranks == 0 ? known : ranks;
   if (asked < 2 || asked > known) {
-    return Error{ErrorCode::bad_usage,
-                 fmt::format("--ranks: got {}, expected 2 to the {} accelerators of {}", asked,
-                             known, in_quotes(cluster.name))};
+    return Error{ErrorCode::bad_usage, fmt::format("--ranks: got {}, expected 2 to {}", asked,
+                                                   accelerators_of(cluster, asked))};
   }
   const auto size = static_cast<std::uint32_t>(asked);
   const std::uint32_t node = cluster.node_accelerators;

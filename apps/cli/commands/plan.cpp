@@ -32,6 +32,7 @@
 #include "apps/session/changed_job.h"
 #include "apps/session/predict.h"
 #include "models/hardware/catalogue/imported_file.h"
+#include "models/hardware/networks/cluster.h"
 #include "models/jobs/scenario/scenario_text.h"
 #include "models/jobs/workloads/model_import.h"
 #include "sim/core/config.h"
@@ -84,7 +85,8 @@ Result<std::uint32_t> device_count(std::string_view part, std::string_view text)
   return value;
 }
 
-Result<DeviceRange> device_range(const std::string& text, std::uint32_t all) {
+Result<DeviceRange> device_range(const std::string& text, const Cluster& cluster) {
+  const std::uint32_t all = cluster.accelerators();
   if (text.empty()) {
     const std::uint32_t most = power_of_two_within(all);
     return DeviceRange{most, most};
@@ -101,9 +103,8 @@ Result<DeviceRange> device_range(const std::string& text, std::uint32_t all) {
                              in_quotes(text), last, *first)};
   }
   if (last > all) {
-    return Error{ErrorCode::bad_usage,
-                 fmt::format("--gpus: got {}, expected at most the {} accelerators of the cluster",
-                             last, all)};
+    return Error{ErrorCode::bad_usage, fmt::format("--gpus: got {}, expected at most {}", last,
+                                                   accelerators_of(cluster, last))};
   }
   return DeviceRange{*first, last};
 }
@@ -188,7 +189,7 @@ app::Exit plan_trace(const Options& options) {
   }
   FORETRACE_TRY(const auto cluster, app::catalogue());
   FORETRACE_TRY(const auto found, find_cluster(*cluster, options.cluster));
-  FORETRACE_TRY(const auto range, device_range(options.gpus, found.accelerators()));
+  FORETRACE_TRY(const auto range, device_range(options.gpus, found));
   if (range.least != range.most) {
     return Error{ErrorCode::bad_usage,
                  fmt::format("--gpus: got {}, expected one number for a recording",
@@ -261,7 +262,7 @@ app::Exit run(const Options& options) {
                     "expected a model or a profile (simulate runs a scenario of them)",
                     options.model)};
   }
-  FORETRACE_TRY(const auto range, device_range(options.gpus, scenario.cluster->accelerators()));
+  FORETRACE_TRY(const auto range, device_range(options.gpus, *scenario.cluster));
   if (options.stages == "auto" && !options.apply.empty()) {
     return Error{ErrorCode::bad_usage,
                  "plan: --apply works with equal stages only; leave out --stages auto"};
@@ -298,7 +299,9 @@ void declare(app::Arguments& cli, Options& options) {
   cli.add_option("--sequence", options.sequence,
                  "tokens of a sequence (the model's positions, at most 8192)")
       .in_range(1, most_length);
-  cli.add_option("--framework", options.framework, "see foretrace list frameworks (megatron_core)")
+  cli.add_option(
+         "--framework", options.framework,
+         "see foretrace list frameworks (megatron_core); fields may be changed: NAME:reduce=2")
       .type_name("NAME");
   cli.add_option(
          "--precision", options.precision,

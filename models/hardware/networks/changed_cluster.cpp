@@ -1,11 +1,9 @@
 #include "models/hardware/networks/changed_cluster.h"
 
-#include <string>
-#include <utility>
-#include <vector>
+#include <array>
+#include <string_view>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 
 #include "sim/core/config_text.h"
 #include "sim/core/params.h"
@@ -14,15 +12,9 @@
 namespace foretrace {
 namespace {
 
-using Kind = ConfigValue::Kind;
-
-bool is_field(const ConfigValue& value) {
-  return value.kind == Kind::number || value.kind == Kind::text || value.kind == Kind::boolean;
-}
-
 /// Bytes per second; 0: the text is none, which who reads the cluster says.
-double bandwidth_of(const ConfigValue& value) {
-  const auto read = parse_quantity(value.text, ParamType::bandwidth);
+double bandwidth_of(std::string_view text) {
+  const auto read = parse_quantity(text, ParamType::bandwidth);
   return read.ok() ? *read : 0;
 }
 
@@ -32,58 +24,9 @@ void scale_regimes(ConfigValue& node, double factor) {
   for (ConfigValue& regime : regimes->items) {
     ConfigValue* const bandwidth = find_member(regime, "bandwidth");
     if (bandwidth == nullptr) continue;
-    bandwidth->text = fmt::format("{} B/s", bandwidth_of(*bandwidth) * factor);
+    bandwidth->text = fmt::format("{} B/s", bandwidth_of(bandwidth->text) * factor);
   }
 }
-
-class Changes {
- public:
-  explicit Changes(ConfigValue& document) : document_(document) {}
-
-  Status set(const std::string& key, const std::string& text) {
-    for (const std::string_view part : {"", "node", "network"}) {
-      ConfigValue* const object = part.empty() ? &document_ : find_member(document_, part);
-      if (object == nullptr || object->kind != Kind::object) continue;
-      ConfigValue* const field = find_member(*object, key);
-      if (field == nullptr || !is_field(*field) || key == "schema") continue;
-      change(*object, *field, text, part);
-      return ok_status();
-    }
-    const std::vector<std::string> known = fields();
-    const std::vector<std::string_view> words(known.begin(), known.end());
-    return Error{ErrorCode::bad_usage,
-                 fmt::format("unknown field '{}'{}, expected one of {}", key,
-                             did_you_mean(key, words), fmt::join(known, ", "))};
-  }
-
- private:
-  static void change(ConfigValue& object, ConfigValue& field, const std::string& text,
-                     std::string_view part) {
-    const double before = bandwidth_of(field);
-    field.text = text;
-    if (part == "node" && &field == find_member(object, "link_bandwidth") && before > 0) {
-      scale_regimes(object, bandwidth_of(field) / before);
-    }
-  }
-
-  [[nodiscard]] std::vector<std::string> fields() const {
-    std::vector<std::string> names;
-    const auto add = [&](const ConfigValue& object) {
-      for (std::size_t i = 0; i < object.items.size(); ++i) {
-        if (is_field(object.items[i]) && object.keys[i] != "schema")
-          names.push_back(object.keys[i]);
-      }
-    };
-    add(document_);
-    for (const std::string_view part : {"node", "network"}) {
-      const ConfigValue* const object = document_.find(part);
-      if (object != nullptr && object->kind == Kind::object) add(*object);
-    }
-    return names;
-  }
-
-  ConfigValue& document_;
-};
 
 }  // namespace
 
@@ -91,9 +34,13 @@ Result<ConfigValue> changed_cluster(const ConfigValue& document, std::string_vie
   FORETRACE_TRY(const NamedSettings settings,
                 parse_named_settings("cluster", fmt::format("cluster:{}", changes)));
   ConfigValue changed = document;
-  Changes all(changed);
+  constexpr std::array<std::string_view, 2> parts = {"node", "network"};
   for (const auto& [key, text] : settings.parameters) {
-    FORETRACE_TRY(all.set(key, text));
+    FORETRACE_TRY(const ChangedField change, change_field(changed, parts, key, text));
+    const double before = bandwidth_of(change.before);
+    if (change.object == find_member(changed, "node") && key == "link_bandwidth" && before > 0) {
+      scale_regimes(*change.object, bandwidth_of(text) / before);
+    }
   }
   return changed;
 }

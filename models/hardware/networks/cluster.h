@@ -174,4 +174,8 @@ struct Cluster {
 /// Names of every cluster found, sorted.
 [[nodiscard]] std::vector<std::string> cluster_names(const Catalogue& catalogue);
 
+/// "the 16 accelerators of 'dgx_h100:nodes=2'", for who asked for more; and how to have
+/// as many, where nodes can be added.
+[[nodiscard]] std::string accelerators_of(const Cluster& cluster, std::uint64_t asked);
+
 }  // namespace foretrace

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "models/hardware/networks/cluster.h"
 #include "models/jobs/program/job.h"
 #include "models/jobs/program/stages.h"
 #include "models/jobs/workloads/layered.h"
@@ -114,8 +115,8 @@ Status check_machine(const Job& job) {
   }
   const std::uint64_t ranks = job.ranks();
   if (ranks > job.cluster->accelerators()) {
-    return refuse("/parallelism", "got {} ranks, expected at most the {} accelerators of {}", ranks,
-                  job.cluster->accelerators(), job.cluster->name);
+    return refuse("/parallelism", "got {} ranks, expected at most {}", ranks,
+                  accelerators_of(*job.cluster, ranks));
   }
   if (job.cluster->nodes > 1 && ranks > job.cluster->node_accelerators &&
       job.cluster->network.nics == 0) {

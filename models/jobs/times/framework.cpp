@@ -10,6 +10,7 @@
 #include "models/hardware/catalogue/read_figures.h"
 #include "sim/core/config.h"
 #include "sim/core/config_text.h"
+#include "sim/core/settings_text.h"
 
 namespace foretrace {
 namespace {
@@ -176,10 +177,12 @@ void read_step_error(ConfigFields& fields, Framework& framework) {
   fields.take(inner.finish());
 }
 
+constexpr std::size_t most_bases = 8;
+
 // A file may name another one that it is like, of its folder or of `directory`, and say what differs
 // alone.
 Result<ConfigValue> with_base(ConfigValue root, const std::string& path,
-                              const std::string& directory) {
+                              const std::string& directory, std::size_t depth = 0) {
   const ConfigValue* const like = root.find("like");
   if (like == nullptr) return root;
   const ConfigValue name = *like;
@@ -195,13 +198,14 @@ Result<ConfigValue> with_base(ConfigValue root, const std::string& path,
     FORETRACE_TRY(file, config_path(directory, {"framework", "frameworks"}, name.text)
                             .with_context(path + ": /like"));
   }
-  FORETRACE_TRY(auto base, read_config(file, schema));
-  if (base.find("like") != nullptr) {
+  if (depth == most_bases) {
     return Error{ErrorCode::bad_config,
-                 fmt::format("{}: /like: got '{}', which is like another one itself, expected a "
-                             "framework with all its figures",
-                             path, name.text)};
+                 fmt::format("{}: /like: got '{}', expected at most {} frameworks that are each "
+                             "like the next one",
+                             path, name.text, most_bases)};
   }
+  FORETRACE_TRY(auto own, read_config(file, schema));
+  FORETRACE_TRY(auto base, with_base(std::move(own), file, directory, depth + 1));
   erase_member(root, "like");
   merge_members(base, root);
   return base;
@@ -240,21 +244,39 @@ Result<Framework> framework_from(const ConfigValue& root, const std::string& pat
   return framework;
 }
 
+// "reduce=2,prefetch=1": fields of the file and of the parts that hold single figures.
+Status change_fields(ConfigValue& root, std::string_view changes) {
+  if (changes.empty()) return ok_status();
+  FORETRACE_TRY(const NamedSettings settings,
+                parse_named_settings("framework", fmt::format("framework:{}", changes)));
+  constexpr std::array<std::string_view, 3> parts = {"bytes_per_parameter", "overlap", "kernels"};
+  for (const auto& [key, text] : settings.parameters) {
+    FORETRACE_TRY(change_field(root, parts, key, text));
+  }
+  return ok_status();
+}
+
 }  // namespace
 
 Result<Framework> parse_framework(const Catalogue& catalogue, std::string_view text,
-                                  const std::string& where) {
+                                  const std::string& where, std::string_view changes) {
   FORETRACE_TRY(auto own, parse_config_document(text, where, schema));
-  FORETRACE_TRY(const auto root, with_base(std::move(own), where, catalogue.directory()));
+  FORETRACE_TRY(auto root, with_base(std::move(own), where, catalogue.directory()));
+  FORETRACE_TRY(change_fields(root, changes).with_context(where));
   FORETRACE_TRY(auto framework, framework_from(root, where));
   framework.evidence = catalogue.evidence();
   return framework;
 }
 
 Result<Framework> find_framework(const Catalogue& catalogue, std::string_view name) {
-  FORETRACE_TRY(auto path, config_path(catalogue.directory(), {"framework", "frameworks"}, name));
+  const std::string_view base = without_changes(name);
+  const std::string_view changes = name.substr(base.size());
+  FORETRACE_TRY(auto path, config_path(catalogue.directory(), {"framework", "frameworks"}, base));
   FORETRACE_TRY(const std::string text, read_config_text(path));
-  return parse_framework(catalogue, text, path);
+  FORETRACE_TRY(auto framework, parse_framework(catalogue, text, path,
+                                                changes.empty() ? changes : changes.substr(1)));
+  framework.name += changes;
+  return framework;
 }
 
 std::vector<std::string> framework_names(const Catalogue& catalogue) {

@@ -101,11 +101,15 @@ struct Framework {
   std::shared_ptr<const Evidence> evidence;
 };
 
-/// With the evidence of the catalogue.
+/// With the evidence of the catalogue. A name, or a file, may have single fields changed:
+/// "torchtitan:reduce=2,prefetch=1", of its top or of what it says of parameters, overlap and
+/// kernels.
 [[nodiscard]] Result<Framework> find_framework(const Catalogue& catalogue, std::string_view name);
-/// The one that it is `like` stands beside the file, or else in the catalogue.
+/// The one that it is `like` stands beside the file, or else in the catalogue. `changes`:
+/// "reduce=2,prefetch=1".
 [[nodiscard]] Result<Framework> parse_framework(const Catalogue& catalogue, std::string_view text,
-                                                const std::string& where);
+                                                const std::string& where,
+                                                std::string_view changes = {});
 [[nodiscard]] std::vector<std::string> framework_names(const Catalogue& catalogue);
 
 }  // namespace foretrace

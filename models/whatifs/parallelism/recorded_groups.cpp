@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "models/editing/transfers/gradient_transfers.h"
+#include "models/hardware/networks/cluster.h"
 #include "models/whatifs/parallelism/machine.h"
 #include "sim/core/whole.h"
 
@@ -102,9 +103,8 @@ class Regrouper {
       return ok_status();
     }
     if (ranks > cluster_.accelerators()) {
-      return Error{ErrorCode::no_match,
-                   fmt::format("a group of {} ranks, expected at most the {} accelerators of {}",
-                               ranks, cluster_.accelerators(), cluster_.name)};
+      return Error{ErrorCode::no_match, fmt::format("a group of {} ranks, expected at most {}",
+                                                    ranks, accelerators_of(cluster_, ranks))};
     }
     const TransferTime time = transfer_time(cluster_, call_of(cluster_, work, {ranks, 1}));
     editor_.set_duration(transfer.task, time.ns, time.trust);

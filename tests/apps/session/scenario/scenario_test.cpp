@@ -105,9 +105,8 @@ TEST_CASE("scenario: wrong ones are one line with file, place, what was got and 
       std::string::npos);
   CHECK(
       error_with("\"tensor\": 8", "\"data\": 1000, \"tensor\": 8")
-          .find(
-              "/parallelism: got 64000 ranks, expected at most the 4480 accelerators of selene") !=
-      std::string::npos);
+          .find("/parallelism: got 64000 ranks, expected at most the 4480 accelerators of 'selene' "
+                "(add :nodes=8000 to its name for more)") != std::string::npos);
   CHECK(error_with("\"global\": 64", "\"global\": 65, \"micr\": 1")
             .find("/batch/micr': unknown key (did you mean 'micro'?)") != std::string::npos);
   CHECK(

@@ -8,10 +8,13 @@
 #include <doctest/doctest.h>
 
 #include "models/hardware/catalogue/accelerator.h"
+#include "models/jobs/times/evidence.h"
 #include "tests/configs.h"
 
+using foretrace::evidence_range;
 using foretrace::find_framework;
 using foretrace::framework_names;
+using foretrace::MeasuredKind;
 using foretrace::parse_framework;
 
 TEST_CASE("frameworks: every file reads, and says where its figures are from") {
@@ -148,10 +151,12 @@ TEST_CASE("framework: a file says how it differs from another one of its folder"
   REQUIRE_FALSE(unknown.ok());
   CHECK(unknown.error().message.find("mine.json: /like: ") != std::string::npos);
   CHECK(unknown.error().message.find("did you mean 'torchtitan'") != std::string::npos);
+  const auto eager = find_framework(catalogue, "torchtitan_eager");
   const auto twice =
       parse_framework(*foretrace::test::shipped(), head + "\"torchtitan_eager\"}", where);
-  REQUIRE_FALSE(twice.ok());
-  CHECK(twice.error().message.find("is like another one itself") != std::string::npos);
+  REQUIRE_MESSAGE(twice.ok(), twice.error().message);
+  CHECK(twice->cast_bytes == eager->cast_bytes);
+  CHECK(twice->update_bytes == base->update_bytes);
   const auto beside = parse_framework(catalogue, head + "\"torchtitan\"}", "mine.json");
   REQUIRE_MESSAGE(beside.ok(), beside.error().message);
   CHECK(beside->update_bytes == base->update_bytes);
@@ -172,4 +177,53 @@ TEST_CASE("framework: a file says how it differs from another one of its folder"
   REQUIRE_FALSE(number.ok());
   CHECK(number.error().message ==
         where + ": /like: got the number 1, expected the name of a framework");
+}
+
+TEST_CASE("framework: frameworks that are like each other are refused") {
+  const auto& catalogue = *foretrace::test::shipped();
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / "foretrace_framework_circle";
+  std::filesystem::create_directories(folder);
+  const auto write = [&](const std::string& name, const std::string& like) {
+    std::ofstream(folder / (name + ".json"))
+        << R"({"schema": "foretrace.framework/1", "product": "x", "like": ")" << like << "\"}";
+  };
+  write("one", "other");
+  write("other", "one");
+  const auto found = find_framework(catalogue, (folder / "one.json").string());
+  std::filesystem::remove_all(folder);
+  REQUIRE_FALSE(found.ok());
+  CHECK(found.error().message.find("expected at most 8 frameworks that are each like the next") !=
+        std::string::npos);
+}
+
+TEST_CASE("framework: single fields of a name are changed") {
+  const auto& catalogue = *foretrace::test::shipped();
+  const auto base = find_framework(catalogue, "torchtitan_eager");
+  const auto changed =
+      find_framework(catalogue, "torchtitan_eager:reduce=2,prefetch=7,compiled=true,product=mine");
+  REQUIRE_MESSAGE(changed.ok(), changed.error().message);
+  CHECK(changed->name == "torchtitan_eager:reduce=2,prefetch=7,compiled=true,product=mine");
+  CHECK(changed->reduce_bytes == 2);
+  CHECK(base->reduce_bytes != 2);
+  CHECK(changed->prefetch == 7);
+  CHECK(changed->kernels.compiled);
+  CHECK(changed->product == "mine");
+  CHECK(changed->update_bytes == base->update_bytes);
+  // What is known of the framework holds for it with fields changed.
+  const auto before = evidence_range(*base, MeasuredKind::training, "a100_sxm_80gb", 64);
+  const auto after = evidence_range(*changed, MeasuredKind::training, "a100_sxm_80gb", 64);
+  REQUIRE(before.has_value());
+  REQUIRE(after.has_value());
+  CHECK(after->factor.low == before->factor.low);
+  CHECK(after->factor.high == before->factor.high);
+  const auto message = [&](const std::string& name) {
+    const auto found = find_framework(catalogue, name);
+    return found.ok() ? std::string() : found.error().message;
+  };
+  CHECK(message("torchtitan:redcue=2").find("unknown field 'redcue' (did you mean 'reduce'") !=
+        std::string::npos);
+  CHECK(message("torchtitan:compiled=yes").find("compiled: got 'yes', expected true or false") !=
+        std::string::npos);
+  CHECK(message("torchtitan:reduce=much").find("/bytes_per_parameter/reduce") != std::string::npos);
 }

@@ -396,7 +396,8 @@ TEST_CASE("parallel: refuses what a machine does not have and what a trace does 
   };
   CHECK(error_of(training_step(), {{"data", "64"}}).find("cluster=NAME") != std::string::npos);
   CHECK(error_of(training_step(), {{"data", "2000"}, {"cluster", "dgx_a100"}}) ==
-        "got 2000 ranks, expected at most the 1120 accelerators of dgx_a100");
+        "got 2000 ranks, expected at most the 1120 accelerators of 'dgx_a100' "
+        "(add :nodes=250 to its name for more)");
   ToyRun inference;
   inference.kernel({.duration_ns = 10, .phase = Phase::forward});
   CHECK(error_of(inference.build(), {{"data", "8"}, {"cluster", "dgx_a100"}})
