@@ -51,11 +51,11 @@ double logits_bytes(const Job& job, const ParallelPlan& plan, double micro_batch
 // the logits.
 double passing_bytes(const Job& job, const RankProgram& program, std::uint32_t stage) {
   const double parts = batch_parts(job, stage);
-  const double whole = program.hidden_bytes / parts;
+  const ParallelPlan plan = stage_plan(job, stage);
+  const double whole = program.hidden_bytes / parts / (plan.sequence ? plan.tensor : 1);
   if (!job.framework->pipeline_keeps_messages || !job.trains() || job.has_samples()) {
     return 2 * whole;
   }
-  const ParallelPlan plan = stage_plan(job, stage);
   const double passes = job.micro_batches();
   const std::uint32_t last = job.plan.pipeline * job.chunks - 1;
   double messages = 0;
@@ -68,7 +68,7 @@ double passing_bytes(const Job& job, const RankProgram& program, std::uint32_t s
     if (at < last || job.schedule->keeps_logits) continue;
     logits = (passes - 1) * logits_bytes(job, plan, job.micro_batch / parts);
   }
-  return messages * whole / (plan.sequence ? plan.tensor : 1) + logits;
+  return messages * whole + logits;
 }
 
 // All sequences of a data rank stay.
@@ -110,7 +110,8 @@ StageMemory held_by(const Job& job, const RankProgram& program, std::uint32_t st
         sums.largest * ((1 + framework.prefetch) * framework.gather_bytes + reduced + made);
   }
   memory.buffers += sums.segments;
-  if (job.plan.pipeline > 1) memory.buffers += passing_bytes(job, program, stage);
+  if (job.plan.pipeline > 1) memory.messages = passing_bytes(job, program, stage);
+  memory.buffers += memory.messages;
   if (job.trains()) {
     memory.gradients = gradient_bytes(job, plan, sums, stage);
     memory.optimizer = held_bytes(plan, sums, framework.state_bytes, Sharding::optimizer);

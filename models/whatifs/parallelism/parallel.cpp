@@ -109,28 +109,17 @@ Result<Change> spread_stages(const WhatIfInput& scenario, const ParamValues& par
                              {grid.tensor, params.boolean(sequence_param)});
 }
 
-/// A rank has `own` of the parameters, and with ZeRO updates `share` of these.
-void divide_parameters(editing::KernelEditor& editor, double own, double share) {
-  editing::ParameterEditor parameters(editor);
-  for (Parameter& row : parameters.table().rows) {
-    row.elements *= own;
-    row.held *= share;
-  }
-  parameters.finish();
-}
-
 Result<Change> spread_device(const WhatIfInput& scenario, const ParamValues& params,
                              const Cluster& cluster, const Grid& grid) {
   editing::KernelEditor editor(scenario);
   std::vector<std::string> notes;
-  double own = 1;  // share of the parameters
+  editing::DividedTensors divided;
   if (grid.tensor > 1) {
-    FORETRACE_TRY(
-        auto divided,
-        editing::divide_tensors(editor, cluster, {grid.tensor, params.boolean(sequence_param)}));
-    own = divided.own_parameters;
+    FORETRACE_TRY(divided, editing::divide_tensors(editor, cluster,
+                                                   {grid.tensor, params.boolean(sequence_param)}));
     notes.push_back(std::move(divided.note));
   }
+  const double own = divided.own_parameters;
   FORETRACE_TRY(auto options, spread_options(editor, params, grid, cluster));
   options.own_parameters = own;
   const auto share = [&](Sharding from) {
@@ -151,7 +140,7 @@ Result<Change> spread_device(const WhatIfInput& scenario, const ParamValues& par
     notes.push_back(std::move(done.note));
   }
   editor.edit().set_samples(grid.data);
-  divide_parameters(editor, own, updated);
+  editing::divide_parameters(editor, divided, updated);
   notes.back() += editing::resize_rank_memory(editor.edit(), memory);
   return editor.finish(fmt::format("{}", fmt::join(notes, "; ")));
 }
