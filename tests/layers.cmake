@@ -95,7 +95,7 @@ set(table
   "models/whatifs/sparsity           | sim/core sim/edit models/hardware/costs models/editing/kernels models/editing/transfers models/editing/tensors models/whatifs"
   "models/whatifs/hardware           | sim/core sim/graph sim/edit models/hardware/execution models/hardware/catalogue models/hardware/costs models/editing models/editing/kernels models/whatifs"
   "models/whatifs/communication      | sim/core sim/graph sim/edit models/hardware/collectives models/editing/kernels models/editing/transfers models/editing/tensors models/whatifs"
-  "models/whatifs/parallelism        | sim/core sim/graph sim/edit models/hardware/networks models/hardware/collectives models/jobs/schedules models/jobs/program models/jobs/program/graphs models/jobs/scenario models/jobs/recordings models/editing models/editing/kernels models/editing/transfers models/editing/tensors models/editing/chains models/whatifs"
+  "models/whatifs/parallelism        | sim/core sim/graph sim/edit models/hardware/networks models/hardware/collectives models/jobs/workloads models/jobs/schedules models/jobs/parallelism models/jobs/program models/jobs/program/graphs models/jobs/scenario models/jobs/recordings models/editing models/editing/kernels models/editing/transfers models/editing/tensors models/editing/chains models/whatifs"
 
   "apps/public                       | sim/core models/whatifs"
   "apps/session/memory               | sim/core sim/graph sim/result sim/engine/memory trace/assemble models/hardware/catalogue models/hardware/memories"

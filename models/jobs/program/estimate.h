@@ -20,8 +20,9 @@ struct StageMemory {
   /// Kept for backward, of all micro-batches in flight; inference: keys and values of all
   /// sequences.
   double activations = 0;
-  double working = 0;  ///< alive while one block is computed: recomputed activations, logits
-  double buffers = 0;  ///< collected parameters, what is sent
+  double working = 0;   ///< alive while one block is computed: recomputed activations, logits
+  double buffers = 0;   ///< collected parameters, what is sent
+  double messages = 0;  ///< part of it: what goes from stage to stage
   [[nodiscard]] double total() const {
     return weights + gradients + optimizer + activations + working + buffers;
   }

@@ -45,17 +45,30 @@ double logits_bytes(const Job& job, const ParallelPlan& plan, double micro_batch
          std::max(1, bytes_per_number(job.precisions.activations));
 }
 
+// The largest message between this stage and others.
+double message_bytes(const Job& job, const RankProgram& program, std::uint32_t stage) {
+  const std::uint32_t last = job.plan.pipeline * job.chunks - 1;
+  double largest = 0;
+  for (std::uint32_t chunk = 0; chunk < job.chunks; ++chunk) {
+    const std::uint32_t at = position_of(*job.schedule, job.shape(), stage, chunk);
+    if (at > 0) largest = std::max(largest, passed_bytes(job, program, at, stage));
+    if (at < last) largest = std::max(largest, passed_bytes(job, program, at + 1, stage));
+  }
+  const ParallelPlan plan = stage_plan(job, stage);
+  return largest / batch_parts(job, stage) / (plan.sequence ? plan.tensor : 1);
+}
+
 // What comes from other stages and goes to them: room for one message each way. Or a buffer for
 // every micro-batch of a step: what a stage gets (what it still needs is counted as activations),
 // its gradient, the gradient of what it gives, what it gave until that comes, and on the last stage
 // the logits.
 double passing_bytes(const Job& job, const RankProgram& program, std::uint32_t stage) {
   const double parts = batch_parts(job, stage);
-  const double whole = program.hidden_bytes / parts;
+  const ParallelPlan plan = stage_plan(job, stage);
+  const double whole = message_bytes(job, program, stage);
   if (!job.framework->pipeline_keeps_messages || !job.trains() || job.has_samples()) {
     return 2 * whole;
   }
-  const ParallelPlan plan = stage_plan(job, stage);
   const double passes = job.micro_batches();
   const std::uint32_t last = job.plan.pipeline * job.chunks - 1;
   double messages = 0;
@@ -68,7 +81,7 @@ double passing_bytes(const Job& job, const RankProgram& program, std::uint32_t s
     if (at < last || job.schedule->keeps_logits) continue;
     logits = (passes - 1) * logits_bytes(job, plan, job.micro_batch / parts);
   }
-  return messages * whole / (plan.sequence ? plan.tensor : 1) + logits;
+  return messages * whole + logits;
 }
 
 // All sequences of a data rank stay.
@@ -110,7 +123,8 @@ StageMemory held_by(const Job& job, const RankProgram& program, std::uint32_t st
         sums.largest * ((1 + framework.prefetch) * framework.gather_bytes + reduced + made);
   }
   memory.buffers += sums.segments;
-  if (job.plan.pipeline > 1) memory.buffers += passing_bytes(job, program, stage);
+  if (job.plan.pipeline > 1) memory.messages = passing_bytes(job, program, stage);
+  memory.buffers += memory.messages;
   if (job.trains()) {
     memory.gradients = gradient_bytes(job, plan, sums, stage);
     memory.optimizer = held_bytes(plan, sums, framework.state_bytes, Sharding::optimizer);

@@ -124,8 +124,8 @@ HeldShares Spreader::shares_of(const PassJob& of, std::uint32_t stage) const {
   HeldShares shares;
   shares.held = shares.trained = 0;
   for (const std::uint32_t layer : of.layers_of(stage)) {
-    shares.held += of.held[layer] * options_.own_parameters;
-    shares.trained += of.trained[layer] * options_.own_parameters;
+    shares.held += of.held[layer];
+    shares.trained += of.trained[layer];
   }
   const double share = 1.0 / plan.shards();
   if (plan.sharding >= Sharding::optimizer) shares.states = share;
@@ -161,9 +161,8 @@ Status Spreader::add_buffers(const PassJob& of) {
   const Lane& compute = graph_.lane(passes_.front().kernels.forward.front());
   for (std::uint32_t s = 0; s < memory.size(); ++s) {
     // Messages are tensors by themselves.
-    const double messages = options_.plan.pipeline > 1 ? 2 * program.hidden_bytes : 0;
     Tensor buffer;
-    buffer.bytes = to_whole(std::max(memory[s].buffers - messages, 0.0));
+    buffer.bytes = to_whole(std::max(memory[s].buffers - memory[s].messages, 0.0));
     buffer.rank = compute.rank + static_cast<std::int32_t>(s);
     buffer.device = compute.device;
     buffer.category = TensorCategory::communication;

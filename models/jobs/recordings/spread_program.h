@@ -31,8 +31,9 @@ struct SpreadOptions {
   std::uint32_t micro_batches = 1;  ///< of the recorded batch each
   std::size_t layers = 0;           ///< as in find_layers()
   double gradient_bytes = 4;
-  double parameters = 0;                     ///< that are trained; 0: from the trace
-  double own_parameters = 1;                 ///< share of them that a rank of the tensor group has
+  double parameters = 0;  ///< that are trained; 0: from the trace
+  /// Share of them that a rank of the tensor group has, where they are those of all its ranks.
+  double own_parameters = 1;
   double bucket_bytes = 25.0 * (1U << 20U);  ///< of gradients that leave together
   const Cluster* cluster = nullptr;
   std::function<SpreadTime(const CollectiveCall&)> time_of = {};

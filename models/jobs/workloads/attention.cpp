@@ -128,6 +128,7 @@ void add_unfused_core(OperatorList& list, const TransformerSpec& spec, const Att
   softmax.rows_kind = OperatorKind::softmax;
   softmax.backward_bytes = 3 * e;
   softmax.kept_bytes = softmax.kept_core_bytes = pairs * e;
+  softmax.keeps_result = true;
   softmax.is_core = true;
   list.add(softmax);
 
@@ -138,6 +139,7 @@ void add_unfused_core(OperatorList& list, const TransformerSpec& spec, const Att
     dropout.shape = {1, rows, part.keys, 0};
     dropout.forward_bytes = dropout.backward_bytes = 2 * e + 1;
     dropout.kept_bytes = dropout.kept_core_bytes = pairs;
+    dropout.keeps_result = true;
     dropout.is_core = true;
     list.add(dropout);
   }

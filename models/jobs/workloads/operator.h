@@ -99,6 +99,7 @@ struct Operator {
   std::uint16_t forward_kernels = 1;
   std::uint16_t backward_kernels = 1;
   double kept_bytes = 0;           ///< for the backward pass, all in all
+  bool keeps_result = false;       ///< what it keeps it has made; else what it has read
   double divided_kept = 1;         ///< factor of it where a tensor group divides the operator
   bool keeps_whole_input = false;  ///< sequence parallelism does not divide what it keeps
   double kept_core_bytes = 0;      ///< the part of it that selective recomputation does not keep

@@ -111,6 +111,7 @@ void add_residual(OperatorList& list, const TransformerSpec& spec, std::string_v
   }
   Operator& op = list.elementwise(name, spec.hidden, Split::sequence, traffic);
   if (drops) op.kept_bytes = list.tokens() * spec.hidden;
+  op.keeps_result = true;  // the mask
 }
 
 }  // namespace foretrace

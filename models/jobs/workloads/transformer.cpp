@@ -39,9 +39,10 @@ Block embedding_block(const TransformerSpec& spec, const BatchShape& batch,
         spec.positions * spec.hidden;
   }
   if (spec.drops_out && kernels.drops_out && list.trains()) {
-    list.elementwise("embedding dropout", spec.hidden, Split::sequence,
-                     {2 * e + 1, 2 * e + 1, 1, 1})
-        .kept_bytes = batch.tokens() * spec.hidden;
+    Operator& dropout = list.elementwise("embedding dropout", spec.hidden, Split::sequence,
+                                         {2 * e + 1, 2 * e + 1, 1, 1});
+    dropout.kept_bytes = batch.tokens() * spec.hidden;
+    dropout.keeps_result = true;
   }
   return {"embedding", BlockRole::embedding, list.take(), 8 * batch.tokens()};
 }
@@ -86,6 +87,7 @@ Block head_block(const TransformerSpec& spec, const BatchShape& batch, const Ker
                                        static_cast<std::uint16_t>(kernels.compiled ? 3 : 8),
                                        static_cast<std::uint16_t>(kernels.compiled ? 2 : 5)});
     loss.kept_bytes = last.tokens() * outputs * kernels.loss_kept_bytes;
+    loss.keeps_result = true;
     loss.divided_kept = kernels.divided_loss_kept_bytes / std::max(kernels.loss_kept_bytes, 1e-9);
   }
   return {"head", BlockRole::head, list.take(), last.tokens() * spec.hidden * batch.number_bytes};

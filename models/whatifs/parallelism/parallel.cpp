@@ -43,18 +43,32 @@ Result<Change> keep_groups(const WhatIfInput& scenario, const ParamValues& param
   return editor.finish();
 }
 
+/// Copies of a recorded job are all that grows: what describes a run of one device says nothing.
+Status check_grown(const ParamValues& params) {
+  for (const ParamInfo& row : {zero_param, sequence_param, layers_param, ranks_param, bucket_param,
+                               bucket_view_param, parameters_param, gradient_bytes_param}) {
+    const bool is_default = row.name == zero_param.name && params.integer(zero_param) == 0;
+    if (!params.given(row) || is_default) continue;
+    return Error{ErrorCode::unsupported,
+                 fmt::format("{}: the trace has collectives of its own already, which growth keeps "
+                             "as they are; expected a trace of one device",
+                             row.name)};
+  }
+  return ok_status();
+}
+
 Result<Change> grow_recorded(const WhatIfInput& scenario, const ParamValues& params,
                              const Cluster& cluster) {
-  if (params.integer(zero_param) > 0) {
-    return Error{
-        ErrorCode::unsupported,
-        "zero: the trace has collectives of its own already, which growth keeps as they are; "
-        "expected a trace of one device"};
-  }
+  FORETRACE_TRY(check_grown(params));
   Editor editor(scenario.graph);
   FORETRACE_TRY(auto grown,
                 editing::grow_groups(editor, cluster,
                                      static_cast<std::uint32_t>(params.integer(data_param))));
+  const double share = 1 / grown.growth;
+  editing::RankMemory memory;
+  if (grown.shares_states) memory.states = share;
+  if (grown.shares_parameters) memory.weights = memory.gradients = share;
+  if (share != 1) grown.note += editing::resize_rank_memory(editor, memory);
   editor.note(std::move(grown.note));
   editor.set_samples(grown.growth);
   return editor.finish();
@@ -109,28 +123,17 @@ Result<Change> spread_stages(const WhatIfInput& scenario, const ParamValues& par
                              {grid.tensor, params.boolean(sequence_param)});
 }
 
-/// A rank has `own` of the parameters, and with ZeRO updates `share` of these.
-void divide_parameters(editing::KernelEditor& editor, double own, double share) {
-  editing::ParameterEditor parameters(editor);
-  for (Parameter& row : parameters.table().rows) {
-    row.elements *= own;
-    row.held *= share;
-  }
-  parameters.finish();
-}
-
 Result<Change> spread_device(const WhatIfInput& scenario, const ParamValues& params,
                              const Cluster& cluster, const Grid& grid) {
   editing::KernelEditor editor(scenario);
   std::vector<std::string> notes;
-  double own = 1;  // share of the parameters
+  editing::DividedTensors divided;
   if (grid.tensor > 1) {
-    FORETRACE_TRY(
-        auto divided,
-        editing::divide_tensors(editor, cluster, {grid.tensor, params.boolean(sequence_param)}));
-    own = divided.own_parameters;
+    FORETRACE_TRY(divided, editing::divide_tensors(editor, cluster,
+                                                   {grid.tensor, params.boolean(sequence_param)}));
     notes.push_back(std::move(divided.note));
   }
+  const double own = divided.own_parameters;
   FORETRACE_TRY(auto options, spread_options(editor, params, grid, cluster));
   options.own_parameters = own;
   const auto share = [&](Sharding from) {
@@ -151,7 +154,7 @@ Result<Change> spread_device(const WhatIfInput& scenario, const ParamValues& par
     notes.push_back(std::move(done.note));
   }
   editor.edit().set_samples(grid.data);
-  divide_parameters(editor, own, updated);
+  editing::divide_parameters(editor, divided, updated);
   notes.back() += editing::resize_rank_memory(editor.edit(), memory);
   return editor.finish(fmt::format("{}", fmt::join(notes, "; ")));
 }
@@ -166,6 +169,10 @@ Status check_given(const ParamValues& params, const Grid& grid) {
     if (!params.given(row) || grid.pipeline > 1) continue;
     return Error{ErrorCode::bad_config, fmt::format("{}: only with pipeline", row.name)};
   }
+  if (params.given(ranks_param)) {
+    return Error{ErrorCode::bad_config,
+                 "ranks: only with recorded=true, which keeps the groups as they are"};
+  }
   if (params.integer(shard_size_param) > 0 && params.integer(zero_param) == 0) {
     return Error{ErrorCode::bad_config, "shard_size: only with zero, which says what is shared"};
   }
@@ -175,7 +182,10 @@ Status check_given(const ParamValues& params, const Grid& grid) {
 Result<Change> spread(const WhatIfInput& scenario, const ParamValues& params,
                       const Cluster& cluster) {
   if (params.boolean(recorded_param)) {
-    for (const ParamInfo& other : {data_param, zero_param, tensor_param, pipeline_param}) {
+    for (const ParamInfo& other :
+         {data_param, zero_param, tensor_param, sequence_param, pipeline_param, micro_batches_param,
+          schedule_param, chunks_param, shard_size_param, layers_param, bucket_param,
+          bucket_view_param, parameters_param, gradient_bytes_param}) {
       if (!params.given(other)) continue;
       return Error{
           ErrorCode::bad_config,
@@ -246,7 +256,9 @@ constexpr std::array<std::string_view, 9> assumptions = {
     "Where neither shapes nor sizes are recorded, a collective takes the shortest time of its "
     "place in all steps.",
     "Where recorded groups grow, collectives keep their time, and take what the machine needs more "
-    "for more copies; groups that share layers or pass on activations keep their ranks."};
+    "for more copies; groups that share layers, send tokens to experts or pass on activations keep "
+    "their ranks. Shards "
+    "of states and parameters get smaller, in memory; the time of an update stays."};
 constexpr std::array<std::string_view, 3> ignores = {
     "kernels and transfers that slow each other down while both run",
     "the last of more ranks arrives later: noise of hosts that were not recorded",

@@ -4,6 +4,7 @@
 #include <limits>
 #include <map>
 #include <set>
+#include <string_view>
 #include <tuple>
 #include <utility>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "models/editing/transfers/gradient_transfers.h"
 #include "models/hardware/networks/cluster.h"
 #include "models/whatifs/parallelism/machine.h"
+#include "sim/core/text.h"
 #include "sim/core/whole.h"
 
 namespace foretrace::editing {
@@ -157,7 +159,11 @@ class Grower {
               unknown_, copies > recorded_ ? "more" : "fewer")};
     }
     enlarge();
-    return GrownGroups{double{1} * copies / recorded_, note(transfers.size())};
+    GrownGroups grown;
+    grown.growth = double{1} * copies / recorded_;
+    find_shares(grown);
+    grown.note = note(transfers.size());
+    return grown;
   }
 
  private:
@@ -165,17 +171,23 @@ class Grower {
   /// the same ranks.
   Status choose(const std::vector<Transfer>& transfers) {
     const std::set<std::uint32_t> splitting = layer_splitting(graph_, transfers);
+    const bool routes = routes_tokens();
     std::set<std::uint32_t> others;
     for (const Transfer& transfer : transfers) {
       const Work& work = graph_.work(transfer.task);
       if (splitting.contains(work.communicator)) continue;
+      const bool travels = work.collective == CollectiveKind::all_to_all && routes;
+      if (travels) experts_.insert(work.communicator);
       (is_passing_on(work.collective) ? stages_ : others).insert(work.communicator);
     }
+    for (const std::uint32_t group : experts_) others.erase(group);
     for (const std::uint32_t group : others) stages_.erase(group);
     for (const std::uint32_t group : splitting) tensor_ = std::max(tensor_, size_of(group));
     for (const Transfer& transfer : find_gradient_transfers(graph_)) {
       growing_.insert(graph_.work(transfer.task).communicator);
     }
+    // Gradients may go where tokens go: then copies are what that group has.
+    for (const std::uint32_t group : growing_) experts_.erase(group);
     if (growing_.empty()) growing_ = others;
     if (growing_.empty() && !splitting.empty()) return cannot_grow(graph_, splitting);
     for (const std::uint32_t group : growing_) {
@@ -197,6 +209,38 @@ class Grower {
       if (size_of(group) == recorded_) growing_.insert(group);
     }
     return ok_status();
+  }
+
+  /// Gradients that are scattered are updated in parts. Where backward passes collect parameters as
+  /// well, these lie in parts, too (FSDP); a shared optimizer collects them behind its update.
+  void find_shares(GrownGroups& grown) const {
+    for (const Transfer& transfer : find_gradient_transfers(graph_)) {
+      const Work& work = graph_.work(transfer.task);
+      const bool scatters = work.collective == CollectiveKind::reduce_scatter;
+      if (scatters && growing_.contains(work.communicator)) grown.shares_states = true;
+    }
+    std::map<std::int32_t, Phase> phase_of_rank;  // of the kernel before
+    for (std::size_t t = 0; t < graph_.size() && grown.shares_states; ++t) {
+      const auto task = make_id<TaskId>(t);
+      const std::int32_t rank = graph_.lane(task).rank;
+      if (graph_.kind(task) == TaskKind::kernel) phase_of_rank[rank] = graph_.phase(task);
+      const Work& work = graph_.work(task);
+      if (work.collective != CollectiveKind::all_gather) continue;
+      if (phase_of_rank[rank] != Phase::backward || !growing_.contains(work.communicator)) continue;
+      grown.shares_parameters = true;
+    }
+  }
+
+  /// Tokens choose their experts by the largest scores; what travels to tables has none.
+  [[nodiscard]] bool routes_tokens() const {
+    for (std::size_t t = 0; t < graph_.size(); ++t) {
+      const auto task = make_id<TaskId>(t);
+      if (graph_.kind(task) != TaskKind::kernel || graph_.phase(task) == Phase::update) continue;
+      const std::string_view op = graph_.context().names[graph_.work(task).operator_name];
+      if (contains(op, "topk")) return true;
+      if (contains_any(graph_.name(task), {"topk", "TopK", "moe", "MoE"})) return true;
+    }
+    return false;
   }
 
   [[nodiscard]] std::uint32_t size_of(std::uint32_t group) const {
@@ -268,6 +312,7 @@ class Grower {
         fmt::format("{} copies become {}: {} collectives {:.2f} ms -> {:.2f} ms on {}", recorded_,
                     copies_, transfers, before_ * 1e-6, after_ * 1e-6, cluster_.machine);
     if (tensor_ > 1) text += fmt::format("; groups of {} that share layers stay", tensor_);
+    if (!experts_.empty()) text += "; groups whose tokens travel to experts stay";
     if (unknown_ > 0) {
       text += fmt::format("; {} whose size is not recorded keep their time, waiting included",
                           unknown_);
@@ -280,6 +325,7 @@ class Grower {
   const Cluster& cluster_;
   std::set<std::uint32_t> growing_;  // groups of copies
   std::set<std::uint32_t> stages_;   // groups that pass activations on
+  std::set<std::uint32_t> experts_;  // groups whose tokens travel to experts
   std::uint32_t tensor_ = 1;         // ranks that share layers
   std::uint32_t recorded_ = 0;       // copies
   std::uint32_t copies_ = 0;

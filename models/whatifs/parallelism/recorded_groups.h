@@ -18,12 +18,15 @@ namespace foretrace::editing {
                                           std::uint32_t ranks);
 
 struct GrownGroups {
-  double growth = 1;  ///< copies, as a multiple of the recorded ones
+  double growth = 1;               ///< copies, as a multiple of the recorded ones
+  bool shares_states = false;      ///< each copy updates a part: gradients are scattered
+  bool shares_parameters = false;  ///< and holds it: parameters are collected in passes
   std::string note;
 };
 
 /// The groups that exchange gradients have `copies` ranks from now on; groups that share layers keep
-/// theirs, and stages lie as far apart as more copies need. Measured times stay, and change by what
+/// theirs, as do those whose tokens travel to experts, and stages lie as far apart as more copies
+/// need. Measured times stay, and change by what
 /// the machine needs more: as many copies as recorded change nothing. Errors: no group has known
 /// copies, they are of several sizes, or no collective's size was recorded.
 [[nodiscard]] Result<GrownGroups> grow_groups(Editor& editor, const Cluster& cluster,

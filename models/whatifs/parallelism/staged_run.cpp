@@ -11,30 +11,25 @@
 
 #include <fmt/format.h>
 
-#include "models/editing/tensors/model_state.h"
 #include "models/whatifs/parallelism/machine.h"
 #include "models/whatifs/parallelism/network_calls.h"
+#include "models/whatifs/parallelism/rank_share.h"
 #include "models/whatifs/parallelism/tensor_parallel.h"
 
 namespace foretrace::editing {
 namespace {
 
 /// The run as a rank of a tensor group does it.
-struct DividedRun {
-  Committed run;
-  double own_parameters = 1;
-};
-
-Result<DividedRun> divided_run(const WhatIfInput& input, const Cluster& cluster,
-                               const TensorOptions& options) {
-  if (options.ranks < 2) return DividedRun{{input.graph, {}, {}, {}}, 1};
+Result<Committed> divided_run(const WhatIfInput& input, const Cluster& cluster,
+                              const TensorOptions& options) {
+  if (options.ranks < 2) return Committed{input.graph, {}, {}, {}};
   KernelEditor editor(input);
   FORETRACE_TRY(const auto divided, divide_tensors(editor, cluster, options));
-  Change change = editor.finish(divided.note);
-  // Kernels that are divided no longer tell what the model has.
-  if (change.parameters == nullptr) change.parameters = parameters_of(KernelEditor(input));
-  FORETRACE_TRY(auto run, commit(input.graph, change));
-  return DividedRun{std::move(run), divided.own_parameters};
+  const double own = divided.own_parameters;
+  scale_updates(editor, own);
+  divide_parameters(editor, divided, 1);
+  static_cast<void>(resize_rank_memory(editor.edit(), {own, own, own}));
+  return commit(input.graph, editor.finish(divided.note));
 }
 
 std::string note_of(const SpreadRun& run, const SpreadOptions& options, const Cluster& cluster) {
@@ -56,17 +51,16 @@ Result<Change> staged_run(const WhatIfInput& input, SpreadOptions spread,
                           const TensorOptions& tensor) {
   const Cluster& cluster = *spread.cluster;
   FORETRACE_TRY(const auto divided, divided_run(input, cluster, tensor));
-  const KernelEditor editor({divided.run.graph, input.accelerator, input.catalogue});
-  spread.own_parameters = divided.own_parameters;
+  const KernelEditor editor({divided.graph, input.accelerator, input.catalogue});
   spread.time_of = [&cluster](const CollectiveCall& call) {
     const TransferTime time = transfer_time(cluster, call);
     return SpreadTime{time.ns, time.trust};
   };
-  spread.launch = usual_launch(divided.run.graph);
+  spread.launch = usual_launch(divided.graph);
   spread.call_host_ns = collective_host_ns(editor);
   spread.copy_host_ns = usual_host_ns(editor);
-  spread.low = &divided.run.low;
-  spread.high = &divided.run.high;
+  spread.low = &divided.low;
+  spread.high = &divided.high;
   FORETRACE_TRY(auto run, spread_program(editor, spread));
   Change change;
   change.notes.push_back(note_of(run, spread, cluster));

@@ -6,11 +6,14 @@
 //            n:                            [all-reduce]                               [all-reduce]
 #include "models/whatifs/parallelism/tensor_parallel.h"
 
+#include <algorithm>
 #include <set>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "models/editing/tensors/model_state.h"
 #include "models/whatifs/parallelism/network_calls.h"
 #include "sim/edit/tensors.h"
 #include "sim/graph/links.h"
@@ -54,6 +57,7 @@ class Divider {
       }
       all += split->parameters;
       own += split->own_parameters;
+      own_.insert(split->own.begin(), split->own.end());
       pairs += split->pairs;
       whole += split->whole_products;
     }
@@ -72,6 +76,7 @@ class Divider {
                               options_.ranks),
         static_cast<double>(network_.transferred_ns()) * 1e-6 / each, cluster_.machine);
     done.note += resize_tensors();
+    done.own = std::move(own_);
     return done;
   }
 
@@ -109,17 +114,39 @@ class Divider {
     const TaskId source = previous_on_lane(editor_.graph(), exchange.before);
     if (source != none<TaskId>) network_.wait(task, source);
     editor_.edit().share_waits(task, exchange.before);
-    network_.wait(exchange.before, task);
+    network_.wait(exchange.needed_by, task);
   }
 
   KernelEditor& editor_;
   const Cluster& cluster_;
   const TensorOptions& options_;
   NetworkCalls network_;
+  std::map<TaskId, double> own_;
   std::set<TaskId> divided_;  // calls of kernels that write a share
 };
 
 }  // namespace
+
+void divide_parameters(KernelEditor& editor, const DividedTensors& divided, double updated) {
+  ParameterEditor parameters(editor);
+  ParameterTable& table = parameters.table();
+  // What no kernel is known to read is divided as all the rest.
+  std::vector<double> shares(table.rows.size(), divided.own_parameters);
+  std::vector<bool> is_read(table.rows.size(), false);
+  for (const ParameterUse& use : table.uses) {
+    if (use.role != ParameterRole::read || divided.own.empty()) continue;
+    const auto found = divided.own.find(use.task);
+    const double own = found == divided.own.end() ? 1 : found->second;
+    double& share = shares[index(use.parameter)];
+    share = is_read[index(use.parameter)] ? std::min(share, own) : own;
+    is_read[index(use.parameter)] = true;
+  }
+  for (std::size_t i = 0; i < table.rows.size(); ++i) {
+    table.rows[i].elements *= shares[i];
+    table.rows[i].held *= updated;
+  }
+  parameters.finish();
+}
 
 NetworkTransfer tensor_transfer(const SplitExchange& exchange, const GridAxis& group) {
   return {.kind = exchange.kind,

@@ -2,6 +2,7 @@
 // exchanges what they add up to.
 #pragma once
 
+#include <map>
 #include <string>
 
 #include "models/editing/kernels/kernel_editor.h"
@@ -13,13 +14,17 @@ namespace foretrace::editing {
 
 struct DividedTensors {
   std::string note;
-  double own_parameters = 1;  ///< share of all parameters that a rank holds
+  double own_parameters = 1;     ///< share of all parameters that a rank holds
+  std::map<TaskId, double> own;  ///< the same of those that a kernel reads; others: all
 };
 
 /// Sets the times of divided kernels, inserts the exchanges, shrinks what divided kernels write.
 /// Errors as for split_tensors().
 [[nodiscard]] Result<DividedTensors> divide_tensors(KernelEditor& editor, const Cluster& cluster,
                                                     const TensorOptions& options);
+
+/// Rows of the table become those of a rank of the group, and of these it updates a share.
+void divide_parameters(KernelEditor& editor, const DividedTensors& divided, double updated);
 
 /// An exchange as its group does it.
 [[nodiscard]] NetworkTransfer tensor_transfer(const SplitExchange& exchange, const GridAxis& group);

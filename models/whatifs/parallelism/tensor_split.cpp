@@ -11,6 +11,7 @@
 
 #include "models/editing/kernels/kernel_names.h"
 #include "models/editing/tensors/weight_uses.h"
+#include "models/whatifs/parallelism/divided_pair.h"
 #include "models/whatifs/parallelism/product_pairs.h"
 #include "models/whatifs/parallelism/recomputed.h"
 #include "sim/core/text.h"
@@ -45,9 +46,9 @@ class Splitter {
     for (const ProductPair& pair : pairs_) {
       FORETRACE_TRY(divide(pair));
     }
-    if (options_.sequence) divide_between();
     split_.pairs = pairs_.size();
     count_parameters();
+    if (options_.sequence) divide_between();
     repeat();
     return std::move(split_);
   }
@@ -97,6 +98,18 @@ class Splitter {
     return {0, 0};
   }
 
+  [[nodiscard]] DividedPair divided(const ProductPair& pair) const {
+    const std::size_t first = pair.columns.front();
+    WholePair whole;
+    whole.read_bytes = bytes_of(first, products_[first].shape.k);
+    for (const std::size_t i : pair.columns) whole.columns.push_back(products_[i].shape);
+    if (pair.rows != no_product) {
+      whole.rows = products_[pair.rows].shape;
+      whole.written_bytes = bytes_of(pair.rows, whole.rows.n);
+    }
+    return divided_pair(whole, options_);
+  }
+
   Status divide(const ProductPair& pair) {
     const bool is_logits = pair.rows == no_product;
     const auto [heads, key_heads] = heads_of(pair);
@@ -105,7 +118,10 @@ class Splitter {
     }
     double widest = 0;
     for (const std::size_t i : pair.columns) widest = std::max(widest, products_[i].shape.n);
-    for (const std::size_t i : pair.columns) {
+    const DividedPair own = divided(pair);
+    for (std::size_t c = 0; c < pair.columns.size(); ++c) {
+      const std::size_t i = pair.columns[c];
+      GemmShape shape = own.columns[c];
       const double n = products_[i].shape.n;
       // A rank has at least one head of keys.
       const bool few = key_heads > 0 && key_heads < options_.ranks && n < widest;
@@ -113,33 +129,32 @@ class Splitter {
       if (auto status = divides(n, "outputs of a product"); !is_logits && !few && !status) {
         return status;
       }
-      const double kept = few ? 1 / key_heads : share();
-      own_share_[i] = kept;
-      set_product(products_[i].at,
-                  GemmShape{1, products_[i].shape.m, std::ceil(n * kept), products_[i].shape.k},
-                  true);
-      divide_backward(i, true, kept);
+      if (few) shape.n = n / key_heads;
+      set_product(i, shape, true);
     }
     if (!is_logits) {
-      const GemmShape& rows = products_[pair.rows].shape;
-      FORETRACE_TRY(divides(rows.k, "inputs of a product"));
-      own_share_[pair.rows] = share();
-      set_product(products_[pair.rows].at, GemmShape{1, rows.m, rows.n, rows.k * share()}, false);
-      divide_backward(pair.rows, false, share());
+      FORETRACE_TRY(divides(products_[pair.rows].shape.k, "inputs of a product"));
+      set_product(pair.rows, own.rows, false);
     }
     divide_inside(pair);
-    exchange_forward(pair);
-    exchange_backward(pair);
+    exchange_forward(pair, own);
+    exchange_backward(pair, own);
     return ok_status();
   }
 
-  void set_product(std::size_t at, const GemmShape& shape, bool divides_output) {
-    const TaskId kernel = pass_.forward[at];
+  /// Product `i` and its gradients, divided along its outputs or its inputs.
+  void set_product(std::size_t i, GemmShape shape, bool by_columns) {
+    const GemmShape& was = products_[i].shape;
+    const double kept = shape.n * shape.k / (was.n * was.k);
+    shape.n = std::ceil(shape.n);
+    const std::size_t at = products_[i].at;
     seen_forward_[at] = true;
-    split_.kernels.push_back({kernel, reshaped(kernel, shape), divides_output});
+    own_share_[i] = kept;
+    split_.kernels.push_back({pass_.forward[at], reshaped(pass_.forward[at], shape), by_columns});
+    divide_backward(i, by_columns, kept);
   }
 
-  /// Gradients of input and weight of product `i`, divided along its outputs or its inputs.
+  /// Gradients of its input and its weight.
   void divide_backward(std::size_t i, bool by_columns, double kept) {
     const GemmShape& was = products_[i].shape;
     const double divided = by_columns ? was.n : was.k;
@@ -247,68 +262,81 @@ class Splitter {
            editor_.number_bytes(pass_.forward[products_[product].at]);
   }
 
-  void exchange_forward(const ProductPair& pair) {
+  void exchange_forward(const ProductPair& pair, const DividedPair& own) {
     const std::size_t first = pair.columns.front();
     const TaskId entering = pass_.forward[products_[first].at];
-    if (options_.sequence) {
-      add_before(entering, CollectiveKind::all_gather, bytes_of(first, products_[first].shape.k));
-    }
-    if (pair.rows == no_product) {
-      // Training adds up three numbers per token; generated text needs all logits.
-      const bool trains = !pass_.backward.empty();
-      const double bytes =
-          trains ? 3 * 4 * products_[first].shape.m : bytes_of(first, products_[first].shape.n);
-      add_behind(entering, entering,
-                 trains ? CollectiveKind::all_reduce : CollectiveKind::all_gather, bytes);
+    add_before(entering, entering, own.enter.forward);
+    if (pair.rows != no_product) {
+      const TaskId leaving = pass_.forward[products_[pair.rows].at];
+      add_behind(leaving, leaving, own.leave.forward);
       return;
     }
-    const TaskId leaving = pass_.forward[products_[pair.rows].at];
-    add_behind(leaving, leaving,
-               options_.sequence ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce,
-               bytes_of(pair.rows, products_[pair.rows].shape.n));
+    // Training adds up three numbers per token; generated text needs all logits.
+    const bool trains = !pass_.backward.empty();
+    Exchange logits;
+    logits.kind = trains ? CollectiveKind::all_reduce : CollectiveKind::all_gather;
+    logits.bytes =
+        trains ? 3 * 4 * products_[first].shape.m : bytes_of(first, products_[first].shape.n);
+    add_behind(entering, entering, logits);
   }
 
-  void exchange_backward(const ProductPair& pair) {
-    const std::size_t first = pair.columns.front();
-    const double in = bytes_of(first, products_[first].shape.k);
-    if (options_.sequence && pair.rows != no_product && undone_[pair.rows].known()) {
-      add_before(pass_.backward[undone_[pair.rows].first()], CollectiveKind::all_gather,
-                 bytes_of(pair.rows, products_[pair.rows].shape.n));
+  void exchange_backward(const ProductPair& pair, const DividedPair& own) {
+    if (pair.rows != no_product && undone_[pair.rows].known()) {
+      const TaskId first = pass_.backward[undone_[pair.rows].first()];
+      add_before(first, first, own.leave.backward);
     }
-    const bool sequence = options_.sequence;
     const bool needs_input =
         std::any_of(pair.columns.begin(), pair.columns.end(),
                     [this](std::size_t i) { return undone_[i].input != no_product; });
     if (!needs_input) return;
-    const auto kind = sequence ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce;
-    // The gradient of one product's weight hides it; several products add up theirs first.
     const auto [begin, end] = columns_backward(pair);
-    const bool is_one = pair.columns.size() == 1;
-    const std::size_t from = is_one ? undone_[first].input : end;
-    if (sequence) add_before(pass_.backward[begin], CollectiveKind::all_gather, in);
-    add_behind(pass_.backward[from], pass_.backward[std::max(from, end)], kind, in);
+    // Gradients of weights read the whole input, which is collected beside what comes before them.
+    const std::size_t reads = first_weight_gradient(pair);
+    const bool beside = own.enter.again.overlap != Overlap::none && reads != no_product;
+    const std::size_t needed_by = beside ? std::max(begin, reads) : begin;
+    add_before(pass_.backward[begin], pass_.backward[needed_by], own.enter.again);
+    // The gradient of one product's weight hides it; several products add up theirs first.
+    const bool hides = own.enter.backward.overlap != Overlap::none && pair.columns.size() == 1;
+    const std::size_t from = hides ? undone_[pair.columns.front()].input : end;
+    add_behind(pass_.backward[from], pass_.backward[std::max(from, end)], own.enter.backward);
   }
 
-  void add_before(TaskId kernel, CollectiveKind kind, double bytes) {
-    split_.exchanges.push_back({.kind = kind, .bytes = bytes, .before = kernel});
-  }
-  void add_behind(TaskId after, TaskId until, CollectiveKind kind, double bytes) {
-    split_.exchanges.push_back({.kind = kind, .bytes = bytes, .after = after, .until = until});
+  [[nodiscard]] std::size_t first_weight_gradient(const ProductPair& pair) const {
+    std::size_t first = no_product;
+    for (const std::size_t i : pair.columns) first = std::min(first, undone_[i].weight);
+    return first;
   }
 
-  /// Sequence parallelism: norms, dropout and residuals from the first pair to the last.
+  void add_before(TaskId kernel, TaskId needed_by, const Exchange& exchange) {
+    if (exchange.kind == CollectiveKind::none) return;
+    split_.exchanges.push_back(
+        {.kind = exchange.kind, .bytes = exchange.bytes, .before = kernel, .needed_by = needed_by});
+  }
+  void add_behind(TaskId after, TaskId until, const Exchange& exchange) {
+    if (exchange.kind == CollectiveKind::none) return;
+    split_.exchanges.push_back(
+        {.kind = exchange.kind, .bytes = exchange.bytes, .after = after, .until = until});
+  }
+
+  /// Sequence parallelism: norms, dropout and residuals from the first exchange to the last. That of
+  /// a divided table comes before all pairs; logits collect what they read.
   void divide_between() {
     std::size_t begin = no_product;
     std::size_t end = 0;
     std::size_t first = no_product;
     std::size_t last = 0;
     for (const ProductPair& pair : pairs_) {
-      if (pair.rows == no_product) continue;
+      const std::size_t leaves = pair.rows == no_product ? pair.columns.front() : pair.rows;
       begin = std::min(begin, products_[pair.columns.front()].at);
-      end = std::max(end, products_[pair.rows].at);
-      if (undone_[pair.rows].known()) first = std::min(first, undone_[pair.rows].first());
+      end = std::max(end, products_[leaves].at);
+      if (undone_[leaves].known()) first = std::min(first, undone_[leaves].first());
       const auto [columns, behind] = columns_backward(pair);
       if (columns != no_product) last = std::max(last, behind);
+    }
+    if (table_ != no_product) {
+      begin = std::min(begin, table_ + 1);
+      const std::size_t table = backward_of_table();
+      if (table != no_product) last = std::max(last, table);
     }
     if (begin != no_product) scale_forward_but_products(begin, end);
     if (first != no_product) scale_backward_but_products(first, last);
@@ -345,11 +373,10 @@ class Splitter {
       const auto found = copies.find(is_before ? exchange.before : exchange.after);
       if (found == copies.end()) continue;
       for (const TaskId copy : found->second) {
-        if (is_before) {
-          add_before(copy, exchange.kind, exchange.bytes);
-        } else {
-          add_behind(copy, copy, exchange.kind, exchange.bytes);
-        }
+        auto again = exchange;
+        (is_before ? again.before : again.after) = copy;
+        (is_before ? again.needed_by : again.until) = copy;
+        split_.exchanges.push_back(again);
       }
     }
   }
@@ -362,29 +389,42 @@ class Splitter {
     std::map<std::size_t, double> kept;  // by kernel
     for (const auto& [product, own] : own_share_) kept[products_[product].at] = own;
     split_.whole_products = products_.size() - own_share_.size();
-    std::size_t table = no_product;  // the largest
-    double largest = 0;
+    double largest = 0;  // table
     const std::vector<WeightUse> uses = weight_uses(editor_, pass_.forward);
     for (const WeightUse& use : uses) {
       const double numbers = std::accumulate(use.sizes.begin(), use.sizes.end(), 0.0);
       if (has_logits && is_embedding(editor_, pass_.forward[use.kernel]) && numbers > largest) {
         largest = numbers;
-        table = use.kernel;
+        table_ = use.kernel;
       }
     }
-    if (table != no_product) kept[table] = share();
+    if (table_ != no_product) kept[table_] = share();
+    for (const auto& [kernel, own] : kept) split_.own[pass_.forward[kernel]] = own;
     for (const WeightUse& use : uses) {
       const double numbers = std::accumulate(use.sizes.begin(), use.sizes.end(), 0.0);
       const auto found = kept.find(use.kernel);
       split_.parameters += numbers;
       split_.own_parameters += numbers * (found == kept.end() ? 1 : found->second);
     }
-    if (table != no_product) {
-      const std::size_t first = pairs_.front().columns.front();
-      add_behind(pass_.forward[table], pass_.forward[table],
-                 options_.sequence ? CollectiveKind::reduce_scatter : CollectiveKind::all_reduce,
-                 bytes_of(first, products_[first].shape.k));
+    if (table_ != no_product) exchange_table();
+  }
+
+  /// Rows of other ranks are zeros: what is looked up is added up.
+  void exchange_table() {
+    const std::size_t first = pairs_.front().columns.front();
+    const Operator leave = divided_table(bytes_of(first, products_[first].shape.k), options_);
+    const TaskId looked_up = pass_.forward[table_];
+    add_behind(looked_up, looked_up, leave.forward);
+    const std::size_t back = backward_of_table();
+    if (back == no_product) return;
+    add_before(pass_.backward[back], pass_.backward[back], leave.backward);
+  }
+  /// Of several tables it is the first one, whose gradient comes last.
+  [[nodiscard]] std::size_t backward_of_table() const {
+    for (std::size_t i = pass_.backward.size(); i-- > 0;) {
+      if (is_embedding(editor_, pass_.backward[i])) return i;
     }
+    return no_product;
   }
 
   const KernelEditor& editor_;
@@ -397,6 +437,7 @@ class Splitter {
   std::vector<bool> seen_forward_;
   std::vector<bool> seen_backward_;
   std::map<std::size_t, double> own_share_;  // of products that are divided
+  std::size_t table_ = no_product;           // kernel of the embedding that is divided
   TensorSplit split_;
 };
 

@@ -1,13 +1,16 @@
 // What tensor parallelism makes of a recorded pass: which products are divided by columns and by
-// rows, what lies between them, and what the group exchanges.
+// rows, what lies between them, and what the group exchanges. How a pair is divided and what it
+// exchanges, the modelled job's rules say (models/jobs/parallelism/tensor.cpp).
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
+#include <map>
 #include <vector>
 
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/editing/tensors/training_pass.h"
+#include "models/whatifs/parallelism/divided_pair.h"
 #include "sim/core/result.h"
 
 namespace foretrace::editing {
@@ -23,9 +26,10 @@ struct SplitKernel {
 struct SplitExchange {
   CollectiveKind kind = CollectiveKind::all_reduce;
   double bytes = 0;
-  TaskId before = none<TaskId>;  ///< not none: it runs ahead of this kernel, which waits for it
-  TaskId after = none<TaskId>;   ///< the kernel whose result is exchanged
-  TaskId until = none<TaskId>;   ///< what follows this kernel on its stream waits for it
+  TaskId before = none<TaskId>;     ///< not none: it runs ahead of this kernel
+  TaskId needed_by = none<TaskId>;  ///< and this one waits for it
+  TaskId after = none<TaskId>;      ///< the kernel whose result is exchanged
+  TaskId until = none<TaskId>;      ///< what follows this kernel on its stream waits for it
 };
 
 struct TensorSplit {
@@ -35,11 +39,7 @@ struct TensorSplit {
   std::size_t whole_products = 0;  ///< that belong to no pair and stay
   double parameters = 0;           ///< numbers, of all weights
   double own_parameters = 0;       ///< of one rank
-};
-
-struct TensorOptions {
-  std::uint32_t ranks = 1;
-  bool sequence = false;  ///< norms and residuals between pairs are divided by tokens
+  std::map<TaskId, double> own;    ///< share of a rank of what this kernel reads; others: all
 };
 
 /// A forward pass, with the backward pass after it if there is one. Errors: no_match without pairs

@@ -94,6 +94,20 @@ double RankTensors::bytes_kept(const RankNode& node) const {
   return again && all > 0 ? op.kept_bytes * block.working_bytes / all : 0;
 }
 
+// The call that allocates what an operator keeps: of what it has read, that of the operator before
+// it. What comes from another stage is there as the stage begins.
+TaskId RankTensors::maker(const RankNode& node, TaskId first) const {
+  const NodePlace& place = node.place;
+  const Operator& op = (*program_.divided)[place.block].operators[node.action->operator_index];
+  if (op.keeps_result || node.action->is_again) return first;
+  for (std::uint32_t back = 0; back <= 1 && back <= place.order; ++back) {
+    const auto before = in_flight_.find({place.micro_batch, place.order - back});
+    if (before == in_flight_.end() || before->second.last_forward == none<TaskId>) continue;
+    return before->second.last_forward;
+  }
+  return first;
+}
+
 void RankTensors::run(const RankNode& node, TaskId first, TaskId last, LayerId layer) {
   InFlight& own = in_flight_[{node.place.micro_batch, node.place.order}];
   const Action& action = *node.action;
@@ -107,15 +121,17 @@ void RankTensors::run(const RankNode& node, TaskId first, TaskId last, LayerId l
     }
     return;
   }
+  const TaskId from = maker(node, first);
+  own.last_forward = last;
   const RankProgram::Block& block = (*program_.blocks)[node.place.block];
   const bool in_whole = block.role == BlockRole::layer && (job_.recompute == Recompute::full ||
                                                            job_.recompute == Recompute::operators);
   if (in_whole && !action.is_again) {
-    if (own.kept.empty()) keep(node, block.kept_bytes, first, layer);
+    if (own.kept.empty()) keep(node, block.kept_bytes, from, layer);
     if (!own.kept.empty()) own.kept.front().operator_index = whole_block;
     return;
   }
-  keep(node, bytes_kept(node) * node.share, first, layer);
+  keep(node, bytes_kept(node) * node.share, from, layer);
 }
 
 void RankTensors::end() {

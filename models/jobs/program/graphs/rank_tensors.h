@@ -47,6 +47,7 @@ class RankTensors {
   };
   struct InFlight {
     std::vector<Kept> kept;
+    TaskId last_forward = none<TaskId>;
     TaskId last_backward = none<TaskId>;
   };
   static constexpr std::uint32_t whole_block = UINT32_MAX;
@@ -54,6 +55,7 @@ class RankTensors {
   void find_parameters();
   [[nodiscard]] double held_share(const OwnParameters& one, Sharding from) const;
   void add_held(double bytes, TensorCategory category, LayerId layer);
+  [[nodiscard]] TaskId maker(const RankNode& node, TaskId first) const;
   void keep(const RankNode& node, double bytes, TaskId call, LayerId layer);
   [[nodiscard]] double bytes_kept(const RankNode& node) const;
 

@@ -93,24 +93,30 @@ RecordedWork softmax_work(double rows, double columns, bool forward) {
               {{rows, columns}, {rows, columns}});
 }
 
-RecordedWork norm_work(const Operator& op, bool forward) {
+/// Backward a kernel for the gradient of the input, others for those of scale and bias.
+std::vector<RecordedWork> norm_works(const Operator& op, bool forward, std::uint32_t kernels) {
   const double n = op.shape.n;
   const double rows = op.shape.batch * op.shape.m;
   const bool rms = op.weights < 2 * n;
-  if (rms && forward) {
-    return made("at::native::vectorized_rms_norm_kernel", "aten::_fused_rms_norm",
-                {{rows, n}, {}, {n}});
-  }
-  if (rms) {
-    return made("at::native::rms_norm_grad_input_kernel", "aten::_fused_rms_norm_backward",
-                {{rows, n}, {rows, n}, {}, {rows, 1}, {n}});
+  if (forward && rms) {
+    return {made("at::native::vectorized_rms_norm_kernel", "aten::_fused_rms_norm",
+                 {{rows, n}, {}, {n}})};
   }
   if (forward) {
-    return made("at::native::vectorized_layer_norm_kernel", "aten::native_layer_norm",
-                {{rows, n}, {}, {n}, {n}});
+    return {made("at::native::vectorized_layer_norm_kernel", "aten::native_layer_norm",
+                 {{rows, n}, {}, {n}, {n}})};
   }
-  return made("at::native::layer_norm_grad_input_kernel", "aten::native_layer_norm_backward",
-              {{rows, n}, {rows, n}, {}, {rows, 1}, {rows, 1}, {n}, {n}});
+  RecordedWork input =
+      rms ? made("at::native::rms_norm_grad_input_kernel", "aten::_fused_rms_norm_backward",
+                 {{rows, n}, {rows, n}, {}, {rows, 1}, {n}})
+          : made("at::native::layer_norm_grad_input_kernel", "aten::native_layer_norm_backward",
+                 {{rows, n}, {rows, n}, {}, {rows, 1}, {rows, 1}, {n}, {n}});
+  std::vector<RecordedWork> works(std::max(1U, kernels), input);
+  for (std::size_t i = 1; i < works.size(); ++i) {
+    works[i].kernel =
+        rms ? "at::native::RMSNormGammaGradCUDAKernel" : "at::native::GammaBetaBackwardCUDAKernel";
+  }
+  return works;
 }
 
 /// Words in the names of operators that work number by number, and what PyTorch has for them.
@@ -199,7 +205,7 @@ std::vector<RecordedWork> recorded_works(const Operator& op, KernelPart part, st
       if (op.rows_kind == OperatorKind::softmax) {
         return {softmax_work(op.shape.batch * op.shape.m, op.shape.n, forward)};
       }
-      return {norm_work(op, forward)};
+      return norm_works(op, forward, kernels);
     case OperatorType::gather: return gather_works(op, forward, op.weights / op.shape.n);
     case OperatorType::elementwise: return elementwise_works(op, forward, kernels);
     case OperatorType::recorded: return {made("recorded", "recorded", {})};
