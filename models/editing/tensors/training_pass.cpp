@@ -31,10 +31,10 @@ LayerId child_towards(const std::vector<Layer>& layers, LayerId layer, LayerId r
   return root == none<LayerId> || index(root) == 0 ? child : none<LayerId>;
 }
 
-// The child of `root` for every forward kernel, and the time in each.
+// The child of `root` for every forward kernel, and how many are in each.
 struct Children {
   std::vector<LayerId> of_kernel;
-  std::map<LayerId, std::int64_t> time;
+  std::map<LayerId, std::size_t> kernels;
 };
 
 Children children_of(const TaskGraph& graph, const std::vector<TaskId>& kernels, LayerId root) {
@@ -42,21 +42,21 @@ Children children_of(const TaskGraph& graph, const std::vector<TaskId>& kernels,
   for (const TaskId kernel : kernels) {
     const LayerId child = child_towards(graph.context().layers, graph.layer(kernel), root);
     children.of_kernel.push_back(child);
-    if (child != none<LayerId>) children.time[child] += graph.duration_ns(kernel);
+    if (child != none<LayerId>) ++children.kernels[child];
   }
   return children;
 }
 
-// Descends while one child holds more than half of the time.
+// Descends while one child holds more than half of the kernels, however fast they are.
 Children find_blocks(const TaskGraph& graph, const std::vector<TaskId>& kernels) {
-  const std::int64_t half = time_of(graph, kernels, 0, kernels.size()) / 2;
+  const std::size_t half = kernels.size() / 2;
   Children children = children_of(graph, kernels, LayerId{0});
   for (std::size_t depth = 0; depth < graph.context().layers.size(); ++depth) {
-    const auto heavy = std::find_if(children.time.begin(), children.time.end(),
+    const auto heavy = std::find_if(children.kernels.begin(), children.kernels.end(),
                                     [&](const auto& entry) { return entry.second > half; });
-    if (heavy == children.time.end()) break;
+    if (heavy == children.kernels.end()) break;
     Children below = children_of(graph, kernels, heavy->first);
-    if (below.time.empty()) break;
+    if (below.kernels.empty()) break;
     children = std::move(below);
   }
   return children;
@@ -154,6 +154,34 @@ std::vector<PassSegment> equal_segments(const KernelEditor& editor, const Traini
   return segments;
 }
 
+namespace {
+
+bool is_product(const KernelEditor& editor, TaskId kernel) {
+  const KernelClass kernel_class = editor.class_of(kernel);
+  return kernel_class == KernelClass::gemm || kernel_class == KernelClass::convolution ||
+         kernel_class == KernelClass::attention;
+}
+
+}  // namespace
+
+std::vector<PassSegment> product_segments(const KernelEditor& editor, const TrainingPass& pass,
+                                          std::size_t count) {
+  std::vector<std::size_t> products;
+  for (std::size_t i = pass.trains_from; i < pass.forward.size(); ++i) {
+    if (is_product(editor, pass.forward[i])) products.push_back(i);
+  }
+  if (products.size() < count) return equal_segments(editor, pass, count);
+  std::vector<PassSegment> segments;
+  std::size_t begin = pass.trains_from;
+  for (std::size_t part = 1; part <= count; ++part) {
+    const std::size_t next = products.size() * part / count;
+    const std::size_t end = part == count ? pass.forward.size() : products[next];
+    segments.push_back({begin, end, mirror_of(editor, pass, end - 1)});
+    begin = end;
+  }
+  return segments;
+}
+
 std::vector<PassSegment> block_segments(const KernelEditor& editor, const TrainingPass& pass) {
   const TaskGraph& graph = editor.graph();
   const std::vector<Layer>& layers = graph.context().layers;
@@ -188,11 +216,8 @@ std::vector<PassSegment> block_segments(const KernelEditor& editor, const Traini
 }
 
 std::size_t count_products(const KernelEditor& editor, const std::vector<TaskId>& kernels) {
-  return static_cast<std::size_t>(std::count_if(kernels.begin(), kernels.end(), [&](TaskId kernel) {
-    const KernelClass kernel_class = editor.class_of(kernel);
-    return kernel_class == KernelClass::gemm || kernel_class == KernelClass::convolution ||
-           kernel_class == KernelClass::attention;
-  }));
+  return static_cast<std::size_t>(std::count_if(
+      kernels.begin(), kernels.end(), [&](TaskId kernel) { return is_product(editor, kernel); }));
 }
 
 double stashed_bytes(const KernelEditor& editor, const TrainingPass& pass, std::size_t begin,

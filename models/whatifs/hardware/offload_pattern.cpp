@@ -408,6 +408,6 @@ extern constexpr WhatIfInfo info = {
     .params = params,
     .trends = trends,
     .apply = apply,
-    .stage = ApplyStage::device};
+    .stage = ApplyStage::kernels};
 
 }  // namespace foretrace::offload_pattern_parts

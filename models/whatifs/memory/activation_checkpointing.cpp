@@ -31,7 +31,7 @@ constexpr ParamInfo mode_param = {
     .type = ParamType::text,
     .default_text = "segments",
     .doc =
-        "segments: equal parts of the pass; block: every repeated module (a transformer "
+        "segments: parts of as many products; block: every repeated module (a transformer "
         "layer); selective: the attention core only.",
     .choices = "segments|block|selective"};
 constexpr ParamInfo segments_param = {
@@ -110,18 +110,30 @@ class Checkpointing {
     return copies;
   }
 
-  // What a part leaves for the backward goes when the part is done and comes when it runs again.
+  // The last result of a part enters the next one, whatever ran after it.
+  static std::size_t last_result(const std::vector<editing::Stash>& stashes,
+                                 const editing::PassSegment& segment) {
+    std::size_t last = segment.begin;
+    for (const editing::Stash& stash : stashes) {
+      if (stash.made < segment.end) last = std::max(last, stash.made);
+    }
+    return last;
+  }
+
+  // What a part leaves for the backward goes when the part is done and comes when it runs again;
+  // what the forward kernels from `kept` on make stays.
   void forget(const editing::TrainingPass& pass, const std::vector<editing::Stash>& stashes,
-              const editing::PassSegment& segment, const std::map<TaskId, TaskId>& copies) {
+              const editing::PassSegment& segment, const std::map<TaskId, TaskId>& copies,
+              std::size_t kept) {
     if (segment.end >= pass.forward.size()) return;
     const TaskId gone = editor_.own_call(pass.forward[segment.end]);
     if (gone == none<TaskId>) return;
     for (const editing::Stash& stash : stashes) {
       const auto twin = copies.find(pass.forward[stash.made]);
-      // The last result of a part enters the next one and is kept.
-      if (!stash.recorded() || twin == copies.end() || stash.made + 1 >= segment.end) continue;
+      if (!stash.recorded() || twin == copies.end() || stash.made >= kept) continue;
       if (stash.needed_by < segment.needed_by) continue;  // read before the part runs again
       tensors_.leave(stash.tensor, gone, editor_.call_of_new(twin->second));
+      freed_bytes_ += stash.bytes;
     }
   }
 
@@ -140,7 +152,7 @@ class Checkpointing {
       count = static_cast<std::size_t>(std::max(1.0, std::round(std::sqrt(depth))));
     }
     auto segments = blocks ? editing::block_segments(editor_, pass)
-                           : editing::equal_segments(editor_, pass, count);
+                           : editing::product_segments(editor_, pass, count);
     if (!blocks && !segments.empty()) segments.pop_back();
     const auto stashes = editing::find_stashes(editor_, pass, 1);
     for (const editing::PassSegment& segment : segments) {
@@ -148,10 +160,7 @@ class Checkpointing {
       const auto copies = again({begin + static_cast<std::ptrdiff_t>(segment.begin),
                                  begin + static_cast<std::ptrdiff_t>(segment.end)},
                                 segment.needed_by);
-      forget(pass, stashes, segment, copies);
-      // The last output of a segment enters the next one and is kept.
-      freed_bytes_ +=
-          std::max(0.0, editing::stashed_bytes(editor_, pass, segment.begin, segment.end - 1));
+      forget(pass, stashes, segment, copies, last_result(stashes, segment));
     }
     all_bytes_ += std::max(0.0, editing::stashed_bytes(editor_, pass, 0, pass.forward.size()));
   }
@@ -186,7 +195,7 @@ class Checkpointing {
       forget(passes_[i], stashes_.at(i),
              {static_cast<std::size_t>(first - forward.begin()),
               static_cast<std::size_t>(last - forward.begin()) + 1, needed_by},
-             copies);
+             copies, static_cast<std::size_t>(last - forward.begin()));
     }
   }
 

@@ -42,14 +42,13 @@ class Rebuild {
   [[nodiscard]] Point new_point(Point point) const { return placement_.new_point(point); }
 
   void extend_context() {
-    const std::size_t old_lanes = context_.lanes.size();
+    const auto old_lanes = static_cast<std::ptrdiff_t>(context_.lanes.size());
     context_.lanes.insert(context_.lanes.end(), change_.new_lanes.begin(), change_.new_lanes.end());
-    for (std::size_t i = old_lanes; i < context_.lanes.size(); ++i) {
-      const std::int32_t rank = context_.lanes[i].rank;
-      auto& classes = context_.rank_classes;
-      const bool known = std::any_of(classes.begin(), classes.end(),
-                                     [rank](const RankClass& c) { return c.first_rank == rank; });
-      if (!known) classes.push_back({rank, 1});
+    // Lanes of modelled jobs count classes, whose first ranks are others.
+    for (auto lane = context_.lanes.begin() + old_lanes; lane != context_.lanes.end(); ++lane) {
+      const bool known = std::any_of(context_.lanes.begin(), lane,
+                                     [rank = lane->rank](const Lane& l) { return l.rank == rank; });
+      if (!known) context_.rank_classes.push_back({lane->rank, 1});
     }
     apply_works(change_, context_);
     apply_policies(change_, context_);

@@ -70,6 +70,7 @@ std::optional<StackOutcome> StackedRun::outcome_of(std::span<const WhatIf> stack
     const auto need = session_.memory_model().need(changed->graph, changed->run.timeline);
     CHECK(need.has_value() == session_.need().has_value());
     return StackOutcome{share(changed->run.answer.step_ns, session_.step_ns()),
+                        share(changed->run.steps.span_ns, session_.run().steps.span_ns),
                         share(changed->run.answer.work_ns, session_.run().answer.work_ns),
                         need ? std::optional(need->live_bytes) : std::nullopt};
   } catch (const BrokenLaw& broken) {

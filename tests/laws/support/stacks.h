@@ -15,7 +15,8 @@ namespace foretrace::test {
 
 /// What a stack makes of a run.
 struct StackOutcome {
-  double time = 1;                           ///< per sample, times that of the run as it is
+  double time = 1;                           ///< a step per sample, times that of the run as it is
+  double span = 1;                           ///< the same of all its steps from begin to end
   double work = 1;                           ///< the same of the work of its device
   std::optional<std::int64_t> live_bytes{};  ///< at the peak; none: no tensors are known
 };

@@ -44,6 +44,18 @@ TEST_CASE("whole_program_fusion: a reduction inside costs a grid synchronization
   CHECK_FALSE(apply_to(graph, whole_program_fusion, {{"sync", "1 ms"}}).ok());
 }
 
+TEST_CASE("whole_program_fusion: a launch that is saved counts against a synchronization") {
+  for (const std::int64_t kernel_ns : {40'000, 4'000, 400}) {
+    CAPTURE(kernel_ns);
+    ToyRun run;
+    for (int i = 0; i < 2; ++i) {
+      run.kernel({.name = norm.name, .duration_ns = kernel_ns, .launch_ns = 6000});
+    }
+    const auto fused = after(run.build(), whole_program_fusion, {{"sync", "2 us"}});
+    CHECK(foretrace::test::count_of(fused, "fused region") == 1);
+  }
+}
+
 TEST_CASE("whole_program_fusion: products and waits end a region") {
   ToyRun run;
   run.kernel(tiny);

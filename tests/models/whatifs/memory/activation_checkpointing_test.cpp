@@ -52,6 +52,35 @@ TEST_CASE("activation_checkpointing: the copies stand before the backward kernel
   CHECK(order == "ffffbfbfbfb");
 }
 
+TEST_CASE("activation_checkpointing: which kernels run again does not hang on how fast they are") {
+  const auto repeated = [](std::int64_t first_ns, std::int64_t head_ns, const char* mode) {
+    ToyRun run;
+    const auto root = run.builder().add_layer("Net");
+    const auto body = run.builder().add_layer("Net/body", root);
+    const auto head = run.builder().add_layer("Net/head", root);
+    const auto first = run.builder().add_layer("Net/body/0", body);
+    const auto second = run.builder().add_layer("Net/body/1", body);
+    const auto parts = {std::pair{first, first_ns}, std::pair{first, std::int64_t{10}},
+                        std::pair{second, std::int64_t{10}}, std::pair{second, std::int64_t{10}},
+                        std::pair{head, head_ns}};
+    for (const auto& [layer, ns] : parts) {
+      ToyKernel kernel = forward;
+      kernel.layer = layer;
+      kernel.duration_ns = ns;
+      run.kernel(kernel);
+    }
+    for (int i = 0; i < 5; ++i) run.kernel(backward);
+    run.synchronize();
+    return count_of(after(run.build(), activation_checkpointing, {{"mode", mode}}), forward.name);
+  };
+  for (const char* mode : {"segments", "block"}) {
+    CAPTURE(mode);
+    CHECK(repeated(10, 10, mode) == repeated(400, 10, mode));
+    CHECK(repeated(10, 10, mode) == repeated(10, 400, mode));
+    CHECK(repeated(10, 10, mode) > 5);
+  }
+}
+
 TEST_CASE("activation_checkpointing: blocks are the repeated modules") {
   ToyRun run;
   const auto root = run.builder().add_layer("Net");
@@ -131,6 +160,26 @@ TEST_CASE("activation_checkpointing: what a part makes is gone until the part ru
   CHECK(change->new_tensors[0].freed_in == calls[3]);
   CHECK(index(change->new_tensors[1].allocated_in) >= graph.size());
   CHECK(change->new_tensors[1].freed_in == calls[11]);
+}
+
+TEST_CASE("activation_checkpointing: the last result of a part is kept, whatever runs after it") {
+  ToyRun run;
+  std::vector<foretrace::TaskId> calls;
+  for (int i = 0; i < 12; ++i) {
+    const auto kernel = run.kernel(i < 6 ? forward : backward);
+    calls.push_back(foretrace::make_id<foretrace::TaskId>(foretrace::index(kernel) - 1));
+  }
+  // Forward 2, the last of its part, works in place on what 1 made.
+  foretrace::Tensor map;
+  map.bytes = 1 << 20;
+  map.allocated_in = calls[1];
+  map.freed_in = calls[11];
+  run.builder().add_tensor(map);
+  const auto graph = run.build();
+  const auto change = apply_to(graph, activation_checkpointing, {{"segments", "2"}});
+  REQUIRE_MESSAGE(change.ok(), change.error().message);
+  CHECK(change->tensors.empty());
+  CHECK(change->new_tensors.empty());
 }
 
 TEST_CASE("activation_checkpointing: selective forgets scores until they are computed again") {
