@@ -86,8 +86,12 @@ double spread_efficiency(const WorkTimes& now, std::uint32_t recorded_devices, c
   // Each copy has a share of the samples, which the recorded devices do in one step.
   const double copies = std::max(1.0, copies_in(spread.stack()) / recorded_devices);
   const double share = spread.samples() / copies;
-  const double alone = share >= now.samples * (1 - 1e-9) ? copies * now.time_of(share)
-                                                         : now.time_of(spread.samples());
+  double alone = share >= now.samples * (1 - 1e-9) ? copies * now.time_of(share)
+                                                   : now.time_of(spread.samples());
+  // Fewer devices do a part of these passes: not what the recorded ones would take for so few.
+  if (devices < recorded_devices) {
+    alone = static_cast<double>(now.step_ns) * spread.samples() / now.samples;
+  }
   return alone * recorded_devices / all;
 }
 

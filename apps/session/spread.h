@@ -35,7 +35,7 @@ struct RunSpread {
   std::uint32_t recorded_devices = 1;
   /// Time that the recorded devices need for the samples of each copy in turn, with gradient
   /// accumulation if a copy has more than they and with every other what-if of the stack, x their
-  /// number / time of all devices.
+  /// number / time of all devices. Of fewer devices than recorded: at the recorded rate.
   double efficiency = 1;
   std::optional<double> samples_per_s;  ///< of all devices; none: the batch is not known
 };

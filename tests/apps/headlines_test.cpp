@@ -139,6 +139,15 @@ TEST_CASE("whatif: efficiency against another rate than the recorded one says ag
   CHECK(factor == doctest::Approx(4 * efficiency * alone).epsilon(0.02));
 }
 
+TEST_CASE("whatif: fewer devices than recorded are as efficient as their rate per device") {
+  const std::string line = answer_of("whatif -q --cluster mi300x_x8 --parallel data=2",
+                                     "tracelens/resnet_act_ckpt_mi300x.json.gz");
+  if (line.empty()) return;
+  // A quarter of the samples on a quarter of the GPUs, which wait a little less for each other.
+  CHECK(line.starts_with("2 GPUs: "));
+  CHECK(holds(line, ", 0.25x (100 % efficiency); "));
+}
+
 TEST_CASE("whatif: a memory timeline alone is ranked by memory, and says so where it is not") {
   const std::string snapshot =
       FORETRACE_SOURCE_DIR "/examples/traces/h100_allocator/train.default.snapshot.pickle.gz";
