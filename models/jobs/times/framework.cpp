@@ -176,10 +176,12 @@ void read_step_error(ConfigFields& fields, Framework& framework) {
   fields.take(inner.finish());
 }
 
+constexpr std::size_t most_bases = 8;
+
 // A file may name another one that it is like, of its folder or of `directory`, and say what differs
 // alone.
 Result<ConfigValue> with_base(ConfigValue root, const std::string& path,
-                              const std::string& directory) {
+                              const std::string& directory, std::size_t depth = 0) {
   const ConfigValue* const like = root.find("like");
   if (like == nullptr) return root;
   const ConfigValue name = *like;
@@ -195,13 +197,14 @@ Result<ConfigValue> with_base(ConfigValue root, const std::string& path,
     FORETRACE_TRY(file, config_path(directory, {"framework", "frameworks"}, name.text)
                             .with_context(path + ": /like"));
   }
-  FORETRACE_TRY(auto base, read_config(file, schema));
-  if (base.find("like") != nullptr) {
+  if (depth == most_bases) {
     return Error{ErrorCode::bad_config,
-                 fmt::format("{}: /like: got '{}', which is like another one itself, expected a "
-                             "framework with all its figures",
-                             path, name.text)};
+                 fmt::format("{}: /like: got '{}', expected at most {} frameworks that are each "
+                             "like the next one",
+                             path, name.text, most_bases)};
   }
+  FORETRACE_TRY(auto own, read_config(file, schema));
+  FORETRACE_TRY(auto base, with_base(std::move(own), file, directory, depth + 1));
   erase_member(root, "like");
   merge_members(base, root);
   return base;
@@ -228,6 +231,7 @@ Result<Framework> framework_from(const ConfigValue& root, const std::string& pat
   fields.optional_boolean("reserves_segments", framework.reserves_segments);
   fields.optional_boolean("balances_context", framework.balances_context);
   fields.optional_boolean("recompute_stops_early", framework.recompute_stops_early);
+  fields.optional_boolean("autocasts", framework.autocasts);
   framework.vocabulary_multiple = optional_count(fields, "vocabulary_multiple", 1e6, 1);
   framework.cast_bytes =
       optional_within(fields, "cast_bytes", ParamType::number, most_bytes, framework.cast_bytes);
