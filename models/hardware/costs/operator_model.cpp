@@ -11,8 +11,11 @@ namespace {
 // Tables timed from the host say nothing about how long a kernel takes to begin and end.
 constexpr double longest_fixed_ns = 10000;
 
-// Products of many small matrices pay more per tile: one row of LLMCompass's transformer layer,
-// k = 128, is 38 % too fast with the overhead of single products and 16 % with this.
+constexpr double tile_overhead_k = 26;
+// Products of many small matrices pay more per tile on matrix units: one row of LLMCompass's
+// transformer layer, k = 128, is 38 % too fast with the overhead of single products and 16 % with
+// this. Other units take longer for a tile, and no more for one of a batch: NeuSight's fp32 products
+// of A100, V100 and P100 ask for 26 to 38 of both kinds.
 constexpr double tile_overhead_k_batched = 128;
 
 KernelClass class_of(OperatorKind kind) {
@@ -63,7 +66,8 @@ OperatorModel usual_model(const Accelerator& accelerator, OperatorKind kind, Pre
     // configs/costs/a100_fp16.json, rounded: 372 products of LLMCompass and Vidur.
     fit.form = FitForm::tiles;
     fit.operand_traffic = 19.7;
-    fit.tile_overhead_k = kind == OperatorKind::batched_gemm ? tile_overhead_k_batched : 26;
+    const bool is_more = kind == OperatorKind::batched_gemm && uses_matrix_units(precision);
+    fit.tile_overhead_k = is_more ? tile_overhead_k_batched : tile_overhead_k;
     fit.split_ns = 1400;
   } else if (reduces_rows(kind)) {
     fit.form = FitForm::rows;

@@ -232,6 +232,7 @@ Result<Framework> framework_from(const ConfigValue& root, const std::string& pat
   fields.optional_boolean("reserves_segments", framework.reserves_segments);
   fields.optional_boolean("balances_context", framework.balances_context);
   fields.optional_boolean("recompute_stops_early", framework.recompute_stops_early);
+  fields.optional_boolean("autocasts", framework.autocasts);
   framework.vocabulary_multiple = optional_count(fields, "vocabulary_multiple", 1e6, 1);
   framework.cast_bytes =
       optional_within(fields, "cast_bytes", ParamType::number, most_bytes, framework.cast_bytes);

@@ -76,12 +76,15 @@ struct Framework {
   /// With a pipeline, what a stage gets from others stays until the end of a step, with gradients,
   /// and so do the logits (torch.distributed.pipelining).
   bool pipeline_keeps_messages = false;
-  /// Memory is what PyTorch's caching allocator reserves: segments of what operators of a layer pass
-  /// to each other are there beside the larger tensors of the head, which do not fit into them.
+  /// Memory is what PyTorch's caching allocator reserves: for each stream apart, and segments of what
+  /// operators of a layer pass on beside larger tensors of the head, which do not fit into them.
   bool reserves_segments = false;
   bool balances_context = true;  ///< causal attention is the same work on every context rank
   ContextRing context_ring;
   bool recompute_stops_early = false;  ///< at the last result that backward needs
+  /// Products alone run in 16 bit, on casts of 32-bit weights; what lies between them is in 32 bit
+  /// (torch.autocast).
+  bool autocasts = false;
   std::uint32_t prefetch = 1;          ///< sharded layers collected ahead
   ShardTravel travel;                  ///< of sharded parameters
   double vocabulary_multiple = 1;      ///< the vocabulary of a tensor rank is padded to this

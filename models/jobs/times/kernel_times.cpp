@@ -61,7 +61,11 @@ KernelTimes::KernelTimes(const Cluster& cluster, const Framework& framework,
     : cluster_(&cluster) {
   const Accelerator& accelerator = cluster.accelerator;
   const Precision precision = precisions.activations;
-  number_bytes_ = std::max(1, bytes_per_number(precision));
+  const bool autocasts = framework.autocasts && bytes_per_number(precision) == 2;
+  const Precision between = autocasts ? Precision::fp32 : precision;  // products
+  number_bytes_ = std::max(1, bytes_per_number(between));
+  // Read in 32 bit, written in 16, or the other way.
+  weight_cast_bytes_ = autocasts ? 6 : 0;
   device_ = {accelerator.memory_bandwidth * 1e-9, accelerator.vector_fp32_flops * 1e-9,
              accelerator.flops(precision) / 2 * 1e-9};
   bytes_per_ns_ = memory_rate(accelerator, KernelClass::elementwise) * 1e-9;
@@ -88,7 +92,7 @@ KernelTimes::KernelTimes(const Cluster& cluster, const Framework& framework,
   constexpr std::array kinds = {OperatorKind::softmax, OperatorKind::layer_norm,
                                 OperatorKind::rms_norm};
   for (std::size_t i = 0; i < kinds.size(); ++i) {
-    rows_[i] = operator_model(accelerator, kinds[i], precision);
+    rows_[i] = operator_model(accelerator, kinds[i], between);
   }
 }
 
@@ -142,6 +146,12 @@ KernelTime KernelTimes::product(const Operator& op, const GemmShape& shape, doub
   return time;
 }
 
+// Backward what was cast forward is still there.
+double KernelTimes::weight_cast_ns(const Operator& op) const {
+  const bool is_product = op.type == OperatorType::product;
+  return is_product ? op.weights * weight_cast_bytes_ / bytes_per_ns_ : 0;
+}
+
 KernelTime KernelTimes::attention(const Operator& op, bool backward) const {
   AttentionCost cost{.queries = op.attention.queries,
                      .key_bytes = number_bytes_,
@@ -190,8 +200,11 @@ KernelTime KernelTimes::forward(const Operator& op) const {
   if (times_on_machine(op)) return on_machine(work_of(op, WorkPass::forward, number_bytes_));
   switch (op.type) {
     case OperatorType::product:
-    case OperatorType::batch_product:
-      return product(op, op.shape, op.shape.batch * op.shape.m * op.shape.k);
+    case OperatorType::batch_product: {
+      KernelTime time = product(op, op.shape, op.shape.batch * op.shape.m * op.shape.k);
+      time.ns += weight_cast_ns(op);
+      return time;
+    }
     case OperatorType::attention: return attention(op, false);
     case OperatorType::rows: {
       const OperatorModel& model = rows_model(op.rows_kind);
@@ -253,7 +266,9 @@ KernelTime KernelTimes::weight_gradient(const Operator& op) const {
     return on_machine(work_of(op, WorkPass::weight_gradient, number_bytes_));
   }
   const GemmShape& s = op.shape;
-  return product(op, {s.batch, s.k, s.n, s.m}, 0);
+  KernelTime time = product(op, {s.batch, s.k, s.n, s.m}, 0);
+  time.ns += weight_cast_ns(op);
+  return time;
 }
 
 double KernelTimes::attention_intensity() const {

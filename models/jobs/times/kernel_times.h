@@ -77,6 +77,7 @@ class KernelTimes {
   [[nodiscard]] bool times_on_machine(const Operator& op) const;
   [[nodiscard]] KernelTime on_machine(const OperatorWork& work) const;
   [[nodiscard]] KernelTime product(const Operator& op, const GemmShape& shape, double cast) const;
+  [[nodiscard]] double weight_cast_ns(const Operator& op) const;
   [[nodiscard]] double convolution_ns(const Operator& op, const OperatorModel& model,
                                       const GemmShape& shape) const;
   struct AttentionCost {
@@ -101,6 +102,7 @@ class KernelTimes {
   double start_ns_ = 0;
   double attention_flops_per_ns_ = 1;  ///< peak
   double cast_bytes_ = 0;
+  double weight_cast_bytes_ = 0;  ///< per weight, forward and again for its gradient
   double convolution_share_ = 1;
   AttentionRate attention_rate_;
   OperatorModel gemm_;

@@ -221,6 +221,31 @@ TEST_CASE("sharded passes: an allocator has segments for a layer beside what the
   CHECK(with.buffers - without.buffers == doctest::Approx(std::max(0.0, all - with.working)));
 }
 
+TEST_CASE("sharded passes: what streams of collectives have reserved lies beside what stays") {
+  JobParts given = selene("gpt_22b", "torchtitan");
+  Job job = sharded(given);
+  job.plan.pipeline = 4;
+  job.plan.data = 16;
+  job.global_batch = 16. * 4;
+  for (const std::uint32_t chunks : {1U, 2U}) {
+    CAPTURE(chunks);
+    job.chunks = chunks;
+    job.schedule = *foretrace::find_schedule(chunks == 1 ? "1f1b" : "interleaved");
+    given.framework.reserves_segments = true;
+    const RankProgram::Stage sums = build_program(job)->step.stages[1];
+    const auto with = estimate(job)->memory[1];
+    given.framework.reserves_segments = false;
+    const auto without = estimate(job)->memory[1];
+    // Two blocks arrive in 16 bit, one behind the other; of what is whole at once, and never of more
+    // chunks, sums come out in fp32.
+    const double arriving = 2 * 2 * sums.largest;
+    const double divided = 4. / 16 * sums.dense / chunks;
+    CHECK(with.buffers - without.buffers == doctest::Approx(sums.segments + arriving + divided));
+    CHECK(with.gradients == without.gradients);
+    CHECK(with.weights == without.weights);
+  }
+}
+
 TEST_CASE("sharded passes: without a pipeline nothing stays collected") {
   JobParts given = selene("gpt_22b", "torchtitan");
   const auto with = *estimate(sharded(given));

@@ -62,3 +62,33 @@ TEST_CASE("kernel times: the share of products counts for products of matrix uni
   CHECK(forward_ns("mosaic_h100", true, large_product(), single) ==
         forward_ns("mosaic_h100", false, large_product(), single));
 }
+
+TEST_CASE("kernel times: under autocast products alone run in 16 bit, on casts of their weights") {
+  const auto cluster = find_cluster(*foretrace::test::shipped(), "dgx_a100");
+  auto framework = find_framework(*foretrace::test::shipped(), "eager_autocast");
+  REQUIRE((cluster.ok() && framework.ok()));
+  REQUIRE(framework->autocasts);
+  const auto times = [&](Precision precision) {
+    return KernelTimes(*cluster, *framework, Precisions{precision, false});
+  };
+  const KernelTimes cast = times(Precision::bf16);
+  const KernelTimes single = times(Precision::fp32);
+  framework->autocasts = false;
+  const KernelTimes half = times(Precision::bf16);
+  Operator rows;
+  rows.type = OperatorType::rows;
+  rows.shape = {1, 16384, 4096, 0};
+  rows.backward_bytes = 20;
+  CHECK(cast.number_bytes() == 4);
+  CHECK(half.number_bytes() == 2);
+  CHECK(cast.forward(rows).ns == single.forward(rows).ns);
+  Operator product = large_product();
+  product.weights = 16384. * 16384;
+  const double casts = cast.move(6 * product.weights, 1).ns - cast.move(1, 1).ns;
+  CHECK(cast.forward(product).ns - half.forward(product).ns == doctest::Approx(casts));
+  CHECK(cast.input_gradient(product).ns == half.input_gradient(product).ns);
+  CHECK(cast.weight_gradient(product).ns - half.weight_gradient(product).ns ==
+        doctest::Approx(casts));
+  // Nothing is cast where all runs in one type.
+  CHECK(single.forward(product).ns == times(Precision::fp32).forward(product).ns);
+}
