@@ -104,6 +104,10 @@ Status read_step_rules(ConfigFields& fields, StepRules& rules) {
   fields.optional_boolean("chunked_prompts", rules.chunks_prompts);
   fields.optional_boolean("mixed_steps", rules.mixes);
   fields.optional_boolean("prefix_cache", rules.keeps_prefixes);
+  fields.optional_quantity("reserved_output", ParamType::number, rules.reserved_output);
+  if (!(rules.reserved_output >= 0 && rules.reserved_output <= 1)) {
+    fields.mistake("reserved_output", "expected a number from 0 to 1");
+  }
   return fields.finish();
 }
 

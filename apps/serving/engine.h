@@ -22,6 +22,9 @@ struct StepRules {
   bool chunks_prompts = true;           ///< a prompt may be spread over several steps
   bool mixes = true;  ///< prompts beside writing sequences; else steps of prompts come first
   bool keeps_prefixes = true;  ///< common beginnings are computed once
+  /// A request starts where the cache has room for this share of what it and all others in flight
+  /// have yet to write: at 1 nobody is ever put back.
+  double reserved_output = 0;
 };
 
 /// What an engine's share of memory is of.
