@@ -53,6 +53,7 @@ Result<ServingEngine> engine_from(const ConfigValue& root, const std::string& pa
   fields.optional_boolean("cache_follows_weights", engine.cache_follows_weights);
   read_ranged(fields, "host_per_step", ParamType::time, engine.host_step_ns);
   read_ranged(fields, "host_per_sequence", ParamType::time, engine.host_sequence_ns);
+  read_ranged(fields, "host_per_request", ParamType::time, engine.host_request_ns);
   read_ranged(fields, "one_shot_all_reduce", ParamType::time, engine.one_shot_ns);
   if (const ConfigValue* tile = fields.optional_object("query_tile"); tile != nullptr) {
     ConfigFields inner(*tile, path, "/query_tile");
