@@ -53,6 +53,7 @@ Result<ServingEngine> engine_from(const ConfigValue& root, const std::string& pa
   fields.optional_boolean("cache_follows_weights", engine.cache_follows_weights);
   read_ranged(fields, "host_per_step", ParamType::time, engine.host_step_ns);
   read_ranged(fields, "host_per_sequence", ParamType::time, engine.host_sequence_ns);
+  read_ranged(fields, "host_per_request", ParamType::time, engine.host_request_ns);
   read_ranged(fields, "one_shot_all_reduce", ParamType::time, engine.one_shot_ns);
   if (const ConfigValue* tile = fields.optional_object("query_tile"); tile != nullptr) {
     ConfigFields inner(*tile, path, "/query_tile");
@@ -104,6 +105,10 @@ Status read_step_rules(ConfigFields& fields, StepRules& rules) {
   fields.optional_boolean("chunked_prompts", rules.chunks_prompts);
   fields.optional_boolean("mixed_steps", rules.mixes);
   fields.optional_boolean("prefix_cache", rules.keeps_prefixes);
+  fields.optional_quantity("reserved_output", ParamType::number, rules.reserved_output);
+  if (!(rules.reserved_output >= 0 && rules.reserved_output <= 1)) {
+    fields.mistake("reserved_output", "expected a number from 0 to 1");
+  }
   return fields.finish();
 }
 

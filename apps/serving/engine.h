@@ -22,6 +22,9 @@ struct StepRules {
   bool chunks_prompts = true;           ///< a prompt may be spread over several steps
   bool mixes = true;  ///< prompts beside writing sequences; else steps of prompts come first
   bool keeps_prefixes = true;  ///< common beginnings are computed once
+  /// A request starts where the cache has room for this share of what it and all others in flight
+  /// have yet to write: at 1 nobody is ever put back.
+  double reserved_output = 0;
 };
 
 /// What an engine's share of memory is of.
@@ -45,6 +48,9 @@ struct ServingEngine {
   bool cache_follows_weights = false;  ///< 8-bit weights come with an 8-bit cache
   Ranged host_step_ns{0, 0, 0};        ///< of a step that the device waits for the host
   Ranged host_sequence_ns{0, 0, 0};    ///< the same, for each sequence of the step
+  /// From a client to the engine and back, beside its steps: the protocol, turning text into tokens
+  /// and tokens into text. Requests do not wait for each other there.
+  Ranged host_request_ns{0, 0, 0};
   /// Fixed time of an all-reduce in one kernel, in which every rank reads the buffers of all others
   /// over the links of the node; 0: the engine has none.
   Ranged one_shot_ns{0, 0, 0};

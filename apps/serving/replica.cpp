@@ -1,7 +1,10 @@
 #include "apps/serving/replica.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
+
+#include "sim/core/whole.h"
 
 namespace foretrace {
 
@@ -11,6 +14,14 @@ bool Replica::grow(Sequence& sequence, std::int64_t tokens) {
   if (needed > 0 && !cache_.take(needed)) return false;
   sequence.blocks += std::max<std::int64_t>(0, needed);
   return true;
+}
+
+std::int64_t Replica::promised_to(const Sequence& sequence) const {
+  if (!(rules_.reserved_output > 0)) return 0;
+  const auto left = static_cast<double>(sequence.output - sequence.generated);
+  const std::int64_t tokens = sequence.total() + to_whole(std::ceil(rules_.reserved_output * left));
+  const std::int64_t shared = sequence.shared / cache_.block_tokens();
+  return std::max<std::int64_t>(0, cache_.blocks_for(tokens) - shared - sequence.blocks);
 }
 
 void Replica::let_go(Sequence& sequence) {
@@ -52,7 +63,7 @@ void Replica::schedule_running(std::int64_t& budget, bool prompts_only) {
   }
 }
 
-bool Replica::admit_one(std::int64_t& budget) {
+bool Replica::admit_one(std::int64_t& budget, std::int64_t& promised) {
   Sequence& next = waiting_.front();
   const bool looks = next.group >= 0 && rules_.keeps_prefixes;
   if (looks) {
@@ -68,13 +79,14 @@ bool Replica::admit_one(std::int64_t& budget) {
     // A prompt that never fits a step is computed in one of its own.
     tokens = rules_.chunks_prompts ? budget : tokens;
   }
-  const bool fits = (tokens <= budget || is_alone) && grow(next, tokens);
+  const bool has_room = is_alone || promised + promised_to(next) <= cache_.available();
+  const bool fits = (tokens <= budget || is_alone) && has_room && grow(next, tokens);
   if (!fits && is_alone && looks) {
     // The beginning of its group may fill the cache, though it can use little of it: do without.
     cache_.release(next.group);
     next.group = -1;
     next.shared = next.computed = 0;
-    return admit_one(budget);
+    return admit_one(budget, promised);
   }
   if (!fits) {
     if (looks) cache_.release(next.group);
@@ -88,15 +100,18 @@ bool Replica::admit_one(std::int64_t& budget) {
     next.cached = next.shared;
     started_.push_back(next.request);
   }
+  promised += promised_to(next);
   running_.push_back(next);
   waiting_.pop_front();
   return true;
 }
 
 void Replica::admit(std::int64_t& budget) {
-  if (put_back_) return;
+  if (put_back_ || waiting_.empty()) return;
+  std::int64_t promised = 0;
+  for (const Sequence& sequence : running_) promised += promised_to(sequence);
   while (!waiting_.empty() && budget > 0 && running_.size() < rules_.sequences) {
-    if (!admit_one(budget)) return;
+    if (!admit_one(budget, promised)) return;
   }
 }
 

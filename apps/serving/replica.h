@@ -65,9 +65,12 @@ class Replica {
 
  private:
   [[nodiscard]] bool grow(Sequence& sequence, std::int64_t tokens);
+  /// Blocks beside its own that are kept for what it has yet to write.
+  [[nodiscard]] std::int64_t promised_to(const Sequence& sequence) const;
   void schedule_running(std::int64_t& budget, bool prompts_only);
   void admit(std::int64_t& budget);
-  [[nodiscard]] bool admit_one(std::int64_t& budget);
+  /// `promised`: blocks that are kept for others; grows by those for this one.
+  [[nodiscard]] bool admit_one(std::int64_t& budget, std::int64_t& promised);
   void put_back_last();
   void share_prefix(Sequence& sequence);
   void let_go(Sequence& sequence);

@@ -110,10 +110,12 @@ ServingAnswer run_serving(const Serving& serving, bool with_range) {
   options.factor = spread.low;
   options.host_step_ns = serving.engine.host_step_ns.low;
   options.host_sequence_ns = serving.engine.host_sequence_ns.low;
+  options.host_request_ns = serving.engine.host_request_ns.low;
   answer.low = figures_of(serving, run_service(serving.requests, options, cost));
   options.factor = spread.high;
   options.host_step_ns = serving.engine.host_step_ns.high;
   options.host_sequence_ns = serving.engine.host_sequence_ns.high;
+  options.host_request_ns = serving.engine.host_request_ns.high;
   answer.high = figures_of(serving, run_service(serving.requests, options, cost));
   return answer;
 }

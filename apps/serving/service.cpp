@@ -14,7 +14,7 @@ namespace {
 // Steps that are alike are taken together, at the mean of their contexts.
 constexpr std::int64_t most_alike = 64;
 
-enum class EventKind : std::uint8_t { step_end, arrival, received };
+enum class EventKind : std::uint8_t { step_end, arrival, reached, received };
 struct Event {
   std::int64_t at_ns = 0;
   EventKind kind = EventKind::arrival;
@@ -47,6 +47,7 @@ class Run {
     events_.push({at_ns, kind, number_++, index});
   }
   void arrive(std::size_t request, std::int64_t now_ns);
+  void reach(std::size_t request);
   void next_of_closed_loop(std::int64_t now_ns);
   void finish(Copy& copy, std::int64_t now_ns, bool is_prompt);
   void hand_over(const Sequence& sequence, std::int64_t now_ns);
@@ -86,6 +87,13 @@ void Run::arrive(std::size_t request, std::int64_t now_ns) {
     served.refused = true;
     return next_of_closed_loop(now_ns);
   }
+  const std::int64_t host_ns = to_whole(options_.host_request_ns);
+  if (!(host_ns > 0)) return reach(request);
+  push(now_ns + host_ns, EventKind::reached, request);
+}
+
+void Run::reach(std::size_t request) {
+  const ServingRequest& asked = requests_[request];
   Sequence sequence;
   sequence.request = request;
   sequence.input = asked.input_tokens;
@@ -177,6 +185,7 @@ void Run::start(std::size_t index, std::int64_t now_ns) {
 void Run::handle(const Event& event) {
   switch (event.kind) {
     case EventKind::arrival: return arrive(event.index, event.at_ns);
+    case EventKind::reached: return reach(event.index);
     case EventKind::received:
       return least_loaded(options_.prompt_replicas, replicas_.size())
           .replica.enqueue(travelling_[event.index]);

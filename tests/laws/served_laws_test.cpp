@@ -134,6 +134,20 @@ TEST_CASE("jobs: an answer of a served model has possible figures, or it is one 
   CHECK(errors > 40);
 }
 
+TEST_CASE("jobs: where room is kept for all that is written, no request is put back") {
+  int crowded = 0;
+  for (std::uint64_t number = 0; number < test::law_jobs(400); ++number) {
+    CAPTURE(test::random_service_text(number));
+    auto serving = drawn(number);
+    if (!serving.ok()) continue;
+    serving->options.rules.reserved_output = 0;
+    crowded += run_serving(*serving, false).preemptions > 0 ? 1 : 0;
+    serving->options.rules.reserved_output = 1;
+    CHECK(run_serving(*serving, false).preemptions == 0);
+  }
+  CHECK(crowded > 0);
+}
+
 TEST_CASE("jobs: no step of a served model beats memory, nor the arithmetic of its device") {
   int seen = 0;
   for (std::uint64_t number = 0; number < test::law_jobs(400); ++number) {

@@ -90,7 +90,10 @@ CollectiveTime send(const Cluster& cluster, const CollectiveCall& call, double e
   const double start_ns = nccl::send_start_ns(cluster, call.group, call.bytes);
   if (call.group.nodes <= 1) {
     const double rate = nccl::links_inside(cluster, call.group.per_node) * send_link_share;
-    return {start_ns + call.bytes / rate * 1e9, Provenance::roofline, "send inside a node"};
+    const bool both_ways = call.kind == CollectiveKind::send_receive;
+    const double least_ns = both_ways ? nccl::peer_ns_inside(cluster, call.group, call.bytes) : 0;
+    const double ns = std::max(call.bytes / rate * 1e9, least_ns);
+    return {start_ns + ns, Provenance::roofline, "send inside a node"};
   }
   const double nics = std::max(call.group.nics / call.group.per_node, 1e-9);
   double rate = cluster.network.nic_bandwidth * std::min(nics, 1.0) * efficiency;

@@ -37,7 +37,8 @@ constexpr std::array<ByNodes, 4> tree_most = {
 constexpr std::array<ByNodes, 4> nvls_tree_most = {
     {{0, 0, 0}, {0, 0, 0}, {0, 57.7, 45.5}, {0, 96, 80}}};
 constexpr std::array<double, 4> nvls_efficiency = {0, 0, 0.85, 0.74};
-// NVLink GB/s of a link in NCCL's topology against 25 (50 from Blackwell on) of the data sheet.
+// NVLink GB/s of a link in NCCL's topology, and against 25 (50 from Blackwell on) of the data sheet.
+constexpr std::array<double, 4> nvlink_rate = {20, 20, 20.6, 40.1};
 constexpr std::array<double, 4> nvlink_share = {0.80, 0.80, 0.824, 0.802};
 
 // Tree bandwidth by floor(log2(bytes / 64)).
@@ -130,6 +131,41 @@ double network_us(const Question& q, double hardware, Protocol protocol) {
   return hardware + (protocol == Protocol::simple ? 2 : 1) * extra;
 }
 
+// What launched channels cost a ring, as inside a node of the machine: two of each accelerator, as many as
+// the search finds where each has a port (src/graph/connect.cc). A small buffer has fewer
+// (src/enqueue.cc): threads of a channel times the bytes that each has at least.
+double launched_us(const Question& q, Protocol protocol) {
+  double each_ns = 0;
+  for (const LocalRegime& regime : q.cluster.regimes) {
+    each_ns = std::max(each_ns, regime.per_channel_ns);
+  }
+  constexpr ByProtocol least_bytes = {512 * 8, 640 * 8, 512 * 64};
+  const double ranks = protocol == Protocol::ll ? q.ranks() : 1;
+  const double most =
+      std::clamp(2.0 * q.group.per_node, 1.0, std::max(1.0, 1.0 * q.cluster.channels));
+  const double used =
+      std::floor(q.bytes / (least_bytes[static_cast<std::size_t>(protocol)] * ranks));
+  return each_ns * 1e-3 * std::clamp(used, 1.0, most);
+}
+
+// A rank of a ring passes on a slice, half of its chunk, while the other half still arrives: the
+// latency of a step hides behind that half. A chunk is four of the eight steps of a buffer of 4 MiB
+// (src/include/collectives.h); what is larger goes round again.
+double in_slices_us(const Question& q, double bus, double between, double inside_us,
+                    double hop_us) {
+  constexpr double most_chunk = 2.0 * 1024 * 1024;
+  const double launched = 2 * q.channels.count;  // twice what the search finds
+  const double part = q.bytes / q.ranks() / launched;
+  const double chunk = std::min(part, most_chunk);
+  const double chunk_us = chunk / (bus / launched * 1e3);
+  const auto step_us = [chunk_us](double latency) {
+    return std::max(chunk_us, chunk_us / 2 + latency);
+  };
+  const double steps = ring_steps(q);
+  const double first = (steps - between) * step_us(inside_us) + between * step_us(hop_us) + hop_us;
+  return first + (part / chunk - 1) * steps * chunk_us;
+}
+
 double share_of_network(const Question& q) {
   return q.group.nodes > 1 ? q.efficiency / q.group.oversubscription : 1;
 }
@@ -143,20 +179,22 @@ double ring_us(const Question& q, Protocol protocol) {
   if (protocol == Protocol::ll128) bus = std::min(0.92 * bus, count * ring_ll128[row]);
   bus *= share_of_network(q);
   const double steps = ring_steps(q);
-  const double between =
-      q.group.nodes > 1 ? (q.all_reduce() ? 2 * (q.nodes() - 1) : q.nodes() - 1) : 0;
+  if (q.group.nodes <= 1) {
+    const double latency = ring_base[p] + steps * q.link.ring()[p];
+    return time_us(latency, q.bytes, bus * q.ranks() / steps);
+  }
+  const double between = q.all_reduce() ? 2 * (q.nodes() - 1) : q.nodes() - 1;
   // The host posts each message to the network: 1 us, three times that for Simple.
-  const double post = q.group.nodes > 1 ? (protocol == Protocol::simple ? 3.0 : 1.0) : 0.0;
-  double latency = ring_base[p] + std::max(0.0, steps - between) * std::max(q.link.ring()[p], post);
-  if (between > 0) {
-    // With one accelerator per node NCCL takes the tree's figure of the network.
-    const double hardware = q.group.per_node == 1 ? tree_network[p] : ring_network[p];
-    latency += between * network_us(q, hardware, protocol);
+  const double post = protocol == Protocol::simple ? 3.0 : 1.0;
+  const double inside_us = std::max(q.link.ring()[p], post);
+  // With one accelerator per node NCCL takes the tree's figure of the network.
+  const double hardware = q.group.per_node == 1 ? tree_network[p] : ring_network[p];
+  const double hop_us = network_us(q, hardware, protocol);
+  const double start = ring_base[p] + launched_us(q, protocol);
+  if (protocol == Protocol::simple) {
+    return start + in_slices_us(q, bus, between, inside_us, hop_us);
   }
-  const bool large = q.bytes / (count * q.ranks()) >= 64;
-  if (protocol == Protocol::simple && q.all_reduce() && q.group.nodes > 1 && large) {
-    latency *= q.cluster.generation == Generation::volta ? 1.9 : 1.4;
-  }
+  const double latency = start + std::max(0.0, steps - between) * inside_us + between * hop_us;
   return time_us(latency, q.bytes, bus * q.ranks() / steps);
 }
 
@@ -186,6 +224,24 @@ double tree_us(const Question& q, Protocol protocol) {
   return time_us(latency, q.bytes, rate / 2);
 }
 
+// A chunk passes the switch of its node, the tree up and down, and the switch again, and only later
+// chunks overlap with that: the bytes that go before the first is there. Chunks shrink with the
+// buffer (calcCollChunking of src/enqueue.cc), 16 channels carry one of each accelerator of a node.
+double fill_bytes(const Question& q) {
+  constexpr double kib = 1024;
+  constexpr double channels = 16;
+  constexpr std::array<std::array<double, 2>, 4> smaller = {
+      {{32, 256 * kib}, {16, 128 * kib}, {4, 64 * kib}, {1, 32 * kib}}};
+  // NCCL_NVLSTREE_MAX_CHUNKSIZE as the plugin of EFA sets it (src/platform-aws.cpp of aws-ofi-nccl).
+  double chunk = q.cluster.network.kind == "efa" ? 512 * kib : (q.group.nodes < 4 ? 128 : 64) * kib;
+  const double at_once = channels * q.group.per_node;
+  for (const auto& [times, most] : smaller) {
+    if (q.bytes < times * at_once * chunk) chunk = std::min(chunk, most);
+  }
+  const double stages = 2 * std::floor(std::log2(q.nodes())) + 2;
+  return (stages - 1) * std::min(q.bytes, at_once * chunk);
+}
+
 // The switch of a node multicasts and adds up; between nodes a tree.
 std::optional<double> nvls_us(const Question& q) {
   const std::size_t row = row_of(q.cluster.generation);
@@ -193,7 +249,9 @@ std::optional<double> nvls_us(const Question& q) {
   const double count = q.channels.count;
   double per_channel = 2 * q.channels.nvls * nvls_efficiency[row] * (count - 1) / count;
   double latency = nvls_base;
+  double bytes = q.bytes;
   if (q.group.nodes > 1) {
+    bytes += fill_bytes(q);
     const double between = q.channels.nvls * (q.group.nodes == 2 ? 2 : 1);
     const double inside = 2 * q.channels.links / count * nvls_efficiency[row];
     per_channel = std::min({per_channel, between, inside, nvls_tree_most[row][column_of(q.group)]});
@@ -201,7 +259,7 @@ std::optional<double> nvls_us(const Question& q) {
         2 * std::floor(std::log2(q.nodes())) * network_us(q, nvls_tree_network, Protocol::ll);
   }
   const double bus = count * per_channel * share_of_network(q);
-  return time_us(latency, q.bytes, bus * q.ranks() / ring_steps(q));
+  return time_us(latency, bytes, bus * q.ranks() / ring_steps(q));
 }
 
 }  // namespace
@@ -269,6 +327,27 @@ double send_start_ns(const Cluster& cluster, const Placement& group, double byte
   }
   // Once: what NCCL adds to a step of Simple once more is a flush, a read inside of the node.
   return (ring_base[p] + ring_network[p]) * 1e3 + cluster.network.step_latency_ns;
+}
+
+double peer_ns_inside(const Cluster& cluster, const Placement& group, double bytes) {
+  if (!has_nvlink(cluster, group.per_node)) return 0;
+  constexpr double channels_of_all = 32;
+  constexpr double operations_of_channel = 4;
+  constexpr double most_part = 16.0 * 1024 * 1024;  // 32 of the eight steps of 4 MiB
+  const auto halved = [&](double channels, double most) {
+    while (channels * group.ranks > most && channels > 1) channels /= 2;
+    return channels;
+  };
+  double channels = halved(channels_of_all, channels_of_all);
+  const double most = halved(channels_of_all, channels_of_all * operations_of_channel);
+  double part = bytes / channels;
+  double least_part = 0;  // of the largest message with fewer channels
+  while (part > most_part && channels <= most / 2) {
+    channels *= 2;
+    part = bytes / channels;
+    least_part = most_part;
+  }
+  return std::max(part, least_part) / nvlink_rate[row_of(cluster.generation)];
 }
 
 double peer_rate(const Placement& group) {

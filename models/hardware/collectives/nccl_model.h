@@ -35,6 +35,12 @@ struct Channels {
 /// Of a message to one other rank, beside its bytes: by LL up to 16 KiB, by Simple above.
 [[nodiscard]] double send_start_ns(const Cluster& cluster, const Placement& group, double bytes);
 
+/// What the channels of a message to one peer of the same node take at least where as much comes
+/// back, beside its start: a channel then keeps one link of NVLink busy, and a message has its share
+/// of the 32 of all, twice as many where parts are above 16 MiB (calcP2pChannelCount,
+/// scheduleP2pTasksToPlan of src/enqueue.cc). 0 without NVLink.
+[[nodiscard]] double peer_ns_inside(const Cluster& cluster, const Placement& group, double bytes);
+
 /// B/s that one peer on another node gets at most: two channels, one where these would be more than
 /// four times the 32 of all (src/graph/paths.cc). A channel carries 18.3 GB/s: sendrecv_perf on 8
 /// nodes of 4 GH200, github.com/NVIDIA/nccl/issues/1272.

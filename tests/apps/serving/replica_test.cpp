@@ -167,3 +167,23 @@ TEST_CASE("replica: steps are alike until a sequence ends or blocks run out") {
   CHECK(given.ended[0].generated == 10);
   CHECK(replica.cache().available() == 4);
 }
+
+TEST_CASE("replica: where room is kept for all that others write, nobody is put back") {
+  for (const double share : {0.0, 0.5, 1.0}) {
+    CAPTURE(share);
+    StepRules rules = rules_of(1000, 8);
+    rules.reserved_output = share;
+    // Ten blocks of 16: each of three requests writes four of them full in the end.
+    Replica replica(rules, 10);
+    for (std::size_t i = 0; i < 3; ++i) replica.enqueue(asked(i, 16, 48));
+    StepWork work = replica.form_step();
+    CHECK(work.prompts.size() == (share == 1 ? 2 : 3));
+    std::size_t ended = 0;
+    while (work.tokens() > 0) {
+      ended += replica.end_step(1).ended.size();
+      work = replica.form_step();
+    }
+    CHECK(ended == 3);
+    CHECK((replica.preemptions() == 0) == (share == 1));
+  }
+}

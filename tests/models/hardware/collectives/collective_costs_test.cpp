@@ -256,3 +256,74 @@ TEST_CASE(
   CHECK(us(2, 1024) == doctest::Approx(17.3).epsilon(0.01));
   CHECK(us(2, 17000) == doctest::Approx(30.4).epsilon(0.02));
 }
+
+TEST_CASE(
+    "collectives: inside a node a message has its share of the channels, twice for parts above 16 "
+    "MiB") {
+  const auto cluster = *find_cluster(*foretrace::test::shipped(), "dgx_h100");
+  constexpr double mib = 1024 * 1024;
+  const auto us = [&](std::uint32_t ranks, double bytes) {
+    return ns_of_model(cluster, CollectiveKind::send_receive, bytes,
+                       place_alone(cluster, 1, ranks)) *
+           1e-3;
+  };
+  // Of 32 channels of 20.6 GB/s eight ranks have four each, four ranks eight.
+  CHECK(us(8, 32 * mib) == doctest::Approx(11.8 + 32 * mib / 4 / 20.6e3).epsilon(1e-3));
+  CHECK(us(4, 32 * mib) == doctest::Approx(11.8 + 32 * mib / 8 / 20.6e3).epsilon(1e-3));
+  // Above 64 MiB these are eight, which are done with 128 MiB no sooner.
+  CHECK(us(8, 128 * mib) == doctest::Approx(us(8, 64 * mib)).epsilon(1e-3));
+  CHECK(us(8, 65 * mib) == doctest::Approx(us(8, 64 * mib)).epsilon(1e-3));
+  // Where nothing comes back the links bound it.
+  CHECK(ns_of_model(cluster, CollectiveKind::send, 32 * mib, place_alone(cluster, 1, 8)) * 1e-3 ==
+        doctest::Approx(11.8 + 32 * mib / (0.85 * 450e3)).epsilon(1e-3));
+}
+
+TEST_CASE("collectives: the latency of a step of a ring hides behind half of a large chunk") {
+  // One port of each of ten nodes: 18 steps of a tenth of the buffer.
+  auto cluster = *find_cluster(*foretrace::test::shipped(), "dgx_h100");
+  cluster.network.efficiency = {1, 1, 1};
+  const Placement group = place_alone(cluster, 10, 1);
+  const auto us = [&](double latency_ns, double bytes) {
+    cluster.network.step_latency_ns = latency_ns;
+    return ns_of_model(cluster, CollectiveKind::all_gather, bytes, group) * 1e-3;
+  };
+  // 128 MiB: a chunk of 2 MiB over half a port of 48 GB/s takes 87 us, half of it 44.
+  const double large = 128.0 * 1024 * 1024;
+  const double hidden = us(10e3, large) - us(0, large);
+  CHECK(hidden == doctest::Approx(2 * 10).epsilon(0.05));  // once, not nine times
+  // 32 us of the network and 14 of NCCL's own no longer fit behind 44.
+  CHECK(us(32e3, large) - us(10e3, large) > 2 * 22 * 1.5);
+  // Of a small one every step waits.
+  const double small = 1024 * 1024;
+  CHECK(us(10e3, small) - us(0, small) >= doctest::Approx(9 * 10).epsilon(0.2));
+}
+
+TEST_CASE(
+    "collectives: the first chunk passes both switches and the tree before others overlap with "
+    "it") {
+  auto cluster = *find_cluster(*foretrace::test::shipped(), "dgx_h100");
+  const auto us = [&](std::uint32_t nodes, double bytes) {
+    return ns_of_model(cluster, CollectiveKind::all_reduce, bytes, place_alone(cluster, nodes, 8)) *
+           1e-3;
+  };
+  constexpr double mib = 1024 * 1024;
+  // Two nodes: three stages wait for 128 chunks of 128 KiB, from 64 MiB on.
+  const double per_mib = (us(2, 2048 * mib) - us(2, 1024 * mib)) / 1024;
+  const double start = us(2, 1024 * mib) - 1024 * per_mib;
+  CHECK(start == doctest::Approx(48 * per_mib + 25 + 2 * 28.9).epsilon(1e-3));
+  // Ten: seven stages wait for chunks of 64 KiB.
+  const auto chosen = [&](double bytes) {
+    return foretrace::nccl::fastest(cluster, place_alone(cluster, 10, 8),
+                                    CollectiveKind::all_reduce, bytes, 1);
+  };
+  REQUIRE(chosen(256 * mib).algorithm == foretrace::nccl::Algorithm::nvls_tree);
+  REQUIRE(chosen(200 * mib).algorithm == foretrace::nccl::Algorithm::nvls_tree);
+  const double each = (chosen(256 * mib).ns - chosen(200 * mib).ns) / 56;
+  CHECK(chosen(256 * mib).ns ==
+        doctest::Approx((256 + 8 * 7) * each + 25e3 + 6 * 28.9e3).epsilon(1e-3));
+  // The plugin of EFA allows four times the chunk.
+  cluster.network.kind = "efa";
+  const double efa = us(2, 2048 * mib);
+  cluster.network.kind = "infiniband";
+  CHECK(efa > us(2, 2048 * mib) * 1.02);
+}
