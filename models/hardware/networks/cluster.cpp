@@ -367,7 +367,7 @@ std::string accelerators_of(const Cluster& cluster, std::uint64_t asked) {
       fmt::format("the {} accelerators of {}", cluster.accelerators(), in_quotes(cluster.name));
   const std::uint64_t nodes = (asked + cluster.node_accelerators - 1) / cluster.node_accelerators;
   const bool can_grow = cluster.network.nics > 0 && nodes > cluster.nodes &&
-                        asked <= most_accelerators &&
+                        static_cast<double>(asked) <= most_accelerators &&
                         cluster.name.find("nodes=") == std::string::npos;
   if (can_grow) {
     const bool has_changes = without_changes(cluster.name) != cluster.name;
