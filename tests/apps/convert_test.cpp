@@ -2,6 +2,8 @@
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include <doctest/doctest.h>
 #include <nlohmann/json.hpp>
@@ -28,16 +30,22 @@ std::string rest_of_page(const std::string& page) {
   return rest;
 }
 
-TEST_CASE("convert to JSON leaves what inspect and simulate say") {
-  const std::string file = scratch_file("converted.json.gz");
-  const Ran ran = run_program("convert " + demo + " '" + file + "'");
-  CHECK(ran.code == 0);
-  CHECK(ran.err.empty());
-  CHECK(ran.out.rfind("wrote " + file + " (kineto_json, ", 0) == 0);
-  CHECK(rest_of_page(run_program("inspect '" + file + "'").out) ==
-        rest_of_page(run_program("inspect " + demo).out));
-  CHECK(rest_of_page(run_program("simulate '" + file + "'").out) ==
-        rest_of_page(run_program("simulate " + demo).out));
+TEST_CASE("convert leaves what inspect and simulate say, as JSON and in our own format") {
+  for (const auto& [name, format] : {std::pair{"converted.json.gz", "kineto_json"},
+                                     {"converted.ftr", "ftr"},
+                                     {"converted.ftr.gz", "ftr"}}) {
+    CAPTURE(name);
+    const std::string file = scratch_file(name);
+    const Ran ran = run_program("convert " + demo + " '" + file + "'");
+    CHECK(ran.code == 0);
+    CHECK(ran.err.empty());
+    CHECK(ran.out.rfind("wrote " + file + " (" + format + ", ", 0) == 0);
+    CHECK(rest_of_page(run_program("simulate '" + file + "'").out) ==
+          rest_of_page(run_program("simulate " + demo).out));
+    if (format != std::string_view("kineto_json")) continue;
+    CHECK(rest_of_page(run_program("inspect '" + file + "'").out) ==
+          rest_of_page(run_program("inspect " + demo).out));
+  }
 }
 
 TEST_CASE("convert says as JSON what it wrote and what it left out") {

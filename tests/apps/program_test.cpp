@@ -49,6 +49,11 @@ TEST_CASE("a wrong name is answered with the nearest right one") {
   CHECK(error_of("whatif --accelerator h100_sx " + demo).find("did you mean 'h100_sxm'?") !=
         std::string::npos);
   CHECK(error_of("list optimisations").find("did you mean 'optimizations'?") != std::string::npos);
+  CHECK(run_program("list -q what-ifs").out == run_program("list -q optimizations").out);
+  CHECK(error_of("explain --zero-loss") == "foretrace: explain: unknown option '--zero-loss'\n");
+  CHECK(error_of("explain --parallel") ==
+        "foretrace: explain: got '--parallel', expected it without its dashes: foretrace explain "
+        "parallel\n");
   CHECK(error_of("explain mixed_precison").find("did you mean 'mixed_precision'?") !=
         std::string::npos);
 }

@@ -189,6 +189,10 @@ void add_examples(CLI::App& app, std::span<const Example> examples) {
 }
 
 Error usage_error(const CLI::App& root, const CLI::ParseError& error) {
+  // What is missing may be what follows an option that there is not.
+  if (error.get_name() == "RequiredError") {
+    if (const Status status = check_leftovers(root); !status.ok()) return status.error();
+  }
   std::string message = lower_first(error.what());
   std::replace(message.begin(), message.end(), '\n', ' ');
   if (error.get_name() == "ArgumentMismatch") {
@@ -212,9 +216,15 @@ Status check_leftovers(const CLI::App& root) {
   if (leftovers.empty()) return ok_status();
   const std::string& wrong = leftovers.front();
   if (wrong.size() > 1 && wrong[0] == '-') {
-    return Error{ErrorCode::bad_usage,
-                 fmt::format("{}unknown option '{}'{}", prefix_of(command),
-                             wrong.substr(0, wrong.find('=')), nearest_option(command, wrong))};
+    const std::string option = wrong.substr(0, wrong.find('='));
+    const std::string bare = option.substr(std::min(option.size(), option.find_first_not_of('-')));
+    if (command.get_name() == "explain" && !option_page(root, bare, {}).empty()) {
+      return Error{ErrorCode::bad_usage,
+                   fmt::format("{}got '{}', expected it without its dashes: foretrace explain {}",
+                               prefix_of(command), option, bare)};
+    }
+    return Error{ErrorCode::bad_usage, fmt::format("{}unknown option '{}'{}", prefix_of(command),
+                                                   option, nearest_option(command, wrong))};
   }
   if (&command == &root) {
     return Error{ErrorCode::bad_usage, fmt::format("unknown command '{}'{}; see {} --help", wrong,

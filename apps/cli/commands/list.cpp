@@ -59,7 +59,13 @@ Result<std::vector<Component>> applying(const Options& options) {
   return found;
 }
 
+/// The kind that help calls what-ifs.
+bool means_what_ifs(std::string_view kind) {
+  return kind == "what-ifs" || kind == "what_ifs" || kind == "whatifs" || kind == "whatif";
+}
+
 Result<std::vector<Component>> listed(Options options) {
+  if (means_what_ifs(options.kind)) options.kind = "optimizations";
   const std::vector<app::Kind> kinds = app::kinds();
   const bool is_kind = std::any_of(kinds.begin(), kinds.end(), [&options](const app::Kind& kind) {
     return kind.name == options.kind;

@@ -152,7 +152,7 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
 extern constexpr ReaderInfo info = {
     .name = "ftr",
     .summary = "our own: recordings of foretrace collect, and traces written by foretrace convert",
-    .suffixes = ".ftr",
+    .suffixes = ".ftr .ftr.gz",
     .sniff = sniff,
     .read = read,
 };

@@ -175,7 +175,7 @@ Result<WriteReport> write(const LoadedTrace& trace, const ByteSink& sink) {
 extern constexpr WriterInfo info = {
     .name = "ftr",
     .summary = "compressed columns that reopen at once, with checksums",
-    .suffixes = ".ftr",
+    .suffixes = ".ftr .ftr.gz",
     .write = write,
 };
 

@@ -57,15 +57,32 @@ bool is_digits(std::string_view word) {
          std::all_of(word.begin(), word.end(), [](char one) { return one >= '0' && one <= '9'; });
 }
 
-/// Without the "[1,0]<stdout>:" or "[0]" that a launcher writes before a line, and without blanks.
-std::string_view without_tag(std::string_view line) {
+/// Bytes at the start of a line that a launcher or a collector of logs wrote: "[1,0]<stdout>:" or
+/// "[0]", "3:" of srun --label, "2025-05-22T07:36:17.123Z".
+std::size_t tag_of(std::string_view line) {
   constexpr std::size_t longest = 32;
   constexpr std::string_view stream = "<stdout>:";
   if (const auto end = line.find(']'); line.starts_with('[') && end < longest) {
-    line.remove_prefix(end + 1);
-    if (line.starts_with(stream)) line.remove_prefix(stream.size());
+    return end + 1 + (line.substr(end + 1).starts_with(stream) ? stream.size() : 0);
   }
-  line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+  const std::size_t digits = line.find_first_not_of("0123456789");
+  if (digits == 0 || digits == std::string_view::npos) return 0;
+  if (line[digits] == ':') return digits + 1;
+  constexpr std::size_t of_date = 10;
+  const bool is_date = line.size() > of_date && line[4] == '-' && line[7] == '-';
+  return is_date && line[of_date] == 'T' ? std::min(line.find(' '), line.size()) : 0;
+}
+
+/// Without such tags and without blanks.
+std::string_view without_tag(std::string_view line) {
+  const auto remove_blanks = [&line] {
+    line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
+  };
+  remove_blanks();
+  while (const std::size_t tag = tag_of(line)) {
+    line.remove_prefix(tag);
+    remove_blanks();
+  }
   return line;
 }
 
