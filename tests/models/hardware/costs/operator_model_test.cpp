@@ -70,3 +70,29 @@ TEST_CASE("operator model: the usual constants are those of the table they were 
     CHECK(model_ns(usual, shape) == doctest::Approx(model_ns(fitted, shape)).epsilon(0.05));
   }
 }
+
+TEST_CASE(
+    "operator model: without a table fp32 products of a batch take what other boards measured") {
+  // NeuSight, dataset/test/bmm.csv and linear.csv, in ms.
+  const auto ms = [](const char* name, const OperatorShape& shape) {
+    const OperatorKind kind = shape.batch > 1 ? OperatorKind::batched_gemm : OperatorKind::gemm;
+    return model_ns(usual_model(accelerator(name), kind, Precision::fp32), shape) / 1e6;
+  };
+  CHECK(ms("a100_pcie_40gb", {24576, 512, 512, 96}) == doctest::Approx(97.101).epsilon(0.15));
+  CHECK(ms("a100_pcie_40gb", {640, 3072, 3072, 96}) == doctest::Approx(92.800).epsilon(0.15));
+  CHECK(ms("v100_pcie_32gb", {64, 2048, 2048, 96}) == doctest::Approx(4.397).epsilon(0.15));
+  CHECK(ms("v100_pcie_32gb", {256, 1024, 1024, 80}) == doctest::Approx(4.228).epsilon(0.15));
+  CHECK(ms("p100_pcie_16gb", {12288, 512, 512, 64}) == doctest::Approx(95.030).epsilon(0.15));
+  CHECK(ms("p100_pcie_16gb", {768, 2048, 2048, 64}) == doctest::Approx(92.781).epsilon(0.15));
+  CHECK(ms("v100_pcie_32gb", {1, 32768, 6400, 1600}) == doctest::Approx(55.634).epsilon(0.15));
+}
+
+TEST_CASE("operator model: products of a batch pay more for a tile on matrix units alone") {
+  const Accelerator a100 = accelerator("a100_sxm_80gb");
+  for (const Precision precision : {Precision::fp32, Precision::tf32, Precision::bf16}) {
+    const double one = usual_model(a100, OperatorKind::gemm, precision).fit.tile_overhead_k;
+    const double each =
+        usual_model(a100, OperatorKind::batched_gemm, precision).fit.tile_overhead_k;
+    CHECK((each > one) == (precision != Precision::fp32));
+  }
+}
