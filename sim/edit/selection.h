@@ -57,14 +57,4 @@ class Selection {
 [[nodiscard]] Result<std::vector<TaskId>> select(const TaskGraph& graph,
                                                  std::string_view selection);
 
-/// The tasks for which predicate(TaskId) holds, in id order.
-template <typename Predicate>
-[[nodiscard]] std::vector<TaskId> select_if(const TaskGraph& graph, const Predicate& predicate) {
-  std::vector<TaskId> tasks;
-  for (std::size_t t = 0; t < graph.size(); ++t) {
-    if (predicate(make_id<TaskId>(t))) tasks.push_back(make_id<TaskId>(t));
-  }
-  return tasks;
-}
-
 }  // namespace foretrace

@@ -160,7 +160,11 @@ std::vector<TaskId> Selection::of(const TaskGraph& graph) const {
   for (const Predicate& predicate : predicates_) {
     narrow(selected, table_of(predicate, graph), graph.columns());
   }
-  return select_if(graph, [&selected](TaskId task) { return selected[index(task)]; });
+  std::vector<TaskId> tasks;
+  for (std::size_t t = 0; t < graph.size(); ++t) {
+    if (selected[t]) tasks.push_back(make_id<TaskId>(t));
+  }
+  return tasks;
 }
 
 }  // namespace foretrace

@@ -9,7 +9,6 @@
 
 #include "sim/edit/selection.h"
 #include "sim/engine/pull/pull.h"
-#include "sim/graph/dot.h"
 #include "sim/graph/links.h"
 #include "sim/graph/validate.h"
 #include "tests/sim/graph/random_change.h"
@@ -76,6 +75,5 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     if (graph.size() > 5000) break;
   }
   check_rebuild(graph);
-  (void)to_dot(graph);
   return 0;
 }

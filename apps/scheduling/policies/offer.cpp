@@ -1,7 +1,6 @@
 #include "apps/scheduling/policies/offer.h"
 
 #include <algorithm>
-#include <numeric>
 #include <utility>
 
 namespace foretrace::scheduling {
@@ -11,11 +10,6 @@ Offer::Offer(const View& view, Place place)
       place_(std::move(place)),
       free_(*view.capacity),
       granted_(view.workload->jobs.size(), false) {}
-
-std::int32_t Offer::free() const {
-  const auto values = free_.values();
-  return std::accumulate(values.begin(), values.end(), std::int32_t{0});
-}
 
 bool Offer::has(JobId job) const { return granted_[index(job)]; }
 

@@ -24,7 +24,6 @@ class Offer {
 
   /// Accelerators of a kind that are not promised yet.
   [[nodiscard]] std::int32_t free(KindId kind) const { return free_[kind]; }
-  [[nodiscard]] std::int32_t free() const;
   /// Promises accelerators; false if so many are not free. After keep_running() the job is placed
   /// at once, and false also says that there is no room of the right shape.
   bool grant(JobId job, KindId kind, std::int32_t gpus);

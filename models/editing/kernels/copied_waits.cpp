@@ -70,9 +70,7 @@ bool CopiedWaits::is_copied(const Link& link) const {
 
 void CopiedWaits::carry(const Link& link, TaskId copy, bool is_own) {
   const TaskId source = copies_.at(task_of(link.source));
-  if (const auto whole = whole_.find(source); whole != whole_.end()) {
-    editor_.depend(copy, whole->second, DependencyKind::event_wait);
-  } else if (!is_own || link.late_after != no_point) {
+  if (!is_own || link.late_after != no_point) {
     editor_.depend(copy, source, DependencyKind::event_wait);
   } else {
     Dependency same = link.dependency();

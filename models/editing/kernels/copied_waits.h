@@ -27,8 +27,6 @@ class CopiedWaits {
   void put(TaskId kernel, TaskId copy);
   /// The recorded kernel is what is copied.
   void keep(TaskId kernel);
-  /// What the copy wrote is whole after another task; copies on other streams wait for that one.
-  void whole_after(TaskId copy, TaskId task) { whole_[copy] = task; }
   /// The task waits for all streams of the run, or for what their first copies would wait for.
   void wait(TaskId task);
   /// The last of the run on each stream; without any the gates.
@@ -47,7 +45,6 @@ class CopiedWaits {
   std::map<LaneId, TaskId> ends_;
   std::map<TaskId, TaskId> copies_;  // by recorded kernel
   TaskId earliest_ = none<TaskId>;   // of those
-  std::map<TaskId, TaskId> whole_;
 };
 
 }  // namespace foretrace::editing

@@ -161,16 +161,6 @@ std::vector<KernelDescription> describe_works(const TaskGraph& graph,
   return descriptions;
 }
 
-std::string_view to_string(KernelBound bound) {
-  switch (bound) {
-    case KernelBound::launch: return "launch";
-    case KernelBound::compute: return "compute";
-    case KernelBound::memory: return "memory";
-    case KernelBound::unknown: return "unknown";
-  }
-  return "unknown";
-}
-
 bool are_same(const Setting& a, const Setting& b) {
   if (a.precision != b.precision || a.rate_factor != b.rate_factor) return false;
   if (a.accelerator == nullptr || b.accelerator == nullptr) return a.accelerator == b.accelerator;

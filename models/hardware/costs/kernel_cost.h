@@ -34,7 +34,6 @@ enum class KernelBound : std::uint8_t {
   unknown   ///< arithmetic or bytes: its shape is not recorded
 };
 inline constexpr std::size_t kernel_bound_count = 4;
-[[nodiscard]] std::string_view to_string(KernelBound bound);
 
 /// The cost of what stays as it was measured.
 [[nodiscard]] inline Cost kept_cost(std::int64_t measured_ns) {

@@ -198,20 +198,4 @@ Executed finished(const ScheduleInfo& schedule, const PipelineTimes& times, Pass
   return execute(schedule, times, *sequence);
 }
 
-std::string drawn(const ScheduleInfo& schedule, const ScheduleShape& shape) {
-  std::string text;
-  for (std::uint32_t stage = 0; stage < shape.stages; ++stage) {
-    text += fmt::format("stage {}:", stage);
-    for (const ScheduleStep& step : schedule.order(shape, stage)) {
-      const char kind = step.kind == StepKind::forward    ? 'F'
-                        : step.kind == StepKind::backward ? 'B'
-                                                          : 'W';
-      text += fmt::format(" {}{}", kind, step.micro_batch);
-      if (shape.chunks > 1) text += static_cast<char>('a' + step.chunk % 26);
-    }
-    text += '\n';
-  }
-  return text;
-}
-
 }  // namespace foretrace

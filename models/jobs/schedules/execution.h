@@ -40,7 +40,4 @@ enum class Passes : std::uint8_t {
 [[nodiscard]] Executed finished(const ScheduleInfo& schedule, const PipelineTimes& times,
                                 Passes passes = Passes::by_formula);
 
-/// One line per stage: "F0 F1 B0 ...", chunks as letters.
-[[nodiscard]] std::string drawn(const ScheduleInfo& schedule, const ScheduleShape& shape);
-
 }  // namespace foretrace

@@ -15,7 +15,7 @@
 
 #include "models/editing/kernels/kernel_names.h"
 #include "models/editing/kernels/recorded_accelerator.h"
-#include "models/hardware/costs/cost_book.h"
+#include "models/hardware/costs/kernel_cost.h"
 #include "models/whatifs/hardware/swap_workspaces.h"
 #include "models/whatifs/what_if.h"
 #include "sim/core/text.h"
@@ -98,7 +98,6 @@ class Swap {
 
   Result<Change> run(double host_speed) {
     FORETRACE_TRY(is_same_ ? ok_status() : supported());
-    FORETRACE_TRY(ask());
     for (std::size_t i = 0; i < graph_.size(); ++i) {
       const auto task = make_id<TaskId>(i);
       if (is_device(graph_.kind(task))) {
@@ -155,42 +154,21 @@ class Swap {
     return ok_status();
   }
 
-  // Every kernel and every copy within the device, asked for at once.
-  Status ask() {
-    std::vector<CostQuery> queries;
-    costs_of_.assign(graph_.size(), none_asked);
-    for (std::size_t i = 0; i < graph_.size(); ++i) {
-      const auto task = make_id<TaskId>(i);
-      const bool kernel = graph_.kind(task) == TaskKind::kernel;
-      if (!is_device(graph_.kind(task)) || (!kernel && !moves_in_memory(graph_, task))) continue;
-      const KernelDescription& description = kernels_[index(graph_.work_id(task))];
-      const Precision precision = kernel ? description.traits.precision : Precision::unknown;
-      costs_of_[i] = static_cast<std::uint32_t>(queries.size());
-      queries.push_back({.what = graph_.name(task),
-                         .kernel = &description,
-                         .measured_ns = graph_.duration_ns(task),
-                         .from = {&from_, precision},
-                         .to = {&to_, precision_on(to_, precision)}});
-    }
-    costs_.resize(queries.size());
-    return CostBook().costs(queries, costs_);
-  }
-
   void device_task(TaskId task) {
     const std::int64_t measured = graph_.duration_ns(task);
     device_before_ += measured;
-    if (graph_.kind(task) == TaskKind::kernel) {
-      const KernelDescription& kernel = kernels_[index(graph_.work_id(task))];
-      const KernelBound bound =
-          kernel_bound_of(measured, kernel, {&from_, kernel.traits.precision});
-      by_bound_[static_cast<std::size_t>(bound)] += measured;
+    const bool is_kernel = graph_.kind(task) == TaskKind::kernel;
+    const KernelDescription& known = kernels_[index(graph_.work_id(task))];
+    const Precision precision = is_kernel ? known.traits.precision : Precision::unknown;
+    const Setting from{&from_, precision};
+    if (is_kernel) {
+      by_bound_[static_cast<std::size_t>(kernel_bound_of(measured, known, from))] += measured;
     }
-    if (const std::uint32_t at = costs_of_[index(task)]; at != none_asked) {
-      const Cost& cost = costs_[at];
-      const VendorSpread vendors =
-          vendor_of(from_) == vendor_of(to_)
-              ? VendorSpread{}
-              : across_vendors(kernels_[index(graph_.work_id(task))].traits.kernel_class);
+    if (is_kernel || moves_in_memory(graph_, task)) {
+      const Cost cost = scaled_cost(measured, known, from, {&to_, precision_on(to_, precision)});
+      const VendorSpread vendors = vendor_of(from_) == vendor_of(to_)
+                                       ? VendorSpread{}
+                                       : across_vendors(known.traits.kernel_class);
       device_after_ += cost.duration_ns;
       editor_.set_duration(
           task, cost.duration_ns,
@@ -277,9 +255,6 @@ class Swap {
   bool is_same_ = false;
   std::vector<KernelDescription> kernels_;
   Editor editor_;
-  static constexpr std::uint32_t none_asked = 0xFFFFFFFFU;
-  std::vector<std::uint32_t> costs_of_;  // by task: number of its cost
-  std::vector<Cost> costs_;
   std::int64_t device_before_ = 0;
   std::int64_t device_after_ = 0;
   std::int64_t kept_ = 0;

@@ -5,7 +5,7 @@
 #include <fmt/format.h>
 
 #include "models/editing/kernels/kernel_names.h"
-#include "models/hardware/costs/cost_book.h"
+#include "models/hardware/costs/kernel_cost.h"
 
 namespace foretrace::editing {
 namespace {
@@ -30,8 +30,7 @@ Result<AlteredTimes> run_on(Editor& editor, const Accelerator& from, const Alter
   // Few blocks find a multiprocessor each, but share the smaller bandwidth.
   Accelerator roomy = from;
   roomy.memory_bandwidth = to.accelerator.memory_bandwidth;
-  std::vector<TaskId> tasks;
-  std::vector<CostQuery> queries;
+  AlteredTimes times;
   for (std::size_t i = 0; i < graph.size(); ++i) {
     const auto task = make_id<TaskId>(i);
     if (!is_within_device(graph, task)) continue;
@@ -40,28 +39,18 @@ Result<AlteredTimes> run_on(Editor& editor, const Accelerator& from, const Alter
     const Precision precision = kernel ? works_of.traits.precision : Precision::unknown;
     const std::int64_t blocks = kernel ? blocks_of(graph.work(task)) : 0;
     const bool fits = blocks > 0 && blocks <= to.blocks_that_fit;
-    tasks.push_back(task);
-    queries.push_back({.what = graph.name(task),
-                       .kernel = &works_of,
-                       .measured_ns = graph.duration_ns(task),
-                       .from = {&from, precision},
-                       .to = {fits ? &roomy : &to.accelerator, precision}});
-  }
-  if (tasks.empty()) {
-    return Error{ErrorCode::no_match, "the trace has no kernel that the device runs"};
-  }
-  std::vector<Cost> costs(queries.size());
-  FORETRACE_TRY(CostBook().costs(queries, costs));
-  AlteredTimes times;
-  for (std::size_t i = 0; i < tasks.size(); ++i) {
-    const std::int64_t before = graph.duration_ns(tasks[i]);
-    const Cost& cost = costs[i];
+    const std::int64_t before = graph.duration_ns(task);
+    const Cost cost = scaled_cost(before, works_of, {&from, precision},
+                                  {fits ? &roomy : &to.accelerator, precision});
     times.before_ns += before;
     times.after_ns += cost.duration_ns;
     ++times.kernels;
     times.kept += cost.duration_ns == before ? 1 : 0;
     if (cost.duration_ns == before) continue;
-    editor.set_duration(tasks[i], cost.duration_ns, {cost.provenance, cost.low, cost.high});
+    editor.set_duration(task, cost.duration_ns, {cost.provenance, cost.low, cost.high});
+  }
+  if (times.kernels == 0) {
+    return Error{ErrorCode::no_match, "the trace has no kernel that the device runs"};
   }
   return times;
 }

@@ -157,9 +157,3 @@ TEST_CASE("selection: an expression of exponential kind ends, on a name of any l
   const TaskGraph graph = *std::move(builder).build();
   CHECK(select(graph, "name~'^(a*)*b'")->empty());
 }
-
-TEST_CASE("selection: a predicate in C++ selects as well") {
-  const TaskGraph graph = sample();
-  const auto tasks = select_if(graph, [&](TaskId t) { return graph.duration_ns(t) > 0; });
-  CHECK(tasks.size() == 6);
-}

@@ -188,24 +188,6 @@ std::string_view collective_name(std::int64_t type) {
              : unknown_collective;
 }
 
-std::int64_t element_bytes(std::string_view type) {
-  struct Known {
-    std::string_view part;
-    std::int64_t bytes;
-  };
-  // Longer spellings first: "bfloat16" contains "float".
-  constexpr std::array known = {
-      Known{"float8", 1}, Known{"bfloat16", 2}, Known{"float16", 2}, Known{"half", 2},
-      Known{"double", 8}, Known{"float64", 8},  Known{"float", 4},   Known{"long", 8},
-      Known{"int64", 8},  Known{"short", 2},    Known{"int16", 2},   Known{"byte", 1},
-      Known{"char", 1},   Known{"int8", 1},     Known{"bool", 1},    Known{"int", 4}};
-  const std::string lower = lower_case(type.substr(0, 64));
-  for (const Known& one : known) {
-    if (contains(lower, one.part)) return one.bytes;
-  }
-  return 0;
-}
-
 NodeKind node_kind(std::int64_t type, bool& known) {
   constexpr std::array kinds = {NodeKind::unknown,      NodeKind::metadata,  NodeKind::memory_load,
                                 NodeKind::memory_store, NodeKind::compute,   NodeKind::send,

@@ -24,8 +24,6 @@ void apply_attribute(std::string_view name, const AttributeValue& value, RawNode
                      NodeBuilder& builder);
 /// Chakra's CollectiveCommType in words: "all_reduce"; "unknown" beyond it.
 [[nodiscard]] std::string_view collective_name(std::int64_t type);
-/// Bytes per element of an element type as PyTorch spells it ("Float", "c10::BFloat16"); 0 unknown.
-[[nodiscard]] std::int64_t element_bytes(std::string_view type);
 /// Chakra's NodeType; `known` is false beyond it.
 [[nodiscard]] NodeKind node_kind(std::int64_t type, bool& known);
 /// Whole microseconds as ns; -1 where it does not fit.
