@@ -111,6 +111,20 @@ foreach(pattern IN LISTS components_of)
   endforeach()
 endforeach()
 
+# Schedulers and placements: a row of a descriptor each, several in a file where they differ in a key.
+foreach(folder policies placements)
+  file(GLOB files RELATIVE ${ROOT} ${ROOT}/apps/scheduling/${folder}/*.cpp)
+  foreach(file IN LISTS files)
+    file(READ ${ROOT}/${file} text)
+    string(REGEX MATCHALL "[.]name = \"[a-z_0-9]+\",[ \n]*[.]summary" rows "${text}")
+    foreach(row IN LISTS rows)
+      string(REGEX REPLACE "^[^\"]*\"([a-z_0-9]+).*" "\\1" name "${row}")
+      math(EXPR components "${components} + 1")
+      need(tests/apps/scheduling/${folder}/${name}_test.cpp ${file})
+    endforeach()
+  endforeach()
+endforeach()
+
 # Every dependency rule that can be left out has a test in which only leaving it out moves the answer.
 file(GLOB_RECURSE tests ${ROOT}/tests/trace/rules/*.cpp)
 set(text "")

@@ -1,6 +1,6 @@
 # What a stranger adds by following CONTRIBUTING.md, in a copy of the tree: the files of tests/stranger/<KIND> must be all
 # that it takes, each must be asked for, and each must compile.
-# cmake -DROOT=... -DKIND=what_if|reader|section -DWORK=<scratch folder> -DCOMPILER=... -P stranger.cmake
+# cmake -DROOT=... -DKIND=what_if|reader|section|rule|policy -DWORK=<scratch folder> -DCOMPILER=... -P stranger.cmake
 cmake_minimum_required(VERSION 3.25)
 
 file(REMOVE_RECURSE ${WORK})
@@ -27,6 +27,8 @@ if(KIND STREQUAL "section")
   edit(apps/report/pages/inspect.cpp "device_memory_document;" "device_memory_document, lanes;")
   edit(apps/report/pages/inspect.cpp "allocator_state, graph_facts,     events_by_name}"
     "allocator_state, graph_facts,     lanes, events_by_name}")
+elseif(KIND STREQUAL "rule")
+  edit(trace/rules/rules.cpp "    \"beside\",\n" "    \"beside\",\n    \"long_memsets\",\n")
 endif()
 
 function(check expected)

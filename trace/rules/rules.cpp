@@ -16,7 +16,7 @@ namespace foretrace::trace::rules {
 namespace {
 
 /// The order in which rules run. Each rests on what those before it found.
-constexpr std::array<std::string_view, 27> order = {
+constexpr auto order = std::to_array<std::string_view>({
     // collect
     "threads",
     "pre_window",
@@ -46,7 +46,7 @@ constexpr std::array<std::string_view, 27> order = {
     "device_start",
     "device_order",
     "reference_times",
-};
+});
 
 std::vector<const Rule*> sorted_by_order() {
   std::vector<const Rule*> rules;

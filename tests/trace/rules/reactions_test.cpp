@@ -1,54 +1,15 @@
 // For every dependency rule: a small trace in which leaving out only that rule leaves the replay
 // (nearly) exact but moves a reaction by more than 10 %. A replay error alone proves nothing.
-#include "sim/engine/reactions.h"
-
-#include <cmath>
 #include <functional>
 
 #include <doctest/doctest.h>
 
-#include "sim/engine/pull/pull.h"
+#include "tests/trace/rules/spans.h"
 #include "tests/trace/rules/table_builder.h"
-#include "trace/assemble/build_graph.h"
 #include "trace/rules/assembly/assembly.h"
 
 namespace foretrace::trace {
 namespace {
-
-struct Spans {
-  double replay = 0;
-  double device_x0 = 0;
-  double device_x2 = 0;
-  double host_x0 = 0;
-};
-
-double span_us(const TaskGraph& graph, const Weights& weights) {
-  Timeline timeline;
-  simulate(graph.topology(), weights, timeline);
-  return static_cast<double>(timeline.span_ns) / 1000.0;
-}
-
-Spans spans(const EventTable& table, const LeftOutRules& without = {}) {
-  BuildOptions options;
-  options.without_rules = without;
-  const Result<BuiltGraph> built = build_graph(table, options);
-  REQUIRE_MESSAGE(built.ok(), built.error().message);
-  const TaskGraph& graph = built->graph;
-  return {.replay = span_us(graph, graph.weights()),
-          .device_x0 = span_us(graph, scale_device(graph, 0.0)),
-          .device_x2 = span_us(graph, scale_device(graph, 2.0)),
-          .host_x0 = span_us(graph, host_x0(graph))};
-}
-
-double change(double with, double without) { return std::abs(without / with - 1.0); }
-
-void check_reacts(const EventTable& table, const char* rule, double Spans::*reaction) {
-  const Spans with = spans(table);
-  const Spans without = spans(table, {rule});
-  CAPTURE(with.*reaction);
-  CAPTURE(without.*reaction);
-  CHECK(change(with.*reaction, without.*reaction) > 0.10);
-}
 
 double recorded_span_us(const EventTable& table) {
   std::int64_t first = table.start_ns.front();
