@@ -124,10 +124,8 @@ class Planner {
     plan.speedup = answer->speedup();
     plan.efficiency = spread_efficiency(now_, answer_.recorded_devices, *answer, answer_.gpus);
     plan.samples_per_s = samples_per_s_of_all(*answer);
-    if (answer->fit()) {
-      plan.memory_bytes = answer->fit()->need.reserved_bytes();
-      plan.fits = answer->fit()->fits;
-    }
+    if (answer->target()) plan.memory_bytes = answer->need()->reserved_bytes();
+    plan.fits = answer->fits();
     if (!plan.fits) ++answer_.too_large;
     answer_.plans.push_back(std::move(plan));
     return answer_.plans.back().samples;

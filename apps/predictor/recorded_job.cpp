@@ -272,9 +272,9 @@ class RecordedJob final : public Predictor::Source {
     }
     if (!moved.need()) return;
     there.answer.memory_bytes = moved.need()->reserved_bytes();
-    if (!moved.fit()) return;
-    there.answer.memory_bytes = moved.fit()->target.needed_bytes(*moved.need());
-    there.answer.fits = moved.fit()->fits;
+    if (!moved.target()) return;
+    there.answer.memory_bytes = moved.target()->needed_bytes(*moved.need());
+    there.answer.fits = moved.fits();
   }
 
   Session session_;

@@ -4,7 +4,6 @@
 
 #include <fmt/format.h>
 
-#include "apps/session/memory/memory_fits.h"
 #include "models/hardware/catalogue/accelerator.h"
 #include "sim/core/params.h"
 #include "sim/core/whole.h"
@@ -44,10 +43,6 @@ Status check_tensors(const Recording& recording, std::string_view what) {
             what, recording.path, 100 * coverage, 100 * least_coverage)};
   }
   return ok_status();
-}
-
-std::int64_t MemoryNeed::reserved_bytes() const {
-  return std::max(live_bytes, std::min(reserved.fresh_bytes, reserved.expected_bytes));
 }
 
 MemoryModel::MemoryModel(const Recording& recording, const Timeline& timeline)
@@ -100,9 +95,21 @@ std::optional<MemoryNeed> MemoryModel::need(const HeldMemory& held) const {
   return most;
 }
 
-MemoryTarget target_of(const Accelerator& accelerator) {
-  const ContextBytes context = context_bytes_of(accelerator);
-  return {accelerator.name, accelerator.memory_bytes, context.low, context.high};
+MemoryTarget target_of(const Recording& recording, const MemoryNeed& before,
+                       const Accelerator& accelerator) {
+  MemoryTarget target = target_of(accelerator);
+  const bool is_recorded_device = recording.modelled == nullptr && recording.accelerator &&
+                                  recording.accelerator->name == accelerator.name;
+  if (is_recorded_device) target.held_bytes = before.reserved_bytes();
+  return target;
+}
+
+std::string text_of_misfit(const MemoryTarget& target, const MemoryNeed& need) {
+  const auto gib = [](std::int64_t bytes) {
+    return fmt::format("{:.1f} GiB", static_cast<double>(bytes) / 1073741824.0);
+  };
+  return fmt::format("does not fit: needs {}{}, has {} ({})", need.is_least ? "at least " : "",
+                     gib(target.needed_bytes(need)), gib(target.capacity_bytes), target.name);
 }
 
 Result<MemoryTarget> parse_target(const Catalogue& catalogue, std::string_view text,
@@ -120,8 +127,7 @@ Result<MemoryTarget> parse_target(const Catalogue& catalogue, std::string_view t
                     "accelerator; foretrace list accelerators names all",
                     in_quotes(text), did_you_mean(text, valid))};
   }
-  const ContextBytes context = accelerator ? context_bytes_of(*accelerator) : usual_context_bytes();
-  return MemoryTarget{"", to_whole(*bytes), context.low, context.high};
+  return target_of_size(to_whole(*bytes), accelerator);
 }
 
 }  // namespace foretrace

@@ -1,4 +1,4 @@
-// What a run needs of a device's memory, and what there is.
+// What runs of a recording need of a device's memory, and whether it has room for them.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <string_view>
 #include <vector>
 
+#include "apps/session/memory/memory_fits.h"
 #include "apps/session/memory/memory_report.h"
 #include "apps/session/recording/recording.h"
 #include "sim/core/result.h"
@@ -15,20 +16,6 @@
 #include "sim/result/timeline.h"
 
 namespace foretrace {
-
-/// What the allocator of the fullest device takes.
-struct MemoryNeed {
-  std::int32_t rank = 0;
-  std::int32_t device = 0;
-  std::int64_t live_bytes = 0;  ///< peak of allocated blocks
-  ReservedRange reserved{};
-  bool is_least = false;  ///< tensors follow from shapes: what those do not tell comes on top
-  double coverage = 1;    ///< see memory_coverage()
-
-  /// What a fresh process reserves, or less where the recorded one did with less. What a process
-  /// caches beyond is given back before it runs out of memory.
-  [[nodiscard]] std::int64_t reserved_bytes() const;
-};
 
 /// Of the kernels of a recording, the share in operators whose tensors are known; 1 where memory
 /// was recorded, and the least of the devices.
@@ -68,36 +55,12 @@ class MemoryModel {
   double coverage_ = 1;
 };
 
-/// Memory that a run has to fit in.
-struct MemoryTarget {
-  std::string name{};  ///< of an accelerator; empty: a size
-  std::int64_t capacity_bytes = 0;
-  std::int64_t context_low_bytes = 0;  ///< of it taken by the driver, outside the allocator
-  std::int64_t context_high_bytes = 0;
-
-  /// Compared with the capacity: reserved bytes and the largest context.
-  [[nodiscard]] std::int64_t needed_bytes(const MemoryNeed& need) const {
-    return need.reserved_bytes() + context_high_bytes;
-  }
-  /// Live blocks and the smallest context: nothing takes less.
-  [[nodiscard]] std::int64_t low_bytes(const MemoryNeed& need) const {
-    return need.live_bytes + context_low_bytes;
-  }
-  /// With all that the recorded process had cached without a cause in the trace.
-  [[nodiscard]] std::int64_t high_bytes(const MemoryNeed& need) const {
-    return need.reserved.high_bytes + context_high_bytes;
-  }
-  [[nodiscard]] bool fits(const MemoryNeed& need) const {
-    return needed_bytes(need) <= capacity_bytes;
-  }
-  /// With its whole range, and nothing unknown on top.
-  [[nodiscard]] bool surely_fits(const MemoryNeed& need) const {
-    return high_bytes(need) <= capacity_bytes && !need.is_least;
-  }
-};
-
-/// The memory of an accelerator.
-[[nodiscard]] MemoryTarget target_of(const Accelerator& accelerator);
+/// The memory of the accelerator that a change of the recording runs on; `before` is the need of
+/// the recorded run.
+[[nodiscard]] MemoryTarget target_of(const Recording& recording, const MemoryNeed& before,
+                                     const Accelerator& accelerator);
+/// "does not fit: needs 36.6 GiB, has 24.0 GiB (rtx_4090)".
+[[nodiscard]] std::string text_of_misfit(const MemoryTarget& target, const MemoryNeed& need);
 /// "24 GiB" on the accelerator of the run, or the name of an accelerator. Errors give an example.
 [[nodiscard]] Result<MemoryTarget> parse_target(const Catalogue& catalogue, std::string_view text,
                                                 const std::optional<Accelerator>& accelerator);

@@ -29,7 +29,7 @@ struct Answer::State {
   Once<Analysis> analysis{};
   Once<HeldMemory> memory{};
   Once<std::optional<MemoryNeed>> need{};
-  Once<std::optional<DeviceFit>> fit{};
+  Once<std::optional<MemoryTarget>> target{};
 };
 
 Result<Session> Session::of(std::shared_ptr<const Recording> recording, const RunOptions& options) {
@@ -130,11 +130,11 @@ const std::optional<MemoryNeed>& Answer::need() const {
   return state_->need.get([&] { return session().memory_model().need(memory()); });
 }
 
-const std::optional<DeviceFit>& Answer::fit() const {
-  return state_->fit.get([&]() -> std::optional<DeviceFit> {
+const std::optional<MemoryTarget>& Answer::target() const {
+  return state_->target.get([&]() -> std::optional<MemoryTarget> {
     const std::optional<Accelerator>& device = prediction().accelerator;
     if (!device || !session().need() || !need()) return std::nullopt;
-    return fit_of(session().recording(), *session().need(), *device, *need());
+    return target_of(session().recording(), *session().need(), *device);
   });
 }
 

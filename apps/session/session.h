@@ -14,7 +14,6 @@
 #include <vector>
 
 #include "apps/session/analysis.h"
-#include "apps/session/device_fit.h"
 #include "apps/session/memory_need.h"
 #include "apps/session/prediction.h"
 #include "apps/session/recording/load.h"
@@ -86,10 +85,10 @@ class Answer {
   [[nodiscard]] PathReport path(std::size_t groups) const;
   [[nodiscard]] const HeldMemory& memory() const;
   [[nodiscard]] const std::optional<MemoryNeed>& need() const;  ///< see MemoryModel::need
-  /// Nothing where the device is not known, or no tensors are.
-  [[nodiscard]] const std::optional<DeviceFit>& fit() const;
+  /// The memory of the device that it runs on; nothing where the device or need() is not known.
+  [[nodiscard]] const std::optional<MemoryTarget>& target() const;
   /// True too where it is not known.
-  [[nodiscard]] bool fits() const { return !fit() || fit()->fits; }
+  [[nodiscard]] bool fits() const { return !target() || target()->fits(*need()); }
 
  private:
   friend class Session;

@@ -70,9 +70,8 @@ Status count_overhead(const Session& session, BudgetQuestion& question) {
   FORETRACE_TRY(check_tensors(recording, "memory budget"));
   const std::optional<MemoryNeed>& need = session.need();
   if (need && question.size.share == 0) {
-    const ContextBytes context =
-        recording.accelerator ? context_bytes_of(*recording.accelerator) : usual_context_bytes();
-    question.overhead_bytes = context.high + need->reserved_bytes() - need->live_bytes;
+    const MemoryTarget target = target_of_size(question.size.bytes, recording.accelerator);
+    question.overhead_bytes = target.needed_bytes(*need) - need->live_bytes;
     if (question.size.bytes <= question.overhead_bytes) {
       const auto mib = [](std::int64_t bytes) { return static_cast<double>(bytes) / (1 << 20); };
       return Error{ErrorCode::no_match,

@@ -67,19 +67,12 @@ class BestSetSearch {
     }
     answer_.target = question_.target;
     const std::optional<Accelerator>& device = changed.accelerator();
-    if (!answer_.target && device && session_.memory_model().is_known())
-      answer_.target = target_of(*device);
+    if (!answer_.target && device && session_.need()) {
+      answer_.target = target_of(session_.recording(), *session_.need(), *device);
+    }
     auto now = measured(changed, {});
     if (!now) return Error{ErrorCode::bad_usage, "best set: the run cannot be simulated as it is"};
     answer_.now = *now;
-    const bool is_own_device = std::none_of(
-        stack_.begin(), stack_.end(),
-        [](const WhatIf& what_if) { return what_if.info->accelerator_param != nullptr; });
-    if (!question_.target && now->needed_bytes && is_own_device) {
-      // On its own device a run that needs no more than now has room: it ran.
-      capacity_bytes_ = std::max(capacity_bytes_, *now->needed_bytes);
-      if (stack_.empty()) answer_.now.fits = true;
-    }
     measured_[{}] = answer_.now;
     return ok_status();
   }
@@ -133,7 +126,7 @@ class BestSetSearch {
     set.live_bytes = need->live_bytes;
     if (!answer_.target) return set;
     set.needed_bytes = answer_.target->needed_bytes(*need);
-    set.fits = *set.needed_bytes <= std::max(capacity_bytes_, answer_.target->capacity_bytes);
+    set.fits = answer_.target->fits(*need);
     return set;
   }
 
@@ -208,7 +201,7 @@ class BestSetSearch {
     if (question_.by == RankBy::memory) {
       problem.capacity_bytes = 0;
     } else if (answer_.target) {
-      problem.capacity_bytes = std::max(capacity_bytes_, answer_.target->capacity_bytes);
+      problem.capacity_bytes = answer_.target->most_bytes();
     }
     const SetOutcome outcome =
         search_sets(problem, {.most_members = std::min(small_set, question_.most_members),
@@ -391,7 +384,6 @@ class BestSetSearch {
   std::span<const WhatIf> stack_;
   const BestSetQuestion& question_;
   ProgressCount* progress_ = nullptr;
-  std::int64_t capacity_bytes_ = 0;  ///< what fits even if the target is smaller
   std::map<Members, std::optional<ChosenSet>> measured_;  ///< none: not possible
   BestSetAnswer answer_;
 };

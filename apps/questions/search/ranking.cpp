@@ -78,7 +78,8 @@ Tried try_alone(const WhatIfInfo& info, const Session& session, bool examples, K
   }
   const bool fits = answer->fits();
   if (!fits && needs_more(session, *answer)) {
-    return Unranked{info.name, Unranked::Cause::does_not_fit, text_of_misfit(*answer->fit())};
+    return Unranked{info.name, Unranked::Cause::does_not_fit,
+                    text_of_misfit(*answer->target(), *answer->need())};
   }
   const auto before = static_cast<double>(session.step_ns());
   const std::int64_t step = answer->step_ns();

@@ -8,9 +8,6 @@
 namespace foretrace {
 namespace {
 
-// Where no profile says more: a usual context of a driver with its kernels, as in configs/memories.
-constexpr ContextBytes usual_context = {std::int64_t{300} << 20, std::int64_t{600} << 20};
-
 /// Name of the operator behind a tensor of the allocator's program.
 std::string owner_of(const TaskGraph& graph, const MemoryCurve& curve, std::uint32_t number) {
   std::vector<bool> seen(graph.context().tensors.size(), false);
@@ -28,12 +25,27 @@ std::string owner_of(const TaskGraph& graph, const MemoryCurve& curve, std::uint
 
 }  // namespace
 
-ContextBytes usual_context_bytes() { return usual_context; }
+std::int64_t MemoryNeed::reserved_bytes() const {
+  return std::max(live_bytes, std::min(reserved.fresh_bytes, reserved.expected_bytes));
+}
 
-ContextBytes context_bytes_of(const Accelerator& accelerator) {
-  const MemoryProfile& profile = accelerator.memory;
-  return profile.name.empty() ? usual_context
-                              : ContextBytes{profile.context_low_bytes, profile.context_high_bytes};
+MemoryTarget target_of_size(std::int64_t bytes, const std::optional<Accelerator>& accelerator) {
+  if (accelerator && !accelerator->memory.name.empty()) {
+    return {.capacity_bytes = bytes,
+            .context_low_bytes = accelerator->memory.context_low_bytes,
+            .context_high_bytes = accelerator->memory.context_high_bytes};
+  }
+  // Where no profile says more: a usual context of a driver with its kernels, as in
+  // configs/memories.
+  return {.capacity_bytes = bytes,
+          .context_low_bytes = std::int64_t{300} << 20,
+          .context_high_bytes = std::int64_t{600} << 20};
+}
+
+MemoryTarget target_of(const Accelerator& accelerator) {
+  MemoryTarget target = target_of_size(accelerator.memory_bytes, accelerator);
+  target.name = accelerator.name;
+  return target;
 }
 
 std::string_view to_string(FitVerdict verdict) {
@@ -53,8 +65,9 @@ std::vector<MemoryFit> memory_fits(const MemoryInputs& inputs, const MemoryCurve
     // The allocator is one of GPUs.
     if (accelerator.exec_model != nullptr) continue;
     MemoryFit fit{.accelerator = accelerator.name};
+    const MemoryTarget target = target_of(accelerator);
     fit.capacity_bytes =
-        std::max<std::int64_t>(0, accelerator.memory_bytes - context_bytes_of(accelerator).high);
+        std::max<std::int64_t>(0, target.capacity_bytes - target.context_high_bytes);
     if (reserved.high_bytes <= fit.capacity_bytes) {
       fit.verdict = FitVerdict::fits;
     } else if (curve.peak_bytes <= fit.capacity_bytes) {

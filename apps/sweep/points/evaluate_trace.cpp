@@ -155,8 +155,7 @@ class TraceEvaluator final : public PointEvaluator {
     // As whatif and plan say it; what the driver takes beside it counts in `fits` only.
     if (name == "memory_bytes") return static_cast<double>(need->reserved_bytes());
     if (name == "fits" && source.need() && prediction.accelerator) {
-      const auto fit = fit_of(source.recording(), *source.need(), *prediction.accelerator, *need);
-      return fit.fits ? 1 : 0;
+      return target_of(source.recording(), *source.need(), *prediction.accelerator).fits(*need);
     }
     return not_known;
   }

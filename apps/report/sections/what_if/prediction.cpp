@@ -10,7 +10,7 @@
 #include "apps/report/sections/parts.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
-#include "apps/session/device_fit.h"
+#include "apps/session/memory_need.h"
 #include "apps/session/range.h"
 #include "apps/session/spread.h"
 
@@ -137,11 +137,11 @@ Value spread_value(const RunSpread& spread) {
         spread.samples_per_s ? Value::plain(*spread.samples_per_s) : Value::none()}});
 }
 
-Value fit_value(const DeviceFit& fit) {
-  return Value::object({{"accelerator", Value::words(fit.target.name)},
-                        {"capacity_bytes", Value::bytes(fit.target.capacity_bytes)},
-                        {"needed_bytes", Value::bytes(fit.target.needed_bytes(fit.need))},
-                        {"fits", Value::flag(fit.fits)}});
+Value fit_value(const MemoryTarget& target, const MemoryNeed& need) {
+  return Value::object({{"accelerator", Value::words(target.name)},
+                        {"capacity_bytes", Value::bytes(target.capacity_bytes)},
+                        {"needed_bytes", Value::bytes(target.needed_bytes(need))},
+                        {"fits", Value::flag(target.fits(need))}});
 }
 
 /// The step with its range, for documents.
@@ -157,7 +157,9 @@ Section predicted_steps(const Answer& answer, const std::optional<RunSpread>& sp
                              {"slower", side_value(prediction.slower)}}));
   if (answer.throughput()) steps.datum("throughput", throughput_value(*answer.throughput()));
   if (spread) steps.datum("spread", spread_value(*spread));
-  if (answer.fit()) steps.datum("device_memory", fit_value(*answer.fit()));
+  if (answer.target()) {
+    steps.datum("device_memory", fit_value(*answer.target(), *answer.need()));
+  }
   return steps;
 }
 
@@ -186,7 +188,7 @@ Sections prediction(const ResultAnswer& answer) {
   const std::optional<RunSpread> spread = spread_of(predicted);
   Section section{.key = "prediction", .remark = noise_text(answer)};
   if (!has_room) {
-    section.headline = text_of_misfit(*predicted.fit());
+    section.headline = text_of_misfit(*predicted.target(), *predicted.need());
   } else if (in_budget) {  // else the budget's own line is the first
     section.headline = step_line(answer, spread);
   }

@@ -147,6 +147,35 @@ TEST_CASE("best set: what has to fit fits, with settings for memory where that h
   CHECK(*hopeless.nearest->needed_bytes > hopeless.target->capacity_bytes);
 }
 
+TEST_CASE("best set: a set fits where the same what-ifs asked for alone fit") {
+  const Loaded run = test::loaded(test::demo_memory_trace);
+  Recording small = run.recording;
+  REQUIRE(small.accelerator);
+  const std::int64_t needed = target_of(*small.accelerator).needed_bytes(*run.session.need());
+  std::size_t refused = 0;
+  for (const double room : {0.9, 1.1}) {
+    small.accelerator->memory_bytes = static_cast<std::int64_t>(room * static_cast<double>(needed));
+    const auto session = Session::of(small);
+    REQUIRE(session.ok());
+    const Loaded there{*session};
+    for (const std::vector<std::string>& stack :
+         {std::vector<std::string>{}, {"batch_size:factor=4"}}) {
+      const BestSetAnswer answer = found(there, {.most_members = 2, .target = {}}, stack);
+      const auto check = [&](const ChosenSet& set) {
+        const std::vector<WhatIf> all = test::stack_of(texts_of_set(stack, answer, set));
+        const auto asked_alone = session->ask(all);
+        REQUIRE(asked_alone.ok());
+        CHECK(set.fits == asked_alone->fits());
+        refused += set.fits ? 0 : 1;
+      };
+      check(answer.now);
+      if (answer.best) check(*answer.best);
+      for (const ChosenSet& set : answer.front) check(set);
+    }
+  }
+  CHECK(refused > 0);
+}
+
 TEST_CASE("best set: on top of a stack, which is none of its members") {
   const Loaded run = test::loaded(test::demo_memory_trace);
   const BestSetAnswer answer = found(run, {.target = {}}, {"mixed_precision"});
