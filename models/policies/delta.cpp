@@ -90,10 +90,7 @@ Result<std::unique_ptr<MemoryPolicy>> make(const TaskGraph& graph, const ParamVa
 }
 
 constexpr std::array<std::string_view, 5> assumptions = {
-    "A trace does not record operands: an operator is assumed to read the youngest tensors of the "
-    "sizes of its recorded inputs, and a tensor is last used by the last launch before it is "
-    "freed. What the forward pass left for an unknown use stays; if most of it does, this is an "
-    "error.",
+    editing::reads_youngest_text,
     "Host memory is pinned, large enough, and the link to it is not shared; both directions work "
     "at "
     "the same time.",
@@ -103,9 +100,8 @@ constexpr std::array<std::string_view, 5> assumptions = {
     "The score is ours: the published talk names the parts (filter, director, prefetch) but no "
     "formula."};
 constexpr std::array<std::string_view, 3> ignores = {
-    "kernels that get slower while copies use the same memory",
-    "time to search for what to evict, and to keep the accounts",
-    "fragmentation: a request fits whenever enough bytes are free"};
+    "kernels that get slower while copies use the same memory", editing::search_time_text,
+    editing::fragmentation_text};
 constexpr std::array params = {editing::host_link_param, director_param, ahead_param,
                                editing::least_evicted_param};
 

@@ -111,10 +111,7 @@ Result<std::unique_ptr<MemoryPolicy>> make(const TaskGraph& graph, const ParamVa
 }
 
 constexpr std::array<std::string_view, 4> assumptions = {
-    "A trace does not record operands: an operator is assumed to read the youngest tensors of the "
-    "sizes of its recorded inputs, and a tensor is last used by the last launch before it is "
-    "freed. What the forward pass left for an unknown use stays; if most of it does, this is an "
-    "error.",
+    editing::reads_youngest_text,
     "A repeated operator takes the device time of its first run; its calls and the host time "
     "before "
     "them take at most the median of the trace.",
@@ -123,8 +120,7 @@ constexpr std::array<std::string_view, 4> assumptions = {
     "What the forward pass made leaves (backward=true: what backward made too); weights, their "
     "gradients and what was there before the window stay."};
 constexpr std::array<std::string_view, 3> ignores = {
-    "time to search for what to evict, and to keep the accounts",
-    "fragmentation: a request fits whenever enough bytes are free",
+    editing::search_time_text, editing::fragmentation_text,
     "other outputs of a repeated operator, which would be there again too"};
 constexpr std::array params = {heuristic_param, backward_param, editing::least_evicted_param};
 

@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <filesystem>
 #include <string_view>
 #include <system_error>
@@ -103,16 +102,14 @@ Status for_each_recording(const CataloguePtr& catalogue, const std::string& fold
   FORETRACE_TRY(check_folder(folder, trace_suffixes));
   FORETRACE_TRY(const std::vector<std::string> names, traces_below(folder));
   for (const std::string& name : names) {
-    const auto begin = std::chrono::steady_clock::now();
     Result<Recording> recording =
         load(fmt::format("{}/{}", folder, name), {.catalogue = catalogue});
-    const std::chrono::duration<double, std::milli> time = std::chrono::steady_clock::now() - begin;
     if (recording.ok()) {
       if (Status content = check_content(recording->events); !content.ok()) {
         recording = content.error();
       }
     }
-    visit({name, std::move(recording), time.count()});
+    visit({name, std::move(recording)});
   }
   return ok_status();
 }

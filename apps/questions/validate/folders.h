@@ -16,7 +16,6 @@ namespace foretrace {
 struct FolderRecording {
   std::string name;  ///< relative to the folder
   Result<Recording> recording;
-  double load_ms = 0;  ///< wall time
 };
 
 /// Refuses what is no folder, and a folder in and below which no file is, saying which links lead

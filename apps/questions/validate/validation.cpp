@@ -242,7 +242,6 @@ Result<ReplayTable> replay_table(const CataloguePtr& catalogue, const std::strin
       return;
     }
     row->trace = file.name;
-    row->simulate_ms = file.load_ms;
     table.rows.push_back(std::move(row).value());
   });
   FORETRACE_TRY(done);

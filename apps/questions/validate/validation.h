@@ -28,7 +28,6 @@ struct ReplayRow {
   double constant_worst_step_error = 0;
   Reactions reactions;
   trace::Honesty honesty;
-  double simulate_ms = 0;  ///< wall time of load, build and simulate
 
   [[nodiscard]] bool flagged() const { return !honesty.flags.empty(); }
   [[nodiscard]] double unexplained_share() const;

@@ -6,6 +6,7 @@
 
 #include <fmt/format.h>
 
+#include "models/hardware/catalogue/read_figures.h"
 #include "models/hardware/catalogue/sources.h"
 #include "models/hardware/execution/exec_model.h"
 #include "sim/core/config.h"
@@ -39,16 +40,6 @@ double read_positive(ConfigFields& fields, std::string_view key, ParamType type)
     value = 1;
   }
   return value;
-}
-
-// Within int64 and 32-bit fields whatever the file says.
-double read_bounded(ConfigFields& fields, std::string_view key, ParamType type, double most) {
-  double value = 0;
-  fields.quantity(key, type, value);
-  if (value >= 0 && value <= most) return value;
-  fields.mistake(key, fmt::format("got {}, expected a value from 0 to {}",
-                                  quantity_text(value, type), quantity_text(most, type)));
-  return 0;
 }
 
 void read_clock(ConfigFields& fields, SustainedClock& clock) {
@@ -112,30 +103,23 @@ Result<Accelerator> accelerator_from(const ConfigValue& root, const std::string&
       static_cast<std::int64_t>(read_positive(fields, "memory_size", ParamType::bytes));
   accelerator.memory_bandwidth = read_positive(fields, "memory_bandwidth", ParamType::bandwidth);
   accelerator.multiprocessors =
-      static_cast<std::int32_t>(read_bounded(fields, "multiprocessors", ParamType::integer, 1e6));
+      static_cast<std::int32_t>(read_within(fields, "multiprocessors", ParamType::integer, 1e6));
   read_capability(fields, accelerator);
   fields.optional_quantity("link_bandwidth", ParamType::bandwidth, accelerator.link_bandwidth);
   fields.optional_quantity("host_link_bandwidth", ParamType::bandwidth,
                            accelerator.host_link_bandwidth);
   accelerator.launch_latency_ns =
-      static_cast<std::int64_t>(read_bounded(fields, "launch_latency", ParamType::time, longest));
+      static_cast<std::int64_t>(read_within(fields, "launch_latency", ParamType::time, longest));
   accelerator.kernel_gap_ns =
-      static_cast<std::int64_t>(read_bounded(fields, "kernel_gap", ParamType::time, longest));
-  const auto optional = [&fields](std::string_view key, ParamType type, double most) {
-    double value = 0;
-    fields.optional_quantity(key, type, value);
-    if (value >= 0 && value <= most) return value;
-    fields.mistake(key, fmt::format("got {}, expected a value from 0 to {}",
-                                    quantity_text(value, type), quantity_text(most, type)));
-    return 0.0;
-  };
-  accelerator.shortest_kernel_ns =
-      static_cast<std::int64_t>(optional("shortest_kernel", ParamType::time, longest));
-  accelerator.shortest_product_ns =
-      static_cast<std::int64_t>(optional("shortest_product", ParamType::time, longest));
-  accelerator.product_bandwidth_share = optional("product_bandwidth_share", ParamType::number, 1);
+      static_cast<std::int64_t>(read_within(fields, "kernel_gap", ParamType::time, longest));
+  accelerator.shortest_kernel_ns = static_cast<std::int64_t>(
+      optional_within(fields, "shortest_kernel", ParamType::time, longest, 0));
+  accelerator.shortest_product_ns = static_cast<std::int64_t>(
+      optional_within(fields, "shortest_product", ParamType::time, longest, 0));
+  accelerator.product_bandwidth_share =
+      optional_within(fields, "product_bandwidth_share", ParamType::number, 1, 0);
   accelerator.queue_depth =
-      static_cast<std::uint32_t>(read_bounded(fields, "queue_depth", ParamType::integer, 1e9));
+      static_cast<std::uint32_t>(read_within(fields, "queue_depth", ParamType::integer, 1e9));
   read_exec_model(fields, accelerator);
   constexpr std::array<std::string_view, 4> no_figures = {"schema", "product", "trace_names",
                                                           "sources"};

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "models/hardware/catalogue/config_files.h"
+#include "models/hardware/catalogue/read_figures.h"
 #include "sim/core/config.h"
 
 namespace foretrace {
@@ -74,15 +75,6 @@ std::string operator_text(const CalibratedOperator& fitted) {
 
 // ---- Reading -----------------------------------------------------------------------------------
 
-void read_within(ConfigFields& fields, std::string_view key, ParamType type, double most,
-                 double& out) {
-  fields.quantity(key, type, out);
-  if (out >= 0 && out <= most) return;
-  fields.mistake(key, fmt::format("got {}, expected a value from 0 to {}", quantity_text(out, type),
-                                  quantity_text(most, type)));
-  out = 0;
-}
-
 // A share or a factor that something is divided by.
 void read_positive(ConfigFields& fields, std::string_view key, double most, double& out) {
   fields.quantity(key, ParamType::number, out);
@@ -97,7 +89,7 @@ ErrorSummary read_error(ConfigFields& fields, std::string_view key) {
   if (object == nullptr) return error;
   ConfigFields inner(*object, fields.file(), fields.pointer_of(key));
   double rows = 0;
-  read_within(inner, "rows", ParamType::integer, 1e9, rows);
+  rows = read_within(inner, "rows", ParamType::integer, 1e9);
   error.rows = static_cast<std::size_t>(rows);
   inner.quantity("mean", ParamType::number, error.mean);
   inner.quantity("median", ParamType::number, error.median);
@@ -113,16 +105,16 @@ void read_constants(ConfigFields& fields, OperatorFit& fit) {
   if (object == nullptr) return;
   ConfigFields inner(*object, fields.file(), fields.pointer_of("constants"));
   read_positive(inner, "bandwidth_share", 10, fit.bandwidth_share);
-  read_within(inner, "fixed", ParamType::time, longest, fit.fixed_ns);
+  fit.fixed_ns = read_within(inner, "fixed", ParamType::time, longest);
   if (is_product(fit.kind)) read_positive(inner, "rate_share", 10, fit.rate_share);
   if (fit.form == FitForm::tiles) {
-    read_within(inner, "operand_traffic", ParamType::number, 1e6, fit.operand_traffic);
-    read_within(inner, "tile_overhead_k", ParamType::number, 1e6, fit.tile_overhead_k);
-    read_within(inner, "split", ParamType::time, longest, fit.split_ns);
+    fit.operand_traffic = read_within(inner, "operand_traffic", ParamType::number, 1e6);
+    fit.tile_overhead_k = read_within(inner, "tile_overhead_k", ParamType::number, 1e6);
+    fit.split_ns = read_within(inner, "split", ParamType::time, longest);
   }
   if (fit.form == FitForm::rows) {
-    read_within(inner, "row_limit", ParamType::bytes, 1e15, fit.row_limit);
-    read_within(inner, "excess_passes", ParamType::number, 1e3, fit.excess_passes);
+    fit.row_limit = read_within(inner, "row_limit", ParamType::bytes, 1e15);
+    fit.excess_passes = read_within(inner, "excess_passes", ParamType::number, 1e3);
     read_positive(inner, "row_bytes_per_ns", 1e6, fit.row_bytes_per_ns);
   }
   fields.take(inner.finish());
@@ -153,8 +145,8 @@ CalibratedOperator read_operator(const ConfigValue& object, const std::string& f
     ConfigFields inner(sources->items[i], file, fmt::format("{}/sources/{}", pointer, i));
     inner.text("source", source.source);
     read_positive(inner, "clock", 100, source.clock);
-    read_within(inner, "fixed", ParamType::time, 1e12, source.fixed_ns);
-    read_within(inner, "floor", ParamType::time, 1e12, source.floor_ns);
+    source.fixed_ns = read_within(inner, "fixed", ParamType::time, 1e12);
+    source.floor_ns = read_within(inner, "floor", ParamType::time, 1e12);
     fields.take(inner.finish());
   }
   if (status) status = fields.finish();

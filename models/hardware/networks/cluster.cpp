@@ -274,7 +274,6 @@ Result<Cluster> cluster_from(const Catalogue& catalogue, const ConfigValue& root
 
 }  // namespace
 
-std::string_view to_string(NodeLinks links) { return link_names[static_cast<std::size_t>(links)]; }
 std::string_view to_string(Generation generation) {
   return generation_names[static_cast<std::size_t>(generation)];
 }

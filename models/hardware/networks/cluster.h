@@ -27,7 +27,6 @@ enum class NodeLinks : std::uint8_t {
   torus,  ///< a pod of chips, each joined to its neighbours
   none    ///< one accelerator
 };
-[[nodiscard]] std::string_view to_string(NodeLinks links);
 
 /// Chips whose constants differ in NCCL's own model.
 enum class Generation : std::uint8_t { volta, ampere, hopper, blackwell, other };

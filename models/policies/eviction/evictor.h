@@ -23,6 +23,17 @@ inline constexpr ParamInfo least_evicted_param = {.name = "least",
                                                   .minimum = 0,
                                                   .maximum = 1e15};
 
+/// What every policy that evicts assumes, and leaves out.
+inline constexpr std::string_view reads_youngest_text =
+    "A trace does not record operands: an operator is assumed to read the youngest tensors of the "
+    "sizes of its recorded inputs, and a tensor is last used by the last launch before it is "
+    "freed. What the forward pass left for an unknown use stays; if most of it does, this is an "
+    "error.";
+inline constexpr std::string_view search_time_text =
+    "time to search for what to evict, and to keep the accounts";
+inline constexpr std::string_view fragmentation_text =
+    "fragmentation: a request fits whenever enough bytes are free";
+
 struct EvictorOptions {
   std::int64_t least_bytes = 0;  ///< smaller tensors stay
   double bandwidth = 0;          ///< B/s of copies, each way; 0: nothing is copied

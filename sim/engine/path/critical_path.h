@@ -61,7 +61,7 @@ struct PathWindow {
 [[nodiscard]] CriticalPath critical_path(const TaskGraph& graph, const Timeline& timeline,
                                          const PathWindow& window = {});
 
-enum class PathGrouping : std::uint8_t { name, operator_name, kind, phase, layer };
+enum class PathGrouping : std::uint8_t { name, kind, layer };
 
 struct GainOptions {
   PathGrouping grouping = PathGrouping::name;  ///< of durations

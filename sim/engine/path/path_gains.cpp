@@ -10,22 +10,14 @@
 namespace foretrace {
 namespace {
 
-/// A group of pieces: what it is part of, and a name, kind, phase, layer, lane or cause.
+/// A group of pieces: what it is part of, and a name, kind, layer, lane or cause.
 using GroupKey = std::pair<PathPart, std::uint32_t>;
-
-/// Set in a key by operator where a task has none and its own name stands in.
-constexpr std::uint32_t own_name = 0x80000000U;
 
 [[nodiscard]] std::uint32_t duration_key(const TaskGraph& graph, TaskId task,
                                          PathGrouping grouping) {
-  const Work& work = graph.work(task);
   switch (grouping) {
-    case PathGrouping::name: return static_cast<std::uint32_t>(work.name);
-    case PathGrouping::operator_name:
-      return work.operator_name == NameId{0} ? own_name | static_cast<std::uint32_t>(work.name)
-                                             : static_cast<std::uint32_t>(work.operator_name);
+    case PathGrouping::name: return static_cast<std::uint32_t>(graph.work(task).name);
     case PathGrouping::kind: return static_cast<std::uint32_t>(graph.kind(task));
-    case PathGrouping::phase: return static_cast<std::uint32_t>(graph.phase(task));
     case PathGrouping::layer: return static_cast<std::uint32_t>(graph.layer(task));
   }
   return 0;
@@ -47,9 +39,7 @@ constexpr std::uint32_t own_name = 0x80000000U;
                                          PathGrouping grouping) {
   switch (grouping) {
     case PathGrouping::name: return std::string(graph.names()[NameId{key}]);
-    case PathGrouping::operator_name: return std::string(graph.names()[NameId{key & ~own_name}]);
     case PathGrouping::kind: return std::string(to_string(static_cast<TaskKind>(key)));
-    case PathGrouping::phase: return std::string(to_string(static_cast<Phase>(key)));
     case PathGrouping::layer:
       return key == 0 ? "no layer" : std::string(graph.names()[graph.context().layers[key].name]);
   }

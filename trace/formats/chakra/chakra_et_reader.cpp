@@ -284,9 +284,7 @@ class Document {
 };
 
 Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
-  LoadedTrace trace;
-  trace.events.info.format = "chakra_et";
-  trace.events.info.path = std::string(source.path());
+  LoadedTrace trace = formats::started(source, "chakra_et");
   FORETRACE_TRY(Document(source, trace).read(source, options));
   return formats::checked(std::move(trace), source, options);
 }

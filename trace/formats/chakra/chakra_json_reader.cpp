@@ -94,11 +94,7 @@ class Document {
 };
 
 Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
-  LoadedTrace trace;
-  trace.events.info.format = "chakra_json";
-  trace.events.info.path = std::string(source.path());
-  FORETRACE_TRY(Document(source, options, trace).read());
-  return formats::checked(std::move(trace), source, options);
+  return formats::read_by<Document>(source, options, "chakra_json");
 }
 
 }  // namespace

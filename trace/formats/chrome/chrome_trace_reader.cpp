@@ -18,8 +18,6 @@
 
 #include "sim/core/text.h"
 #include "trace/formats/chrome/document.h"
-#include "trace/formats/chrome/table_builder.h"
-#include "trace/formats/chrome/trace_info.h"
 #include "trace/formats/common/describe_format.h"
 #include "trace/formats/common/event_category.h"
 #include "trace/formats/common/strict.h"
@@ -104,18 +102,11 @@ void recognize_streams(EventTable& table) {
 }
 
 Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
-  LoadedTrace trace;
-  EventTable& table = trace.events;
-  table.info.format = "chrome_trace";
-  table.info.path = std::string(source.path());
-  formats::TableBuilder builder(table, trace.report);
-  formats::DocumentWalker document(source, options, trace.report, builder);
-  FORETRACE_TRY(document.walk());
-  formats::fill_trace_info(document.values(), table.info, trace.report);
-  builder.finish();
-  name_by_process(table, builder.process_names());
-  recognize_streams(table);
-  return formats::checked(std::move(trace), source, options);
+  FORETRACE_TRY(formats::ChromeDocument found,
+                formats::read_chrome(source, options, "chrome_trace"));
+  name_by_process(found.trace.events, found.process_names);
+  recognize_streams(found.trace.events);
+  return formats::checked(std::move(found.trace), source, options);
 }
 
 }  // namespace

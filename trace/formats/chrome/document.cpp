@@ -2,9 +2,12 @@
 
 #include <algorithm>
 #include <array>
+#include <utility>
 
 #include <fmt/format.h>
 
+#include "trace/formats/chrome/trace_info.h"
+#include "trace/formats/common/strict.h"
 #include "trace/io/text.h"
 
 namespace foretrace::trace::formats {
@@ -305,6 +308,17 @@ void DocumentWalker::warn_about_end() {
       report_.warnings.push_back(fmt::format("the file ends inside its metadata: {}", read));
       return;
   }
+}
+
+Result<ChromeDocument> read_chrome(ByteSource& source, const ReadOptions& options,
+                                   std::string_view format) {
+  LoadedTrace trace = started(source, format);
+  TableBuilder builder(trace.events, trace.report);
+  DocumentWalker document(source, options, trace.report, builder);
+  FORETRACE_TRY(document.walk());
+  fill_trace_info(document.values(), trace.events.info, trace.report);
+  builder.finish();
+  return ChromeDocument{std::move(trace), document.values(), builder.process_names()};
 }
 
 }  // namespace foretrace::trace::formats

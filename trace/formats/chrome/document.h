@@ -13,6 +13,7 @@
 #include "trace/formats/json/value_reader.h"
 #include "trace/formats/reader.h"
 #include "trace/table/import_report.h"
+#include "trace/table/loaded_trace.h"
 
 namespace foretrace::trace::formats {
 
@@ -61,5 +62,15 @@ class DocumentWalker {
   bool reserved_ = false;
   End end_ = End::closed;
 };
+
+/// A whole document: its events, what it says about the run, and the names of its processes.
+struct ChromeDocument {
+  LoadedTrace trace;
+  TopLevelValues values;
+  std::map<std::int64_t, std::string> process_names;
+};
+/// `format` is the name of the reader.
+[[nodiscard]] Result<ChromeDocument> read_chrome(ByteSource& source, const ReadOptions& options,
+                                                 std::string_view format);
 
 }  // namespace foretrace::trace::formats

@@ -28,6 +28,13 @@ Error damage_error(const ImportReport& report, const ByteSource& source, DamageB
 
 }  // namespace
 
+LoadedTrace started(const ByteSource& source, std::string_view format) {
+  LoadedTrace trace;
+  trace.events.info.format = format;
+  trace.events.info.path = source.path();
+  return trace;
+}
+
 Result<LoadedTrace> checked(LoadedTrace trace, const ByteSource& source,
                             const ReadOptions& options) {
   if (trace.events.descriptors.empty()) trace.events.descriptors.emplace_back();

@@ -12,7 +12,6 @@
 #include <utility>
 
 #include "trace/formats/chrome/document.h"
-#include "trace/formats/chrome/table_builder.h"
 #include "trace/formats/chrome/trace_info.h"
 #include "trace/formats/common/describe_format.h"
 #include "trace/formats/common/event_category.h"
@@ -46,18 +45,11 @@ Confidence sniff(std::string_view prefix) {
 }
 
 Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
-  LoadedTrace trace;
-  EventTable& table = trace.events;
-  table.info.format = "kineto_json";
-  table.info.path = std::string(source.path());
-  formats::TableBuilder builder(table, trace.report);
-  formats::DocumentWalker document(source, options, trace.report, builder);
-  FORETRACE_TRY(document.walk());
-  formats::fill_trace_info(document.values(), table.info, trace.report);
-  formats::fill_environment(document.values(), table.info);
-  builder.finish();
-  formats::list_renumbered_devices(table);
-  return formats::intact(std::move(trace), source, options, formats::DamageBy::byte);
+  FORETRACE_TRY(formats::ChromeDocument found,
+                formats::read_chrome(source, options, "kineto_json"));
+  formats::fill_environment(found.values, found.trace.events.info);
+  formats::list_renumbered_devices(found.trace.events);
+  return formats::intact(std::move(found.trace), source, options, formats::DamageBy::byte);
 }
 
 }  // namespace

@@ -311,9 +311,7 @@ class JsonSnapshot {
 };
 
 Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
-  LoadedTrace trace;
-  trace.events.info.format = "memory_snapshot";
-  trace.events.info.path = std::string(source.path());
+  LoadedTrace trace = formats::started(source, "memory_snapshot");
   AllocatorHistory history;
   std::string first(1, '\0');
   FORETRACE_TRY(auto got, source.read(first));

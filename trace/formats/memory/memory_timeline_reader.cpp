@@ -223,11 +223,7 @@ class Document {
 };
 
 Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
-  LoadedTrace trace;
-  trace.events.info.format = "memory_timeline";
-  trace.events.info.path = std::string(source.path());
-  FORETRACE_TRY(Document(source, options, trace).read());
-  return formats::checked(std::move(trace), source, options);
+  return formats::read_by<Document>(source, options, "memory_timeline");
 }
 
 }  // namespace

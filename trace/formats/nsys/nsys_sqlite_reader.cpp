@@ -68,9 +68,7 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
   FORETRACE_TRY(auto opened, formats::SqliteFile::open(source));
   formats::SqliteFile& file = *opened;
   if (!is_nsys(file)) return not_nsys(source, file);
-  LoadedTrace trace;
-  trace.events.info.format = "nsys_sqlite";
-  trace.events.info.path = std::string(source.path());
+  LoadedTrace trace = formats::started(source, "nsys_sqlite");
   trace.report.bytes = file.size();
   if (!source.trouble().empty()) {
     trace.report.warnings.emplace_back(source.trouble());

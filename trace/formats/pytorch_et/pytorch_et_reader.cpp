@@ -96,11 +96,7 @@ class Document {
 };
 
 Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
-  LoadedTrace trace;
-  trace.events.info.format = "pytorch_et";
-  trace.events.info.path = std::string(source.path());
-  FORETRACE_TRY(Document(source, options, trace).read());
-  return formats::checked(std::move(trace), source, options);
+  return formats::read_by<Document>(source, options, "pytorch_et");
 }
 
 }  // namespace

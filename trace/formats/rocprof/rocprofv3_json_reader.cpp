@@ -30,9 +30,7 @@ Confidence sniff(std::string_view prefix) {
 }
 
 Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
-  LoadedTrace trace;
-  trace.events.info.format = "rocprofv3_json";
-  trace.events.info.path = std::string(source.path());
+  LoadedTrace trace = formats::started(source, "rocprofv3_json");
   formats::RocprofImport import(trace.events, trace.report);
   formats::JsonWalk walk(source, options,
                          {.enter = formats::RocprofImport::enters,

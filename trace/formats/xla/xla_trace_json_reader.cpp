@@ -12,8 +12,6 @@
 #include <utility>
 
 #include "trace/formats/chrome/document.h"
-#include "trace/formats/chrome/table_builder.h"
-#include "trace/formats/chrome/trace_info.h"
 #include "trace/formats/common/strict.h"
 #include "trace/formats/reader.h"
 #include "trace/formats/xla/xla_events.h"
@@ -27,17 +25,10 @@ Confidence sniff(std::string_view prefix) {
 }
 
 Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
-  LoadedTrace trace;
-  EventTable& table = trace.events;
-  table.info.format = "xla_trace_json";
-  table.info.path = std::string(source.path());
-  formats::TableBuilder builder(table, trace.report);
-  formats::DocumentWalker document(source, options, trace.report, builder);
-  FORETRACE_TRY(document.walk());
-  formats::fill_trace_info(document.values(), table.info, trace.report);
-  builder.finish();
-  formats::classify_xla(table, builder.process_names(), trace.report);
-  return formats::intact(std::move(trace), source, options, formats::DamageBy::row);
+  FORETRACE_TRY(formats::ChromeDocument found,
+                formats::read_chrome(source, options, "xla_trace_json"));
+  formats::classify_xla(found.trace.events, found.process_names, found.trace.report);
+  return formats::intact(std::move(found.trace), source, options, formats::DamageBy::row);
 }
 
 }  // namespace

@@ -70,9 +70,7 @@ Result<LoadedTrace> read(ByteSource& source, const ReadOptions& options) {
                              "replaced its bytes above 127 by U+FFFD; fetch it again as binary",
                              source.path())};
   }
-  LoadedTrace trace;
-  trace.events.info.format = "xplane";
-  trace.events.info.path = std::string(source.path());
+  LoadedTrace trace = formats::started(source, "xplane");
   trace.report.bytes = bytes.size();
   if (!source.trouble().empty()) {
     trace.report.ends_early = true;

@@ -1,8 +1,8 @@
 #include <doctest/doctest.h>
 
 #include "models/jobs/schedules/execution.h"
+#include "tests/models/jobs/schedules/drawn.h"
 
-using foretrace::drawn;
 using foretrace::execute;
 using foretrace::find_schedule;
 using foretrace::finished;
@@ -15,7 +15,7 @@ using foretrace::sequence_of;
 TEST_CASE("breadth_first: all micro-batches of a chunk come before the next chunk") {
   const auto schedule = find_schedule("breadth_first");
   REQUIRE(schedule.ok());
-  CHECK(drawn(**schedule, {2, 2, 2}) ==
+  CHECK(foretrace::test::drawn(**schedule, {2, 2, 2}) ==
         "stage 0: F0a F1a F0b F1b B0b B1b B0a B1a\n"
         "stage 1: F0a F1a F0b F1b B0b B1b B0a B1a\n");
   CHECK(most_in_flight(**schedule, {4, 8, 2}, 3) == 16);

@@ -6,8 +6,9 @@
 
 #include <doctest/doctest.h>
 
+#include "tests/models/jobs/schedules/drawn.h"
+
 using foretrace::check_shape;
-using foretrace::drawn;
 using foretrace::execute;
 using foretrace::Executed;
 using foretrace::find_schedule;
@@ -62,7 +63,7 @@ TEST_CASE("schedules: every schedule does each step once and never waits in a ci
 TEST_CASE("schedules: 1F1B looks as in the paper") {
   const auto schedule = find_schedule("1f1b");
   REQUIRE(schedule.ok());
-  CHECK(drawn(**schedule, {3, 4, 1}) ==
+  CHECK(foretrace::test::drawn(**schedule, {3, 4, 1}) ==
         "stage 0: F0 F1 F2 B0 F3 B1 B2 B3\n"
         "stage 1: F0 F1 B0 F2 B1 F3 B2 B3\n"
         "stage 2: F0 B0 F1 B1 F2 B2 F3 B3\n");

@@ -6,8 +6,8 @@
 #include <doctest/doctest.h>
 
 #include "models/jobs/schedules/execution.h"
+#include "tests/models/jobs/schedules/drawn.h"
 
-using foretrace::drawn;
 using foretrace::execute;
 using foretrace::find_schedule;
 using foretrace::finished;
@@ -21,7 +21,7 @@ TEST_CASE("interleaved: chunks take turns in groups of as many micro-batches as 
   const auto schedule = find_schedule("interleaved");
   REQUIRE(schedule.ok());
   // Megatron-LM: warm-up 2 (p - r - 1) + (v - 1) p forward steps
-  CHECK(drawn(**schedule, {2, 2, 2}) ==
+  CHECK(foretrace::test::drawn(**schedule, {2, 2, 2}) ==
         "stage 0: F0a F1a F0b F1b B0b B1b B0a B1a\n"
         "stage 1: F0a F1a F0b B0b F1b B1b B0a B1a\n");
 }

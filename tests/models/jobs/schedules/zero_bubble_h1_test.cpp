@@ -5,8 +5,8 @@
 
 #include "models/jobs/schedules/execution.h"
 #include "tests/models/jobs/schedules/divided_passes.h"
+#include "tests/models/jobs/schedules/drawn.h"
 
-using foretrace::drawn;
 using foretrace::most_in_flight;
 using foretrace::PipelineTimes;
 using foretrace::ScheduleInfo;
@@ -20,7 +20,7 @@ using foretrace::test::schedule;
 using foretrace::test::work;
 
 TEST_CASE("zero_bubble_h1: three stages look as in the paper") {
-  CHECK(drawn(schedule("zero_bubble_h1"), {3, 4, 1}) ==
+  CHECK(foretrace::test::drawn(schedule("zero_bubble_h1"), {3, 4, 1}) ==
         "stage 0: F0 F1 F2 B0 W0 F3 B1 W1 B2 W2 B3 W3\n"
         "stage 1: F0 F1 B0 F2 B1 W0 F3 B2 W1 B3 W2 W3\n"
         "stage 2: F0 B0 F1 B1 F2 B2 W0 F3 B3 W1 W2 W3\n");
