@@ -280,6 +280,8 @@ TEST_CASE("refused: scenarios and schedules where a trace belongs, by name") {
   CHECK(holds(refusal_of(std::string("simulate - < ") + scenario),
               "(it is a scenario: foretrace simulate FILE)"));
   CHECK(holds(refusal_of(std::string("simulate ") + scenario + " " + demo), "expected it alone"));
+  CHECK(holds(refusal_of("simulate " + copy_of(scenario, "typo.json", ".scenario/", ".scenaro/")),
+              "expected a trace (did you mean 'foretrace.scenario'?)"));
   // A sweep holds a scenario and is none.
   CHECK(holds(refusal_of("simulate examples/recipes/sweeps/gpt3_512.json"),
               "contains foretrace.sweep/1, expected a trace (it is a sweep: foretrace sweep "));

@@ -91,9 +91,10 @@ Result<LoadedTrace> read_probed(Probe file, const ReadOptions& options) {
     FORETRACE_TRY(auto prefix, file.start(prefix_bytes));
     if (const std::string_view own = formats::own_schema(prefix); !own.empty()) {
       const std::string_view kind = formats::kind_of_own(own);
-      return Error{ErrorCode::bad_format,
-                   fmt::format("{}: contains {}, expected a trace{}", path, own,
-                               kind.empty() ? "" : fmt::format(" (it is {})", kind))};
+      return Error{
+          ErrorCode::bad_format,
+          fmt::format("{}: contains {}, expected a trace{}", path, own,
+                      kind.empty() ? formats::nearest_own(own) : fmt::format(" (it is {})", kind))};
     }
     const Choice choice = choose(prefix);
     const bool unsure = choice.confidence == Confidence::maybe;

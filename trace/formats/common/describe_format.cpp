@@ -6,6 +6,7 @@
 #include <fmt/format.h>
 
 #include "sim/core/text.h"
+#include "trace/formats/common/own_files.h"
 #include "trace/formats/json/scan.h"
 #include "trace/io/archive.h"
 #include "trace/io/text.h"
@@ -152,8 +153,13 @@ std::string describe_object(const JsonOutline& outline) {
     for (std::size_t i = 0; i < outline.keys.size() && i < 4; ++i) {
       keys += fmt::format("{}\"{}\"", i == 0 ? "" : ", ", shortened(outline.keys[i], 40));
     }
-    return outline.keys.empty() ? std::string("an empty JSON object")
-                                : fmt::format("JSON with the keys {}", keys);
+    if (const std::string_view own = own_schema_of(outline.keys); !own.empty()) {
+      return fmt::format("{} without its \"schema\": \"{}1\"", kind_of_own(own), own);
+    }
+    if (!outline.keys.empty()) return fmt::format("JSON with the keys {}", keys);
+    if (outline.behind_brace == '/') return "JSON that begins with a comment";
+    return outline.behind_brace == '}' ? "an empty JSON object"
+                                       : "JSON with a key that is not in double quotes";
   }
   return {};
 }
@@ -221,6 +227,8 @@ JsonOutline outline_of(std::string_view prefix) {
   if (prefix[start] == '{') {
     outline.is_object = true;
     outline.keys = walk.keys(start, end);
+    const std::size_t first = walk.blanks(start + 1);
+    outline.behind_brace = first < prefix.size() ? prefix[first] : '\0';
     outline.complete = end < prefix.size() || (end > start + 1 && prefix[end - 1] == '}');
     outline.behind = prefix.substr(std::min(prefix.size(), walk.blanks(end)));
   } else if (prefix[start] == '[') {

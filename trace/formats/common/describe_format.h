@@ -17,6 +17,7 @@ struct JsonOutline {
   bool is_array = false;
   bool complete = false;           ///< the outermost value ends within the prefix
   std::vector<std::string> keys;   ///< of the object, or of the first object of the array
+  char behind_brace = '\0';        ///< of the object: what begins its first key, or ends it
   std::string_view first_element;  ///< of the array, as far as it is there
   std::string_view behind;         ///< what follows a complete value
 };

@@ -39,6 +39,13 @@ TEST_CASE("describe: what is no trace is called by its name") {
       {"\n\n# a program", "text that starts with '# a program'"},
       {"Traceback (most recent call last):", "text that starts with 'Traceback"},
       {std::string("\x01\x02\x03\x80", 4), "binary data"},
+      {"{}", "an empty JSON object"},
+      {"{'workload': {'model': 'a'}}", "JSON with a key that is not in double quotes"},
+      {R"({"loss": 1, "step": 2})", "JSON with the keys \"loss\", \"step\""},
+      {R"({"workload": {}, "cluster": "a"})",
+       "a scenario without its \"schema\": \"foretrace.scenario/1\""},
+      {R"({"model": "a", "engine": "b", "requests": {}})",
+       "a served model without its \"schema\": \"foretrace.serving/1\""},
   };
   for (const Case& one : cases) {
     CAPTURE(one.expected);
