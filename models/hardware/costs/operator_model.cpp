@@ -42,6 +42,13 @@ const OperatorFit* find_fit(const Accelerator& accelerator, OperatorKind kind,
   return found == accelerator.fits.end() ? nullptr : &*found;
 }
 
+// A file may state the peak of fp32 that its matrix units have, beside that of the others.
+bool has_matrix_units(const Accelerator& accelerator, Precision precision) {
+  return uses_matrix_units(precision) ||
+         (accelerator.vector_fp32_flops > 0 &&
+          accelerator.flops(precision) > accelerator.vector_fp32_flops);
+}
+
 DeviceRates rates_of(const Accelerator& accelerator, Precision precision) {
   DeviceRates rates;
   rates.bytes_per_ns = accelerator.memory_bandwidth * 1e-9;
@@ -66,7 +73,8 @@ OperatorModel usual_model(const Accelerator& accelerator, OperatorKind kind, Pre
     // configs/costs/a100_fp16.json, rounded: 372 products of LLMCompass and Vidur.
     fit.form = FitForm::tiles;
     fit.operand_traffic = 19.7;
-    const bool is_more = kind == OperatorKind::batched_gemm && uses_matrix_units(precision);
+    const bool is_more =
+        kind == OperatorKind::batched_gemm && has_matrix_units(accelerator, precision);
     fit.tile_overhead_k = is_more ? tile_overhead_k_batched : tile_overhead_k;
     fit.split_ns = 1400;
   } else if (reduces_rows(kind)) {

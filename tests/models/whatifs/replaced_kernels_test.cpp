@@ -157,7 +157,7 @@ const std::array cases = {
     Case{.info = &what_ifs::metaflow_rules,
          .kernels = "q k v",
          .after = "h:l0(5000) s2:ar0(1000000)<l0 h:launch_of_merged_product(5000,2400) "
-                  "s:merged_product(84701,1200)<launch_of_merged_product+1000<ar0 h:lm(5000) "
+                  "s:merged_product(84662,1200)<launch_of_merged_product+1000<ar0 h:lm(5000) "
                   "s3:m(7000)<lm<merged_product h:ln(5000) s3:n(7000)<ln<merged_product "
                   "h:end(0)~ar0~merged_product~n",
          .on_a100 = true},
