@@ -254,15 +254,18 @@ CollectiveTime collective_time(const Cluster& cluster, const CollectiveCall& cal
 
 CollectiveRange collective_range(const Cluster& cluster, const CollectiveCall& call) {
   CollectiveRange range = range_of_class(cluster, call);
-  // A bound is no nearer than that of the largest buffer of a class below: a larger one takes no
-  // less, and evidence of each class is its own.
-  CollectiveCall below = call;
+  // A larger buffer takes no less, and evidence of each class is its own: nothing is sooner done
+  // than the largest of a class below may be, nor later than the smallest of one above.
+  CollectiveCall other = call;
   for (const double edge : class_edges(cluster, call)) {
-    if (!(edge <= call.bytes)) continue;
-    below.bytes = std::nextafter(edge, 0.0);
-    const CollectiveRange other = range_of_class(cluster, below);
-    range.shortest_ns = std::max(range.shortest_ns, std::min(other.shortest_ns, range.time.ns));
-    range.longest_ns = std::max(range.longest_ns, other.longest_ns);
+    const bool is_below = edge <= call.bytes;
+    other.bytes = is_below ? std::nextafter(edge, 0.0) : edge;
+    const CollectiveRange there = range_of_class(cluster, other);
+    if (is_below) {
+      range.shortest_ns = std::max(range.shortest_ns, std::min(there.shortest_ns, range.time.ns));
+    } else {
+      range.longest_ns = std::min(range.longest_ns, std::max(there.longest_ns, range.time.ns));
+    }
   }
   return range;
 }
