@@ -84,8 +84,10 @@ report::Section curves_section(const CalibratedMachine& machine) {
                                   {"median", "median"},
                                   {"p90", "90 %"}}};
   std::size_t set_aside = 0;
+  std::size_t damaged = 0;
   for (const CurveErrors& one : machine.errors) {
     set_aside += one.set_aside;
+    damaged += one.damaged;
     table.add({Value::words(to_string(one.kind)), Value::count(one.ranks), Value::count(one.nodes),
                Value::count(static_cast<std::int64_t>(one.before.rows)),
                Value::share(one.before.mean), Value::share(one.before.median),
@@ -101,6 +103,12 @@ report::Section curves_section(const CalibratedMachine& machine) {
     section.notes.push_back(
         {.text = fmt::format("{} faster than the links of the machine, left out",
                              report::plural(set_aside, "size")),
+         .warns = true});
+  }
+  if (damaged > 0) {
+    section.notes.push_back(
+        {.text = fmt::format("{} of the logs left out: no size can be read at the beginning",
+                             report::plural(damaged, "row")),
          .warns = true});
   }
   return section;

@@ -1,6 +1,7 @@
 #include "models/hardware/collectives/collective_costs.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <optional>
 
@@ -164,6 +165,38 @@ CollectiveTime without_switches(const Cluster& cluster, const CollectiveCall& ca
   return is;
 }
 
+/// As the evidence of the class of this size has it.
+CollectiveRange range_of_class(const Cluster& cluster, const CollectiveCall& call) {
+  CollectiveRange range{.time = collective_time(cluster, call), .basis = {}};
+  const double ns = range.time.ns;
+  range.shortest_ns = std::min(ns, collective_time(cluster, call, Bound::optimistic).ns);
+  range.longest_ns = std::max(ns, collective_time(cluster, call, Bound::pessimistic).ns);
+  range.basis = "efficiency of the network in the machine's file";
+  if (cluster.evidence == nullptr) return range;
+  const MeasuredKind size = measured_kind(call.bytes, range.time.is_curve);
+  const EvidenceRange evidence = evidence_range(
+      cluster.evidence->of(size), {cluster.name, to_string(call.kind), call.group.ranks});
+  const double low = ns * evidence.factor.low;
+  const double high = ns * evidence.factor.high;
+  range.shortest_ns = evidence.is_new ? std::min(range.shortest_ns, low) : low;
+  range.longest_ns = evidence.is_new ? std::max(range.longest_ns, high) : high;
+  range.basis = evidence.basis;
+  if (range.time.is_curve && evidence.is_new) {
+    range.basis = fmt::format("its own curve, between points as far off as those of {} families",
+                              cluster.evidence->of(size).families.size());
+  }
+  return range;
+}
+
+// Where measured_kind() says another class.
+constexpr double medium_bytes = 1024.0 * 1024;
+constexpr double large_bytes = 64 * medium_bytes;
+
+/// Sizes at which other evidence begins.
+std::array<double, 3> class_edges(const Cluster& cluster, const CollectiveCall& call) {
+  return {medium_bytes, large_bytes, first_measured(cluster, call)};
+}
+
 }  // namespace
 
 AllToAllRates all_to_all_rates(const Cluster& cluster, const Placement& group, bool keeps_rails,
@@ -220,23 +253,19 @@ CollectiveTime collective_time(const Cluster& cluster, const CollectiveCall& cal
 }
 
 CollectiveRange collective_range(const Cluster& cluster, const CollectiveCall& call) {
-  CollectiveRange range{.time = collective_time(cluster, call), .basis = {}};
-  const double ns = range.time.ns;
-  range.shortest_ns = std::min(ns, collective_time(cluster, call, Bound::optimistic).ns);
-  range.longest_ns = std::max(ns, collective_time(cluster, call, Bound::pessimistic).ns);
-  range.basis = "efficiency of the network in the machine's file";
-  if (cluster.evidence == nullptr) return range;
-  const MeasuredKind size = measured_kind(call.bytes, range.time.is_curve);
-  const EvidenceRange evidence = evidence_range(
-      cluster.evidence->of(size), {cluster.name, to_string(call.kind), call.group.ranks});
-  const double low = ns * evidence.factor.low;
-  const double high = ns * evidence.factor.high;
-  range.shortest_ns = evidence.is_new ? std::min(range.shortest_ns, low) : low;
-  range.longest_ns = evidence.is_new ? std::max(range.longest_ns, high) : high;
-  range.basis = evidence.basis;
-  if (range.time.is_curve && evidence.is_new) {
-    range.basis = fmt::format("its own curve, between points as far off as those of {} families",
-                              cluster.evidence->of(size).families.size());
+  CollectiveRange range = range_of_class(cluster, call);
+  // A larger buffer takes no less, and evidence of each class is its own: nothing is sooner done
+  // than the largest of a class below may be, nor later than the smallest of one above.
+  CollectiveCall other = call;
+  for (const double edge : class_edges(cluster, call)) {
+    const bool is_below = edge <= call.bytes;
+    other.bytes = is_below ? std::nextafter(edge, 0.0) : edge;
+    const CollectiveRange there = range_of_class(cluster, other);
+    if (is_below) {
+      range.shortest_ns = std::max(range.shortest_ns, std::min(there.shortest_ns, range.time.ns));
+    } else {
+      range.longest_ns = std::min(range.longest_ns, std::max(there.longest_ns, range.time.ns));
+    }
   }
   return range;
 }

@@ -17,6 +17,8 @@ namespace {
 constexpr double share_held = 0.8;
 constexpr double least_width = 0.0487901641694320;  // ln 1.05
 constexpr double unproven = 1.5;                    // of the largest residual
+// The largest residual of n families holds the next one n times in n + 1.
+constexpr std::size_t proven_from = 3;
 constexpr std::size_t signed_from = 10;             // cells
 
 /// Of n: what a share of new ones calls for; above 1 where there are too few to tell.
@@ -51,7 +53,7 @@ double new_width(std::span<const RangeFamily> families, const RangeFamily* left_
   }
   const double level = level_of(share_held, count);
   const double width = weighed_quantile(std::move(all), level);
-  return std::max(least_width, level > 1 ? unproven * width : width);
+  return std::max(least_width, count < proven_from ? unproven * width : width);
 }
 
 /// Eight of ten measured steps; of fewer than four cells nothing says more than that of a new one.

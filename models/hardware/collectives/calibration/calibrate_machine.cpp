@@ -67,8 +67,12 @@ class Calibrating {
   Status take(const MeasuredRun& run) {
     FORETRACE_TRY(const auto group, group_of(run));
     const CollectiveLog& log = run.log;
-    CurveErrors errors{
-        .kind = log.kind, .ranks = log.ranks, .nodes = log.nodes, .before = {}, .held_back = {}};
+    CurveErrors errors{.kind = log.kind,
+                       .ranks = log.ranks,
+                       .nodes = log.nodes,
+                       .damaged = log.damaged,
+                       .before = {},
+                       .held_back = {}};
     MeasuredCurve curve{.kind = log.kind,
                         .ranks = log.ranks,
                         .nodes = log.nodes,

@@ -27,6 +27,7 @@ struct CurveErrors {
   std::uint32_t ranks = 0;
   std::uint32_t nodes = 0;
   std::size_t set_aside = 0;  ///< sizes that were faster than the links of the machine
+  std::size_t damaged = 0;    ///< rows of the log whose size cannot be read
   ErrorSummary before;        ///< of the machine's file
   ErrorSummary held_back;     ///< of every second size by a curve through the others
 };

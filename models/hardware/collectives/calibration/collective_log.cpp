@@ -105,6 +105,15 @@ bool is_head(const std::vector<std::string_view>& words) {
   return has("size") && has("count") && has("type") && has("time") && has("busbw");
 }
 
+/// What a row ends with: times, bandwidths and wrong results.
+bool has_figures_of_row(const std::vector<std::string_view>& words) {
+  constexpr std::size_t of_group = 4;
+  if (words.size() < of_group + 1) return false;
+  return std::all_of(words.end() - of_group, words.end(), [](std::string_view word) {
+    return word == "N/A" || figure_of(word).has_value();
+  });
+}
+
 class LogReader {
  public:
   LogReader(std::string_view text, std::string where) : text_(text), where_(std::move(where)) {}
@@ -145,7 +154,10 @@ class LogReader {
       if (!version.empty()) run_.library = fmt::format("NCCL {}", version.front());
     }
     take_ranks(words);
-    return is_in_table_ && is_digits(words.front()) ? take_row(words) : ok_status();
+    if (!is_in_table_) return ok_status();
+    if (is_digits(words.front())) return take_row(words);
+    run_.damaged += has_figures_of_row(words) ? 1 : 0;
+    return ok_status();
   }
 
   /// "NCCL INFO comm 0x1 rank 0 nranks 16", where no rank has a line of its own.

@@ -1,6 +1,7 @@
 // What nccl-tests and rccl-tests print: times of one collective by size.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -19,6 +20,7 @@ struct CollectiveLog {
   std::string library{};        ///< "NCCL 2.21.5"; empty: not said
   std::vector<double> bytes{};  ///< ascending; the buffer as the test counts it
   std::vector<double> ns{};     ///< out of place; in place where that was not run
+  std::size_t damaged = 0;      ///< rows of its table whose size cannot be read
 };
 
 /// True for text that has the head of the tests' table.

@@ -10,7 +10,8 @@
 
 using namespace foretrace;
 
-TEST_CASE("collectives: a range holds its time, and more bytes take no less, measured or not") {
+TEST_CASE(
+    "collectives: a range holds its time, and of more bytes no figure is less, measured or not") {
   std::size_t asked = 0;
   for (const std::string& name : cluster_names(*test::shipped())) {
     CAPTURE(name);
@@ -33,6 +34,8 @@ TEST_CASE("collectives: a range holds its time, and more bytes take no less, mea
         if (kind == CollectiveKind::barrier || kind == CollectiveKind::receive) continue;
         CAPTURE(to_string(kind));
         double last = 0;
+        double last_shortest = 0;
+        double last_longest = 0;
         for (double bytes = 1024; bytes < 1e10; bytes *= std::sqrt(2)) {
           CAPTURE(bytes);
           const CollectiveRange range = collective_range(*cluster, {kind, bytes, group});
@@ -42,6 +45,10 @@ TEST_CASE("collectives: a range holds its time, and more bytes take no less, mea
           CHECK_FALSE(range.basis.empty());
           CHECK(range.time.ns >= last * (1 - 1e-12));
           last = range.time.ns;
+          CHECK(range.shortest_ns >= last_shortest * (1 - 1e-12));
+          CHECK(range.longest_ns >= last_longest * (1 - 1e-12));
+          last_shortest = range.shortest_ns;
+          last_longest = range.longest_ns;
           ++asked;
         }
       }
@@ -80,4 +87,13 @@ TEST_CASE("collectives: ranges are those of the evidence; without it the network
   CHECK(collective_range(cluster, between).basis ==
         "efficiency of the network in the machine's file");
   CHECK(collective_range(cluster, large).longest_ns == measured.time.ns);
+}
+
+TEST_CASE("collectives: classes of evidence begin where bounds look below") {
+  constexpr double mib = 1024.0 * 1024;
+  for (const bool is_curve : {false, true}) {
+    for (const double edge : {mib, 64 * mib}) {
+      CHECK(measured_kind(edge, is_curve) != measured_kind(std::nextafter(edge, 0.0), is_curve));
+    }
+  }
 }

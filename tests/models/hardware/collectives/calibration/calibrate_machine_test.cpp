@@ -67,9 +67,11 @@ TEST_CASE("calibrate: held-back sizes are judged by the others alone") {
 TEST_CASE("calibrate: sizes faster than the links are set aside; few are left of none") {
   MeasuredRun run = run_of(CollectiveKind::all_gather, 8, 1);
   run.log.ns[12] = run.log.bytes[12] / 1000;  // 1 TB/s
+  run.log.damaged = 2;
   const auto made = calibrate_machine(*test::shipped(), "dgx_h100", std::vector{run});
   REQUIRE(made.ok());
   CHECK(made->errors[0].set_aside == 1);
+  CHECK(made->errors[0].damaged == 2);
   CHECK(made->errors[0].before.rows == run.log.bytes.size() - 1);
   for (std::size_t i = 0; i < run.log.ns.size(); ++i) run.log.ns[i] = run.log.bytes[i] / 1000;
   CHECK(error_of(run) ==

@@ -46,6 +46,19 @@ std::string error_of(const std::string& text) {
 
 }  // namespace
 
+TEST_CASE("collective log: rows whose size cannot be read are counted, other lines are not") {
+  std::string text = "build/all_reduce_perf\n" + all_reduce();
+  CHECK(parse_collective_logs(text, "a.log")->front().damaged == 0);
+  const auto at = text.find("2097152");
+  REQUIRE(at != std::string::npos);
+  text.replace(at, 7, "20x7152");
+  text += "node-a: 3 of 4 done in 12.5 s\n";
+  const auto runs = parse_collective_logs(text, "a.log");
+  REQUIRE_MESSAGE(runs.ok(), runs.error().message);
+  CHECK(runs->front().damaged == 1);
+  CHECK(runs->front().bytes == std::vector<double>{1048576});
+}
+
 TEST_CASE("collective log: a run has its collective, ranks, nodes, sizes and times out of place") {
   for (const std::string tag : {"", "[1,0]<stdout>:", "[0] ", "    ",
                                 "  [1,0]<stdout>:", "3: ", " 0:", "2025-05-22T07:36:17.123Z "}) {
