@@ -154,22 +154,19 @@ struct Spoils {
 };
 constexpr std::array spoils = {
     Spoils{"offload_pattern", true, true,
-           "what another device computes, this one computes no faster and cannot make again"},
-    Spoils{
-        "mu_two", true, true,
-        "maps swapped take the link as long as before; what lives at once depends on who is slow"},
-    Spoils{"activation_checkpointing", true, true, "what was faster or freed once runs twice"},
-    Spoils{"parallel", true, true,
-           "a shorter step hides fewer bytes; shards of little are buckets"},
-    Spoils{"optimizer_offload", true, false, "the host updates as long as before"},
-    Spoils{"async_checkpoint", true, false, "storage takes as long as before"},
-    Spoils{"vdnn_offload", true, true, "the link takes as long as before"},
-    Spoils{"fusion_aware_checkpointing", true, true,
-           "what runs again is chosen anew; casts and epilogues hide who reads a map"},
-    Spoils{"gist_encoding", true, true, "codecs take as long as before"},
-    Spoils{"cuda_graph", false, true, "what a graph allocates stays allocated"},
-    Spoils{"edit", true, true, "kernels between two others end their chains"},
-    Spoils{"mixed_precision", true, true, "casts take launches, and copies of weights live"},
+           "factors match no pattern and stay here; a region hides who stands beside a batch norm"},
+    Spoils{"attention_backend", true, false,
+           "it takes the operators that fusion would make cheaper yet"},
+    Spoils{"activation_checkpointing", false, true,
+           "products that became one are made again as one, with all that they make"},
+    Spoils{"async_checkpoint", false, true,
+           "who waits for a copy moves when gathered weights of a sharded job are freed"},
+    Spoils{"mu_two", false, true, "what lives at once depends on which half of the models is slow"},
+    Spoils{"cuda_graph", false, true,
+           "what a graph allocates stays allocated, whoever frees the rest"},
+    Spoils{"fusion_aware_checkpointing", false, true,
+           "the cut is chosen anew; casts and other devices hide who reads a map"},
+    Spoils{"parallel", false, true, "shards are buckets of a few layers, whatever these hold"},
     Spoils{"nm_sparsity", false, true, "masks are kept beside what they shrink"},
 };
 
@@ -181,7 +178,8 @@ bool is_spoilt(const std::vector<WhatIf>& stack, bool memory) {
   });
 }
 
-/// What a stack gained stays, if one more what-if comes that alone loses nothing.
+/// What a stack gained stays, if one more what-if comes that alone loses nothing, but for what that
+/// adds: copies and codecs take as long as before where what hid them is shorter.
 void check_kept(const StackedRun& run, std::span<const std::size_t> of, const StackOutcome& all) {
   const std::vector<WhatIf> stack = stack_of(run, of);
   for (std::size_t left = 0; left < of.size(); ++left) {
@@ -195,8 +193,8 @@ void check_kept(const StackedRun& run, std::span<const std::size_t> of, const St
                                           test::names_of(stack_of(run, others)));
     CAPTURE(names);
     if (!is_spoilt(stack, false) && alone.work <= 1) {
-      CHECK(all.work <= 1.05 * before->work);
-      if (alone.span <= 1) CHECK(all.span <= 1.1 * before->span);
+      CHECK(all.work <= 1.05 * before->work + alone.more_work);
+      if (alone.span <= 1) CHECK(all.span <= 1.1 * before->span + alone.more_time);
     }
     if (!is_spoilt(stack, true) && alone.live_bytes &&
         *alone.live_bytes <= *run.as_it_is().live_bytes) {

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <string_view>
 
+#include "models/editing/kernels/data_neighbours.h"
+
 namespace foretrace::editing {
 namespace {
 
@@ -15,7 +17,7 @@ struct Calls {
   Calls(const KernelEditor& editor, const std::vector<TaskId>& kernels) {
     for (std::size_t i = 0; i < kernels.size(); ++i) {
       const TaskId launcher = editor.own_call(kernels[i]);
-      if (launcher == none<TaskId>) continue;
+      if (launcher == none<TaskId> || moves_nothing(editor.graph(), kernels[i])) continue;
       call.push_back(launcher);
       kernel.push_back(i);
     }

@@ -185,6 +185,16 @@ void TensorUses::find_reads() {
   }
 }
 
+template <typename Where>
+TensorId TensorUses::youngest(double bytes, const OperatorRun& run, Where where) {
+  const auto same = by_size_.find(block_bytes(static_cast<std::int64_t>(bytes)));
+  if (same == by_size_.end()) return none<TensorId>;
+  // Those that are gone are forgotten.
+  std::erase_if(same->second, [&](TensorId t) { return !lives_at(t, run); });
+  const auto found = std::find_if(same->second.rbegin(), same->second.rend(), where);
+  return found == same->second.rend() ? none<TensorId> : *found;
+}
+
 void TensorUses::read_by_shapes(std::uint32_t run) {
   const Work& work = work_of(runs_[run]);
   const OperatorInputs inputs = parse_inputs(graph_.names()[work.shapes]);
@@ -197,16 +207,25 @@ void TensorUses::read_by_shapes(std::uint32_t run) {
       auto bytes = static_cast<double>(bytes_per_number(types, i));
       for (const std::int64_t size : dims) bytes *= static_cast<double>(size);
       if (!(bytes >= least_matched_bytes && bytes < 1e15)) continue;
-      const auto same = by_size_.find(block_bytes(static_cast<std::int64_t>(bytes)));
-      if (same == by_size_.end()) continue;
-      // Those that are gone are forgotten; the youngest of the others that is not yet taken.
-      std::erase_if(same->second, [&](TensorId t) { return !lives_at(t, runs_[run]); });
-      const auto found = std::find_if(same->second.rbegin(), same->second.rend(), [&](TensorId t) {
+      // The youngest that is not yet taken; a what-if may have made fp32 numbers half as long.
+      const auto is_there = [&](TensorId t) {
         return graph_.context().tensors[index(t)].device == device &&
                std::find(taken.begin(), taken.end(), t) == taken.end();
-      });
-      if (found == same->second.rend()) continue;
-      taken.push_back(*found);
+      };
+      TensorId found = youngest(bytes, runs_[run], is_there);
+      if (bytes_per_number(types, i) == 4) {
+        const TensorId halved = youngest(bytes / 2, runs_[run], [&](TensorId t) {
+          return graph_.context().tensors[index(t)].provenance == Provenance::assumed &&
+                 is_there(t);
+        });
+        const bool is_younger =
+            halved != none<TensorId> &&
+            (found == none<TensorId> ||
+             makings_[index(halved)].runs.front() > makings_[index(found)].runs.front());
+        if (is_younger) found = halved;
+      }
+      if (found == none<TensorId>) continue;
+      taken.push_back(found);
     }
   }
   // In the order of the inputs, before what is only known to be used last here.

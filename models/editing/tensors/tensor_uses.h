@@ -60,6 +60,9 @@ class TensorUses {
   void mark_start(TaskId task);
   void find_makers();
   void find_reads();
+  /// Of so many bytes and alive at `run`, the one last made that is `where`; none if there is none.
+  template <typename Where>
+  [[nodiscard]] TensorId youngest(double bytes, const OperatorRun& run, Where where);
   void read_by_shapes(std::uint32_t run);
   void read_last_made(std::uint32_t run);
   void add_read(std::uint32_t run, TensorId tensor);

@@ -164,24 +164,6 @@ bool is_product(const KernelEditor& editor, TaskId kernel) {
 
 }  // namespace
 
-std::vector<PassSegment> product_segments(const KernelEditor& editor, const TrainingPass& pass,
-                                          std::size_t count) {
-  std::vector<std::size_t> products;
-  for (std::size_t i = pass.trains_from; i < pass.forward.size(); ++i) {
-    if (is_product(editor, pass.forward[i])) products.push_back(i);
-  }
-  if (products.size() < count) return equal_segments(editor, pass, count);
-  std::vector<PassSegment> segments;
-  std::size_t begin = pass.trains_from;
-  for (std::size_t part = 1; part <= count; ++part) {
-    const std::size_t next = products.size() * part / count;
-    const std::size_t end = part == count ? pass.forward.size() : products[next];
-    segments.push_back({begin, end, mirror_of(editor, pass, end - 1)});
-    begin = end;
-  }
-  return segments;
-}
-
 std::vector<PassSegment> block_segments(const KernelEditor& editor, const TrainingPass& pass) {
   const TaskGraph& graph = editor.graph();
   const std::vector<Layer>& layers = graph.context().layers;

@@ -47,12 +47,6 @@ struct PassSegment {
 [[nodiscard]] std::vector<PassSegment> equal_segments(const KernelEditor& editor,
                                                       const TrainingPass& pass, std::size_t count);
 
-/// `count` runs of about as many matrix products and convolutions, each from a product to the next
-/// run's: how fast kernels are does not move them. Of about the same time where products are fewer.
-[[nodiscard]] std::vector<PassSegment> product_segments(const KernelEditor& editor,
-                                                        const TrainingPass& pass,
-                                                        std::size_t count);
-
 /// One run per block that is trained: per child of the innermost module that holds most of the
 /// forward pass, e.g. per transformer layer. Empty without at least two recorded modules.
 [[nodiscard]] std::vector<PassSegment> block_segments(const KernelEditor& editor,

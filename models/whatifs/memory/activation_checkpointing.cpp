@@ -31,7 +31,7 @@ constexpr ParamInfo mode_param = {
     .type = ParamType::text,
     .default_text = "segments",
     .doc =
-        "segments: parts of as many products; block: every repeated module (a transformer "
+        "segments: equal parts of the pass; block: every repeated module (a transformer "
         "layer); selective: the attention core only.",
     .choices = "segments|block|selective"};
 constexpr ParamInfo segments_param = {
@@ -110,7 +110,7 @@ class Checkpointing {
     return copies;
   }
 
-  // The last result of a part enters the next one, whatever ran after it.
+  // The last result of a block enters the next one, whatever ran after it, as a ReLU in place.
   static std::size_t last_result(const std::vector<editing::Stash>& stashes,
                                  const editing::PassSegment& segment) {
     std::size_t last = segment.begin;
@@ -152,7 +152,7 @@ class Checkpointing {
       count = static_cast<std::size_t>(std::max(1.0, std::round(std::sqrt(depth))));
     }
     auto segments = blocks ? editing::block_segments(editor_, pass)
-                           : editing::product_segments(editor_, pass, count);
+                           : editing::equal_segments(editor_, pass, count);
     if (!blocks && !segments.empty()) segments.pop_back();
     const auto stashes = editing::find_stashes(editor_, pass, 1);
     for (const editing::PassSegment& segment : segments) {
@@ -160,7 +160,8 @@ class Checkpointing {
       const auto copies = again({begin + static_cast<std::ptrdiff_t>(segment.begin),
                                  begin + static_cast<std::ptrdiff_t>(segment.end)},
                                 segment.needed_by);
-      forget(pass, stashes, segment, copies, last_result(stashes, segment));
+      forget(pass, stashes, segment, copies,
+             blocks ? last_result(stashes, segment) : segment.end - 1);
     }
     all_bytes_ += std::max(0.0, editing::stashed_bytes(editor_, pass, 0, pass.forward.size()));
   }

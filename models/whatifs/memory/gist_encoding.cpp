@@ -7,11 +7,13 @@
 //   reverse.
 //
 // memory    a kept number takes 1 bit, 5 (1 - sparsity) bytes, or `bits`.
+#include <algorithm>
 #include <array>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "models/editing/kernels/data_neighbours.h"
 #include "models/editing/kernels/kernel_names.h"
 #include "models/editing/tensors/stash.h"
 #include "models/whatifs/what_if.h"
@@ -71,8 +73,13 @@ class Encoder {
   // What the paper's table says for the layers around a map.
   [[nodiscard]] Code code_of(const editing::TrainingPass& pass, const editing::Stash& stash) const {
     bool relu = false;
-    for (std::size_t i = stash.made; i <= stash.last_use + 1 && i < pass.forward.size(); ++i) {
+    std::size_t end = stash.last_use + 2;
+    for (std::size_t i = stash.made; i < std::min(end, pass.forward.size()); ++i) {
       const TaskId kernel = pass.forward[i];
+      if (editing::moves_nothing(editor_.graph(), kernel)) {
+        if (i > stash.last_use) ++end;
+        continue;
+      }
       if (relu && editing::is_pooling(editor_, kernel)) return Code::one_bit;
       // One byte of index beside four of value: worth it above a fifth of zeros.
       if (relu && editor_.class_of(kernel) == KernelClass::convolution && sparsity_ > 0.2) {

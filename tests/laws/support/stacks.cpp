@@ -1,7 +1,9 @@
 #include "tests/laws/support/stacks.h"
 
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
+#include <map>
 #include <utility>
 
 #include <doctest/doctest.h>
@@ -26,6 +28,21 @@ void check_reason(const Error& error, bool is_modelled) {
                 error.message);
   CHECK(error.message.size() > 10);
   CHECK(error.message.find('\n') == std::string::npos);
+}
+
+/// All that tasks of each kind take, and the host time before calls.
+using Taken = std::map<TaskKind, double>;
+Taken taken_by(const TaskGraph& graph) {
+  Taken taken;
+  for (std::size_t i = 0; i < graph.size(); ++i) {
+    const auto task = make_id<TaskId>(i);
+    taken[graph.kind(task)] += static_cast<double>(graph.duration_ns(task));
+    if (!is_device(graph.kind(task))) {
+      taken[TaskKind::host] +=
+          static_cast<double>(std::max<std::int64_t>(graph.segment_ns(task), 0));
+    }
+  }
+  return taken;
 }
 
 Result<ChangedRun> run_of(const Session& session, std::span<const WhatIf> stack, Neutral neutral) {
@@ -69,10 +86,23 @@ std::optional<StackOutcome> StackedRun::outcome_of(std::span<const WhatIf> stack
     };
     const auto need = session_.memory_model().need(changed->graph, changed->run.timeline);
     CHECK(need.has_value() == session_.need().has_value());
+    double more_device = 0;
+    double more = 0;
+    Taken was = taken_by(session_.graph());
+    for (const auto& [kind, ns] : taken_by(changed->graph)) {
+      const double added = std::max(0.0, ns / samples - was[kind]);
+      more += added;
+      if (is_device(kind)) more_device += added;
+    }
+    const Run& base = session_.run();
+    const auto steps = static_cast<double>(std::max<std::size_t>(1, base.steps.numbers.size()));
+    const auto of = [](double ns, double whole) { return whole > 0 ? ns / whole : 0; };
     return StackOutcome{share(changed->run.answer.step_ns, session_.step_ns()),
                         share(changed->run.steps.span_ns, session_.run().steps.span_ns),
                         share(changed->run.answer.work_ns, session_.run().answer.work_ns),
-                        need ? std::optional(need->live_bytes) : std::nullopt};
+                        need ? std::optional(need->live_bytes) : std::nullopt,
+                        of(more_device, steps * static_cast<double>(base.answer.work_ns)),
+                        of(more, static_cast<double>(base.steps.span_ns))};
   } catch (const BrokenLaw& broken) {
     FAIL_CHECK(broken.what());
     return std::nullopt;

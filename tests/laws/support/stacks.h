@@ -19,6 +19,10 @@ struct StackOutcome {
   double span = 1;                           ///< the same of all its steps from begin to end
   double work = 1;                           ///< the same of the work of its device
   std::optional<std::int64_t> live_bytes{};  ///< at the peak; none: no tensors are known
+  /// What it makes a kind of task take more of, per sample, in all steps, whatever runs beside it:
+  /// of kernels and copies as a share of the work, of all tasks and host time as one of the span.
+  double more_work = 0;
+  double more_time = 0;
 };
 
 /// A run, and what each what-if with its example settings makes of it.

@@ -57,6 +57,21 @@ TEST_CASE("tensor uses: recorded sizes find the youngest tensor of that size") {
   CHECK(found.uses.making(TensorId{3}).from == std::vector<TensorId>{TensorId{1}, TensorId{2}});
 }
 
+TEST_CASE("tensor uses: numbers that a what-if made half as long are read all the same") {
+  const auto read = [](std::int64_t bytes, Provenance provenance) {
+    Shaped made;
+    made.op("a", "[[1]]", 8000);
+    made.op("b", "[[1]]", bytes);
+    made.op("c", "[[4000], [2000]]", 400);  // fp32, as recorded
+    made.tensors[1].provenance = provenance;
+    return made.found().uses.making(TensorId{2}).from;
+  };
+  const std::vector<TensorId> both = {TensorId{1}, TensorId{0}};
+  CHECK(read(16000, Provenance::measured) == both);
+  CHECK(read(8000, Provenance::assumed) == both);
+  CHECK(read(8000, Provenance::measured) == std::vector<TensorId>{TensorId{1}});
+}
+
 TEST_CASE("tensor uses: an operator that writes in place is repeated with what made the tensor") {
   Shaped made;
   made.op("norm", "[[1]]", 8000, 700);
