@@ -254,18 +254,15 @@ CollectiveTime collective_time(const Cluster& cluster, const CollectiveCall& cal
 
 CollectiveRange collective_range(const Cluster& cluster, const CollectiveCall& call) {
   CollectiveRange range = range_of_class(cluster, call);
-  // A larger buffer takes no less, and evidence of each class is its own: nothing is sooner done
-  // than the largest of a class below may be, nor later than the smallest of one above.
-  CollectiveCall other = call;
+  // A bound is no nearer than that of the largest buffer of a class below: a larger one takes no
+  // less, and evidence of each class is its own.
+  CollectiveCall below = call;
   for (const double edge : class_edges(cluster, call)) {
-    const bool is_below = edge <= call.bytes;
-    other.bytes = is_below ? std::nextafter(edge, 0.0) : edge;
-    const CollectiveRange there = range_of_class(cluster, other);
-    if (is_below) {
-      range.shortest_ns = std::max(range.shortest_ns, std::min(there.shortest_ns, range.time.ns));
-    } else {
-      range.longest_ns = std::min(range.longest_ns, std::max(there.longest_ns, range.time.ns));
-    }
+    if (!(edge <= call.bytes)) continue;
+    below.bytes = std::nextafter(edge, 0.0);
+    const CollectiveRange other = range_of_class(cluster, below);
+    range.shortest_ns = std::max(range.shortest_ns, std::min(other.shortest_ns, range.time.ns));
+    range.longest_ns = std::max(range.longest_ns, other.longest_ns);
   }
   return range;
 }
@@ -273,7 +270,7 @@ CollectiveRange collective_range(const Cluster& cluster, const CollectiveCall& c
 Ranged collective_spread(const Cluster& cluster, std::uint32_t nodes) {
   constexpr double bytes = 64.0 * 1024 * 1024;
   const std::uint32_t per_node = std::max(nodes > 1 ? 1U : 2U, cluster.node_accelerators);
-  const CollectiveRange range = collective_range(
+  const CollectiveRange range = range_of_class(
       cluster, {CollectiveKind::all_reduce, bytes, place_alone(cluster, nodes, per_node)});
   if (!(range.time.ns > 0) || !std::isfinite(range.longest_ns)) return {1, 1, 1};  // no links
   return {1, range.shortest_ns / range.time.ns, range.longest_ns / range.time.ns};
