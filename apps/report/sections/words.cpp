@@ -1,6 +1,7 @@
 #include "apps/report/sections/words.h"
 
 #include <algorithm>
+#include <cmath>
 #include <utility>
 
 #include <fmt/format.h>
@@ -94,13 +95,22 @@ std::string trace_text(const Recording& recording) {
 
 std::string_view step_word(const StepAnswer& answer) { return answer.is_span ? "span" : "step"; }
 
+// Steps that differ by less say the same.
+constexpr double alike_share = 0.001;
+
 std::string replay_text(const Replay& replay) {
   const std::int64_t measured = replay.measured_answer.step_ns;
   if (replay.modelled != nullptr) {
     const RangedStep& range = replay.modelled->range;
-    return fmt::format("step {}, between {} and {}", time_text(replay.run.answer.step_ns),
-                       time_text(range.low_ns, range.step_ns),
-                       time_text(range.high_ns, range.step_ns));
+    const std::int64_t step = replay.run.answer.step_ns;
+    std::string text = fmt::format("step {}, between {} and {}", time_text(step),
+                                   time_text(range.low_ns, range.step_ns),
+                                   time_text(range.high_ns, range.step_ns));
+    const auto whole = static_cast<double>(range.step_ns);
+    if (std::abs(static_cast<double>(step) - whole) > alike_share * whole) {
+      text += fmt::format("; {} if no host launched ahead", time_text(range.step_ns, step));
+    }
+    return text;
   }
   if (!replay.has_measured()) {
     return fmt::format("{} {} simulated; the trace has no recorded times to compare with",
