@@ -29,11 +29,12 @@ double cached_numbers(const Job& job) {
   return 2 * std::max(1.0, spec.kv_heads / job.plan.tensor) * spec.head_size;
 }
 
-// Sharded parameters that stay collected lie beside their shares. A block's own are there before
-// they are added.
-void keep_collected(const Job& job, const RankProgram::Stage& sums, StageMemory& memory) {
+// Sharded parameters that stay collected lie beside their shares; those of experts without copies
+// are whole as they are. A block's own are there before they are added.
+void keep_collected(const Job& job, const ParallelPlan& plan, const RankProgram::Stage& sums,
+                    StageMemory& memory) {
   const Framework& framework = *job.framework;
-  const double all = sums.dense + sums.expert;
+  const double all = sums.dense + (expert_copies(plan).size > 1 ? sums.expert : 0);
   memory.weights += all * framework.gather_bytes;
   memory.buffers += sums.largest * framework.gather_bytes;
 }
@@ -142,7 +143,7 @@ StageMemory held_by(const Job& job, const RankProgram& program, std::uint32_t st
     memory.gradients = gradient_bytes(job, plan, sums, stage);
     memory.optimizer = held_bytes(plan, sums, framework.state_bytes, Sharding::optimizer);
     memory.activations = sums.kept * in_flight(job, stage);
-    if (is_kept) keep_collected(job, sums, memory);
+    if (is_kept) keep_collected(job, plan, sums, memory);
     memory.buffers += reserved_bytes(job, plan, sums, stage);
     // One micro-batch of them is part of `working`.
     if (job.schedule->keeps_logits) {

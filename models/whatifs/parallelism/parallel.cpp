@@ -199,8 +199,8 @@ Result<Change> spread(const WhatIfInput& scenario, const ParamValues& params,
   FORETRACE_TRY(check_given(params, grid));
   if (grid.ranks() > cluster.accelerators()) {
     return Error{ErrorCode::no_match,
-                 fmt::format("got {} ranks, expected at most the {} accelerators of {}",
-                             grid.ranks(), cluster.accelerators(), cluster.name)};
+                 fmt::format("got {} ranks, expected at most {}", grid.ranks(),
+                             accelerators_of(cluster, static_cast<std::uint64_t>(grid.ranks())))};
   }
   const bool was_parallel = has_collectives(scenario.graph);
   if (grid.ranks() < 2 && was_parallel) {

@@ -145,9 +145,9 @@ class Grower {
     if (most * ranks > cluster_.accelerators()) {
       return Error{
           ErrorCode::no_match,
-          fmt::format("{} copies of {} ranks{}, expected at most the {} accelerators of {}", most,
-                      ranks, copies < recorded_ ? " were recorded" : "", cluster_.accelerators(),
-                      cluster_.name)};
+          fmt::format("{} copies of {} ranks{}, expected at most {}", most, ranks,
+                      copies < recorded_ ? " were recorded" : "",
+                      accelerators_of(cluster_, static_cast<std::uint64_t>(most * ranks)))};
     }
     for (const Transfer& transfer : transfers) set(transfer.task);
     if (copies != recorded_ && unknown_ > 0 && unknown_ == changing_) {
