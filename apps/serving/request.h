@@ -16,6 +16,7 @@ struct ServingRequest {
 
 struct ServedRequest {
   std::int64_t arrival_ns = 0;
+  std::int64_t reached_ns = 0;       ///< from then on it may be scheduled
   std::int64_t scheduled_ns = -1;    ///< first step that computes some of it
   std::int64_t first_token_ns = -1;  ///< end of the step that gives its first token
   std::int64_t end_ns = -1;          ///< end of the step that gives its last one

@@ -29,7 +29,7 @@ ServingFigures figures_of(const Serving& serving, const Service& service) {
     tokens += static_cast<double>(output);
     first.push_back(seconds(served.first_token_after_ns()));
     latency.push_back(seconds(served.latency_ns()));
-    waiting.push_back(seconds(served.scheduled_ns - served.arrival_ns));
+    waiting.push_back(seconds(served.scheduled_ns - served.reached_ns));
     if (output > 1) token.push_back(served.token_ns(output) * 1e-9);
   }
   ServingFigures figures;

@@ -88,8 +88,9 @@ void Run::arrive(std::size_t request, std::int64_t now_ns) {
     return next_of_closed_loop(now_ns);
   }
   const std::int64_t host_ns = to_whole(options_.host_request_ns);
+  served.reached_ns = now_ns + host_ns;
   if (!(host_ns > 0)) return reach(request);
-  push(now_ns + host_ns, EventKind::reached, request);
+  push(served.reached_ns, EventKind::reached, request);
 }
 
 void Run::reach(std::size_t request) {

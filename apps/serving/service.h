@@ -21,7 +21,7 @@ struct ServiceOptions {
   std::int64_t transfer_latency_ns = 0;
   std::uint32_t in_flight = 0;  ///< 0: requests arrive by the clock; else so many at any time
   double host_step_ns = 0;      ///< of every step, during which the device waits
-  double host_request_ns = 0;   ///< before a request reaches its replica
+  double host_request_ns = 0;   ///< from its client to its replica and back, taken before it
   double host_sequence_ns = 0;  ///< the same, for each sequence of the step
   double factor = 1;            ///< of device times: the ends of their range
 };

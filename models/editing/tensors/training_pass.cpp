@@ -154,16 +154,6 @@ std::vector<PassSegment> equal_segments(const KernelEditor& editor, const Traini
   return segments;
 }
 
-namespace {
-
-bool is_product(const KernelEditor& editor, TaskId kernel) {
-  const KernelClass kernel_class = editor.class_of(kernel);
-  return kernel_class == KernelClass::gemm || kernel_class == KernelClass::convolution ||
-         kernel_class == KernelClass::attention;
-}
-
-}  // namespace
-
 std::vector<PassSegment> block_segments(const KernelEditor& editor, const TrainingPass& pass) {
   const TaskGraph& graph = editor.graph();
   const std::vector<Layer>& layers = graph.context().layers;
@@ -198,8 +188,11 @@ std::vector<PassSegment> block_segments(const KernelEditor& editor, const Traini
 }
 
 std::size_t count_products(const KernelEditor& editor, const std::vector<TaskId>& kernels) {
-  return static_cast<std::size_t>(std::count_if(
-      kernels.begin(), kernels.end(), [&](TaskId kernel) { return is_product(editor, kernel); }));
+  return static_cast<std::size_t>(std::count_if(kernels.begin(), kernels.end(), [&](TaskId kernel) {
+    const KernelClass kernel_class = editor.class_of(kernel);
+    return kernel_class == KernelClass::gemm || kernel_class == KernelClass::convolution ||
+           kernel_class == KernelClass::attention;
+  }));
 }
 
 double stashed_bytes(const KernelEditor& editor, const TrainingPass& pass, std::size_t begin,

@@ -163,7 +163,8 @@ double in_slices_us(const Question& q, double bus, double between, double inside
   };
   const double steps = ring_steps(q);
   const double first = (steps - between) * step_us(inside_us) + between * step_us(hop_us) + hop_us;
-  return first + (part / chunk - 1) * steps * chunk_us;
+  const double more = part > most_chunk ? part / most_chunk - 1 : 0;  // chunks behind the first
+  return first + more * steps * chunk_us;
 }
 
 double share_of_network(const Question& q) {

@@ -104,10 +104,10 @@ double gradient_bytes(const Job& job, const ParallelPlan& plan, const RankProgra
          (1 - whole) * held(framework.reduce_bytes);
 }
 
-// What streams of collectives have reserved is theirs alone: where parameters stay collected, the
-// buffers that blocks arrive in, as that of a block stays until the next one is copied out of its;
-// where gradients are whole, what comes out of their sums.
-double reserved_bytes(const Job& job, const ParallelPlan& plan, const RankProgram::Stage& sums,
+// The allocator lends no memory from stream to stream. Streams of collectives keep the buffers that
+// parameters arrive in, where these stay collected, and the divided sums of gradients, where those
+// are held whole.
+double stream_buffers(const Job& job, const ParallelPlan& plan, const RankProgram::Stage& sums,
                       std::uint32_t stage) {
   const Framework& framework = *job.framework;
   if (!framework.reserves_segments || !keeps_gradients(job, plan)) return 0;
@@ -144,7 +144,7 @@ StageMemory held_by(const Job& job, const RankProgram& program, std::uint32_t st
     memory.optimizer = held_bytes(plan, sums, framework.state_bytes, Sharding::optimizer);
     memory.activations = sums.kept * in_flight(job, stage);
     if (is_kept) keep_collected(job, plan, sums, memory);
-    memory.buffers += reserved_bytes(job, plan, sums, stage);
+    memory.buffers += stream_buffers(job, plan, sums, stage);
     // One micro-batch of them is part of `working`.
     if (job.schedule->keeps_logits) {
       memory.activations += sums.head_kept * (job.micro_batches() - 1);

@@ -1,7 +1,5 @@
 #include "models/jobs/times/evidence.h"
 
-#include "models/hardware/catalogue/config_files.h"
-
 namespace foretrace {
 
 MeasuredKind measured_kind(const TransformerSpec& model, Pass pass) {
@@ -21,8 +19,7 @@ std::optional<EvidenceRange> evidence_range(const Framework& framework, Measured
     return EvidenceRange{{1, 1 / (1 + stated), 1 + stated}, "step_error of the framework's file"};
   }
   if (framework.evidence == nullptr) return std::nullopt;
-  return evidence_range(framework.evidence->of(kind),
-                        {without_changes(framework.name), accelerator, ranks});
+  return evidence_range(framework.evidence->of(kind), {framework.name, accelerator, ranks});
 }
 
 }  // namespace foretrace

@@ -85,10 +85,10 @@ struct Framework {
   /// Products alone run in 16 bit, on casts of 32-bit weights; what lies between them is in 32 bit
   /// (torch.autocast).
   bool autocasts = false;
-  std::uint32_t prefetch = 1;          ///< sharded layers collected ahead
-  ShardTravel travel;                  ///< of sharded parameters
-  double vocabulary_multiple = 1;      ///< the vocabulary of a tensor rank is padded to this
-  double cast_bytes = 4;               ///< per number that is cast to 8 bit for a product
+  std::uint32_t prefetch = 1;      ///< sharded layers collected ahead
+  ShardTravel travel;              ///< of sharded parameters
+  double vocabulary_multiple = 1;  ///< the vocabulary of a tensor rank is padded to this
+  double cast_bytes = 4;           ///< per number that is cast to 8 bit for a product
   /// What the file states instead of evidence: a step takes up to 1 + this times as long or as
   /// short; of models without experts, and with them. Below 0: nothing.
   double step_error = -1;

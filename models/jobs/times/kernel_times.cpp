@@ -64,6 +64,7 @@ KernelTimes::KernelTimes(const Cluster& cluster, const Framework& framework,
   const bool autocasts = framework.autocasts && bytes_per_number(precision) == 2;
   const Precision between = autocasts ? Precision::fp32 : precision;  // products
   number_bytes_ = std::max(1, bytes_per_number(between));
+  product_bytes_ = std::max(1, bytes_per_number(precision));
   // Read in 32 bit, written in 16, or the other way.
   weight_cast_bytes_ = autocasts ? 6 : 0;
   device_ = {accelerator.memory_bandwidth * 1e-9, accelerator.vector_fp32_flops * 1e-9,
@@ -129,7 +130,7 @@ double KernelTimes::convolution_ns(const Operator& op, const OperatorModel& mode
       model_ns(arithmetic, shape) / convolution_share_ / (winograd ? fewer_multiplications : 1);
   const GemmShape& s = op.shape;
   const double bytes =
-      number_bytes_ * s.batch * (s.m * s.k / op.input_reuse + s.k * s.n + s.m * s.n);
+      product_bytes_ * s.batch * (s.m * s.k / op.input_reuse + s.k * s.n + s.m * s.n);
   return std::max(compute, start_ns_ + bytes / bytes_per_ns_);
 }
 
@@ -146,6 +147,13 @@ KernelTime KernelTimes::product(const Operator& op, const GemmShape& shape, doub
   return time;
 }
 
+double KernelTimes::bytes_in(const Operator& op) const {
+  const bool is_product = op.type == OperatorType::product ||
+                          op.type == OperatorType::batch_product ||
+                          op.type == OperatorType::attention;
+  return is_product ? product_bytes_ : number_bytes_;
+}
+
 // Backward what was cast forward is still there.
 double KernelTimes::weight_cast_ns(const Operator& op) const {
   const bool is_product = op.type == OperatorType::product;
@@ -154,7 +162,7 @@ double KernelTimes::weight_cast_ns(const Operator& op) const {
 
 KernelTime KernelTimes::attention(const Operator& op, bool backward) const {
   AttentionCost cost{.queries = op.attention.queries,
-                     .key_bytes = number_bytes_,
+                     .key_bytes = product_bytes_,
                      .kernels = backward ? op.backward_kernels : op.forward_kernels};
   if (backward) {
     cost.share = attention_rate_.backward.typical;
@@ -174,7 +182,7 @@ KernelTime KernelTimes::attention(const Operator& op, const AttentionCost& cost)
       2 * pairs * sizes * cost.flops_factor / (attention_flops_per_ns_ * cost.share);
   // Queries, keys, values and the output go through memory once; backward their gradients too.
   const double keys = op.shape.batch * part.keys * part.key_heads * sizes * cost.key_bytes;
-  const double queries = op.shape.batch * part.queries * part.heads * sizes * number_bytes_;
+  const double queries = op.shape.batch * part.queries * part.heads * sizes * product_bytes_;
   const double memory = (keys + queries) * cost.bytes_factor / bytes_per_ns_;
   return {start_ns_ * cost.kernels + std::max(compute, memory),
           compute >= memory ? CostSource::attention : CostSource::memory, Provenance::assumed};
@@ -197,7 +205,7 @@ KernelTime KernelTimes::in_pieces(const KernelTime& whole, const Operator& op, d
 }
 
 KernelTime KernelTimes::forward(const Operator& op) const {
-  if (times_on_machine(op)) return on_machine(work_of(op, WorkPass::forward, number_bytes_));
+  if (times_on_machine(op)) return on_machine(work_of(op, WorkPass::forward, bytes_in(op)));
   switch (op.type) {
     case OperatorType::product:
     case OperatorType::batch_product: {
@@ -227,7 +235,7 @@ KernelTime KernelTimes::forward(const Operator& op) const {
 
 KernelTime KernelTimes::input_gradient(const Operator& op) const {
   if (times_on_machine(op)) {
-    return on_machine(work_of(op, WorkPass::input_gradient, number_bytes_));
+    return on_machine(work_of(op, WorkPass::input_gradient, bytes_in(op)));
   }
   const GemmShape& s = op.shape;
   switch (op.type) {
@@ -263,7 +271,7 @@ KernelTime KernelTimes::weight_gradient(const Operator& op) const {
   if (op.type == OperatorType::recorded) return recorded_time(op.recorded.weight_gradient_ns);
   if (op.type != OperatorType::product) return {};
   if (times_on_machine(op)) {
-    return on_machine(work_of(op, WorkPass::weight_gradient, number_bytes_));
+    return on_machine(work_of(op, WorkPass::weight_gradient, product_bytes_));
   }
   const GemmShape& s = op.shape;
   KernelTime time = product(op, {s.batch, s.k, s.n, s.m}, 0);

@@ -78,6 +78,7 @@ class KernelTimes {
   [[nodiscard]] KernelTime on_machine(const OperatorWork& work) const;
   [[nodiscard]] KernelTime product(const Operator& op, const GemmShape& shape, double cast) const;
   [[nodiscard]] double weight_cast_ns(const Operator& op) const;
+  [[nodiscard]] double bytes_in(const Operator& op) const;
   [[nodiscard]] double convolution_ns(const Operator& op, const OperatorModel& model,
                                       const GemmShape& shape) const;
   struct AttentionCost {
@@ -96,7 +97,8 @@ class KernelTimes {
   ExecDevice device_;
   ExecWorkload workload_;
   double number_bytes_ = 2;
-  double bytes_per_ns_ = 1;  ///< of elementwise kernels
+  double product_bytes_ = 2;  ///< of numbers that products and attention read and write
+  double bytes_per_ns_ = 1;   ///< of elementwise kernels
   double norm_bytes_per_ns_ = 1;
   double gather_bytes_per_ns_ = 1;
   double start_ns_ = 0;

@@ -113,13 +113,14 @@ class Program {
     for (const editing::FusionChain& region : editing::cut(editor_, chain)) fuse(region, sync_ns);
   }
 
-  /// What launching one kernel for all saves: a compiler weighs it with what a region costs more.
-  [[nodiscard]] std::int64_t launching_ns(const editing::FusionChain& chain) const {
-    std::int64_t ns = 0;
-    for (std::size_t i = 1; i < chain.calls.size(); ++i) {
-      ns += editor_.graph().duration_ns(chain.calls[i]);
-    }
-    return ns;
+  /// Whether one kernel of `ns` is there sooner than these, of `sum`: whichever takes longer there,
+  /// the device or the calls that launch.
+  [[nodiscard]] bool gains(const editing::FusionChain& chain, std::int64_t ns,
+                           std::int64_t sum) const {
+    const TaskGraph& graph = editor_.graph();
+    std::int64_t launching = 0;
+    for (const TaskId call : chain.calls) launching += graph.duration_ns(call);
+    return std::max(ns, graph.duration_ns(chain.calls.front())) < std::max(sum, launching);
   }
 
   void fuse(const editing::FusionChain& chain, std::int64_t sync_ns) {
@@ -133,7 +134,7 @@ class Program {
       sum += editor_.graph().duration_ns(kernel);
     }
     const std::int64_t ns = editing::fused_ns(editor_, chain, settings_) + reductions * sync_ns;
-    if (ns >= sum + launching_ns(chain)) return;
+    if (!gains(chain, ns, sum)) return;
     const TaskId put = editor_.replace(chain.kernels, {"fused region",
                                                        editing::fused_work(editor_, chain.kernels),
                                                        {ns, Provenance::scaled, 0.8F, 1.25F}});

@@ -19,13 +19,13 @@
 namespace foretrace::editing {
 namespace {
 
-/// The run as a rank of a tensor group does it.
+/// The run as a rank of a tensor group does it; `own`: its share of all parameters.
 Result<Committed> divided_run(const WhatIfInput& input, const Cluster& cluster,
-                              const TensorOptions& options) {
+                              const TensorOptions& options, double& own) {
   if (options.ranks < 2) return Committed{input.graph, {}, {}, {}};
   KernelEditor editor(input);
   FORETRACE_TRY(const auto divided, divide_tensors(editor, cluster, options));
-  const double own = divided.own_parameters;
+  own = divided.own_parameters;
   scale_updates(editor, own);
   divide_parameters(editor, divided, 1);
   static_cast<void>(resize_rank_memory(editor.edit(), {own, own, own}));
@@ -50,7 +50,10 @@ std::string note_of(const SpreadRun& run, const SpreadOptions& options, const Cl
 Result<Change> staged_run(const WhatIfInput& input, SpreadOptions spread,
                           const TensorOptions& tensor) {
   const Cluster& cluster = *spread.cluster;
-  FORETRACE_TRY(const auto divided, divided_run(input, cluster, tensor));
+  double own = 1;
+  FORETRACE_TRY(const auto divided, divided_run(input, cluster, tensor, own));
+  // Those that are stated are all of the group's; those of the run are divided with it.
+  if (spread.parameters > 0) spread.own_parameters = own;
   const KernelEditor editor({divided.graph, input.accelerator, input.catalogue});
   spread.time_of = [&cluster](const CollectiveCall& call) {
     const TransferTime time = transfer_time(cluster, call);

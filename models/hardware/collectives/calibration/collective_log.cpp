@@ -58,7 +58,7 @@ bool is_digits(std::string_view word) {
 }
 
 /// Bytes at the start of a line that a launcher or a collector of logs wrote: "[1,0]<stdout>:" or
-/// "[0]", "3:" of srun --label, "2025-05-22T07:36:17.123Z".
+/// "[0]", "3:" of srun --label, "2025-05-22T07:36:17.123Z" or its time alone.
 std::size_t tag_of(std::string_view line) {
   constexpr std::size_t longest = 32;
   constexpr std::string_view stream = "<stdout>:";
@@ -67,10 +67,15 @@ std::size_t tag_of(std::string_view line) {
   }
   const std::size_t digits = line.find_first_not_of("0123456789");
   if (digits == 0 || digits == std::string_view::npos) return 0;
+  const std::size_t blank = std::min(line.find_first_of(" \t"), line.size());
+  const auto is_time = [](std::string_view word) {
+    return word.size() >= 8 && word[2] == ':' && word[5] == ':';
+  };
+  if (is_time(line.substr(0, blank))) return blank;
   if (line[digits] == ':') return digits + 1;
   constexpr std::size_t of_date = 10;
   const bool is_date = line.size() > of_date && line[4] == '-' && line[7] == '-';
-  return is_date && line[of_date] == 'T' ? std::min(line.find(' '), line.size()) : 0;
+  return is_date && line[of_date] == 'T' ? blank : 0;
 }
 
 /// Without such tags and without blanks.

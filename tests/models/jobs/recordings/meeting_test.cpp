@@ -85,6 +85,11 @@ class Meeting {
     return job;
   }
 
+  [[nodiscard]] double spread_ns(Given given) const {
+    given.emplace_back("cluster", "dgx_h100");
+    return figures_of(after(recording_, what_ifs::parallel, given, &accelerator_), 2).ns;
+  }
+
   void check(const Given& given, const Job& modelled, bool with_memory = true) const {
     Given all = given;
     all.emplace_back("cluster", "dgx_h100");
@@ -280,4 +285,19 @@ TEST_CASE("meeting: a recorded step on stages of tensor groups is the modelled o
     plan.pipeline = 2;
     check_group(meeting, plan, 8);
   }
+}
+
+TEST_CASE("meeting: parameters that are stated are divided by a tensor group on stages, too") {
+  const Meeting meeting(parts_of("gpt2_medium", 5000), 2);
+  const auto step = [&meeting](const std::string& tensor, const std::string& parameters) {
+    return meeting.spread_ns({{"data", "2"},
+                              {"pipeline", "2"},
+                              {"micro_batches", "2"},
+                              {"tensor", tensor},
+                              {"parameters", parameters}});
+  };
+  const double whole = step("1", "2e11") - step("1", "1e11");
+  const double divided = step("2", "2e11") - step("2", "1e11");
+  CHECK(whole > 1e8);
+  CHECK(divided == doctest::Approx(0.5 * whole).epsilon(0.05));
 }

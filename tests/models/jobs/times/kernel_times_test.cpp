@@ -89,6 +89,14 @@ TEST_CASE("kernel times: under autocast products alone run in 16 bit, on casts o
   CHECK(cast.input_gradient(product).ns == half.input_gradient(product).ns);
   CHECK(cast.weight_gradient(product).ns - half.weight_gradient(product).ns ==
         doctest::Approx(casts));
+  Operator attention;
+  attention.type = OperatorType::attention;
+  attention.shape = {1, 16, 16, 64};
+  attention.attention.queries = attention.attention.keys = 16;
+  attention.attention.heads = attention.attention.key_heads = 4096;
+  attention.attention.head_size = attention.attention.value_size = 64;
+  CHECK(cast.forward(attention).ns == half.forward(attention).ns);
+  CHECK(cast.forward(attention).ns < single.forward(attention).ns);
   // Nothing is cast where all runs in one type.
   CHECK(single.forward(product).ns == times(Precision::fp32).forward(product).ns);
 }

@@ -61,7 +61,8 @@ TEST_CASE("collective log: rows whose size cannot be read are counted, other lin
 
 TEST_CASE("collective log: a run has its collective, ranks, nodes, sizes and times out of place") {
   for (const std::string tag : {"", "[1,0]<stdout>:", "[0] ", "    ",
-                                "  [1,0]<stdout>:", "3: ", " 0:", "2025-05-22T07:36:17.123Z "}) {
+                                "  [1,0]<stdout>:", "3: ", " 0:", "2025-05-22T07:36:17.123Z ",
+                                "2025-05-22T07:36:17.123Z\t", "07:36:17 ", "07:36:17.25 "}) {
     CAPTURE(tag);
     const std::string text = "mpirun -np 4 build/all_reduce_perf -b 1M\n" + all_reduce(tag);
     CHECK(is_collective_log(text));
