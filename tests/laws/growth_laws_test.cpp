@@ -117,5 +117,22 @@ TEST_CASE("growth: as many copies as recorded change nothing, and a job is not f
   CHECK(answers >= 4);  // two jobs, of two sizes each, are always there
 }
 
+TEST_CASE("growth: one copy exchanges nothing with others, and is not slower than two") {
+  for (const CopiedJob& job : jobs()) {
+    CAPTURE(job.files.front());
+    const auto session = open(job.files, {.configs = FORETRACE_SOURCE_DIR "/configs"});
+    REQUIRE_MESSAGE(session.ok(), session.error().message);
+    const auto one = session->ask({of_copies(job, 1)});
+    REQUIRE_MESSAGE(one.ok(), one.error().message);
+    CHECK(one->step_ns() <= session->step_ns());
+    if (const auto two = session->ask({of_copies(job, 2)}); two.ok()) {
+      CHECK(one->step_ns() <= two->step_ns());
+    }
+    const auto unsaid = session->ask({{"parallel", {{"cluster", job.cluster}}}});
+    REQUIRE_FALSE(unsaid.ok());
+    CHECK(unsaid.error().message.find("expected data=N copies of the job") != std::string::npos);
+  }
+}
+
 }  // namespace
 }  // namespace foretrace

@@ -203,12 +203,11 @@ Result<Change> spread(const WhatIfInput& scenario, const ParamValues& params,
                              accelerators_of(cluster, static_cast<std::uint64_t>(grid.ranks())))};
   }
   const bool was_parallel = has_collectives(scenario.graph);
-  if (grid.ranks() < 2 && was_parallel) {
-    return Error{ErrorCode::no_match,
-                 "one rank is less than the ranks of the recorded groups, expected at least as "
-                 "many"};
+  if (grid.ranks() < 2 && was_parallel && !params.given(data_param)) {
+    return Error{ErrorCode::bad_config,
+                 "the trace has collectives of its own already, expected data=N copies of the job"};
   }
-  if (grid.ranks() < 2) {
+  if (grid.ranks() < 2 && !was_parallel) {
     return editing::KernelEditor(scenario).finish("one rank leaves the run on one device");
   }
   if (!was_parallel) {

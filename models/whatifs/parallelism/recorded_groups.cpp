@@ -262,6 +262,11 @@ class Grower {
     after_ += static_cast<double>(ns);
     if (!growing_.contains(work.communicator) && !stages_.contains(work.communicator)) return;
     ++changing_;
+    if (copies_ == 1 && growing_.contains(work.communicator)) {  // nobody is left to exchange with
+      editor_.set_duration(task, 0, {Provenance::scaled, 1, 1});
+      after_ -= static_cast<double>(ns);
+      return;
+    }
     if (!is_priced(work)) {
       ++unknown_;
       return;
