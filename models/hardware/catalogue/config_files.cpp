@@ -50,12 +50,19 @@ std::string_view without_changes(std::string_view name) {
   return has_any ? name.substr(0, changes) : name;
 }
 
+namespace {
+
+bool has_file_ending(std::string_view name) {
+  constexpr std::array<std::string_view, 5> endings = {".json", ".yml", ".yaml", ".txt", ".csv"};
+  return std::any_of(endings.begin(), endings.end(),
+                     [name](std::string_view ending) { return name.ends_with(ending); });
+}
+
+}  // namespace
+
 bool names_file(std::string_view name) {
   name = without_changes(name);
-  constexpr std::array<std::string_view, 5> endings = {".json", ".yml", ".yaml", ".txt", ".csv"};
-  return name.find('/') != std::string_view::npos ||
-         std::any_of(endings.begin(), endings.end(),
-                     [name](std::string_view ending) { return name.ends_with(ending); });
+  return name.find('/') != std::string_view::npos || has_file_ending(name);
 }
 
 std::string file_named_in(const std::string& path, const std::string& name) {
@@ -69,9 +76,12 @@ std::string file_named_in(const std::string& path, const std::string& name) {
 
 Result<std::string> config_path(const std::string& directory, ConfigKind kind,
                                 std::string_view name) {
-  if (names_file(name)) return std::string(name);
-  std::string path = config_file(directory, kind.folder, name);
   std::error_code ignored;
+  // "meta-llama/Llama-3.1-8B" is the name of a model elsewhere.
+  if (names_file(name) && (has_file_ending(name) || fs::exists(name, ignored))) {
+    return std::string(name);
+  }
+  std::string path = config_file(directory, kind.folder, name);
   if (is_plain_name(name) && fs::is_regular_file(path, ignored)) return path;
   return unknown_config(kind.what, config_folder(directory, kind.folder), name,
                         config_names(directory, kind.folder));
@@ -83,7 +93,7 @@ Error unknown_config(std::string_view what, const std::string& folder, std::stri
   return Error{
       ErrorCode::not_found,
       fmt::format("{} {}: not found in {}{}, expected {}", what, in_quotes(name), folder,
-                  did_you_mean(name, valid),
+                  did_you_mean(name.substr(name.rfind('/') + 1), valid),
                   names.empty() ? fmt::format("a path to a .json file (the folder has none)")
                                 : fmt::format("a path to a .json file or one of {}",
                                               fmt::join(names, ", ")))};

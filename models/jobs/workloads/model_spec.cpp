@@ -217,24 +217,39 @@ Result<ModelSpec> inline_model(const ConfigValue& object, const std::string& fil
   return model;
 }
 
-Result<ModelSpec> find_model(const Catalogue& catalogue, std::string_view name) {
-  FORETRACE_TRY(auto path, config_path(catalogue.directory(), {"model", "models"}, name));
+namespace {
+
+Result<ModelSpec> model_at(const std::string& path) {
   FORETRACE_TRY(auto text, read_config_text(path));
   return parse_model(text, path);
 }
 
-Result<ModelSpec> model_called(const Catalogue& catalogue, std::string_view name) {
+/// What others call by this name: file name, product or alias, letter case and everything but
+/// letters, digits and dots left aside.
+std::optional<ModelSpec> model_called(const std::string& directory, std::string_view name) {
   const std::string wanted = plain(name);
-  for (const std::string& file : model_names(catalogue)) {
-    FORETRACE_TRY(auto model, find_model(catalogue, file));
-    const auto& aliases = model.aliases;
-    const bool called = plain(file) == wanted || plain(model.product) == wanted ||
-                        std::any_of(aliases.begin(), aliases.end(), [&](const std::string& alias) {
-                          return plain(alias) == wanted;
-                        });
-    if (called) return model;
+  const auto is_it = [&wanted](std::string_view other) { return plain(other) == wanted; };
+  for (const std::string& file : config_names(directory, "models")) {
+    auto model = model_at(config_file(directory, "models", file));
+    if (!model.ok()) continue;
+    const auto& aliases = model->aliases;
+    if (is_it(file) || is_it(model->product) ||
+        std::any_of(aliases.begin(), aliases.end(), is_it)) {
+      return std::move(*model);
+    }
   }
-  return Error{ErrorCode::not_found, fmt::format("unknown model {}", in_quotes(name))};
+  return std::nullopt;
+}
+
+}  // namespace
+
+Result<ModelSpec> find_model(const Catalogue& catalogue, std::string_view name) {
+  const auto path = config_path(catalogue.directory(), {"model", "models"}, name);
+  if (path.ok()) return model_at(*path);
+  // "meta-llama/Llama-2-7b-hf" of a hub.
+  auto called = model_called(catalogue.directory(), name.substr(name.rfind('/') + 1));
+  if (called.has_value()) return std::move(*called);
+  return path.error();
 }
 
 std::vector<std::string> model_names(const Catalogue& catalogue) {

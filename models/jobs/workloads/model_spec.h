@@ -97,17 +97,15 @@ struct ModelSpec {
   std::vector<std::string> notes;
 };
 
-/// Finds configs/models/<name>.json, or reads the file if it names one: one of ours, or one of
-/// another program that an importer knows.
+/// Finds configs/models/<name>.json, or the one with this product or alias in another spelling, as
+/// hubs and tables name them ("meta-llama/Llama-2-7b-hf"); or reads the file if it names one: one of
+/// ours, or one of another program that an importer knows.
 [[nodiscard]] Result<ModelSpec> find_model(const Catalogue& catalogue, std::string_view name);
 [[nodiscard]] Result<ModelSpec> parse_model(std::string_view text, const std::string& where);
 /// A model that stands at `pointer` of another file: the members of a model file, without need of
 /// "schema", "product" and "source". It is called "inline".
 [[nodiscard]] Result<ModelSpec> inline_model(const ConfigValue& object, const std::string& file,
                                              const std::string& pointer);
-/// The model of configs/models that a table calls by this name: file name, product or alias, letter
-/// case and everything but letters, digits and dots left aside. ErrorCode::not_found otherwise.
-[[nodiscard]] Result<ModelSpec> model_called(const Catalogue& catalogue, std::string_view name);
 [[nodiscard]] std::vector<std::string> model_names(const Catalogue& catalogue);
 
 }  // namespace foretrace

@@ -100,7 +100,15 @@ Result<std::shared_ptr<const Framework>> TableInputs::framework(const std::strin
   return remembered(frameworks_, catalogue_, name, find_framework);
 }
 Result<std::shared_ptr<const ModelSpec>> TableInputs::model(const std::string& called) {
-  return remembered(models_, catalogue_, called, model_called);
+  // Without the names of all models: rows that name none are many.
+  const auto find = [](const Catalogue& catalogue, std::string_view name) -> Result<ModelSpec> {
+    auto model = find_model(catalogue, name);
+    if (!model.ok()) {
+      return Error{ErrorCode::not_found, fmt::format("unknown model {}", in_quotes(name))};
+    }
+    return model;
+  };
+  return remembered<ModelSpec>(models_, catalogue_, called, find);
 }
 
 }  // namespace foretrace

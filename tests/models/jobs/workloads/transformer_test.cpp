@@ -14,7 +14,6 @@ using foretrace::BlockRole;
 using foretrace::build_transformer;
 using foretrace::find_model;
 using foretrace::KernelSet;
-using foretrace::model_called;
 using foretrace::model_names;
 using foretrace::ModelSpec;
 using foretrace::Operator;
@@ -68,11 +67,16 @@ TEST_CASE(
   }
 }
 
-TEST_CASE("models: tables find them by product, alias and other spellings") {
-  CHECK(model_called(*foretrace::test::shipped(), "Llama-2-7b-hf")->name == "llama2_7b");
-  CHECK(model_called(*foretrace::test::shipped(), "LLAMA3 70B")->name == "llama3_70b");
-  CHECK(model_called(*foretrace::test::shipped(), "GPT-3 175B")->name == "gpt3_175b");
-  CHECK_FALSE(model_called(*foretrace::test::shipped(), "Llama 9").ok());
+TEST_CASE("models: tables and hubs find them by product, alias and other spellings") {
+  const auto& catalogue = *foretrace::test::shipped();
+  CHECK(find_model(catalogue, "Llama-2-7b-hf")->name == "llama2_7b");
+  CHECK(find_model(catalogue, "meta-llama/Llama-2-7b-hf")->name == "llama2_7b");
+  CHECK(find_model(catalogue, "LLAMA3 70B")->name == "llama3_70b");
+  CHECK(find_model(catalogue, "GPT-3 175B")->name == "gpt3_175b");
+  const auto unknown = find_model(catalogue, "mistralai/Mistral_8b");
+  REQUIRE_FALSE(unknown.ok());
+  CHECK(unknown.error().message.find("(did you mean 'mistral_7b'?)") != std::string::npos);
+  CHECK_FALSE(find_model(catalogue, "no/such.json").ok());
 }
 
 TEST_CASE("transformer: a layer keeps 34 s b h + 5 a s^2 b bytes for backward") {
