@@ -40,8 +40,9 @@ enum class Basis : std::uint8_t {
 
 /// What leaves a run as it was recorded. A what-if has either of the two.
 struct Identity {
-  /// "key=value,...": every time, tensor and range stays. {accelerator} and {ranks} stand for those
-  /// of the recording. Where the what-if finds nothing that it could change, it declines as ever.
+  /// "key=value,...": every time, tensor and range stays. {accelerator}, {ranks} and {copies} stand
+  /// for those of the recording. Where the what-if finds nothing that it could change, it declines
+  /// as ever.
   std::string_view setting = {};
   std::string_view none_because = {};  ///< why no setting does
 };

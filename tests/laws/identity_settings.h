@@ -9,6 +9,7 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
+#include "models/editing/transfers/gradient_transfers.h"
 #include "models/whatifs/what_if.h"
 #include "models/whatifs/what_if_spec.h"
 #include "sim/graph/task_graph.h"
@@ -25,6 +26,15 @@ inline std::size_t group_ranks_of(const TaskGraph& graph) {
   return ranks;
 }
 
+/// Of a job, the ranks that exchange gradients; a run of one device is one copy.
+inline std::size_t copies_of(const TaskGraph& graph) {
+  const auto transfers = editing::find_gradient_transfers(graph);
+  if (transfers.empty()) return std::max<std::size_t>(1, group_ranks_of(graph));
+  const std::uint32_t group = graph.work(transfers.front().task).communicator;
+  const auto& groups = graph.context().communicators;
+  return group < groups.size() ? std::max<std::size_t>(1, groups[group].size) : 1;
+}
+
 /// Nothing where there is none, or where it names what this recording does not tell.
 inline std::optional<WhatIf> identity_of(const WhatIfInfo& info, const TaskGraph& graph,
                                          const Accelerator* on) {
@@ -37,7 +47,8 @@ inline std::optional<WhatIf> identity_of(const WhatIfInfo& info, const TaskGraph
   };
   const std::size_t ranks = group_ranks_of(graph);
   if (!put("{accelerator}", on == nullptr ? "" : on->name) ||
-      !put("{ranks}", ranks < 2 ? "" : std::to_string(ranks)) || setting.empty()) {
+      !put("{ranks}", ranks < 2 ? "" : std::to_string(ranks)) ||
+      !put("{copies}", std::to_string(copies_of(graph))) || setting.empty()) {
     return std::nullopt;
   }
   const auto spec = parse_what_if(fmt::format("{}:{}", info.name, setting));

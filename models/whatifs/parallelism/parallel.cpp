@@ -292,7 +292,7 @@ extern constexpr WhatIfInfo info = {
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "the cluster file: a collective benchmark of the machine (nccl-tests).",
-    .identity = {.setting = "data=1,tensor=1,pipeline=1"},
+    .identity = {.setting = "data={copies},tensor=1,pipeline=1"},
     .params = params,
     .apply = apply,
     .change_job = spread_job,
