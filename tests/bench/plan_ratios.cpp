@@ -52,7 +52,8 @@ class Shared {
     const std::tuple key{shape.stages, shape.micro_batches, shape.chunks};
     const auto found = topologies_.find(key);
     if (found != topologies_.end()) return &found->second;
-    auto made = pipeline_topology(*job.schedule, shape, !job.framework->sends_block);
+    auto made = pipeline_topology(*job.schedule, shape, !job.framework->sends_block,
+                                  job.framework->host_kernel_ns.typical > 0);
     return made.ok() ? &topologies_.emplace(key, *std::move(made)).first->second : nullptr;
   }
 

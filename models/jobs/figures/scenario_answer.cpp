@@ -18,8 +18,9 @@ Status simulate_stages(const Job& job, ScenarioAnswer& answer) {
   const RankProgram::Step& step = answer.program.step;
   std::vector<std::uint32_t> ranks;
   for (std::uint32_t s = 0; s < job.plan.pipeline; ++s) ranks.push_back(stage_ranks(job, s));
-  FORETRACE_TRY(const auto topology, pipeline_topology(*job.schedule, step.times.shape,
-                                                       !job.framework->sends_block, ranks));
+  FORETRACE_TRY(const auto topology,
+                pipeline_topology(*job.schedule, step.times.shape, !job.framework->sends_block,
+                                  step.times.has_launches(), ranks));
   answer.graph = pipeline_graph(topology, step);
   simulate_event_driven(answer.graph.topology(), answer.graph.weights(), answer.timeline);
   answer.step_ns = answer.alike_ns = answer.timeline.span_ns;

@@ -66,6 +66,23 @@ StepEnd step_end(const std::vector<RankProgram::Stage>& stages, const Executed& 
   return end;
 }
 
+struct WholeStep {
+  std::int64_t pipeline_ns = 0;
+  StepEnd end;
+  [[nodiscard]] std::int64_t total() const { return pipeline_ns + end.total(); }
+};
+
+WholeStep whole_step(const Job& job, const RankProgram::Step& step, Passes passes_are) {
+  const Executed passes = finished(*job.schedule, step.times, passes_are);
+  return {passes.makespan_ns, step_end(step.stages, passes)};
+}
+
+// If launches took no time.
+WholeStep launched_step(const Job& job, RankProgram::Step step, Passes passes_are) {
+  step.times.launches = {};
+  return whole_step(job, step, passes_are);
+}
+
 Status check_memory(const std::vector<StageMemory>& stages) {
   const auto too_large = std::find_if_not(
       stages.begin(), stages.end(), [](const StageMemory& one) { return fits_whole(one.total()); });
@@ -92,10 +109,11 @@ Result<Estimate> estimate(const Job& job, const RankProgram& program, Passes pas
   const PipelineTimes& times = program.step.times;
   Estimate result;
   result.times = times;
-  const Executed passes = finished(*job.schedule, times, passes_are);
-  result.pipeline_ns = passes.makespan_ns;
-  const StepEnd end = step_end(program.step.stages, passes);
-  result.step_ns = result.pipeline_ns + end.total();
+  const WholeStep step = whole_step(job, program.step, passes_are);
+  const WholeStep launched =
+      times.has_launches() ? launched_step(job, program.step, passes_are) : step;
+  result.pipeline_ns = step.pipeline_ns;
+  result.step_ns = step.total();
 
   std::uint32_t longest = 0;
   std::int64_t most = 0;
@@ -114,9 +132,10 @@ Result<Estimate> estimate(const Job& job, const RankProgram& program, Passes pas
   breakdown.computed = slowest.computed;
   breakdown.exposed = slowest.exposed;
   breakdown.exposed[static_cast<std::size_t>(Axis::data)] +=
-      static_cast<double>(end.gradients + end.parameters);
-  breakdown.optimizer = static_cast<double>(end.update);
-  breakdown.host = slowest.host_bound;
+      static_cast<double>(launched.end.gradients + launched.end.parameters);
+  breakdown.optimizer = static_cast<double>(launched.end.update);
+  breakdown.host = slowest.host_waits + slowest.late_calls +
+                   static_cast<double>(step.total() - launched.total());
   breakdown.bubble = left_over(static_cast<double>(result.step_ns), breakdown.total());
   result.by_provenance = slowest.by_provenance;
   result.again_ns = slowest.again;

@@ -66,7 +66,11 @@ class Layout {
   [[nodiscard]] double send_ns(std::uint32_t position, const Placement& pair, bool forward) const;
   void add_boundaries(std::uint32_t boundaries);
   void add_sends();
+  [[nodiscard]] bool waits_for_messages() const {
+    return job_.framework->sends_block && !send_forward_.empty();
+  }
   [[nodiscard]] double blocked_ns(std::uint32_t position, bool forward) const;
+  static void launch_in_a_row(PassTime& pass);
   void add_position(std::uint32_t position);
   void repeat_position();
 
@@ -202,11 +206,18 @@ void Layout::add_sends() {
 
 // Each pass of a position waits for one message: what it sends, at the ends what it receives.
 double Layout::blocked_ns(std::uint32_t position, bool forward) const {
-  if (!job_.framework->sends_block || send_forward_.empty()) return 0;
+  if (!waits_for_messages()) return 0;
   if (forward) {
     return send_forward_[std::min<std::size_t>(position, send_forward_.size() - 1)];
   }
   return send_backward_[position > 0 ? position - 1 : 0];
+}
+
+// A host that waits for the message before a pass is not ahead of it.
+void Layout::launch_in_a_row(PassTime& pass) {
+  pass.late_calls = std::max(0.0, pass.launching + pass.rest - pass.total);
+  pass.total += pass.late_calls;
+  pass.launching = pass.rest = 0;
 }
 
 void Layout::repeat_position() {
@@ -216,6 +227,9 @@ void Layout::repeat_position() {
   times.forward.push_back(times.forward.back());
   times.backward.push_back(times.backward.back());
   if (job_.schedule->splits_backward) times.weights.push_back(times.weights.back());
+  for (std::vector<LaunchTime>& kind : times.launches) {
+    if (!kind.empty()) kind.push_back(kind.back());
+  }
 }
 
 bool Layout::is_passed_as_before(std::uint32_t position) const {
@@ -245,17 +259,25 @@ void Layout::add_position(std::uint32_t position) {
   }
   for (const bool forward : {true, false}) {
     const double send = blocked_ns(position, forward);
-    if (!(send > 0) || (!forward && !job_.trains())) continue;
     PassTime& pass = forward ? step_.forward.back() : step_.backward.back();
+    if (waits_for_messages()) launch_in_a_row(pass);
+    if (!(send > 0) || (!forward && !job_.trains())) continue;
     pass.total += send;
     pass.exposed[static_cast<std::size_t>(Axis::pipeline)] += send;
   }
-  times.forward.push_back(to_whole(step_.forward.back().total));
-  times.backward.push_back(to_whole(step_.backward.back().total));
+  const auto add = [&](StepKind kind, const PassTime& pass, std::vector<std::int64_t>& ns) {
+    ns.push_back(to_whole(pass.total));
+    if (waits_for_messages() || !(job_.framework->host_kernel_ns.typical > 0)) return;
+    times.launches[static_cast<std::size_t>(kind)].push_back(
+        {to_whole(pass.launching), to_whole(pass.rest)});
+  };
+  add(StepKind::forward, step_.forward.back(), times.forward);
+  add(StepKind::backward, step_.backward.back(), times.backward);
   if (!job_.schedule->splits_backward) return;
-  double weights = 0;
-  for (const BlockRun& run : runs) weights += run.count * blocks_[run.block].weights.time.total;
-  times.weights.push_back(to_whole(weights));
+  PassTime weights;
+  for (const BlockRun& run : runs) weights.add(blocks_[run.block].weights.time, run.count);
+  if (waits_for_messages()) launch_in_a_row(weights);
+  add(StepKind::weights, weights, times.weights);
 }
 
 Result<RankProgram> Layout::all() {

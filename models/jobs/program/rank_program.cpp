@@ -9,10 +9,15 @@
 namespace foretrace {
 
 void PassTime::add(const PassTime& other, double count) {
+  // The host may launch ahead; what is launched last waits for the device, or for its launch.
+  const double ahead = other.total - other.launching;
+  rest = std::max(rest + count * ahead, other.rest + (count - 1) * std::max(0.0, ahead));
+  launching += count * other.launching;
   total += count * other.total;
   overlapped += count * other.overlapped;
   again += count * other.again;
-  host_bound += count * other.host_bound;
+  host_waits += count * other.host_waits;
+  late_calls += count * other.late_calls;
   for (std::size_t i = 0; i < computed.size(); ++i) computed[i] += count * other.computed[i];
   for (std::size_t i = 0; i < exposed.size(); ++i) exposed[i] += count * other.exposed[i];
   for (std::size_t i = 0; i < by_provenance.size(); ++i) {
@@ -24,13 +29,21 @@ PassTime time_of(std::span<const Action> actions, const Framework& framework,
                  const SourceScale& scale) {
   PassTime time;
   TwoLanes lanes(framework.communication_slowdown.typical);
-  double kernels = 0;
+  const double launch_ns =
+      framework.host_kernel_ns.typical * scale[static_cast<std::size_t>(CostSource::host)];
+  double late = 0;  // most that a launch is behind the device, and what runs from there
   Axis started = Axis::tensor;
   for (const Action& action : actions) {
     const auto source = static_cast<std::size_t>(action.source);
     const double ns = action.ns * scale[source];
-    kernels += action.kernels;
     const double before = lanes.now();
+    if (action.kernels > 0) {  // launched one by one, each of them as long
+      const double one = action.type == ActionType::compute ? ns / action.kernels : 0;
+      const double calls = action.kernels * launch_ns;
+      late = std::max({late, time.launching + launch_ns - before,
+                       time.launching + calls - (before + ns - one)});
+      time.launching += calls;
+    }
     switch (action.type) {
       case ActionType::compute:
         lanes.compute(ns, action.slowed);
@@ -53,10 +66,8 @@ PassTime time_of(std::span<const Action> actions, const Framework& framework,
   }
   time.exposed[static_cast<std::size_t>(started)] += lanes.wait_all();
   time.overlapped = lanes.overlapped();
-  const double host = kernels * framework.host_kernel_ns.typical *
-                      scale[static_cast<std::size_t>(CostSource::host)];
-  time.host_bound = std::max(0.0, host - lanes.now());
-  time.total = lanes.now() + time.host_bound;
+  time.total = lanes.now();
+  time.rest = std::max(0.0, late + time.total - time.launching);
   return time;
 }
 

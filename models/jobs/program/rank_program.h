@@ -2,6 +2,7 @@
 // and the schedule make of them. Formula, graphs, memory and exported programs all read it.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <compare>
 #include <cstdint>
@@ -61,13 +62,19 @@ using SourceScale = std::array<double, cost_source_count>;
 
 /// Where the time of a pass through a block goes, in ns.
 struct PassTime {
-  double total = 0;  ///< device and exposed collectives, or the host if that is longer
+  double total = 0;  ///< device and exposed collectives, as if all was launched
   std::array<double, cost_source_count> computed{};      ///< kernels by source
   std::array<double, axis_count> exposed{};              ///< collectives that were waited for
   std::array<double, provenance_count> by_provenance{};  ///< computed and exposed
   double overlapped = 0;                                 ///< collectives beside kernels
   double again = 0;                                      ///< recomputation, part of the above
-  double host_bound = 0;  ///< what the host needs to launch it, beyond the device's time
+  double host_waits = 0;  ///< part of the total: what else the host does keeps the device waiting
+  double late_calls = 0;  ///< part of the total: launches do, of a host that waits for messages
+  double launching = 0;   ///< of the host, beside the device and ahead of it
+  double rest = 0;        ///< what the device needs at least when the last of it is launched
+  /// If the host was not ahead when the pass began.
+  [[nodiscard]] double in_a_row() const { return std::max(total, launching); }
+  /// `other` comes behind it, so often.
   void add(const PassTime& other, double count);
   friend bool operator==(const PassTime&, const PassTime&) = default;
 };
@@ -138,7 +145,7 @@ struct RankProgram {
     // Training, in ns that nothing hides:
     std::int64_t gradients = 0;   ///< their reduction
     std::int64_t parameters = 0;  ///< their collection
-    std::int64_t update = 0;      ///< the optimizer
+    std::int64_t update = 0;      ///< the optimizer, launched when gradients have their norm
     double late_share = 1;        ///< of the parameters: what is collected behind the update
   };
   /// Per position of the pipeline, and per stage.

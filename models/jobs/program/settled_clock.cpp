@@ -16,7 +16,7 @@ void add_duty(const PassTime& time, double count, double intensity, Duty& duty) 
   duty.products += count * (computed(CostSource::product) + intensity * attention);
   duty.memory += count * (computed(CostSource::memory) + (1 - intensity) * attention);
   for (const double exposed : time.exposed) duty.waiting += count * exposed;
-  duty.idle += count * time.host_bound;
+  duty.idle += count * (time.in_a_row() - time.total);
 }
 
 double clock_factor(const SustainedClock& clock, double now, CostSource source) {

@@ -27,9 +27,14 @@ std::vector<std::uint32_t> expanded(std::span<const BlockRun> runs) {
 PassTime plain_pass(const std::vector<RankProgram::Block>& blocks, std::span<const BlockRun> runs,
                     bool backward) {
   PassTime sum;
-  for (const BlockRun& run : runs) {
+  const auto add = [&](const BlockRun& run) {
     const RankProgram::Block& block = blocks[run.block];
     sum.add((backward ? block.backward : block.forward).time, run.count);
+  };
+  if (backward) {
+    std::for_each(runs.rbegin(), runs.rend(), add);
+  } else {
+    std::for_each(runs.begin(), runs.end(), add);
   }
   return sum;
 }
@@ -110,6 +115,8 @@ PassTime ShardedPasses::block_by_block(std::span<const BlockRun> runs, bool back
   std::vector<std::uint32_t> numbers(blocks.size());
   std::size_t asked = 0;
   double copied = 0;
+  double launched = 0;    // by the host so far
+  double late = 0;        // most that launches are behind the device where a block ends
   std::size_t ahead = 0;  // blocks behind the one that runs: asked for
   const auto ask = [&](std::size_t block, std::size_t most) {
     for (; gathers && asked < blocks.size() && (asked <= block || ahead < most); ++asked) {
@@ -128,13 +135,18 @@ PassTime ShardedPasses::block_by_block(std::span<const BlockRun> runs, bool back
     const double unpack =
         is_collected(i) ? moved_ns(block.collected_weights() * job_.framework->unpack_bytes) : 0;
     const double pack = backward ? moved_ns(weights * job_.framework->pack_bytes) : 0;
-    lanes.compute((backward ? block.backward : block.forward).time.total, slowed);
+    const PassTime& own = (backward ? block.backward : block.forward).time;
+    lanes.compute(own.total, slowed);
+    launched += own.launching;
+    late = std::max(late, launched + own.rest - lanes.now());
     lanes.compute(unpack + pack);
     copied += unpack + pack;
     if (backward) static_cast<void>(lanes.start(scatter[blocks[i]]));
   }
   sum.computed[static_cast<std::size_t>(CostSource::memory)] += copied;
-  return waited_for(lanes, sum, copied);
+  sum = waited_for(lanes, sum, copied);
+  sum.rest = std::max(0.0, late + sum.total - launched);
+  return sum;
 }
 
 // What the host does for so many parts of collectives of lists.
@@ -208,7 +220,8 @@ PassTime ShardedPasses::tensor_by_tensor(std::span<const BlockRun> runs, bool ba
   const double host =
       run_tensors(uses, job_.framework->travel, job_.framework->product_slowdown.typical, lanes);
   PassTime sum = plain_pass(blocks_, runs, backward);
-  sum.host_bound += host;
+  sum.host_waits += host;
+  sum.launching += host;  // the same thread
   return waited_for(lanes, sum, host);
 }
 

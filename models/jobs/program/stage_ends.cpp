@@ -119,8 +119,9 @@ double StageEnds::beside_backward(std::uint32_t stage, const Start& start) const
     const std::vector<std::uint32_t> blocks = expanded(step_.position(position_at(stage, chunk)));
     for (std::size_t i = blocks.size(); i-- > 0;) {
       const RankProgram::Block& block = blocks_[blocks[i]];
-      lanes.compute(block.backward.time.total, job_.framework->product_slowdown.typical);
-      computed += block.backward.time.total;
+      const double ns = block.backward.time.in_a_row();
+      lanes.compute(ns, job_.framework->product_slowdown.typical);
+      computed += ns;
       start(lanes, &block);
     }
   }
@@ -176,7 +177,7 @@ void StageEnds::collect_parameters(std::uint32_t stage, RankProgram::Stage& own)
   const double first = all * std::min(1.0, bucket / std::max(dense + own.expert, 1.0));
   double window = 0;
   for (std::uint32_t chunk = 0; chunk < job_.chunks; ++chunk) {
-    window += step_.forward[position_at(stage, chunk)].total;
+    window += step_.forward[position_at(stage, chunk)].in_a_row();
   }
   const double hidden =
       std::min(all - first, window / job_.framework->communication_slowdown.typical);

@@ -168,31 +168,61 @@ Executed execute(const ScheduleInfo& schedule, const PipelineTimes& times,
   std::vector<std::int64_t> backward(m * (last + 1), 0);
   Executed result;
   result.stage_end_ns.assign(shape.stages, 0);
+  std::vector<std::int64_t> launched(shape.stages, 0);  // all before the step that comes
+  if (times.has_launches()) result.launch_waits_ns.resize(shape.stages);
   for (const PlacedStep& placed : sequence) {
     const std::uint32_t q = placed.position;
     const std::size_t cell = q * m + placed.step.micro_batch;
     std::int64_t& free = result.stage_end_ns[placed.stage];
+    const auto run = [&](std::int64_t ns) {
+      free += ns;
+      if (!times.has_launches()) return;
+      const LaunchTime& of = times.launches[static_cast<std::size_t>(placed.step.kind)][q];
+      launched[placed.stage] += of.host;
+      const std::int64_t end = std::max(free, launched[placed.stage] + of.rest);
+      result.launch_waits_ns[placed.stage].push_back(end - free);
+      free = end;
+    };
     switch (placed.step.kind) {
       case StepKind::forward:
         if (q > 0) free = std::max(free, forward[cell - m]);
-        free += times.forward[q];
+        run(times.forward[q]);
         if (q < last) forward[cell] = down.arrives(placed.stage, q, free);
         break;
       case StepKind::backward:
         if (q < last) free = std::max(free, backward[cell + m]);
-        free += times.backward[q];
+        run(times.backward[q]);
         if (q > 0) backward[cell] = up.arrives(placed.stage, q - 1, free);
         break;
-      case StepKind::weights: free += times.weights[q]; break;
+      case StepKind::weights: run(times.weights[q]); break;
     }
   }
   result.makespan_ns = *std::max_element(result.stage_end_ns.begin(), result.stage_end_ns.end());
   return result;
 }
 
+namespace {
+
+// As if each pass waited for its launches: hosts that are behind are so by no more.
+PipelineTimes launched_in_a_row(PipelineTimes times) {
+  const auto lengthen = [&times](std::vector<std::int64_t>& list, StepKind kind) {
+    const std::vector<LaunchTime>& launches = times.launches[static_cast<std::size_t>(kind)];
+    for (std::size_t q = 0; q < list.size(); ++q) list[q] = std::max(list[q], launches[q].host);
+  };
+  lengthen(times.forward, StepKind::forward);
+  lengthen(times.backward, StepKind::backward);
+  lengthen(times.weights, StepKind::weights);
+  return times;
+}
+
+}  // namespace
+
 Executed finished(const ScheduleInfo& schedule, const PipelineTimes& times, Passes passes) {
   const bool by_formula = passes == Passes::by_formula && schedule.formula != nullptr;
-  if (by_formula) return schedule.formula(times);
+  // The passes of a single stage are soon run.
+  const bool is_behind = times.has_launches() && times.shape.stages > 1;
+  if (by_formula && is_behind) return schedule.formula(launched_in_a_row(times));
+  if (by_formula && !times.has_launches()) return schedule.formula(times);
   const auto sequence = sequence_of(schedule, times.shape, orders_of(schedule, times.shape));
   FORETRACE_CHECK(sequence.ok());
   return execute(schedule, times, *sequence);

@@ -26,15 +26,18 @@ using StageOrders = std::vector<std::vector<ScheduleStep>>;
                                                           const ScheduleShape& shape,
                                                           const StageOrders& orders);
 
-/// A step starts when its stage is free and what it needs has arrived. A stage sends one thing at a
-/// time each way; what the next position needs on the same stage is not sent.
+/// A step starts when its stage is free and what it needs has arrived, and ends when what the host
+/// launches for it has run. A stage sends one thing at a time each way; what the next position needs
+/// on the same stage is not sent.
 [[nodiscard]] Executed execute(const ScheduleInfo& schedule, const PipelineTimes& times,
                                const std::vector<PlacedStep>& sequence);
 
 /// How it is found out when all micro-batches are done.
 enum class Passes : std::uint8_t {
-  by_formula,  ///< of the schedule, which may leave something out; by steps where it has none
-  by_steps     ///< each is run, as the simulation does it
+  /// Of the schedule, which may leave something out, as that hosts of several stages run ahead; by
+  /// steps where it has none.
+  by_formula,
+  by_steps  ///< each is run, as the simulation does it
 };
 /// When all micro-batches are done. `times` fit the schedule.
 [[nodiscard]] Executed finished(const ScheduleInfo& schedule, const PipelineTimes& times,

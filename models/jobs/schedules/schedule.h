@@ -1,6 +1,7 @@
 // Pipeline schedules: in which order a stage works on the chunks of its micro-batches.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -32,6 +33,14 @@ struct ScheduleShape {
   friend bool operator==(const ScheduleShape&, const ScheduleShape&) = default;
 };
 
+/// What the host does of a pass, in ns. It goes from pass to pass and waits for nothing, so that it
+/// may be ahead of the device, or behind it.
+struct LaunchTime {
+  std::int64_t host = 0;  ///< to launch all of the pass
+  std::int64_t rest = 0;  ///< what the device needs at least when the last of it is launched
+  friend bool operator==(const LaunchTime&, const LaunchTime&) = default;
+};
+
 /// Times in ns by position in the model: `stages * chunks` positions, in the order in which data
 /// passes them.
 struct PipelineTimes {
@@ -41,6 +50,9 @@ struct PipelineTimes {
   std::vector<std::int64_t> weights;        ///< schedules that split backward; else empty
   std::vector<std::int64_t> send_forward;   ///< from position to position + 1, beside computation
   std::vector<std::int64_t> send_backward;  ///< from position + 1 to position
+  /// By StepKind and position; empty: the host is never behind.
+  std::array<std::vector<LaunchTime>, 3> launches;
+  [[nodiscard]] bool has_launches() const { return !launches.front().empty(); }
   friend bool operator==(const PipelineTimes&, const PipelineTimes&) = default;
 };
 
@@ -48,6 +60,9 @@ struct PipelineTimes {
 struct Executed {
   std::vector<std::int64_t> stage_end_ns;
   std::int64_t makespan_ns = 0;
+  /// Per stage and step of its order: how long the device waits for launches, in ns; empty: never,
+  /// or a formula that does not tell.
+  std::vector<std::vector<std::int64_t>> launch_waits_ns;
 };
 
 /// One schedule: a file of this folder.

@@ -92,6 +92,11 @@ class StageEmitter {
   void update(const RankNode& node);
   void communicate(const RankNode& node);
   void add(const RankNode& node);
+  void synchronize();
+  /// Where launches take no time, the host may as well be ahead.
+  void wait_for_device() {
+    if (host_ns_ > 0) synchronize();
+  }
 
   GraphBuilder& builder_;
   ModelLayers& layers_;
@@ -102,6 +107,7 @@ class StageEmitter {
   std::vector<NodeTasks> tasks_;
   RankTensors tensors_;
   double host_ns_;
+  bool updates_ = false;
   LaneId thread_{};
   LaneId compute_{};
   TaskId begin_{};
@@ -208,7 +214,7 @@ void StageEmitter::kernels(const RankNode& node) {
   const std::vector<RecordedWork> works =
       recorded_works(op, action.part, action.kernels, job_.framework->kernels.attention);
   const auto count = static_cast<double>(works.size());
-  const double host_ns = host_ns_ * action.kernels * node.share / count;
+  const double host_ns = host_ns_ * node.launches / count;
   TaskId first = none<TaskId>;
   TaskId last = none<TaskId>;
   for (const RecordedWork& recorded : works) {
@@ -228,8 +234,7 @@ void StageEmitter::other_kernel(const RankNode& node) {
     work.operator_name = builder_.add_name(adds ? "aten::add_" : node.name);
     work.precision = adds ? Precision::fp32 : job_.precisions.activations;
   }
-  const double count = node.action == nullptr ? 0 : node.action->kernels;
-  static_cast<void>(launch(node, work, node.ns, host_ns_ * count));
+  static_cast<void>(launch(node, work, node.ns, host_ns_ * node.launches + node.host_ns));
 }
 
 // The parameters of each operator by themselves, each with its share of the update.
@@ -278,7 +283,7 @@ void StageEmitter::communicate(const RankNode& node) {
   work.operator_name = builder_.add_name(node.name);
   // What comes takes its time on the stage that sends it.
   const double ns = node.type == RankNodeType::receive ? 0 : node.ns;
-  static_cast<void>(launch(node, work, ns, host_ns_));
+  static_cast<void>(launch(node, work, ns, host_ns_ * node.launches));
 }
 
 void StageEmitter::add(const RankNode& node) {
@@ -311,9 +316,7 @@ void StageEmitter::begin() {
   begin_ = host(TaskKind::mark, "step");
 }
 
-// The loop reads the loss back before it goes on.
-void StageEmitter::end() {
-  tensors_.end();
+void StageEmitter::synchronize() {
   static_cast<void>(host(TaskKind::synchronization, "cudaDeviceSynchronize", TaskPart::begin));
   Wait wait;
   wait.task = host(TaskKind::synchronization, "cudaDeviceSynchronize", TaskPart::finish);
@@ -321,12 +324,20 @@ void StageEmitter::end() {
   wait.rank = rank();
   wait.device = 0;
   builder_.add_wait(wait);
+}
+
+// The loop reads the loss back before it goes on.
+void StageEmitter::end() {
+  tensors_.end();
+  synchronize();
   builder_.add_step({rank(), 0, begin_, host(TaskKind::mark, "step")});
 }
 
 void StageEmitter::add_next() {
   const RankNode& node = nodes_[tasks_.size()];
   made_ = {};
+  // It reads the norm of the gradients before it updates.
+  if (node.place.phase == Phase::update && !std::exchange(updates_, true)) wait_for_device();
   add(node);
   tasks_.push_back(made_);
   const LaneId own = lane_of(node);
@@ -338,6 +349,8 @@ void StageEmitter::add_next() {
     builder_.add_dependency(
         {.source = end_of(source), .task = made_.first, .kind = DependencyKind::event_wait});
   }
+  const bool is_message = node.type == RankNodeType::send || node.type == RankNodeType::receive;
+  if (is_message && job_.framework->sends_block) wait_for_device();
 }
 
 /// The stages beside each other: each goes on until it needs what another one has not added yet, so

@@ -11,12 +11,18 @@
 namespace foretrace {
 namespace {
 
-// Durations of a job in one list: per position forward, backward, weights, two sends; per stage
-// gradients, parameters and update; and 0.
-enum PositionSlot : std::uint32_t { forward, backward, weights, send_forward, send_backward };
-constexpr std::uint32_t position_slots = 5;
-enum StageSlot : std::uint32_t { gradients, update, parameters };
-constexpr std::uint32_t stage_slots = 3;
+// Durations of a job in one list: per position forward, backward, weights, what the host does for
+// each and what the device does behind that, two sends; per stage gradients, update and parameters;
+// and 0.
+enum PositionSlot : std::uint32_t {
+  passes,  // by StepKind
+  launches = passes + 3,
+  rests = launches + 3,
+  send_forward = rests + 3,
+  send_backward,
+  position_slots
+};
+enum StageSlot : std::uint32_t { gradients, update, parameters, stage_slots };
 
 std::uint32_t position_slot(std::uint32_t position, std::uint32_t what) {
   return position * position_slots + what;
@@ -30,8 +36,9 @@ std::uint32_t zero_slot(const ScheduleShape& shape) {
 
 class Builder {
  public:
-  Builder(const ScheduleInfo& schedule, const ScheduleShape& shape, bool sends_beside)
-      : schedule_(schedule), shape_(shape), sends_beside_(sends_beside) {}
+  Builder(const ScheduleInfo& schedule, const ScheduleShape& shape, bool sends_beside,
+          bool has_hosts)
+      : schedule_(schedule), shape_(shape), sends_beside_(sends_beside), has_hosts_(has_hosts) {}
 
   void lanes(std::span<const std::uint32_t> ranks);
   void step(const PlacedStep& placed);
@@ -40,6 +47,8 @@ class Builder {
 
  private:
   [[nodiscard]] TaskId add(LaneId lane, WorkId work, Phase phase, std::uint32_t slot);
+  [[nodiscard]] TaskId all_launched(std::uint32_t stage, TaskId pass, Phase phase,
+                                    std::uint32_t host_slot, std::uint32_t rest_slot);
   [[nodiscard]] TaskId sent(TaskId from, std::uint32_t position, bool is_forward);
   [[nodiscard]] std::size_t cell(std::uint32_t position, std::uint32_t micro_batch) const {
     return std::size_t{position} * shape_.micro_batches + micro_batch;
@@ -48,9 +57,11 @@ class Builder {
   const ScheduleInfo& schedule_;
   ScheduleShape shape_;
   bool sends_beside_;
+  bool has_hosts_;
   StepTasks tasks_;
   std::vector<std::uint32_t> slot_;
   std::vector<LaneId> compute_;
+  std::vector<HostLanes> hosts_;
   std::vector<LaneId> forward_sends_;
   std::vector<LaneId> backward_sends_;
   std::vector<WorkId> forward_works_;
@@ -71,6 +82,7 @@ void Builder::lanes(std::span<const std::uint32_t> ranks) {
       return tasks_.lane(kind, number, rank, name);
     };
     compute_.push_back(lane(LaneKind::stream, 0, "computation"));
+    if (has_hosts_) hosts_.push_back(tasks_.hosts(rank));
     if (sends_beside_) {
       forward_sends_.push_back(lane(LaneKind::channel, 1, "activations to the next stage"));
       backward_sends_.push_back(lane(LaneKind::channel, 2, "gradients to the stage before"));
@@ -101,6 +113,15 @@ TaskId Builder::add(LaneId lane, WorkId work, Phase phase, std::uint32_t slot) {
   return tasks_.add(lane, work, phase, 0);
 }
 
+// Nothing else where hosts are never behind.
+TaskId Builder::all_launched(std::uint32_t stage, TaskId pass, Phase phase, std::uint32_t host_slot,
+                             std::uint32_t rest_slot) {
+  if (!has_hosts_) return pass;
+  const TaskId all = tasks_.all_launched(hosts_[stage], compute_[stage], phase, {});
+  slot_.insert(slot_.end(), {host_slot, rest_slot, zero_slot(shape_)});
+  return all;
+}
+
 TaskId Builder::sent(TaskId from, std::uint32_t position, bool is_forward) {
   if (!sends_beside_) return from;
   const std::uint32_t stage = stage_of(schedule_, shape_, position);
@@ -120,24 +141,26 @@ void Builder::step(const PlacedStep& placed) {
   const std::uint32_t m = placed.step.micro_batch;
   const std::uint32_t last = shape_.stages * shape_.chunks - 1;
   const LaneId lane = compute_[placed.stage];
+  const std::uint32_t chunk = placed.step.chunk;
+  const auto kind = static_cast<std::uint32_t>(placed.step.kind);
+  const Phase phase = placed.step.kind == StepKind::forward ? Phase::forward : Phase::backward;
+  const auto run = [&](WorkId work, TaskId needed) {
+    const TaskId task = add(lane, work, phase, position_slot(q, passes + kind));
+    tasks_.after(task, needed, DependencyKind::data);
+    return all_launched(placed.stage, task, phase, position_slot(q, launches + kind),
+                        position_slot(q, rests + kind));
+  };
   TaskId task{};
   switch (placed.step.kind) {
     case StepKind::forward:
-      task =
-          add(lane, forward_works_[placed.step.chunk], Phase::forward, position_slot(q, forward));
-      if (q > 0) tasks_.after(task, forward_out_[cell(q - 1, m)], DependencyKind::data);
+      task = run(forward_works_[chunk], q > 0 ? forward_out_[cell(q - 1, m)] : none<TaskId>);
       forward_out_[cell(q, m)] = q < last ? sent(task, q, true) : task;
       break;
     case StepKind::backward:
-      task = add(lane, backward_works_[placed.step.chunk], Phase::backward,
-                 position_slot(q, backward));
-      if (q < last) tasks_.after(task, backward_out_[cell(q + 1, m)], DependencyKind::data);
+      task = run(backward_works_[chunk], q < last ? backward_out_[cell(q + 1, m)] : none<TaskId>);
       backward_out_[cell(q, m)] = q > 0 ? sent(task, q, false) : task;
       break;
-    case StepKind::weights:
-      task =
-          add(lane, weight_works_[placed.step.chunk], Phase::backward, position_slot(q, weights));
-      break;
+    case StepKind::weights: task = run(weight_works_[chunk], none<TaskId>); break;
   }
   last_[placed.stage] = task;
 }
@@ -179,6 +202,7 @@ Result<PipelineTopology> Builder::build() && {
   topology.schedule = &schedule_;
   topology.shape = shape_;
   topology.sends_beside = sends_beside_;
+  topology.has_hosts = has_hosts_;
   topology.slot.resize(slot_.size());
   for (std::size_t i = 0; i < slot_.size(); ++i) {
     topology.slot[new_id.empty() ? i : index(new_id[i])] = slot_[i];
@@ -190,11 +214,11 @@ Result<PipelineTopology> Builder::build() && {
 }  // namespace
 
 Result<PipelineTopology> pipeline_topology(const ScheduleInfo& schedule, const ScheduleShape& shape,
-                                           bool sends_beside,
+                                           bool sends_beside, bool has_hosts,
                                            std::span<const std::uint32_t> ranks) {
   FORETRACE_TRY(check_shape(schedule, shape));
   FORETRACE_TRY(const auto sequence, sequence_of(schedule, shape, orders_of(schedule, shape)));
-  Builder builder(schedule, shape, sends_beside);
+  Builder builder(schedule, shape, sends_beside, has_hosts);
   builder.lanes(ranks);
   for (const PlacedStep& placed : sequence) builder.step(placed);
   builder.end();
@@ -209,9 +233,14 @@ TaskGraph pipeline_graph(const PipelineTopology& topology, const RankProgram::St
     return i < list.size() ? list[i] : 0;
   };
   for (std::uint32_t q = 0; q < times.forward.size(); ++q) {
-    durations[position_slot(q, forward)] = times.forward[q];
-    durations[position_slot(q, backward)] = times.backward[q];
-    durations[position_slot(q, weights)] = at(times.weights, q);
+    const std::array<std::int64_t, 3> of_pass = {times.forward[q], times.backward[q],
+                                                 at(times.weights, q)};
+    for (std::uint32_t kind = 0; kind < of_pass.size(); ++kind) {
+      durations[position_slot(q, passes + kind)] = of_pass[kind];
+      if (q >= times.launches[kind].size()) continue;
+      durations[position_slot(q, launches + kind)] = times.launches[kind][q].host;
+      durations[position_slot(q, rests + kind)] = times.launches[kind][q].rest;
+    }
     durations[position_slot(q, send_forward)] = at(times.send_forward, q);
     durations[position_slot(q, send_backward)] = at(times.send_backward, q);
   }

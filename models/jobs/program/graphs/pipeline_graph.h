@@ -19,6 +19,7 @@ struct PipelineTopology {
   const ScheduleInfo* schedule = nullptr;
   ScheduleShape shape;
   bool sends_beside = false;  ///< sends are tasks of their own
+  bool has_hosts = false;     ///< launches are, which may be behind
   TaskGraph graph;            ///< with durations of 0
   /// Per task: which of the durations of a job it takes.
   std::vector<std::uint32_t> slot;
@@ -27,7 +28,7 @@ struct PipelineTopology {
 /// `ranks`: of each stage; empty: one each. Error: the schedule's shape, or a deadlock.
 [[nodiscard]] Result<PipelineTopology> pipeline_topology(const ScheduleInfo& schedule,
                                                          const ScheduleShape& shape,
-                                                         bool sends_beside,
+                                                         bool sends_beside, bool has_hosts,
                                                          std::span<const std::uint32_t> ranks = {});
 
 /// The same graph with the times of a job.

@@ -72,6 +72,8 @@ class RankBuilder {
   void wait_for_traveled();
   [[nodiscard]] double end_of(const std::vector<std::uint32_t>& nodes);
   void fill_up(double wanted_ns, double begin);
+  void wait_for_host(double ns, double most_ns);
+  void wait_for_launches(double late_calls);
   [[nodiscard]] bool shards_parameters() const { return plan_.sharding == Sharding::parameters; }
   [[nodiscard]] bool gathers(bool backward) const {
     return shards_parameters() && !keeps_collected(job_, plan_) &&
@@ -96,8 +98,10 @@ class RankBuilder {
   // The last collective of parameters or gradients.
   std::optional<std::uint32_t> traveled_;
   GradientBuckets buckets_;
-  Amounts waiting_;          // gradients that wait for their bucket, in elements
-  std::uint32_t ready_ = 0;  // gradients so far, where blocks tell them one by one
+  std::vector<std::int64_t> launch_waits_;  // NodeGrain::runs: of passes
+  std::size_t passes_ = 0;                  // so many are there
+  Amounts waiting_;                         // gradients that wait for their bucket, in elements
+  std::uint32_t ready_ = 0;                 // gradients so far, where blocks tell them one by one
 };
 
 }  // namespace foretrace

@@ -10,6 +10,7 @@
 #include "models/hardware/collectives/collective_costs.h"
 #include "models/jobs/program/graphs/rank_builder.h"
 #include "models/jobs/program/sharded_passes.h"
+#include "models/jobs/schedules/execution.h"
 
 namespace foretrace {
 
@@ -70,6 +71,7 @@ void RankBuilder::compute(const Action& action, double ns) {
   node.action = &action;
   node.provenance = action.provenance;
   node.share = ns / action.ns;
+  node.launches = node.share * action.kernels;
   chain(add(std::move(node)));
 }
 
@@ -101,6 +103,7 @@ void RankBuilder::action(const Action& action) {
       const std::uint32_t node =
           collective(action.name, action.collective, axis_of(plan_, action.axis), action.bytes);
       nodes_[node].ns = action.ns;
+      nodes_[node].launches = action.kernels;
       if (action.type == ActionType::start) {
         // They run one after the other, as TwoLanes has it.
         if (!started_.empty()) nodes_[node].after.push_back(started_.back());
@@ -128,6 +131,7 @@ void RankBuilder::in_pieces(const Action& pieces, const Action& product) {
   compute(product, product.ns - beside);
   started_.push_back(
       collective(pieces.name, pieces.collective, axis_of(plan_, pieces.axis), pieces.bytes));
+  nodes_.back().launches = pieces.kernels;
   compute(product, beside);
   wait_for_started();
 }
@@ -145,7 +149,6 @@ void RankBuilder::block(std::uint32_t index, bool backward) {
     }
   }
   wait_for_started();
-  if (grain_ == NodeGrain::runs) compute("wait for launches", pass.time.host_bound);
 }
 
 // Sharded parameters and gradients travel beside the chain, one after the other.
@@ -277,6 +280,14 @@ std::uint32_t RankBuilder::blocks_before(std::uint32_t position) const {
   return count;
 }
 
+// What the host does between launches, which keeps the device from running; at most what is missing.
+void RankBuilder::wait_for_host(double ns, double most_ns) {
+  const double waits = std::min(ns, most_ns);
+  if (!(waits >= 0.5)) return;  // of a ns
+  compute("views and copies of shards", waits);
+  nodes_.back().host_ns += ns;
+}
+
 void RankBuilder::pass(const ScheduleStep& step) {
   const ScheduleShape& shape = step_.times.shape;
   const std::uint32_t position = position_of(*job_.schedule, shape, stage_, step.chunk);
@@ -292,8 +303,10 @@ void RankBuilder::pass(const ScheduleStep& step) {
   place_.order = blocks_before(position);
   blocks(position, backward, step.micro_batch + 1 == shape.micro_batches);
   if (shards_parameters()) wait_for_traveled();
-  const double launches = grain_ == NodeGrain::runs ? 0 : time.host_bound;
-  fill_up(time.total - launches - blocked, begin);
+  const double alone = time.total - time.late_calls - blocked;
+  wait_for_host(time.host_waits, alone - (end_of(last_) - begin));
+  fill_up(alone, begin);
+  wait_for_launches(time.late_calls);
   if (backward ? position > 0 : position < last) {
     message(RankNodeType::send, position, step.micro_batch, !backward);
   } else {
@@ -301,12 +314,22 @@ void RankBuilder::pass(const ScheduleStep& step) {
   }
 }
 
+// Operators are launched one by one; runs of them have what their pass waits for that.
+void RankBuilder::wait_for_launches(double late_calls) {
+  if (grain_ == NodeGrain::operators) return;
+  if (passes_ < launch_waits_.size()) late_calls += static_cast<double>(launch_waits_[passes_]);
+  compute("wait for launches", late_calls);
+}
+
 std::vector<RankNode> RankBuilder::build() {
+  if (grain_ == NodeGrain::runs && step_.times.has_launches()) {
+    launch_waits_ = finished(*job_.schedule, step_.times, Passes::by_steps).launch_waits_ns[stage_];
+  }
   place_.phase = Phase::forward;
   if (job_.trains()) early_parameters();
   for (const ScheduleStep& step : job_.schedule->order(step_.times.shape, stage_)) {
-    if (step.kind == StepKind::backward && !job_.trains()) continue;
-    pass(step);
+    if (step.kind != StepKind::backward || job_.trains()) pass(step);
+    ++passes_;
   }
   place_ = {Phase::backward, UINT32_MAX, 0, 0};
   if (job_.trains()) end();

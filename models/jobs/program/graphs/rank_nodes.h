@@ -16,7 +16,7 @@ enum class RankNodeType : std::uint8_t { compute, collective, send, receive };
 
 /// What one node of computation stands for.
 enum class NodeGrain : std::uint8_t {
-  runs,       ///< kernels in a row; what the host makes the device wait follows them
+  runs,       ///< kernels in a row; what the host makes the device wait follows their pass
   operators,  ///< one action of the program: who launches them, and when, is left to the reader
 };
 
@@ -46,6 +46,8 @@ struct RankNode {
   /// NodeGrain::operators: what it runs, as long as the program lives; null: no work of a block.
   const Action* action = nullptr;
   double share = 1;                  ///< of the action's time
+  double launches = 0;               ///< kernels that the host launches
+  double host_ns = 0;                ///< of the host, beside launches
   std::vector<std::uint32_t> after;  ///< positions of nodes that must have ended
 };
 

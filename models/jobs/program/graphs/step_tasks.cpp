@@ -32,6 +32,25 @@ TaskId StepTasks::add(LaneId lane, WorkId work, Phase phase, std::int64_t ns) {
   return builder.add_task(spec);
 }
 
+HostLanes StepTasks::hosts(std::int32_t rank) {
+  return {lane(LaneKind::host_thread, 0, rank, "training loop"),
+          lane(LaneKind::channel, 6, rank, "behind launches")};
+}
+
+TaskId StepTasks::all_launched(const HostLanes& lanes, LaneId compute, Phase phase,
+                               const LaunchTime& ns) {
+  const TaskId launched =
+      add(lanes.host, work("launches", TaskKind::host, CollectiveKind::none), phase, ns.host);
+  const TaskId behind =
+      add(lanes.behind, work("behind launches", TaskKind::kernel, CollectiveKind::none), phase,
+          ns.rest);
+  after(behind, launched, DependencyKind::launch);
+  const TaskId all =
+      add(compute, work("wait for launches", TaskKind::kernel, CollectiveKind::none), phase, 0);
+  after(all, behind, DependencyKind::data);
+  return all;
+}
+
 void StepTasks::after(TaskId task, TaskId source, DependencyKind kind) {
   if (source != none<TaskId>) builder.add_dependency({end_of(source), task, kind});
 }

@@ -71,6 +71,7 @@ class Unfolding {
   void step(const PlacedStep& placed);
   void pass(const PlacedStep& placed, std::uint32_t copy);
   void piece(const PlacedStep& placed, std::uint32_t copy, std::int64_t ns, bool first);
+  void launch(std::uint32_t rank, Phase phase, const LaunchTime& ns);
   void send(const PlacedStep& placed, std::uint32_t copy);
   void end();
 
@@ -83,6 +84,7 @@ class Unfolding {
   std::uint32_t copies_;
   StepTasks tasks_;
   std::vector<LaneId> compute_;         ///< per rank
+  std::vector<HostLanes> hosts_;        ///< per rank
   std::vector<LaneId> sends_;           ///< per rank, each way
   std::vector<LaneId> meeting_;         ///< per tensor group
   std::vector<double> speed_;           ///< per rank
@@ -110,7 +112,8 @@ std::uint64_t Unfolding::task_count(std::size_t steps) const {
   for (std::uint32_t q = 0; q < shape_.stages * shape_.chunks; ++q) {
     most = std::max<std::uint64_t>({most, pieces_of(q, false), pieces_of(q, true)});
   }
-  return steps * std::uint64_t{copies_} * (most * (tensor_ + 1ULL) + tensor_);
+  const std::uint64_t launches = step_.times.has_launches() ? 3 : 0;
+  return steps * std::uint64_t{copies_} * (most * (tensor_ + 1ULL) + tensor_ * (1 + launches));
 }
 
 std::int64_t Unfolding::jittered(std::uint32_t rank, std::int64_t ns) {
@@ -127,6 +130,7 @@ void Unfolding::lanes() {
   const std::uint32_t ranks = shape_.stages * copies_ * tensor_;
   for (std::uint32_t rank = 0; rank < ranks; ++rank) {
     compute_.push_back(lane(LaneKind::stream, 0, rank, "computation"));
+    if (step_.times.has_launches()) hosts_.push_back(tasks_.hosts(static_cast<std::int32_t>(rank)));
     if (!job_.framework->sends_block && shape_.stages > 1) {
       sends_.push_back(lane(LaneKind::channel, 1, rank, "activations to the next stage"));
       sends_.push_back(lane(LaneKind::channel, 2, rank, "gradients to the stage before"));
@@ -175,6 +179,14 @@ void Unfolding::piece(const PlacedStep& placed, std::uint32_t copy, std::int64_t
   }
 }
 
+// Hosts are none of what scatters.
+void Unfolding::launch(std::uint32_t rank, Phase phase, const LaunchTime& ns) {
+  if (hosts_.empty()) return;
+  const TaskId all = tasks_.all_launched(hosts_[rank], compute_[rank], phase, ns);
+  if (tensor_ > 1) tasks_.after(all, met_[rank], DependencyKind::rendezvous);
+  last_[rank] = all;
+}
+
 void Unfolding::send(const PlacedStep& placed, std::uint32_t copy) {
   const bool is_forward = placed.step.kind == StepKind::forward;
   const std::uint32_t q = placed.position;
@@ -186,7 +198,7 @@ void Unfolding::send(const PlacedStep& placed, std::uint32_t copy) {
   auto& out = is_forward ? forward_out_ : backward_out_;
   for (std::uint32_t t = 0; t < tensor_; ++t) {
     const std::uint32_t rank = rank_of(placed.stage, copy, t);
-    TaskId done = tensor_ > 1 ? met_[rank] : last_[rank];
+    TaskId done = tensor_ > 1 && hosts_.empty() ? met_[rank] : last_[rank];
     if (leaves) {
       const TaskId task = tasks_.add(sends_[2 * rank + (is_forward ? 0 : 1)], send_work_,
                                      Phase::communication, times[is_forward ? q : other]);
@@ -208,6 +220,13 @@ void Unfolding::pass(const PlacedStep& placed, std::uint32_t copy) {
                                   : pieces_of(q, placed.step.kind == StepKind::backward);
   for (std::int64_t i = 0; i < pieces; ++i) {
     piece(placed, copy, ns * (i + 1) / pieces - ns * i / pieces, i == 0);
+  }
+  if (times.has_launches()) {
+    const Phase phase = placed.step.kind == StepKind::forward ? Phase::forward : Phase::backward;
+    const LaunchTime& launches = times.launches[static_cast<std::size_t>(placed.step.kind)][q];
+    for (std::uint32_t t = 0; t < tensor_; ++t) {
+      launch(rank_of(placed.stage, copy, t), phase, launches);
+    }
   }
   send(placed, copy);
 }

@@ -147,7 +147,7 @@ TEST_CASE("estimate: with equal stages the formula is the simulated step") {
   job.global_batch = 32;
   const auto program = *build_program(job);
   const Estimate answer = *estimate(job, program);
-  const auto topology = foretrace::pipeline_topology(*job.schedule, job.shape(), false);
+  const auto topology = foretrace::pipeline_topology(*job.schedule, job.shape(), false, false);
   REQUIRE(topology.ok());
   const auto graph = pipeline_graph(*topology, program.step);
   foretrace::Timeline timeline;

@@ -89,7 +89,7 @@ TEST_CASE("pipeline graph: 10,000 random programs take as long as their schedule
     const ScheduleShape shape{stages, stages * static_cast<std::uint32_t>(draw(1, 4)), chunks};
     if (!check_shape(schedule, shape).ok()) continue;
     const bool sends = draw(0, 1) == 1;
-    const auto topology = pipeline_topology(schedule, shape, sends);
+    const auto topology = pipeline_topology(schedule, shape, sends, false);
     REQUIRE_MESSAGE(topology.ok(), topology.error().message);
     REQUIRE(foretrace::validate(topology->graph).ok());
     const auto sequence = sequence_of(schedule, shape, orders_of(schedule, shape));
@@ -118,8 +118,8 @@ TEST_CASE("pipeline graph: sends beside computation delay what waits for them, a
         *all()[static_cast<std::size_t>(draw(0, static_cast<std::int64_t>(all().size()) - 1))];
     const ScheduleShape shape{3, 6, schedule.least_chunks};
     if (!check_shape(schedule, shape).ok()) continue;
-    const auto beside = pipeline_topology(schedule, shape, true);
-    const auto without = pipeline_topology(schedule, shape, false);
+    const auto beside = pipeline_topology(schedule, shape, true, false);
+    const auto without = pipeline_topology(schedule, shape, false, false);
     REQUIRE((beside.ok() && without.ok()));
     const RankProgram::Step step = random_step(schedule, shape, true, true, draw);
     const std::int64_t with_sends = simulate(pipeline_graph(*beside, step)).span_ns;

@@ -26,7 +26,8 @@ namespace {
 
 std::int64_t folded_ns(const Job& job) {
   const auto program = *build_program(job);
-  const auto topology = pipeline_topology(*job.schedule, job.shape(), !job.framework->sends_block);
+  const auto topology = pipeline_topology(*job.schedule, job.shape(), !job.framework->sends_block,
+                                          program.step.times.has_launches());
   REQUIRE(topology.ok());
   return simulate(pipeline_graph(*topology, program.step)).span_ns;
 }
