@@ -115,8 +115,10 @@ PassTime ShardedPasses::block_by_block(std::span<const BlockRun> runs, bool back
   std::vector<std::uint32_t> numbers(blocks.size());
   std::size_t asked = 0;
   double copied = 0;
-  double launched = 0;    // by the host so far
-  double late = 0;        // most that launches are behind the device where a block ends
+  // Of a device that only the host keeps waiting: when all was launched, computed, and divided.
+  double launched = 0;
+  double computed = 0;
+  double divided = 0;
   std::size_t ahead = 0;  // blocks behind the one that runs: asked for
   const auto ask = [&](std::size_t block, std::size_t most) {
     for (; gathers && asked < blocks.size() && (asked <= block || ahead < most); ++asked) {
@@ -137,15 +139,16 @@ PassTime ShardedPasses::block_by_block(std::span<const BlockRun> runs, bool back
     const double pack = backward ? moved_ns(weights * job_.framework->pack_bytes) : 0;
     const PassTime& own = (backward ? block.backward : block.forward).time;
     lanes.compute(own.total, slowed);
-    launched += own.launching;
-    late = std::max(late, launched + own.rest - lanes.now());
     lanes.compute(unpack + pack);
+    launched += own.launching;
+    computed = std::max(computed + own.total, launched + own.rest) + unpack + pack;
+    divided = std::max(divided, computed) + (backward ? scatter[blocks[i]] : 0);
     copied += unpack + pack;
     if (backward) static_cast<void>(lanes.start(scatter[blocks[i]]));
   }
   sum.computed[static_cast<std::size_t>(CostSource::memory)] += copied;
   sum = waited_for(lanes, sum, copied);
-  sum.rest = std::max(0.0, late + sum.total - launched);
+  sum.rest = std::max(0.0, divided - launched);
   return sum;
 }
 

@@ -1,6 +1,7 @@
 #include "models/jobs/schedules/execution.h"
 
 #include <algorithm>
+#include <array>
 
 #include <fmt/format.h>
 
@@ -203,26 +204,44 @@ Executed execute(const ScheduleInfo& schedule, const PipelineTimes& times,
 
 namespace {
 
-// As if each pass waited for its launches: hosts that are behind are so by no more.
-PipelineTimes launched_in_a_row(PipelineTimes times) {
-  const auto lengthen = [&times](std::vector<std::int64_t>& list, StepKind kind) {
+constexpr std::array<StepKind, 3> step_kinds = {StepKind::forward, StepKind::backward,
+                                                StepKind::weights};
+
+std::vector<std::int64_t>& passes_of(PipelineTimes& times, StepKind kind) {
+  switch (kind) {
+    case StepKind::forward: return times.forward;
+    case StepKind::backward: return times.backward;
+    case StepKind::weights: break;
+  }
+  return times.weights;
+}
+
+// As if each pass waited for its launches: hosts that are behind are so by no more. The first pass
+// waits for the first of them.
+Executed launched_in_a_row(const ScheduleInfo& schedule, PipelineTimes times) {
+  const LaunchTime first = times.launches.front().front();
+  const std::int64_t late = std::max<std::int64_t>(
+      0, first.host + first.rest - std::max(first.host, times.forward.front()));
+  for (const StepKind kind : step_kinds) {
     const std::vector<LaunchTime>& launches = times.launches[static_cast<std::size_t>(kind)];
-    for (std::size_t q = 0; q < list.size(); ++q) list[q] = std::max(list[q], launches[q].host);
-  };
-  lengthen(times.forward, StepKind::forward);
-  lengthen(times.backward, StepKind::backward);
-  lengthen(times.weights, StepKind::weights);
-  return times;
+    std::vector<std::int64_t>& passes = passes_of(times, kind);
+    for (std::size_t q = 0; q < passes.size(); ++q) {
+      passes[q] = std::max(passes[q], launches[q].host);
+    }
+  }
+  Executed result = schedule.formula(times);
+  result.makespan_ns += late;
+  for (std::int64_t& end : result.stage_end_ns) end += late;
+  return result;
 }
 
 }  // namespace
 
 Executed finished(const ScheduleInfo& schedule, const PipelineTimes& times, Passes passes) {
   const bool by_formula = passes == Passes::by_formula && schedule.formula != nullptr;
-  // The passes of a single stage are soon run.
-  const bool is_behind = times.has_launches() && times.shape.stages > 1;
-  if (by_formula && is_behind) return schedule.formula(launched_in_a_row(times));
   if (by_formula && !times.has_launches()) return schedule.formula(times);
+  // The passes of a single stage are soon run.
+  if (by_formula && times.shape.stages > 1) return launched_in_a_row(schedule, times);
   const auto sequence = sequence_of(schedule, times.shape, orders_of(schedule, times.shape));
   FORETRACE_CHECK(sequence.ok());
   return execute(schedule, times, *sequence);

@@ -13,6 +13,7 @@ using foretrace::execute;
 using foretrace::Executed;
 using foretrace::find_schedule;
 using foretrace::finished;
+using foretrace::LaunchTime;
 using foretrace::most_in_flight;
 using foretrace::orders_of;
 using foretrace::PipelineTimes;
@@ -180,6 +181,63 @@ TEST_CASE(
   }
   CHECK(exact > 1000);
   CHECK(uneven > 100);
+}
+
+TEST_CASE("schedules: a host that launches ahead costs no more than one that waits for each pass") {
+  std::mt19937 random(11);
+  const auto draw = [&random](int low, int high) {
+    return std::uniform_int_distribution<std::int64_t>(low, high)(random);
+  };
+  std::size_t ahead = 0;
+  std::size_t behind = 0;
+  for (int i = 0; i < 3000; ++i) {
+    const ScheduleInfo* schedule =
+        all()[static_cast<std::size_t>(draw(0, static_cast<int>(all().size()) - 1))];
+    const ScheduleShape shape{static_cast<std::uint32_t>(draw(1, 5)),
+                              static_cast<std::uint32_t>(draw(1, 12)), schedule->least_chunks};
+    if (!check_shape(*schedule, shape).ok()) continue;
+    PipelineTimes times = equal_times(shape, draw(1, 1000), draw(1, 2000));
+    if (schedule->splits_backward) times.weights.assign(times.forward.size(), draw(1, 1000));
+    for (auto* list : {&times.send_forward, &times.send_backward}) {
+      for (std::int64_t& time : *list) time = draw(0, 200);
+    }
+    const Executed launched = executed(*schedule, times);
+    PipelineTimes hosted = times;
+    PipelineTimes waiting = times;
+    for (std::size_t kind = 0; kind < 3; ++kind) {
+      std::vector<std::int64_t>& passes = kind == 0   ? waiting.forward
+                                          : kind == 1 ? waiting.backward
+                                                      : waiting.weights;
+      for (std::int64_t& pass : passes) {
+        const std::int64_t host = draw(0, 2000);
+        // The device needs its time behind the first launch at least.
+        const std::int64_t rest = std::max<std::int64_t>(pass - host, 0) + draw(0, 20);
+        hosted.launches[kind].push_back({host, rest});
+        pass = std::max(pass, host + rest);
+      }
+    }
+    CAPTURE(schedule->name);
+    const std::int64_t step = executed(*schedule, hosted).makespan_ns;
+    CHECK(step >= launched.makespan_ns);
+    CHECK(step <= executed(*schedule, waiting).makespan_ns);
+    for (std::uint32_t stage = 0; stage < shape.stages; ++stage) {
+      std::int64_t host = 0;
+      for (std::uint32_t chunk = 0; chunk < shape.chunks; ++chunk) {
+        const std::uint32_t q = position_of(*schedule, shape, stage, chunk);
+        for (const auto& kind : hosted.launches) host += kind.empty() ? 0 : kind[q].host;
+      }
+      CHECK(step >= host * shape.micro_batches);
+    }
+    ahead += step < executed(*schedule, waiting).makespan_ns ? 1 : 0;
+    behind += step > launched.makespan_ns ? 1 : 0;
+    PipelineTimes slower = hosted;
+    for (auto& kind : slower.launches) {
+      for (LaunchTime& one : kind) one.host += draw(0, 50);
+    }
+    CHECK(executed(*schedule, slower).makespan_ns >= step);
+  }
+  CHECK(ahead > 500);
+  CHECK(behind > 500);
 }
 
 TEST_CASE("schedules: sends that take turns with stages lengthen every round trip of 1F1B") {

@@ -63,9 +63,9 @@ TEST_CASE("unfolded step: every rank has its lanes, and groups meet") {
   const auto graph = unfolded_graph(job, *build_program(job), {});
   REQUIRE(graph.ok());
   CHECK(validate(*graph).ok());
-  // 64 ranks x (computation, two ways to send), 8 tensor groups, 32 meetings of copies and one of
-  // all
-  CHECK(graph->context().lanes.size() == 64 * 3 + 8 + 32 + 1);
+  // 64 ranks x (computation, the host and what the device has behind it, two ways to send), 8 tensor
+  // groups, 32 meetings of copies and one of all
+  CHECK(graph->context().lanes.size() == 64 * 5 + 8 + 32 + 1);
   CHECK(graph->context().rank_classes.size() == 64);
 }
 
