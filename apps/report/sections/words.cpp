@@ -101,14 +101,14 @@ constexpr double alike_share = 0.001;
 std::string replay_text(const Replay& replay) {
   const std::int64_t measured = replay.measured_answer.step_ns;
   if (replay.modelled != nullptr) {
-    const RangedStep& range = replay.modelled->range;
+    const std::int64_t passes = replay.modelled->range.step_ns;
     const std::int64_t step = replay.run.answer.step_ns;
+    const RangedStep range = around(replay.modelled->range, step);
     std::string text = fmt::format("step {}, between {} and {}", time_text(step),
-                                   time_text(range.low_ns, range.step_ns),
-                                   time_text(range.high_ns, range.step_ns));
-    const auto whole = static_cast<double>(range.step_ns);
+                                   time_text(range.low_ns, step), time_text(range.high_ns, step));
+    const auto whole = static_cast<double>(passes);
     if (std::abs(static_cast<double>(step) - whole) > alike_share * whole) {
-      text += fmt::format("; {} if no host launched ahead", time_text(range.step_ns, step));
+      text += fmt::format("; {} of whole passes", time_text(passes, step));
     }
     return text;
   }

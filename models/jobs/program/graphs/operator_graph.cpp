@@ -92,11 +92,8 @@ class StageEmitter {
   void update(const RankNode& node);
   void communicate(const RankNode& node);
   void add(const RankNode& node);
-  void synchronize();
-  /// Where launches take no time, the host may as well be ahead.
-  void wait_for_device() {
-    if (host_ns_ > 0) synchronize();
-  }
+  /// With a stream, or with all of them.
+  void synchronize(LaneId stream = none<LaneId>);
 
   GraphBuilder& builder_;
   ModelLayers& layers_;
@@ -316,11 +313,14 @@ void StageEmitter::begin() {
   begin_ = host(TaskKind::mark, "step");
 }
 
-void StageEmitter::synchronize() {
-  static_cast<void>(host(TaskKind::synchronization, "cudaDeviceSynchronize", TaskPart::begin));
+void StageEmitter::synchronize(LaneId stream) {
+  const std::string_view call =
+      stream == none<LaneId> ? "cudaDeviceSynchronize" : "cudaStreamSynchronize";
+  static_cast<void>(host(TaskKind::synchronization, call, TaskPart::begin));
   Wait wait;
-  wait.task = host(TaskKind::synchronization, "cudaDeviceSynchronize", TaskPart::finish);
+  wait.task = host(TaskKind::synchronization, call, TaskPart::finish);
   wait.at = wait.task;
+  wait.lane = stream;
   wait.rank = rank();
   wait.device = 0;
   builder_.add_wait(wait);
@@ -337,7 +337,10 @@ void StageEmitter::add_next() {
   const RankNode& node = nodes_[tasks_.size()];
   made_ = {};
   // It reads the norm of the gradients before it updates.
-  if (node.place.phase == Phase::update && !std::exchange(updates_, true)) wait_for_device();
+  const bool is_behind = host_ns_ > 0;  // where launches take no time, it may as well be ahead
+  if (is_behind && node.place.phase == Phase::update && !std::exchange(updates_, true)) {
+    synchronize();
+  }
   add(node);
   tasks_.push_back(made_);
   const LaneId own = lane_of(node);
@@ -350,7 +353,7 @@ void StageEmitter::add_next() {
         {.source = end_of(source), .task = made_.first, .kind = DependencyKind::event_wait});
   }
   const bool is_message = node.type == RankNodeType::send || node.type == RankNodeType::receive;
-  if (is_message && job_.framework->sends_block) wait_for_device();
+  if (is_behind && is_message && job_.framework->sends_block) synchronize(own);
 }
 
 /// The stages beside each other: each goes on until it needs what another one has not added yet, so
