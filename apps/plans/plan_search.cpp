@@ -43,6 +43,7 @@ class Search {
     answer_.gpus = question.gpus;
     answer_.cluster = question.scenario.cluster;
     answer_.framework = question.scenario.framework;
+    answer_.rest_on_evidence(question.scenario);
     answer_.global_batch = question.global_batch;
     memory_ = static_cast<double>(question.scenario.cluster->accelerator.memory_bytes);
   }
@@ -355,6 +356,16 @@ void PlanChoice::add_memory_range() {
   if (!range) return;
   memory_low = memory_bytes * range->factor.low;
   memory_high = memory_bytes * range->factor.high;
+}
+
+void PlanAnswer::rest_on_evidence(const Scenario& scenario) {
+  const auto kind = measured_kind(scenario.model->transformer, Pass::training);
+  const std::string& device = scenario.cluster->accelerator.name;
+  const auto range = evidence_range(*scenario.framework, kind, device, gpus);
+  if (!range) return;
+  range_basis = range->basis;
+  is_measured = !range->is_new;
+  measured_frameworks = measured_on(*scenario.framework, kind, device);
 }
 
 Result<PlanAnswer> search_plans(const PlanQuestion& question) { return Search(question).run(); }

@@ -60,6 +60,13 @@ struct PlanAnswer {
   std::vector<std::shared_ptr<const ModelSpec>> models;  ///< that jobs point to, as to these
   std::shared_ptr<const Cluster> cluster;
   std::shared_ptr<const Framework> framework;
+  /// What ranges of steps are based on, in words; empty: on sources alone.
+  std::string range_basis;
+  bool is_measured = false;  ///< else the range is that of a new framework
+  /// Whose steps of such models were measured on this accelerator, the best known first.
+  std::vector<std::string> measured_frameworks;
+
+  void rest_on_evidence(const Scenario& scenario);
 };
 
 /// Errors: a size that no plan has. A job that fits nowhere is an answer without plans.

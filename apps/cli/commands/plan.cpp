@@ -41,8 +41,6 @@
 namespace foretrace::commands::plan_parts {
 namespace {
 
-constexpr std::string_view usual_framework = "megatron_core";
-
 constexpr std::array<std::string_view, 2> stage_kinds = {"even", "auto"};
 
 constexpr std::size_t most_batch = 1'000'000'000;
@@ -52,7 +50,7 @@ struct Options {
   app::CommonOptions common;
   std::string model;
   std::string cluster;
-  std::string framework;  ///< empty: usual_framework
+  std::string framework;  ///< empty: the usual one of the machine
   std::string precision;  ///< empty: the usual one of the machine
   std::string gpus;
   std::size_t batch = 0;
@@ -111,12 +109,9 @@ Result<DeviceRange> device_range(const std::string& text, const Cluster& cluster
 
 Result<Scenario> scenario_of(const Options& options) {
   FORETRACE_TRY(const CataloguePtr known, app::catalogue());
-  const auto or_usual = [](const std::string& given, std::string_view usual) {
-    return given.empty() ? std::string(usual) : given;
-  };
-  FORETRACE_TRY(auto scenario, scenario_of(*known, {options.model, options.cluster,
-                                                    or_usual(options.framework, usual_framework),
-                                                    options.precision, options.sequence}));
+  FORETRACE_TRY(auto scenario,
+                scenario_of(*known, {options.model, options.cluster, options.framework,
+                                     options.precision, options.sequence}));
   FORETRACE_TRY(auto specs, parse_stack(options.apply));
   FORETRACE_TRY(app::resolve_names(specs));
   if (!specs.empty()) scenario.what_ifs = what_ifs_json(specs);
@@ -301,7 +296,8 @@ void declare(app::Arguments& cli, Options& options) {
       .in_range(1, most_length);
   cli.add_option(
          "--framework", options.framework,
-         "see foretrace list frameworks (megatron_core); fields may be changed: NAME:reduce=2")
+         "see foretrace list frameworks (the usual one of the machine: megatron_core, on TPUs "
+         "maxtext_tpu, on AMD's devices torchtitan); fields may be changed: NAME:reduce=2")
       .type_name("NAME");
   cli.add_option(
          "--precision", options.precision,

@@ -29,8 +29,8 @@ class PlanResult(_Shown):
 
 
 def plan(model: str, cluster: str, *, gpus: int = 0, batch: float = 0, sequence: int = 0,
-         framework: str = "megatron_core", precision: str = "bf16", top: int = 5) -> PlanResult:
-    """The best parallel plans of a model on a cluster: `foretrace plan`."""
+         framework: str = "", precision: str = "bf16", top: int = 5) -> PlanResult:
+    """The best parallel plans of a model on a cluster: `foretrace plan`. Without a framework: the usual one there."""
     document = json.loads(_foretrace.plan(os.fspath(model), os.fspath(cluster), framework, precision, sequence, gpus,
                                           batch, top, _configs()))
     return PlanResult(document["plans"], document)

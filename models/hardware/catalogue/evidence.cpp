@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "models/hardware/catalogue/config_files.h"
 #include "models/hardware/catalogue/read_figures.h"
@@ -46,6 +47,7 @@ EvidenceFamily family_from(ConfigFields& fields, FamilyAxes axes) {
   family.cells = read_count(fields, "cells", most_cells);
   family.least_ranks = read_count(fields, "least_ranks", most_evidence_ranks);
   family.most_ranks = read_count(fields, "most_ranks", most_evidence_ranks);
+  fields.optional_texts("publishers", family.publishers);
   family.factor.low = read_within(fields, "low", ParamType::number, 1);
   family.factor.high = read_within(fields, "high", ParamType::number, most_factor);
   if (family.factor.high < 1) fields.mistake("high", "expected at least 1");
@@ -73,6 +75,14 @@ EvidenceKind kind_from(ConfigFields& fields, FamilyAxes axes) {
 
 std::string configurations(std::uint32_t count) {
   return fmt::format("{} measured configuration{}", count, count == 1 ? "" : "s");
+}
+
+/// Whose runs these are.
+std::string publishers_of(const EvidenceFamily& family) {
+  const auto& all = family.publishers;
+  if (all.empty()) return {};
+  if (all.size() == 1) return fmt::format(", {} by {}", family.cells > 1 ? "all" : "run", all[0]);
+  return fmt::format(", by {}", fmt::join(all, ", "));
 }
 
 /// What is new of a case, in words.
@@ -166,7 +176,8 @@ EvidenceRange evidence_range(const EvidenceKind& kind, const EvidenceCase& asked
     return new_range(kind, {fmt::format("{} with {} ranks", named, asked.ranks)}, &*own, asked);
   }
   return {{1, own->factor.low, own->factor.high},
-          fmt::format("{} of {}{}", configurations(own->cells), named, bias_of(own->factor))};
+          fmt::format("{} of {}{}{}", configurations(own->cells), named, publishers_of(*own),
+                      bias_of(own->factor))};
 }
 
 Result<Evidence> parse_evidence(std::string_view text, const std::string& where) {

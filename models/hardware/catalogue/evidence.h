@@ -51,6 +51,7 @@ struct EvidenceFamily {
   std::uint32_t cells = 0;        ///< different configurations
   std::uint32_t least_ranks = 1;  ///< of those
   std::uint32_t most_ranks = 1;
+  std::vector<std::string> publishers;  ///< who measured them, by name; empty: not kept
   /// Eight of ten measured figures are the prediction times low to high, half of them are below
   /// typical.
   Ranged factor{1, 1, 1};

@@ -1,5 +1,7 @@
 #include "models/jobs/times/evidence.h"
 
+#include <algorithm>
+
 namespace foretrace {
 
 MeasuredKind measured_kind(const TransformerSpec& model, Pass pass) {
@@ -20,6 +22,22 @@ std::optional<EvidenceRange> evidence_range(const Framework& framework, Measured
   }
   if (framework.evidence == nullptr) return std::nullopt;
   return evidence_range(framework.evidence->of(kind), {framework.name, accelerator, ranks});
+}
+
+std::vector<std::string> measured_on(const Framework& framework, MeasuredKind kind,
+                                     std::string_view accelerator) {
+  std::vector<const EvidenceFamily*> measured;
+  if (framework.evidence == nullptr) return {};
+  for (const EvidenceFamily& family : framework.evidence->of(kind).families) {
+    if (family.second == accelerator) measured.push_back(&family);
+  }
+  std::stable_sort(measured.begin(), measured.end(),
+                   [](const EvidenceFamily* a, const EvidenceFamily* b) {
+                     return a->factor.high / a->factor.low < b->factor.high / b->factor.low;
+                   });
+  std::vector<std::string> names;
+  for (const EvidenceFamily* family : measured) names.push_back(family->first);
+  return names;
 }
 
 }  // namespace foretrace

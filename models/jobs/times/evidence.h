@@ -3,7 +3,9 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
+#include <vector>
 
 #include "models/hardware/catalogue/evidence.h"
 #include "models/jobs/times/framework.h"
@@ -19,5 +21,10 @@ namespace foretrace {
                                                           MeasuredKind kind,
                                                           std::string_view accelerator,
                                                           std::uint32_t ranks);
+
+/// Programs of the catalogue whose steps of a kind were measured on an accelerator, the best known
+/// first.
+[[nodiscard]] std::vector<std::string> measured_on(const Framework& framework, MeasuredKind kind,
+                                                   std::string_view accelerator);
 
 }  // namespace foretrace

@@ -1,10 +1,13 @@
 #include "models/jobs/times/framework.h"
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
+#include <span>
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "models/hardware/catalogue/config_files.h"
 #include "models/hardware/catalogue/read_figures.h"
@@ -177,6 +180,20 @@ void read_step_error(ConfigFields& fields, Framework& framework) {
   fields.take(inner.finish());
 }
 
+void read_platforms(ConfigFields& fields, Framework& framework) {
+  const auto read = [&fields](std::string_view key, std::vector<std::string>& out,
+                              std::span<const std::string_view> words) {
+    fields.optional_texts(key, out);
+    for (const std::string& one : out) {
+      if (std::find(words.begin(), words.end(), one) != words.end()) continue;
+      fields.mistake(key, fmt::format("got '{}', expected {}", one, fmt::join(words, ", ")));
+    }
+  };
+  read("runs_on", framework.runs_on, platform_words);
+  const std::vector<std::string_view> known(framework.runs_on.begin(), framework.runs_on.end());
+  read("usual_on", framework.usual_on, known);
+}
+
 constexpr std::size_t most_bases = 8;
 
 // A file may name another one that it is like, of its folder or of `directory`, and say what differs
@@ -207,6 +224,7 @@ Result<ConfigValue> with_base(ConfigValue root, const std::string& path,
   FORETRACE_TRY(auto own, read_config(file, schema));
   FORETRACE_TRY(auto base, with_base(std::move(own), file, directory, depth + 1));
   erase_member(root, "like");
+  erase_member(base, "usual_on");
   merge_members(base, root);
   return base;
 }
@@ -216,6 +234,7 @@ Result<Framework> framework_from(const ConfigValue& root, const std::string& pat
   framework.name = std::filesystem::path(path).stem().string();
   ConfigFields fields(root, path);
   fields.text("product", framework.product);
+  read_platforms(fields, framework);
   read_kernels(fields, framework.kernels);
   read_product_share(fields, framework);
   read_ranged(fields, "host_per_kernel", ParamType::time, framework.host_kernel_ns);
@@ -239,7 +258,8 @@ Result<Framework> framework_from(const ConfigValue& root, const std::string& pat
   read_travel(fields, framework.travel);
   read_context_ring(fields, framework.context_ring);
   read_step_error(fields, framework);
-  constexpr std::array<std::string_view, 3> no_figures = {"schema", "product", "sources"};
+  constexpr std::array<std::string_view, 4> no_figures = {"schema", "product", "usual_on",
+                                                          "sources"};
   framework.sources = read_sources(fields, root, no_figures);
   FORETRACE_TRY(fields.finish());
   return framework;
@@ -282,6 +302,20 @@ Result<Framework> find_framework(const Catalogue& catalogue, std::string_view na
 
 std::vector<std::string> framework_names(const Catalogue& catalogue) {
   return config_names(catalogue.directory(), "frameworks");
+}
+
+std::string_view platform_of(const Accelerator& accelerator) {
+  constexpr std::array<std::string_view, platform_words.size()> makers = {
+      "NVIDIA ", "AMD Instinct ", "Google TPU "};
+  for (std::size_t i = 0; i < makers.size(); ++i) {
+    if (accelerator.product.starts_with(makers[i])) return platform_words[i];
+  }
+  return {};
+}
+
+bool runs_on(const Framework& framework, const Accelerator& accelerator) {
+  const auto& all = framework.runs_on;
+  return all.empty() || std::find(all.begin(), all.end(), platform_of(accelerator)) != all.end();
 }
 
 }  // namespace foretrace

@@ -35,6 +35,9 @@ struct StepHost {
 struct Framework {
   std::string name;     ///< file stem
   std::string product;  ///< for people
+  /// Of platform_words: whose devices it runs on; empty: the file does not say.
+  std::vector<std::string> runs_on;
+  std::vector<std::string> usual_on;  ///< of them: a plan that names no framework takes it there
   KernelSet kernels;
   /// Of products on matrix units, against the accelerator's sustained rate: libraries that a
   /// generation was new to are slower. By Generation.
@@ -114,5 +117,12 @@ struct Framework {
                                                 const std::string& where,
                                                 std::string_view changes = {});
 [[nodiscard]] std::vector<std::string> framework_names(const Catalogue& catalogue);
+
+/// What programs of a device are written for, as a word of its vendor.
+inline constexpr std::array<std::string_view, 3> platform_words = {"cuda", "rocm", "tpu"};
+/// One of these, by the maker; empty: another device.
+[[nodiscard]] std::string_view platform_of(const Accelerator& accelerator);
+/// Not where the file names platforms and the device's is none of them.
+[[nodiscard]] bool runs_on(const Framework& framework, const Accelerator& accelerator);
 
 }  // namespace foretrace

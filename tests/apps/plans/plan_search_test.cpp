@@ -4,10 +4,13 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 
 #include "apps/plans/plan_request.h"
+#include "apps/report/pages/cluster/plan.h"
+#include "apps/report/writers.h"
 #include "models/jobs/figures/scenario_answer.h"
 #include "tests/configs.h"
 
@@ -221,12 +224,55 @@ TEST_CASE("plan: samples of a layered model are no sequences, and a rank takes w
 
 TEST_CASE("plans: a length is refused where samples have no tokens") {
   const auto request = [](std::size_t sequence) {
-    return PlanRequest{
-        .model = "resnet50", .cluster = "dgx1_v100", .precision = {}, .sequence = sequence};
+    return PlanRequest{.model = "resnet50",
+                       .cluster = "dgx1_v100",
+                       .framework = {},
+                       .precision = {},
+                       .sequence = sequence};
   };
   CHECK(scenario_of(*test::shipped(), request(0)).ok());
   const auto refused = scenario_of(*test::shipped(), request(2048));
   REQUIRE_FALSE(refused.ok());
   CHECK(refused.error().message ==
         "sequence: a sample of resnet50 has no tokens, got 2048, expected 1");
+}
+
+TEST_CASE("plans: the framework runs on the machine, whoever chooses it") {
+  const auto request = [](const std::string& cluster, const std::string& framework) {
+    return scenario_of(*test::shipped(), PlanRequest{.model = "mpt_7b",
+                                                     .cluster = cluster,
+                                                     .framework = framework,
+                                                     .precision = {},
+                                                     .sequence = 0});
+  };
+  for (const std::string& cluster : cluster_names(*test::shipped())) {
+    CAPTURE(cluster);
+    const auto chosen = request(cluster, "");
+    REQUIRE_MESSAGE(chosen.ok(), chosen.error().message);
+    CHECK(runs_on(*chosen->framework, chosen->cluster->accelerator));
+  }
+  CHECK(request("tpu_v4_pod", "")->framework->name == "maxtext_tpu");
+  CHECK(request("mi300x_x8", "")->framework->name == "torchtitan");
+  CHECK(request("selene", "")->framework->name == "megatron_core");
+  const auto refused = request("tpu_v4_pod", "megatron_core");
+  REQUIRE_FALSE(refused.ok());
+  CHECK(refused.error().message ==
+        "framework: got megatron_core, which runs on cuda, expected one that runs on tpu (Google "
+        "TPU v4): maxtext_tpu");
+}
+
+TEST_CASE("plans: a framework that nobody measured on the machine says so first") {
+  const auto shown = [](const std::string& cluster, const std::string& framework) {
+    auto scenario = scenario_of("gpt_22b", cluster);
+    scenario.framework =
+        std::make_shared<const Framework>(*find_framework(*test::shipped(), framework));
+    const std::vector<PlanAnswer> answers = {*search_plans({scenario, 64, 512, 1})};
+    return report::json_of(report::plans_page({scenario, answers, {}}));
+  };
+  const std::string known = shown("selene", "megatron_2021");
+  CHECK(known.find("\"is_measured\": true") != std::string::npos);
+  const std::string unknown = shown("selene", "megatron_core");
+  CHECK(unknown.find("\"is_measured\": false") != std::string::npos);
+  CHECK(unknown.find("megatron_core on a100_sxm_80gb not measured") != std::string::npos);
+  CHECK(unknown.find("\"megatron_2021\"") != std::string::npos);
 }

@@ -201,8 +201,9 @@ class Predictor {
       FORETRACE_TRY(placed.group, filled_text(point.group, row));
     }
     const double sign = point.is == "rate" ? -1 : 1;
-    const auto with_residual = [sign](TablePoint one, const MeasuredOf& of) {
+    const auto with_residual = [this, sign](TablePoint one, const MeasuredOf& of) {
       one.of = of;
+      one.of.publisher = of.is_of_training() ? map_.publisher : std::string();
       one.of.residual = std::log(one.predicted / one.measured) * sign;
       return one;
     };

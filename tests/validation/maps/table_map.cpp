@@ -227,6 +227,7 @@ Result<TableMap> parse_table_map(std::string_view text, const std::string& path)
   TableMap map{.path = path, .tables = {}};
   ConfigFields fields(document, path);
   read_tables(fields, map);
+  fields.optional_text("publisher", map.publisher);
   fields.take(read_columns(fields.optional_object("fixed"), map.fixed));
   fields.take(read_columns(fields.object("columns"), map.columns));
   if (const ConfigValue* shared = fields.optional_object("shared")) {

@@ -2,7 +2,7 @@
 //
 //   {"schema": "foretrace.table_map/1",
 //    "tables": ["vtrain_single_node"], "unit": "s", "notes": ["..."],
-//    "fixed": {"seq_len": {"count": 1e6}},
+//    "publisher": "NVIDIA", "fixed": {"seq_len": {"count": 1e6}},
 //    "columns": {"gpu": {"words": {"H100": {"scenario": {"cluster": "dgx_h100"}}}},
 //                "tp": {"count": 1000000, "standard": 1}, "mfu_pct": "ignored"},
 //    "run": {"scenario": {"parallelism": {"tensor": "=tp", "sequence": "?tp > 1"}}},
@@ -99,6 +99,8 @@ struct SharedColumns {
 
 struct TableMap {
   std::string path;
+  /// Who ran what was measured: others tune the same programs less, or more.
+  std::string publisher{};
   /// With what each changes of the run: one map may serve several machines. A '*' at the end of an
   /// id stands for anything.
   std::vector<std::pair<std::string, ConfigValue>> tables;

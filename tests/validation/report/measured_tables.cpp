@@ -170,6 +170,22 @@ Table ranges_table(const std::vector<validation::RangeKind>& kinds) {
   return table;
 }
 
+/// Of ranges of training for publishers of whom nobody knows.
+Table publishers_table(const std::vector<validation::RangePublisher>& publishers) {
+  Table table{.name = "publishers",
+              .columns = {{"publisher", "training by"},
+                          {"cells", "configurations"},
+                          {"half_width", "half-width, left out"},
+                          {"covered", "in range, left out"}}};
+  for (const validation::RangePublisher& one : publishers) {
+    table.rows.push_back(
+        {.cells = {Value::words(one.name), Value::count(one.cells),
+                   Value::plain(one.half_width).as(fmt::format("x{:.2f}", one.half_width)),
+                   Value::share(one.covered)}});
+  }
+  return table;
+}
+
 /// Each family as if it were new: how many of its rows the range of the others holds.
 Section measured_ranges(const TablesReport& report) {
   const auto kinds = validation::ranges_of(report.tables);
@@ -187,6 +203,22 @@ Section measured_ranges(const TablesReport& report) {
   }
   section.datum("ranges", Value::list(std::move(list)));
   if (!kinds.empty()) section.tables = {ranges_table(kinds)};
+  return section;
+}
+
+/// Each publisher of training as if nobody had its runs.
+Section measured_publishers(const TablesReport& report) {
+  const auto publishers = validation::left_out_publishers(report.tables);
+  Section section{.key = "publishers", .title = "training with one publisher left out"};
+  Value::List list;
+  for (const validation::RangePublisher& one : publishers) {
+    list.push_back(Value::object({{"publisher", Value::words(one.name)},
+                                  {"cells", Value::count(one.cells)},
+                                  {"half_width", Value::plain(one.half_width)},
+                                  {"covered", Value::plain(one.covered)}}));
+  }
+  section.datum("publishers", Value::list(std::move(list)));
+  if (!publishers.empty()) section.tables = {publishers_table(publishers)};
   return section;
 }
 
@@ -230,7 +262,8 @@ Sections measured_tables(const TablesReport& report) {
   section.datum("left_out", Value::texts(report.left_out));
   section.datum("broken", Value::texts(report.broken));
   section.tables = {errors_table(report)};
-  return {std::move(section), measured_ranges(report), tables_notes(report)};
+  return {std::move(section), measured_ranges(report), measured_publishers(report),
+          tables_notes(report)};
 }
 
 }  // namespace foretrace::report::sections

@@ -16,7 +16,7 @@ Page pairs_page(const WhatIfPairs& pairs) {
 
 Page tables_page(const TablesReport& tables) {
   return {.schema = "foretrace.tables/1",
-          .document_keys = {"tables", "ranges", "unknown", "broken"},
+          .document_keys = {"tables", "ranges", "publishers", "unknown", "broken"},
           .sections = sections::measured_tables(tables),
           .main_table = "tables"};
 }

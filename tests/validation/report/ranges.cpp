@@ -20,6 +20,8 @@ constexpr double unproven = 1.5;                    // of the largest residual
 // The largest residual of n families holds the next one n times in n + 1.
 constexpr std::size_t proven_from = 3;
 constexpr std::size_t signed_from = 10;  // cells
+constexpr std::size_t few_publishers = 4;
+constexpr double side_held = 1 - (1 - share_held) / 2;
 
 /// Of n: what a share of new ones calls for; above 1 where there are too few to tell.
 double level_of(double share, std::size_t n) {
@@ -56,18 +58,32 @@ double new_width(std::span<const RangeFamily> families, const RangeFamily* left_
   return std::max(least_width, count < proven_from ? unproven * width : width);
 }
 
-/// Eight of ten measured steps; of fewer than four cells nothing says more than that of a new one.
-void set_factor(RangeFamily& family, double new_family) {
+/// Residuals of one publisher in a family.
+void add_published(const RangeFamily& family, const std::string& publisher, double weight,
+                   std::vector<WeighedResidual>& all) {
+  const auto own = family.publishers.find(publisher);
+  if (own == family.publishers.end()) return;
+  RangeFamily part;
+  for (const std::string& cell : own->second) part.cells[cell] = family.cells.at(cell);
+  add_residuals(part, weight, 0, all);
+}
+
+/// Eight of ten measured steps; of fewer than four cells nothing says more than that of a new one,
+/// and of fewer than four publishers nothing more than that of another one.
+void set_factor(RangeFamily& family, double new_family, double publisher) {
   double above = 0;  // too slow
   double below = 0;
   const std::size_t cells = family.cells.size();
   if (cells >= signed_from) {
-    constexpr double side = 1 - (1 - share_held) / 2;
-    above = family_quantile(family, 1, side);
-    below = family_quantile(family, -1, side);
+    above = family_quantile(family, 1, side_held);
+    below = family_quantile(family, -1, side_held);
   } else {
     above = below = family_quantile(family, 0, share_held);
     if (level_of(share_held, cells) > 1) above = below = std::max(above, new_family);
+  }
+  if (!family.publishers.empty() && family.publishers.size() < few_publishers) {
+    above = std::max(above, publisher);
+    below = std::max(below, publisher);
   }
   family.factor.low = std::exp(-std::max(above, least_width));
   family.factor.high = std::exp(std::max(below, least_width));
@@ -110,8 +126,8 @@ double share_within(const RangeFamily& family, const Ranged& factor) {
 }
 
 /// What the others say of this family as if it were new, as evidence_range answers it.
-Ranged range_from_others(const RangeKind& kind, const RangeFamily& family) {
-  const double others = new_width(kind.families, &family);
+Ranged range_from_others(const RangeKind& kind, const RangeFamily& family, double publisher) {
+  const double others = std::max(new_width(kind.families, &family), publisher);
   const double width = others * std::sqrt(axes_new(family, kind.families));
   Ranged factor{1, std::exp(-width), std::exp(width)};
   if (!is_of_steps(kind)) return factor;
@@ -119,21 +135,29 @@ Ranged range_from_others(const RangeKind& kind, const RangeFamily& family) {
   for (const RangeFamily& other : kind.families) {
     if (&other == &family || other.first != family.first) continue;
     RangeFamily twin = other;
-    set_factor(twin, others);
+    set_factor(twin, others, publisher);
     twins.push_back(twin.factor);
   }
   return no_narrower_than_twins(factor, twins);
 }
 
-void finish(RangeKind& kind) {
-  const double width = new_width(kind.families, nullptr);
+void finish(RangeKind& kind, std::span<const RangeKind> all) {
+  // Whoever runs what nobody measured is one more publisher, too.
+  const bool has_publishers =
+      std::any_of(kind.families.begin(), kind.families.end(),
+                  [](const RangeFamily& family) { return !family.publishers.empty(); });
+  const auto publisher_without = [&](const RangeFamily* family) {
+    return has_publishers ? publisher_width(all, family) : 0;
+  };
+  const double publisher = publisher_without(nullptr);
+  const double width = std::max(new_width(kind.families, nullptr), publisher);
   kind.new_family = std::exp(width);
-  for (RangeFamily& family : kind.families) set_factor(family, width);
+  for (RangeFamily& family : kind.families) set_factor(family, width, publisher);
   if (kind.families.size() < 2) return;
   double covered = 0;
   double widths = 0;
   for (const RangeFamily& family : kind.families) {
-    const Ranged one = range_from_others(kind, family);
+    const Ranged one = range_from_others(kind, family, publisher_without(&family));
     covered += share_within(family, one);
     widths += std::log(one.high / one.low) / 2;
   }
@@ -147,11 +171,70 @@ RangeFamily& family_of(std::vector<RangeFamily>& families, const MeasuredOf& of)
     return one.first == of.first && one.second == of.second;
   });
   if (at == families.end()) {
-    at = families.insert(families.end(),
-                         {.first = of.first, .second = of.second, .cells = {}, .factor = {}});
+    at = families.insert(
+        families.end(),
+        {.first = of.first, .second = of.second, .cells = {}, .publishers = {}, .factor = {}});
     at->least_ranks = of.ranks;
   }
   return *at;
+}
+
+void add_point(const MeasuredOf& of, std::map<std::string, RangeKind>& kinds) {
+  RangeKind& kind = kinds[of.kind];
+  kind.name = of.kind;
+  RangeFamily& family = family_of(kind.families, of);
+  // The same configuration of another publisher is another run.
+  const std::string cell =
+      of.publisher.empty() ? of.cell : fmt::format("{}: {}", of.publisher, of.cell);
+  auto& residuals = family.cells[cell];
+  if (residuals.empty() && !of.publisher.empty()) family.publishers[of.publisher].push_back(cell);
+  residuals.push_back(of.residual);
+  family.least_ranks = std::min(family.least_ranks, of.ranks);
+  family.most_ranks = std::max(family.most_ranks, of.ranks);
+}
+
+/// Of all publishers but one; empty: of all.
+std::vector<RangeKind> ranges_without(std::span<const TableResult> tables,
+                                      std::string_view publisher) {
+  std::map<std::string, RangeKind> kinds;
+  for (const TableResult& table : tables) {
+    for (const TablePoint& point : table.points) {
+      const MeasuredOf& of = point.of;
+      if (of.kind.empty() || !std::isfinite(of.residual)) continue;
+      if (publisher.empty() || of.publisher != publisher) add_point(of, kinds);
+    }
+  }
+  std::vector<RangeKind> all;
+  for (auto& [name, kind] : kinds) {
+    std::sort(kind.families.begin(), kind.families.end(),
+              [](const RangeFamily& a, const RangeFamily& b) {
+                return std::tie(a.first, a.second) < std::tie(b.first, b.second);
+              });
+    all.push_back(std::move(kind));
+  }
+  for (RangeKind& kind : all) finish(kind, all);
+  return all;
+}
+
+Result<Evidence> evidence_of(std::span<const RangeKind> kinds) {
+  return parse_evidence(evidence_text(kinds), "ranges");
+}
+
+const EvidenceKind* kind_called(const Evidence& evidence, std::string_view name) {
+  for (std::size_t i = 0; i < measured_kind_count; ++i) {
+    const auto measured = static_cast<MeasuredKind>(i);
+    if (to_string(measured) == name) return &evidence.of(measured);
+  }
+  return nullptr;
+}
+
+std::string publishers_text(const RangeFamily& family) {
+  if (family.publishers.empty()) return {};
+  std::string text;
+  for (const auto& [name, cells] : family.publishers) {
+    text += fmt::format("{}\"{}\"", text.empty() ? "" : ", ", name);
+  }
+  return fmt::format("\"publishers\": [{}], ", text);
 }
 
 std::string kind_text(const RangeKind* kind, FamilyAxes axes) {
@@ -160,10 +243,10 @@ std::string kind_text(const RangeKind* kind, FamilyAxes axes) {
   for (const RangeFamily& one : kind->families) {
     text += fmt::format(
         "{}\n    {{\"{}\": \"{}\", \"{}\": \"{}\", \"cells\": {}, \"least_ranks\": {}, "
-        "\"most_ranks\": {}, \"low\": {:.3f}, \"typical\": {:.3f}, \"high\": {:.3f}}}",
+        "\"most_ranks\": {}, {}\"low\": {:.3f}, \"typical\": {:.3f}, \"high\": {:.3f}}}",
         &one == kind->families.data() ? "" : ",", axes.first, one.first, axes.second, one.second,
-        one.cells.size(), one.least_ranks, one.most_ranks, one.factor.low, one.factor.typical,
-        one.factor.high);
+        one.cells.size(), one.least_ranks, one.most_ranks, publishers_text(one), one.factor.low,
+        one.factor.typical, one.factor.high);
   }
   return text + "]}";
 }
@@ -185,28 +268,58 @@ double weighed_quantile(std::vector<WeighedResidual> residuals, double level) {
   return residuals.empty() ? 0 : residuals.back().size;
 }
 
+double publisher_width(std::span<const RangeKind> kinds, const RangeFamily* left_out) {
+  std::map<std::string, std::vector<const RangeFamily*>> publishers;
+  for (const RangeKind& kind : kinds) {
+    for (const RangeFamily& family : kind.families) {
+      if (&family == left_out) continue;
+      for (const auto& [name, cells] : family.publishers) publishers[name].push_back(&family);
+    }
+  }
+  const std::size_t count = publishers.size();
+  std::vector<WeighedResidual> all;
+  for (const auto& [name, families] : publishers) {
+    const double each = 1.0 / static_cast<double>(count * families.size());
+    for (const RangeFamily* family : families) add_published(*family, name, each, all);
+  }
+  if (count == 0) return 0;
+  const double width = weighed_quantile(std::move(all), level_of(share_held, count));
+  return count < proven_from ? unproven * width : width;
+}
+
 std::vector<RangeKind> ranges_of(std::span<const TableResult> tables) {
-  std::map<std::string, RangeKind> kinds;
+  return ranges_without(tables, {});
+}
+
+std::vector<RangePublisher> left_out_publishers(std::span<const TableResult> tables) {
+  std::map<std::string, std::map<std::string, std::vector<const MeasuredOf*>>> runs;  // cells
   for (const TableResult& table : tables) {
     for (const TablePoint& point : table.points) {
       const MeasuredOf& of = point.of;
-      if (of.kind.empty() || !std::isfinite(of.residual)) continue;
-      RangeKind& kind = kinds[of.kind];
-      kind.name = of.kind;
-      RangeFamily& family = family_of(kind.families, of);
-      family.cells[of.cell].push_back(of.residual);
-      family.least_ranks = std::min(family.least_ranks, of.ranks);
-      family.most_ranks = std::max(family.most_ranks, of.ranks);
+      if (of.publisher.empty() || !std::isfinite(of.residual)) continue;
+      runs[of.publisher][fmt::format("{} {} {} {}", of.kind, of.first, of.second, of.cell)]
+          .push_back(&of);
     }
   }
-  std::vector<RangeKind> all;
-  for (auto& [name, kind] : kinds) {
-    std::sort(kind.families.begin(), kind.families.end(),
-              [](const RangeFamily& a, const RangeFamily& b) {
-                return std::tie(a.first, a.second) < std::tie(b.first, b.second);
-              });
-    finish(kind);
-    all.push_back(std::move(kind));
+  std::vector<RangePublisher> all;
+  for (const auto& [name, cells] : runs) {
+    const auto evidence = evidence_of(ranges_without(tables, name));
+    if (!evidence.ok()) continue;
+    RangePublisher one{.name = name, .cells = cells.size()};
+    double widths = 0;
+    for (const auto& [cell, points] : cells) {
+      const EvidenceKind* const kind = kind_called(*evidence, points.front()->kind);
+      if (kind == nullptr) continue;
+      for (const MeasuredOf* of : points) {
+        const double weight = 1.0 / static_cast<double>(points.size() * cells.size());
+        const Ranged factor = evidence_range(*kind, {of->first, of->second, of->ranks}).factor;
+        const double measured = std::exp(-of->residual);
+        one.covered += measured >= factor.low && measured <= factor.high ? weight : 0;
+        widths += weight * std::log(factor.high / factor.low) / 2;
+      }
+    }
+    one.half_width = std::exp(widths);
+    all.push_back(std::move(one));
   }
   return all;
 }

@@ -103,6 +103,52 @@ TEST_CASE("ranges: a program on a device that is left out has what it has on oth
   CHECK(ranges(points).covered == doctest::Approx(1));
 }
 
+TEST_CASE("ranges: a family of few publishers is no better known than another publisher's runs") {
+  std::vector<TablePoint> points;
+  const auto add = [&points](const char* name, const char* publisher, int cells, double residual) {
+    for (int cell = 0; cell < cells; ++cell) {
+      points.push_back(point_of(name, "x", cell, residual));
+      points.back().of.publisher = publisher;
+    }
+  };
+  add("a", "maker", 90, -0.01);
+  add("b", "maker", 20, 0.01);
+  for (const char* const other : {"p", "q", "r", "s"}) add(other, other, 5, -0.2);
+  const RangeKind kind = ranges(points);
+  // Five publishers: 0.8 x 6 / 5 of them are 0.2 off or less.
+  const auto width = publisher_width(std::vector<RangeKind>{kind});
+  CHECK(width == doctest::Approx(0.2));
+  const RangeFamily& own = kind.families.front();
+  CHECK(own.publishers.size() == 1);
+  CHECK(own.factor.high == doctest::Approx(std::exp(0.2)));
+  CHECK(kind.new_family >= doctest::Approx(own.factor.high));
+  // As soon as four publishers ran it, their own configurations say it.
+  for (const char* const other : {"p", "q", "r"}) add("a", other, 5, -0.02);
+  const RangeKind known = ranges(points);
+  CHECK(known.families.front().publishers.size() == 4);
+  CHECK(known.families.front().cells.size() == 105);
+  CHECK(known.families.front().factor.high == doctest::Approx(1.05));
+}
+
+TEST_CASE("ranges: runs of a publisher that is left out are judged by all others") {
+  std::vector<TablePoint> points;
+  const auto add = [&points](const char* name, const char* publisher, double residual) {
+    for (int cell = 0; cell < 12; ++cell) {
+      points.push_back(point_of(name, "x", cell, residual));
+      points.back().of.publisher = publisher;
+    }
+  };
+  for (const char* const one : {"p", "q", "r", "s", "t"}) add(one, one, -0.1);
+  add("u", "far", -1);
+  TableResult table;
+  table.points = points;
+  for (const RangePublisher& one : left_out_publishers(std::vector<TableResult>{table})) {
+    CAPTURE(one.name);
+    CHECK(one.cells == 12);
+    CHECK(one.covered == doctest::Approx(one.name == "far" ? 0 : 1));
+  }
+}
+
 TEST_CASE("ranges: collectives are kept by machine and kind") {
   TablePoint point = point_of("dgx_h100", "all_gather", 0, 0.1);
   point.of.kind = "large_collectives";

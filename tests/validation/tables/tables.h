@@ -22,7 +22,10 @@ struct MeasuredOf {
   std::string second;  ///< accelerator; of collectives their kind
   std::string cell;    ///< its configuration: points of one are replicates
   std::uint32_t ranks = 1;
-  double residual = 0;  ///< ln(predicted / measured) of the time
+  double residual = 0;         ///< ln(predicted / measured) of the time
+  std::string publisher = {};  ///< whose runs; empty: nobody says, or it does not matter
+
+  [[nodiscard]] bool is_of_training() const { return kind.ends_with("training"); }
 };
 
 struct TablePoint {

@@ -3,8 +3,11 @@
 
 #include <algorithm>
 #include <functional>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "apps/plans/plan_search.h"
 #include "apps/report/sections/cluster/utilization.h"
@@ -145,6 +148,12 @@ std::string memory_doubt(const PlanChoice& choice) {
                      bytes_text(to_whole(choice.memory_high)), bytes_text(has));
 }
 
+/// "; the range is that of a new framework: accelerator a100_sxm_80gb not measured, ...".
+std::string evidence_doubt(const PlanAnswer& answer) {
+  if (answer.range_basis.empty() || answer.is_measured) return {};
+  return fmt::format("; the range is that of a new framework: {}", answer.range_basis);
+}
+
 std::string plans_headline(const PlanAnswer& answer, const Scenario& scenario) {
   if (answer.best.empty()) {
     return fmt::format("nothing fits: all {} plans of {} for {} on {} need more than {} per device",
@@ -153,11 +162,11 @@ std::string plans_headline(const PlanAnswer& answer, const Scenario& scenario) {
                        bytes_text(scenario.cluster->accelerator.memory_bytes));
   }
   const PlanChoice& best = answer.best.front();
-  return fmt::format("{} per step of {} ({}){} with {}, micro-batch {}, recomputation {}{}",
+  return fmt::format("{} per step of {} ({}){} with {}, micro-batch {}, recomputation {}{}{}",
                      time_text(best.step_ns), batch_text(scenario, answer.global_batch),
                      time_range_text(best.low_ns, best.high_ns, best.step_ns),
                      utilization_text(best.figures), plan_text(best.job), best.job.micro_batch,
-                     to_string(best.recompute), memory_doubt(best));
+                     to_string(best.recompute), memory_doubt(best), evidence_doubt(answer));
 }
 
 }  // namespace
@@ -171,6 +180,15 @@ Sections plan_context(const PlansPart& part) {
                Value::words(scenario.cluster->name)
                    .as(fmt::format("{}: {}", scenario.cluster->name, scenario.cluster->machine)));
   section.fact("framework", "framework", Value::words(scenario.framework->name));
+  if (!answer.range_basis.empty()) {
+    section.fact("range_basis", "range based on", Value::words(answer.range_basis));
+    section.datum("is_measured", Value::flag(answer.is_measured));
+    const auto& names = answer.measured_frameworks;
+    if (!answer.is_measured && !names.empty()) {
+      section.line("measured here", fmt::format("{}", fmt::join(names, ", ")));
+    }
+    section.datum("measured_frameworks", Value::texts(names));
+  }
   if (!scenario.what_ifs.empty()) {
     section.fact("what_ifs", "what-ifs", Value::words(scenario.what_ifs));
   }

@@ -121,6 +121,16 @@ TEST_CASE("evidence: a catalogue reads the shipped file, a wrong one is told whe
   CHECK(wrong.error().message == "e.json: /training/new_family: expected at least 1");
 }
 
+TEST_CASE("evidence: a range says whose runs it is based on") {
+  EvidenceKind kind = four_families();
+  kind.families[1].publishers = {"NVIDIA"};
+  CHECK(evidence_range(kind, {"b", "h100_sxm", 64}).basis ==
+        "12 measured configurations of b on h100_sxm, all by NVIDIA");
+  kind.families[1].publishers = {"IBM", "NVIDIA"};
+  CHECK(evidence_range(kind, {"b", "h100_sxm", 64}).basis ==
+        "12 measured configurations of b on h100_sxm, by IBM, NVIDIA");
+}
+
 TEST_CASE("evidence: a family whose measured figures lie to one side says so") {
   EvidenceKind kind = four_families();
   kind.families[1].factor = {1.3, 0.96, 1.8};
@@ -155,7 +165,8 @@ TEST_CASE("evidence: files from before a kind was measured are read; its familie
         "3 measured configurations of send on dgx_h100");
   CHECK(evidence_range(curves, {"mine", "send", 4}).basis.find("machine mine not measured") == 0);
   EvidenceKind two = curves;
-  two.families.push_back({.first = "polaris", .second = "all_gather", .cells = 3});
+  two.families.push_back(
+      {.first = "polaris", .second = "all_gather", .cells = 3, .publishers = {}});
   CHECK(evidence_range(two, {"polaris", "send", 4}).basis.find("send on polaris not measured") ==
         0);
   const auto apart = parse_evidence(

@@ -67,6 +67,7 @@ TEST_CASE("collectives: ranges are those of the evidence; without it the network
                       .cells = 12,
                       .least_ranks = 2,
                       .most_ranks = 64,
+                      .publishers = {},
                       .factor = {1, 0.5, 3}}};
   cluster.evidence = std::make_shared<const Evidence>(evidence);
   const Placement node = place_alone(cluster, 1, 8);

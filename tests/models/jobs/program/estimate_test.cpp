@@ -66,6 +66,7 @@ TEST_CASE("estimate: a range is what was measured of such steps, whatever its so
                                    .cells = 10,
                                    .least_ranks = 1,
                                    .most_ranks = 1024,
+                                   .publishers = {},
                                    .factor = {1, 1 - width, 1 + 2 * width}}};
     given.framework.evidence = std::make_shared<const foretrace::Evidence>(evidence);
     const auto range = *ranged_step(job, program);

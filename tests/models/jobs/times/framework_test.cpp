@@ -1,9 +1,12 @@
 #include "models/jobs/times/framework.h"
 
+#include <algorithm>
 #include <array>
 #include <filesystem>
 #include <fstream>
 #include <string>
+#include <string_view>
+#include <utility>
 
 #include <doctest/doctest.h>
 
@@ -226,4 +229,52 @@ TEST_CASE("framework: single fields of a name are changed") {
   CHECK(message("torchtitan:compiled=yes").find("compiled: got 'yes', expected true or false") !=
         std::string::npos);
   CHECK(message("torchtitan:reduce=much").find("/bytes_per_parameter/reduce") != std::string::npos);
+}
+
+TEST_CASE("frameworks: each platform has one that is usual there, whatever is like it") {
+  const foretrace::Catalogue& known = *foretrace::test::shipped();
+  for (const std::string_view platform : foretrace::platform_words) {
+    CAPTURE(platform);
+    int usual = 0;
+    for (const std::string& name : framework_names(known)) {
+      const auto framework = find_framework(known, name);
+      REQUIRE_MESSAGE(framework.ok(), framework.error().message);
+      usual += static_cast<int>(
+          std::count(framework->usual_on.begin(), framework->usual_on.end(), platform));
+    }
+    CHECK(usual == 1);
+  }
+  // What is like another runs where that one does, and is not usual for it.
+  const auto like = find_framework(known, "torchtitan_eager");
+  REQUIRE(like.ok());
+  CHECK(like->runs_on == find_framework(known, "torchtitan")->runs_on);
+  CHECK(like->usual_on.empty());
+}
+
+TEST_CASE("frameworks: a file that names platforms runs on their devices alone") {
+  const foretrace::Catalogue& known = *foretrace::test::shipped();
+  const auto with = [&known](const std::string& platforms) {
+    return parse_framework(
+        known,
+        R"({"schema": "foretrace.framework/1", "product": "x", "like": "serving",)" + platforms +
+            R"("sources": {"runs_on": "a"}})",
+        "f.json");
+  };
+  for (const auto& [name, platform] :
+       {std::pair{"h100_sxm", "cuda"}, std::pair{"mi300x", "rocm"}, std::pair{"tpu_v4", "tpu"},
+        std::pair{"ipu_mk2", ""}, std::pair{"zcu102", ""}}) {
+    const auto device = known.accelerator(name);
+    REQUIRE(device.ok());
+    CHECK(foretrace::platform_of(**device) == platform);
+    for (const std::string_view one : foretrace::platform_words) {
+      const auto framework = with("\"runs_on\": [\"" + std::string(one) + "\"],");
+      REQUIRE_MESSAGE(framework.ok(), framework.error().message);
+      CHECK(foretrace::runs_on(*framework, **device) == (one == platform));
+    }
+    CHECK(foretrace::runs_on(*find_framework(known, "serving"), **device));
+  }
+  CHECK(with(R"("runs_on": ["metal"],)").error().message ==
+        "f.json: /runs_on: got 'metal', expected cuda, rocm, tpu");
+  CHECK(with(R"("runs_on": ["cuda"], "usual_on": ["tpu"],)").error().message ==
+        "f.json: /usual_on: got 'tpu', expected cuda");
 }
