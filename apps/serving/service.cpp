@@ -151,7 +151,10 @@ void Run::finish(Copy& copy, std::int64_t now_ns, bool is_prompt) {
 
 void Run::start(std::size_t index, std::int64_t now_ns) {
   Copy& copy = replicas_[index];
+  const std::int64_t before = copy.replica.visits();
   StepWork work = copy.replica.form_step();
+  result_.visits += copy.replica.visits() - before;
+  result_.is_whole = result_.visits <= options_.most_visits;
   // Whoever was put back finds room in the next attempt.
   if (!(work.tokens() > 0) && copy.replica.load() > 0) work = copy.replica.form_step();
   if (!(work.tokens() > 0)) return;
@@ -204,7 +207,7 @@ Service Run::run() {
       push(requests_[i].arrival_ns, EventKind::arrival, i);
     }
   }
-  while (!events_.empty()) {
+  while (!events_.empty() && result_.is_whole) {
     const std::int64_t now_ns = events_.top().at_ns;
     while (!events_.empty() && events_.top().at_ns == now_ns) {
       const Event event = events_.top();

@@ -24,6 +24,7 @@ struct ServiceOptions {
   double host_request_ns = 0;   ///< from its client to its replica and back, taken before it
   double host_sequence_ns = 0;  ///< the same, for each sequence of the step
   double factor = 1;            ///< of device times: the ends of their range
+  std::int64_t most_visits = 200'000'000;  ///< work that a run may be: some ten seconds
 };
 
 struct Service {
@@ -33,7 +34,10 @@ struct Service {
   std::int64_t steps = 0;
   std::int64_t preemptions = 0;
   std::int64_t most_blocks = 0;  ///< used at once by the fullest replica
-  StepTime device;               ///< of all steps by source
+  /// Steps that were formed, and sequences that changed in them.
+  std::int64_t visits = 0;
+  bool is_whole = true;  ///< else it was stopped after so many as it may take
+  StepTime device;       ///< of all steps by source
 };
 
 /// Requests by arrival. A request whose tokens never fit in the cache is refused.

@@ -99,7 +99,7 @@ struct ServingAnswer {
   double use = 0;                  ///< share of the time in which replicas compute
 };
 
-/// `with_range`: also at both ends of the range of its times.
-[[nodiscard]] ServingAnswer run_serving(const Serving& serving, bool with_range = true);
+/// An error where requests are too much work. `with_range`: also at both ends of the range of its times.
+[[nodiscard]] Result<ServingAnswer> run_serving(const Serving& serving, bool with_range = true);
 
 }  // namespace foretrace

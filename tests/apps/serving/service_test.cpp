@@ -219,3 +219,16 @@ TEST_CASE("service: more replicas never make the mean wait longer when all arriv
     before = sum;
   }
 }
+
+TEST_CASE("service: a run that is too much work is stopped") {
+  StepCost cost(machine().served());
+  const std::vector<ServingRequest> requests(40, {.input_tokens = 2000, .output_tokens = 10});
+  ServiceOptions options = roomy();
+  const Service whole = run_service(requests, options, cost);
+  CHECK(whole.is_whole);
+  CHECK(whole.visits > 40);
+  options.most_visits = whole.visits;
+  CHECK(run_service(requests, options, cost).is_whole);
+  options.most_visits = 40;
+  CHECK_FALSE(run_service(requests, options, cost).is_whole);
+}

@@ -94,7 +94,7 @@ TEST_CASE("serving: the ends of the range lie around the prediction, and limits 
                                             "output_tokens": 50, "spread": 0.5, "seed": 3}})"),
                     "mine.json");
   REQUIRE_MESSAGE(read.ok(), read.error().message);
-  const ServingAnswer answer = run_serving(*read);
+  const ServingAnswer answer = *run_serving(*read);
   CHECK(answer.done == 50);
   CHECK(answer.within_limits == 0);
   CHECK(answer.low.token_s.mean < answer.figures.token_s.mean);
@@ -111,7 +111,7 @@ TEST_CASE("serving: a steady load begins evenly and counts only what was asked f
   CHECK(read->requests.size() == 4 + 16 + 4);
   CHECK(read->requests[0].output_tokens == 10);
   CHECK(read->requests[3].output_tokens == 40);
-  CHECK(run_serving(*read, false).done == 16);
+  CHECK(run_serving(*read, false)->done == 16);
 }
 
 TEST_CASE("serving: a load of so many at any time begins with all of them, as benchmarks do") {
@@ -124,7 +124,7 @@ TEST_CASE("serving: a load of so many at any time begins with all of them, as be
             load + "}}"),
         "mine.json");
     REQUIRE_MESSAGE(read.ok(), read.error().message);
-    const auto answer = run_serving(*read, false);
+    const auto answer = *run_serving(*read, false);
     CHECK(answer.done == 128);
     return answer.figures;
   };
@@ -150,7 +150,7 @@ TEST_CASE("serving: the rate of a steady load does not change with the number of
         *foretrace::test::shipped(),
         document(R"("accelerator": "h100_sxm", "requests": {)" + requests + "}"), "mine.json");
     REQUIRE_MESSAGE(read.ok(), read.error().message);
-    return run_serving(*read, false).figures;
+    return run_serving(*read, false)->figures;
   };
   const auto generated = [&rates](const std::string& requests) {
     return rates(
@@ -200,7 +200,20 @@ TEST_CASE("serving: common beginnings make first tokens come sooner") {
                      "prefix_tokens": 3500}})"),
                       "mine.json");
     REQUIRE_MESSAGE(read.ok(), read.error().message);
-    return run_serving(*read, false).figures.first_token_s.mean;
+    return run_serving(*read, false)->figures.first_token_s.mean;
   };
   CHECK(first_token("true") < 0.5 * first_token("false"));
+}
+
+TEST_CASE("serving: requests that are too much work are one line") {
+  auto read = parse_serving(*foretrace::test::shipped(),
+                            document(R"("accelerator": "h100_sxm", )" + few), "mine.json");
+  REQUIRE_MESSAGE(read.ok(), read.error().message);
+  read->options.most_visits = 1;
+  const auto answer = run_serving(*read);
+  REQUIRE_FALSE(answer.ok());
+  CHECK(answer.error().message ==
+        "mine.json: /requests: got 1 requests, expected at most about 0 of their length: more are "
+        "over the "
+        "1 changes of sequences that a run may take");
 }
