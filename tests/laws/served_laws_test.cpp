@@ -63,6 +63,12 @@ void check_answer(const Serving& serving, const ServingAnswer& answer) {
   check_figures(answer.low);
   check_figures(answer.high);
   check_requests(serving, answer.service);
+  for (const auto of : {&ServingFigures::output_tokens_per_s, &ServingFigures::requests_per_s}) {
+    const Ranged rate = answer.rate(of);
+    CHECK(rate.low <= rate.typical);
+    CHECK(rate.typical <= rate.high);
+    CHECK((rate.low > 0) == (answer.done > 0));
+  }
   const auto [from, to] = serving.counted_range();
   CHECK(answer.done + answer.refused == to - from);
   CHECK(answer.within_limits <= answer.done);

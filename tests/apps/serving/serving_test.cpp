@@ -1,6 +1,9 @@
 #include "apps/serving/serving.h"
 
+#include <algorithm>
+#include <cmath>
 #include <string>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -99,6 +102,63 @@ TEST_CASE("serving: the ends of the range lie around the prediction, and limits 
   CHECK(answer.within_limits == 0);
   CHECK(answer.low.token_s.mean < answer.figures.token_s.mean);
   CHECK(answer.high.token_s.mean > answer.figures.token_s.mean);
+}
+
+TEST_CASE("serving: shorter steps are the upper end of the throughput") {
+  const auto read =
+      parse_serving(*foretrace::test::shipped(),
+                    document(R"("accelerator": "h100_sxm", "requests": {"generate": {"requests": 64,
+                  "in_flight": 16, "input_tokens": 500, "output_tokens": 50}})"),
+                    "mine.json");
+  REQUIRE_MESSAGE(read.ok(), read.error().message);
+  const ServingAnswer answer = *run_serving(*read);
+  const auto rate = answer.rate(&foretrace::ServingFigures::output_tokens_per_s);
+  CHECK(rate.high == answer.low.output_tokens_per_s);
+  CHECK(rate.low == answer.high.output_tokens_per_s);
+  CHECK(rate.high > 1.02 * rate.typical);
+  CHECK(rate.low < 0.98 * rate.typical);
+}
+
+TEST_CASE("serving: log-normal lengths have the mean and the percentile that are asked for") {
+  const auto read = [](const std::string& lengths) {
+    return parse_serving(
+        *foretrace::test::shipped(),
+        document(R"("accelerator": "h100_sxm", "requests": {"generate": {"requests": 40000,
+                  "in_flight": 1, "input_tokens": 220, "output_tokens": 200, "seed": 5, )" +
+                 lengths + "}}"),
+        "mine.json");
+  };
+  const auto serving = read(R"("input_p95": 700, "output_sigma": 1)");
+  REQUIRE_MESSAGE(serving.ok(), serving.error().message);
+  std::vector<double> input;
+  std::vector<double> output;
+  for (const auto& request : serving->requests) {
+    input.push_back(static_cast<double>(request.input_tokens));
+    output.push_back(static_cast<double>(request.output_tokens));
+  }
+  const auto percentile = [](std::vector<double> values, double share) {
+    std::sort(values.begin(), values.end());
+    return values[static_cast<std::size_t>(share * static_cast<double>(values.size()))];
+  };
+  CHECK(foretrace::distribution_of(input).mean == doctest::Approx(220).epsilon(0.03));
+  CHECK(percentile(input, 0.95) == doctest::Approx(700).epsilon(0.03));
+  CHECK(foretrace::distribution_of(output).mean == doctest::Approx(200).epsilon(0.03));
+  CHECK(percentile(output, 0.5) == doctest::Approx(200 * std::exp(-0.5)).epsilon(0.03));
+  // The same draws again.
+  CHECK(read(R"("input_p95": 700, "output_sigma": 1)")->requests[7].input_tokens ==
+        serving->requests[7].input_tokens);
+  CHECK(read(R"("input_p95": 851)").ok());
+  CHECK(
+      read(R"("input_p95": 852)").error().message ==
+      "mine.json: /requests/generate/input_p95: got 852, expected from the mean of 220 to 851: no "
+      "log-normal length goes further");
+  CHECK(read(R"("input_p95": 219)").error().message.find("from the mean of 220") !=
+        std::string::npos);
+  CHECK(read(R"("input_p95": 300, "input_sigma": 1)").error().message.find("input_sigma") !=
+        std::string::npos);
+  CHECK(
+      read(R"("input_sigma": 1, "spread": 0.5)").error().message.find("/spread: expected either") !=
+      std::string::npos);
 }
 
 TEST_CASE("serving: a steady load begins evenly and counts only what was asked for") {
