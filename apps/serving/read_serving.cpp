@@ -339,6 +339,7 @@ Result<Serving> complete_serving(Serving serving) {
   serving.options.host_step_ns = serving.engine.host_step_ns.typical;
   serving.options.host_sequence_ns = serving.engine.host_sequence_ns.typical;
   serving.options.host_request_ns = serving.engine.host_request_ns.typical;
+  serving.options.host_token_ns = serving.engine.host_token_ns.typical;
   if (serving.accelerators() > serving.cluster->accelerators()) {
     return Error{ErrorCode::bad_config,
                  fmt::format("/replicas: got {} accelerators in all, expected at most the {} of {}",

@@ -126,12 +126,14 @@ Result<ServingAnswer> run_serving(const Serving& serving, bool with_range) {
   options.host_step_ns = serving.engine.host_step_ns.low;
   options.host_sequence_ns = serving.engine.host_sequence_ns.low;
   options.host_request_ns = serving.engine.host_request_ns.low;
+  options.host_token_ns = serving.engine.host_token_ns.low;
   FORETRACE_TRY(const Service fast, service_of(serving, options, cost));
   answer.low = figures_of(serving, fast);
   options.factor = spread.high;
   options.host_step_ns = serving.engine.host_step_ns.high;
   options.host_sequence_ns = serving.engine.host_sequence_ns.high;
   options.host_request_ns = serving.engine.host_request_ns.high;
+  options.host_token_ns = serving.engine.host_token_ns.high;
   FORETRACE_TRY(const Service slow, service_of(serving, options, cost));
   answer.high = figures_of(serving, slow);
   return answer;

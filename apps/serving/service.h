@@ -23,13 +23,14 @@ struct ServiceOptions {
   double host_step_ns = 0;      ///< of every step, during which the device waits
   double host_request_ns = 0;   ///< from its client to its replica and back, taken before it
   double host_sequence_ns = 0;  ///< the same, for each sequence of the step
+  double host_token_ns = 0;     ///< in the one process that hands tokens on; nobody waits for it
   double factor = 1;            ///< of device times: the ends of their range
   std::int64_t most_visits = 200'000'000;  ///< work that a run may be: some ten seconds
 };
 
 struct Service {
   std::vector<ServedRequest> requests;  ///< in the order that they were given
-  std::int64_t end_ns = 0;              ///< of the last step
+  std::int64_t end_ns = 0;              ///< of the last step, and of what is handed on behind it
   std::int64_t busy_ns = 0;             ///< of all replicas
   std::int64_t steps = 0;
   std::int64_t preemptions = 0;

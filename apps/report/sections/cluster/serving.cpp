@@ -109,6 +109,9 @@ void add_remarks_of(const ServedAnswer& served, Section& section) {
   section.fact("steps", "steps", Value::plain(answer.service.steps));
   section.fact("host_step_ns", "host, per step", host_value(serving.options));
   section.datum("host_sequence_ns", Value::time(to_whole(serving.options.host_sequence_ns)));
+  section.fact("host_token_ns", "server, per token",
+               Value::time(to_whole(serving.options.host_token_ns)),
+               serving.options.host_token_ns > 0 ? Show::always : Show::never);
   section.fact("use", "replicas compute", Value::share(answer.use));
   section.fact("preemptions", "preempted", Value::plain(answer.preemptions),
                answer.preemptions > 0 ? Show::always : Show::never);
