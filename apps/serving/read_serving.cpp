@@ -56,6 +56,7 @@ class Reader {
   void read_copies();
   void read_steps();
   void read_limits();
+  void read_offline();
   void read_requests();
   void read_generated(const ConfigValue& object);
   void read_rows(const ConfigValue& object);
@@ -160,6 +161,14 @@ void Reader::read_steps() {
     ConfigFields inner = inside("steps", *object);
     fields_.take(read_step_rules(inner, serving_.options.rules));
   }
+}
+
+/// Requests of a program that runs the engine as a library reach no server.
+void Reader::read_offline() {
+  bool is_offline = false;
+  fields_.optional_boolean("offline", is_offline);
+  if (!is_offline) return;
+  serving_.engine.host_request_ns = serving_.engine.host_token_ns = {0, 0, 0};
 }
 
 void Reader::read_limits() {
@@ -312,6 +321,7 @@ Result<Serving> Reader::read() {
   read_copies();
   read_steps();
   read_limits();
+  read_offline();
   read_requests();
   FORETRACE_TRY(fields_.finish());
   return complete_serving(std::move(serving_)).with_context(where_);

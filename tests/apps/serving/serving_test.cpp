@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cmath>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <doctest/doctest.h>
@@ -102,6 +103,25 @@ TEST_CASE("serving: the ends of the range lie around the prediction, and limits 
   CHECK(answer.within_limits == 0);
   CHECK(answer.low.token_s.mean < answer.figures.token_s.mean);
   CHECK(answer.high.token_s.mean > answer.figures.token_s.mean);
+}
+
+TEST_CASE("serving: an engine that runs as a library has no server between it and who asks") {
+  const auto first_token = [](const char* engine, const std::string& rest) {
+    const auto read = parse_serving(
+        *foretrace::test::shipped(),
+        std::string(R"({"schema": "foretrace.serving/1", "model": "llama3_8b", "engine": ")") +
+            engine + R"(", "accelerator": "h100_sxm", )" + rest + few + "}",
+        "mine.json");
+    REQUIRE_MESSAGE(read.ok(), read.error().message);
+    const ServingAnswer answer = *run_serving(*read);
+    CHECK(answer.low.first_token_s.mean <= answer.figures.first_token_s.mean);
+    return answer.figures.first_token_s.mean;
+  };
+  for (const auto& [engine, token_s] : {std::pair{"vllm", 0.0}, std::pair{"sglang", 50e-6}}) {
+    CHECK(first_token(engine, "") - first_token(engine, R"("offline": true, )") ==
+          doctest::Approx(10e-3 + token_s).epsilon(1e-6));
+    CHECK(first_token(engine, R"("offline": false, )") == first_token(engine, ""));
+  }
 }
 
 TEST_CASE("serving: shorter steps are the upper end of the throughput") {
