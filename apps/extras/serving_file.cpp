@@ -8,7 +8,7 @@ namespace {
 
 Result<report::Page> page(const Catalogue& catalogue, const std::string& path) {
   FORETRACE_TRY(const auto serving, read_serving(catalogue, path));
-  const ServingAnswer answer = run_serving(serving);
+  FORETRACE_TRY(const ServingAnswer answer, run_serving(serving));
   return report::serving_page({serving, answer});
 }
 

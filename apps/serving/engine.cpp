@@ -54,6 +54,7 @@ Result<ServingEngine> engine_from(const ConfigValue& root, const std::string& pa
   read_ranged(fields, "host_per_step", ParamType::time, engine.host_step_ns);
   read_ranged(fields, "host_per_sequence", ParamType::time, engine.host_sequence_ns);
   read_ranged(fields, "host_per_request", ParamType::time, engine.host_request_ns);
+  read_ranged(fields, "host_per_token", ParamType::time, engine.host_token_ns);
   read_ranged(fields, "one_shot_all_reduce", ParamType::time, engine.one_shot_ns);
   if (const ConfigValue* tile = fields.optional_object("query_tile"); tile != nullptr) {
     ConfigFields inner(*tile, path, "/query_tile");

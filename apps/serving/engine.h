@@ -51,6 +51,9 @@ struct ServingEngine {
   /// From a client to the engine and back, beside its steps: the protocol, turning text into tokens
   /// and tokens into text. Requests do not wait for each other there.
   Ranged host_request_ns{0, 0, 0};
+  /// Of every token on its way to its client, in one process that takes them one after the other;
+  /// the device does not wait for it.
+  Ranged host_token_ns{0, 0, 0};
   /// Fixed time of an all-reduce in one kernel, in which every rank reads the buffers of all others
   /// over the links of the node; 0: the engine has none.
   Ranged one_shot_ns{0, 0, 0};

@@ -1,6 +1,7 @@
 // Reads foretrace.serving/1: the model, what serves it, and the requests.
 #include <algorithm>
 #include <array>
+#include <cmath>
 
 #include <fmt/format.h>
 
@@ -22,7 +23,23 @@ constexpr double most_request_tokens = 1e8;
 constexpr double most_requests = 1e6;
 constexpr double longest_s = 1e9;
 constexpr std::int64_t most_ns = 1'000'000'000'000'000;
+constexpr double largest_sigma = 3;
+constexpr double normal_p95 = 1.6448536269514722;  // deviations to the 95th percentile
 constexpr std::array<std::string_view, 3> precision_names = {"fp16", "bf16", "fp8"};
+
+/// Tokens of generated prompts, or of answers: all alike, evenly spread, or log-normal.
+struct Lengths {
+  double mean = 1;
+  double spread = 0;  ///< even: a share of the mean, to both sides
+  double sigma = 0;   ///< of the logarithm
+
+  [[nodiscard]] std::int64_t draw(scheduling::Random& random) const {
+    double value = mean;
+    if (sigma > 0) value *= std::exp(sigma * random.normal() - sigma * sigma / 2);
+    if (spread > 0) value = random.uniform(mean * (1 - spread), mean * (1 + spread));
+    return std::max<std::int64_t>(1, to_whole(std::min(value, most_request_tokens)));
+  }
+};
 
 class Reader {
  public:
@@ -39,9 +56,11 @@ class Reader {
   void read_copies();
   void read_steps();
   void read_limits();
+  void read_offline();
   void read_requests();
   void read_generated(const ConfigValue& object);
   void read_rows(const ConfigValue& object);
+  [[nodiscard]] static Lengths read_lengths(ConfigFields& fields, const std::string& of);
   void read_loop(ConfigFields& fields);
   void add_row(const scheduling::Cells& cells, std::size_t row);
   [[nodiscard]] ConfigFields inside(std::string_view key, const ConfigValue& object) const {
@@ -144,6 +163,14 @@ void Reader::read_steps() {
   }
 }
 
+/// Requests of a program that runs the engine as a library reach no server.
+void Reader::read_offline() {
+  bool is_offline = false;
+  fields_.optional_boolean("offline", is_offline);
+  if (!is_offline) return;
+  serving_.engine.host_request_ns = serving_.engine.host_token_ns = {0, 0, 0};
+}
+
 void Reader::read_limits() {
   const ConfigValue* object = fields_.optional_object("limits");
   if (object == nullptr) return;
@@ -201,12 +228,38 @@ void Reader::read_rows(const ConfigValue& object) {
   surround_closed_loop(serving_);
 }
 
+// exp(mu + sigma^2/2) is the mean of a log-normal length, exp(mu + 1.645 sigma) its 95th percentile:
+// of the two sigmas with this quotient the smaller one.
+Lengths Reader::read_lengths(ConfigFields& fields, const std::string& of) {
+  Lengths lengths;
+  lengths.mean = read_count(fields, of + "_tokens", most_request_tokens);
+  lengths.sigma = optional_within(fields, of + "_sigma", ParamType::number, largest_sigma, 0);
+  const std::string key = of + "_p95";
+  if (!fields.has(key)) return lengths;
+  const double p95 = read_count(fields, key, most_request_tokens);
+  const double most = lengths.mean * std::exp(normal_p95 * normal_p95 / 2);
+  if (fields.has(of + "_sigma")) {
+    fields.mistake(key, fmt::format("expected either it or {}_sigma", of));
+  } else if (p95 < lengths.mean || p95 > most) {
+    fields.mistake(key, fmt::format("got {}, expected from the mean of {} to {:.0f}: no log-normal "
+                                    "length goes further",
+                                    p95, lengths.mean, std::floor(most)));
+  } else {
+    const double apart = 2 * std::log(p95 / lengths.mean);
+    lengths.sigma = normal_p95 - std::sqrt(std::max(0.0, normal_p95 * normal_p95 - apart));
+  }
+  return lengths;
+}
+
 void Reader::read_generated(const ConfigValue& object) {
   ConfigFields inner(object, where_, "/requests/generate");
   const std::uint32_t count = read_count(inner, "requests", most_requests);
-  const std::uint32_t input = read_count(inner, "input_tokens", most_request_tokens);
-  const std::uint32_t output = read_count(inner, "output_tokens", most_request_tokens);
-  const double spread = optional_within(inner, "spread", ParamType::number, 1, 0);
+  Lengths input = read_lengths(inner, "input");
+  Lengths output = read_lengths(inner, "output");
+  input.spread = output.spread = optional_within(inner, "spread", ParamType::number, 1, 0);
+  if (input.spread > 0 && (input.sigma > 0 || output.sigma > 0)) {
+    inner.mistake("spread", "expected either it or log-normal lengths (sigma or p95)");
+  }
   double rate = 0;
   inner.optional_quantity("per_second", ParamType::number, rate);
   read_loop(inner);
@@ -221,18 +274,13 @@ void Reader::read_generated(const ConfigValue& object) {
   fields_.take(fine);
   if (!fine.ok()) return;
   scheduling::Random random(static_cast<std::uint64_t>(seed));
-  const auto drawn = [&](double usual) {
-    const double value =
-        spread > 0 ? random.uniform(usual * (1 - spread), usual * (1 + spread)) : usual;
-    return std::max<std::int64_t>(1, to_whole(value));
-  };
   double now_s = 0;
   for (std::uint32_t i = 0; i < count; ++i) {
     ServingRequest request;
     if (rate > 0 && i > 0) now_s += random.exponential(1 / rate);
     request.arrival_ns = to_whole(std::min(now_s, longest_s) * 1e9);
-    request.input_tokens = drawn(input);
-    request.output_tokens = drawn(output);
+    request.input_tokens = input.draw(random);
+    request.output_tokens = output.draw(random);
     if (groups > 0) {
       request.prefix_group = static_cast<std::int64_t>(random.below(groups));
       request.prefix_tokens = std::min<std::int64_t>(common, request.input_tokens);
@@ -273,6 +321,7 @@ Result<Serving> Reader::read() {
   read_copies();
   read_steps();
   read_limits();
+  read_offline();
   read_requests();
   FORETRACE_TRY(fields_.finish());
   return complete_serving(std::move(serving_)).with_context(where_);
@@ -300,6 +349,7 @@ Result<Serving> complete_serving(Serving serving) {
   serving.options.host_step_ns = serving.engine.host_step_ns.typical;
   serving.options.host_sequence_ns = serving.engine.host_sequence_ns.typical;
   serving.options.host_request_ns = serving.engine.host_request_ns.typical;
+  serving.options.host_token_ns = serving.engine.host_token_ns.typical;
   if (serving.accelerators() > serving.cluster->accelerators()) {
     return Error{ErrorCode::bad_config,
                  fmt::format("/replicas: got {} accelerators in all, expected at most the {} of {}",

@@ -41,6 +41,9 @@ class Run {
     Replica replica;
     bool busy = false;
     std::int64_t steps = 1;  ///< of what is under way
+    std::int64_t took_ns = 0;
+    double drawn = 0;         ///< tokens of each of its steps
+    double handed_on_ns = 0;  ///< until when tokens are on their way to clients
   };
 
   void push(std::int64_t at_ns, EventKind kind, std::size_t index) {
@@ -50,6 +53,7 @@ class Run {
   void reach(std::size_t request);
   void next_of_closed_loop(std::int64_t now_ns);
   void finish(Copy& copy, std::int64_t now_ns, bool is_prompt);
+  [[nodiscard]] std::int64_t hand_on(Copy& copy, std::int64_t now_ns) const;
   void hand_over(const Sequence& sequence, std::int64_t now_ns);
   void start(std::size_t index, std::int64_t now_ns);
   void handle(const Event& event);
@@ -130,11 +134,26 @@ void Run::hand_over(const Sequence& sequence, std::int64_t now_ns) {
        travelling_.size() - 1);
 }
 
+/// When the tokens of steps that end now are with their clients: those of a step follow those of
+/// the one before, not sooner than they are there.
+std::int64_t Run::hand_on(Copy& copy, std::int64_t now_ns) const {
+  if (!(options_.host_token_ns > 0)) return now_ns;
+  const auto steps = static_cast<double>(copy.steps);
+  const double one_ns = copy.drawn * options_.host_token_ns;
+  const auto end_ns = static_cast<double>(now_ns);
+  const double first_ns = end_ns - static_cast<double>(copy.took_ns) * (steps - 1) / steps;
+  copy.handed_on_ns =
+      std::max({copy.handed_on_ns + steps * one_ns, first_ns + steps * one_ns, end_ns + one_ns});
+  return to_whole(copy.handed_on_ns);
+}
+
 void Run::finish(Copy& copy, std::int64_t now_ns, bool is_prompt) {
   copy.busy = false;
+  const std::int64_t there_ns = is_prompt ? now_ns : hand_on(copy, now_ns);
+  result_.end_ns = std::max(result_.end_ns, there_ns);
   const Replica::Given given = copy.replica.end_step(copy.steps);
   for (const std::size_t request : given.first) {
-    result_.requests[request].first_token_ns = now_ns;
+    result_.requests[request].first_token_ns = there_ns;
   }
   for (const Sequence& sequence : given.ended) {
     ServedRequest& served = result_.requests[sequence.request];
@@ -144,14 +163,17 @@ void Run::finish(Copy& copy, std::int64_t now_ns, bool is_prompt) {
       continue;
     }
     served.preemptions = sequence.preemptions;
-    served.end_ns = now_ns;
-    next_of_closed_loop(now_ns);
+    served.end_ns = there_ns;
+    next_of_closed_loop(there_ns);
   }
 }
 
 void Run::start(std::size_t index, std::int64_t now_ns) {
   Copy& copy = replicas_[index];
+  const std::int64_t before = copy.replica.visits();
   StepWork work = copy.replica.form_step();
+  result_.visits += copy.replica.visits() - before;
+  result_.is_whole = result_.visits <= options_.most_visits;
   // Whoever was put back finds room in the next attempt.
   if (!(work.tokens() > 0) && copy.replica.load() > 0) work = copy.replica.form_step();
   if (!(work.tokens() > 0)) return;
@@ -180,6 +202,8 @@ void Run::start(std::size_t index, std::int64_t now_ns) {
   result_.steps += copy.steps;
   result_.busy_ns += took;
   copy.busy = true;
+  copy.took_ns = took;
+  copy.drawn = work.drawn;
   push(now_ns + took, EventKind::step_end, index);
 }
 
@@ -191,7 +215,6 @@ void Run::handle(const Event& event) {
       return least_loaded(options_.prompt_replicas, replicas_.size())
           .replica.enqueue(travelling_[event.index]);
     case EventKind::step_end:
-      result_.end_ns = event.at_ns;
       return finish(replicas_[event.index], event.at_ns, event.index < options_.prompt_replicas);
   }
 }
@@ -204,7 +227,7 @@ Service Run::run() {
       push(requests_[i].arrival_ns, EventKind::arrival, i);
     }
   }
-  while (!events_.empty()) {
+  while (!events_.empty() && result_.is_whole) {
     const std::int64_t now_ns = events_.top().at_ns;
     while (!events_.empty() && events_.top().at_ns == now_ns) {
       const Event event = events_.top();

@@ -23,17 +23,22 @@ struct ServiceOptions {
   double host_step_ns = 0;      ///< of every step, during which the device waits
   double host_request_ns = 0;   ///< from its client to its replica and back, taken before it
   double host_sequence_ns = 0;  ///< the same, for each sequence of the step
+  double host_token_ns = 0;     ///< in the one process that hands tokens on; nobody waits for it
   double factor = 1;            ///< of device times: the ends of their range
+  std::int64_t most_visits = 200'000'000;  ///< work that a run may be: some ten seconds
 };
 
 struct Service {
   std::vector<ServedRequest> requests;  ///< in the order that they were given
-  std::int64_t end_ns = 0;              ///< of the last step
+  std::int64_t end_ns = 0;              ///< of the last step, and of what is handed on behind it
   std::int64_t busy_ns = 0;             ///< of all replicas
   std::int64_t steps = 0;
   std::int64_t preemptions = 0;
   std::int64_t most_blocks = 0;  ///< used at once by the fullest replica
-  StepTime device;               ///< of all steps by source
+  /// Steps that were formed, and sequences that changed in them.
+  std::int64_t visits = 0;
+  bool is_whole = true;  ///< else it was stopped after so many as it may take
+  StepTime device;       ///< of all steps by source
 };
 
 /// Requests by arrival. A request whose tokens never fit in the cache is refused.

@@ -77,4 +77,14 @@ std::size_t Random::below(std::size_t count) {
 
 double Random::exponential(double mean) { return -std::log(1.0 - uniform()) * mean; }
 
+double Random::normal() {
+  const double width = 4 * std::exp(-0.5) / std::sqrt(2.0);
+  while (true) {
+    const double across = uniform();
+    const double height = 1.0 - uniform();
+    const double value = width * (across - 0.5) / height;
+    if (value * value / 4 <= -std::log(height)) return value;
+  }
+}
+
 }  // namespace foretrace::scheduling

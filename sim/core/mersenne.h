@@ -21,6 +21,8 @@ class Random {
   [[nodiscard]] std::size_t below(std::size_t count);
   /// Exponentially distributed with this mean.
   [[nodiscard]] double exponential(double mean);
+  /// Normally distributed, mean 0, deviation 1 (Kinderman and Monahan, 1977: random.normalvariate).
+  [[nodiscard]] double normal();
   template <typename T>
   void shuffle(std::vector<T>& values) {
     for (std::size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[below(i)]);

@@ -63,6 +63,12 @@ void check_answer(const Serving& serving, const ServingAnswer& answer) {
   check_figures(answer.low);
   check_figures(answer.high);
   check_requests(serving, answer.service);
+  for (const auto of : {&ServingFigures::output_tokens_per_s, &ServingFigures::requests_per_s}) {
+    const Ranged rate = answer.rate(of);
+    CHECK(rate.low <= rate.typical);
+    CHECK(rate.typical <= rate.high);
+    CHECK((rate.low > 0) == (answer.done > 0));
+  }
   const auto [from, to] = serving.counted_range();
   CHECK(answer.done + answer.refused == to - from);
   CHECK(answer.within_limits <= answer.done);
@@ -128,7 +134,7 @@ TEST_CASE("jobs: an answer of a served model has possible figures, or it is one 
       continue;
     }
     ++answers;
-    check_answer(*serving, run_serving(*serving));
+    check_answer(*serving, *run_serving(*serving));
   }
   CHECK(answers > 40);
   CHECK(errors > 40);
@@ -141,9 +147,9 @@ TEST_CASE("jobs: where room is kept for all that is written, no request is put b
     auto serving = drawn(number);
     if (!serving.ok()) continue;
     serving->options.rules.reserved_output = 0;
-    crowded += run_serving(*serving, false).preemptions > 0 ? 1 : 0;
+    crowded += run_serving(*serving, false)->preemptions > 0 ? 1 : 0;
     serving->options.rules.reserved_output = 1;
-    CHECK(run_serving(*serving, false).preemptions == 0);
+    CHECK(run_serving(*serving, false)->preemptions == 0);
   }
   CHECK(crowded > 0);
 }
@@ -217,7 +223,7 @@ TEST_CASE("jobs: requests that come at once are done no later on a faster machin
     serving->options.in_flight = 0;
     Cluster plain = test::faster_machine(*serving->cluster, 1, 1);
     const auto end = [&](const Cluster& cluster) {
-      return run_serving(test::on_cluster(*serving, cluster), false).service.end_ns;
+      return run_serving(test::on_cluster(*serving, cluster), false)->service.end_ns;
     };
     CHECK(end(test::faster_machine(plain, 1.5, 2)) <= end(plain));
   }

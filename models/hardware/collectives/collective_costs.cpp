@@ -116,6 +116,38 @@ CollectiveTime modelled(const Cluster& cluster, const CollectiveCall& call, Boun
   return {choice.ns, Provenance::roofline, nccl::to_string(choice.algorithm)};
 }
 
+CollectiveTime measured_or_modelled(const Cluster& cluster, const CollectiveCall& call,
+                                    Bound bound);
+
+/// A sum that all get is a scattered sum, gathered: where it was measured, or is carried from
+/// curves, these two take no less.
+CollectiveTime at_least_half_of_sum(const Cluster& cluster, const CollectiveCall& call,
+                                    Bound bound) {
+  CollectiveTime time = modelled(cluster, call, bound);
+  if (call.kind != CollectiveKind::all_gather && call.kind != CollectiveKind::reduce_scatter) {
+    return time;
+  }
+  CollectiveCall sum = call;
+  sum.kind = CollectiveKind::all_reduce;
+  if (!measured_time(cluster, sum) && !carried_time(cluster, sum)) return time;
+  const CollectiveTime whole = measured_or_modelled(cluster, sum, bound);
+  if (whole.ns / 2 <= time.ns) return time;
+  return {whole.ns / 2, whole.provenance, "half of the all-reduce of its curve"};
+}
+
+/// Beyond the largest buffer that was measured it grows as the model does: what is fixed is not
+/// there again.
+CollectiveTime beyond_curve(const Cluster& cluster, const CollectiveCall& call, Bound bound) {
+  CollectiveCall largest = call;
+  largest.bytes = last_measured(cluster, call);
+  const double last_ns = measured_time(cluster, largest)->ns;
+  CollectiveTime time = modelled(cluster, call, bound);
+  const double growth = time.ns / modelled(cluster, largest, bound).ns;
+  time.ns = std::max(last_ns * growth, time_on_links(cluster, call));
+  time.basis = "beyond its curve as its model grows";
+  return time;
+}
+
 /// Measured where it was, else by the libraries' algorithms: sums are made by the accelerators, or
 /// by the switch of a node.
 CollectiveTime measured_or_modelled(const Cluster& cluster, const CollectiveCall& call,
@@ -123,9 +155,13 @@ CollectiveTime measured_or_modelled(const Cluster& cluster, const CollectiveCall
   const auto measured = measured_time(cluster, call);
   if (!measured.has_value()) {
     const auto carried = carried_time(cluster, call);
-    return carried.has_value() ? *carried : modelled(cluster, call, bound);
+    return carried.has_value() ? *carried : at_least_half_of_sum(cluster, call, bound);
   }
   const double first = first_measured(cluster, call);
+  if (call.bytes > last_measured(cluster, call)) {
+    const CollectiveTime beyond = beyond_curve(cluster, call, bound);
+    return std::isfinite(beyond.ns) ? beyond : *measured;
+  }
   if (call.bytes >= first) return *measured;
   // Below what was measured the model's slope counts, beginning at the first point.
   CollectiveCall smallest = call;
@@ -193,8 +229,9 @@ constexpr double medium_bytes = 1024.0 * 1024;
 constexpr double large_bytes = 64 * medium_bytes;
 
 /// Sizes at which other evidence begins.
-std::array<double, 3> class_edges(const Cluster& cluster, const CollectiveCall& call) {
-  return {medium_bytes, large_bytes, first_measured(cluster, call)};
+std::array<double, 4> class_edges(const Cluster& cluster, const CollectiveCall& call) {
+  const double last = last_measured(cluster, call);
+  return {medium_bytes, large_bytes, first_measured(cluster, call), std::nextafter(last, HUGE_VAL)};
 }
 
 }  // namespace

@@ -73,6 +73,11 @@ double first_measured(const Cluster& cluster, const CollectiveCall& call) {
   return curve == nullptr ? 0 : curve->bytes.front();
 }
 
+double last_measured(const Cluster& cluster, const CollectiveCall& call) {
+  const MeasuredCurve* curve = find_curve(cluster, call);
+  return curve == nullptr ? 0 : curve->bytes.back();
+}
+
 double time_on_links(const Cluster& cluster, const CollectiveCall& call) {
   if (call.group.nodes > 1 || !(cluster.link_bandwidth > 0)) return 0;
   const double n = call.group.ranks;

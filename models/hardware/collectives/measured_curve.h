@@ -1,4 +1,4 @@
-// Measured collectives: between two sizes by the logarithm of both, beyond the last by its rate.
+// Measured collectives: between two sizes by the logarithm of both.
 #pragma once
 
 #include <optional>
@@ -7,12 +7,14 @@
 
 namespace foretrace {
 
-/// Time at a size; below the first point that of the first. A larger buffer never takes less: where
+/// Time at a size; below the first point that of the first, beyond the last at its rate. A larger buffer never takes less: where
 /// measured times fall, those that fell have one mean (of the logarithms).
 [[nodiscard]] double curve_ns(const MeasuredCurve& curve, double bytes);
 
 /// Smallest size that the curve of this collective has; 0: no curve.
 [[nodiscard]] double first_measured(const Cluster& cluster, const CollectiveCall& call);
+/// The largest one; 0: no curve.
+[[nodiscard]] double last_measured(const Cluster& cluster, const CollectiveCall& call);
 
 /// A curve of a group that has the network to itself says nothing about groups that share it.
 [[nodiscard]] bool shares_network(const Cluster& cluster, const CollectiveCall& call);

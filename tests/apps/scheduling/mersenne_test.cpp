@@ -24,6 +24,13 @@ TEST_CASE("random: the sequence is that of CPython") {
   CHECK(values == std::vector<int>{0, 3, 4, 1, 2});
 }
 
+TEST_CASE("random: normal numbers are those of CPython's normalvariate(0, 1)") {
+  Random random(2);
+  CHECK(random.normal() == doctest::Approx(2.1798947785444143).epsilon(1e-14));
+  CHECK(random.normal() == doctest::Approx(0.42085931577775765).epsilon(1e-14));
+  CHECK(random.normal() == doctest::Approx(0.4622354008970629).epsilon(1e-14));
+}
+
 TEST_CASE("random: a seed of two words counts whole") {
   CHECK(Random(12345678901234ULL).uniform() == 0.02504137575317178);
 }

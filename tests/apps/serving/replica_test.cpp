@@ -1,6 +1,12 @@
 #include "apps/serving/replica.h"
 
+#include <algorithm>
+#include <deque>
+#include <vector>
+
 #include <doctest/doctest.h>
+
+#include "tests/laws/support/random_draws.h"
 
 using foretrace::Replica;
 using foretrace::Sequence;
@@ -186,4 +192,137 @@ TEST_CASE("replica: where room is kept for all that others write, nobody is put 
     CHECK(ended == 3);
     CHECK((replica.preemptions() == 0) == (share == 1));
   }
+}
+
+namespace {
+
+std::int64_t ceil_of(std::int64_t tokens, std::int64_t block) {
+  return (tokens + block - 1) / block;
+}
+
+/// The rules of mixed steps, one sequence after the other, every step by itself.
+struct OneByOne {
+  StepRules rules;
+  std::int64_t blocks = 0;
+  std::deque<Sequence> waiting;
+  std::vector<Sequence> running;
+  bool put_back = false;
+
+  [[nodiscard]] std::int64_t used() const {
+    std::int64_t sum = 0;
+    for (const Sequence& one : running) sum += one.blocks;
+    return sum;
+  }
+  [[nodiscard]] bool grow(Sequence& one, std::int64_t tokens, std::int64_t taken) const {
+    const std::int64_t needed = ceil_of(one.computed + tokens, rules.block_tokens) - one.blocks;
+    if (taken + needed > blocks) return false;
+    one.blocks += needed;
+    return true;
+  }
+  void put_last_back() {
+    Sequence last = running.back();
+    running.pop_back();
+    last.computed = last.blocks = last.step = 0;
+    put_back = true;
+    waiting.push_front(last);
+  }
+  StepWork form() {
+    put_back = false;
+    std::int64_t budget = rules.batched_tokens;
+    for (Sequence& one : running) one.step = 0;
+    for (std::size_t i = 0; i < running.size() && budget > 0; ++i) {
+      const std::int64_t tokens = std::min(running[i].total() - running[i].computed, budget);
+      while (i < running.size() && !grow(running[i], tokens, used())) put_last_back();
+      if (i >= running.size()) break;
+      running[i].step = tokens;
+      budget -= tokens;
+    }
+    while (!put_back && !waiting.empty() && budget > 0 && running.size() < rules.sequences) {
+      Sequence next = waiting.front();
+      next.step = std::min(next.total(), budget);
+      if (!grow(next, next.step, used())) break;
+      budget -= next.step;
+      running.push_back(next);
+      waiting.pop_front();
+    }
+    StepWork work;
+    for (const Sequence& one : running) {
+      if (one.step == 0) continue;
+      if (one.computed + one.step == one.total()) work.drawn += 1;
+      if (one.step == 1) {
+        work.writers += 1;
+        work.writer_keys += static_cast<double>(one.computed + 1);
+      } else {
+        work.prompts.push_back({static_cast<double>(one.step), static_cast<double>(one.computed)});
+      }
+    }
+    return work;
+  }
+  std::vector<std::size_t> end() {
+    std::vector<std::size_t> ended;
+    for (Sequence& one : running) {
+      one.computed += one.step;
+      if (one.step > 0 && one.computed == one.total()) ++one.generated;
+      if (one.generated >= one.output) ended.push_back(one.request);
+    }
+    std::erase_if(running, [](const Sequence& one) { return one.generated >= one.output; });
+    return ended;
+  }
+};
+
+}  // namespace
+
+TEST_CASE("replica: who is not visited in a step fares as if every sequence were") {
+  std::int64_t put_back = 0;
+  std::int64_t steps = 0;
+  for (std::uint64_t number = 0; number < 60; ++number) {
+    CAPTURE(number);
+    foretrace::test::Draws draws(number);
+    StepRules rules =
+        rules_of(draws.one_of<std::uint32_t>({8, 64, 500, 4096}), draws.within(4, 90));
+    rules.block_tokens = draws.one_of<std::uint32_t>({1, 5, 16});
+    const std::int64_t blocks = ceil_of(draws.one_of<int>({400, 2000, 40'000}), rules.block_tokens);
+    Replica replica(rules, blocks);
+    OneByOne plain{rules, blocks, {}, {}};
+    std::size_t left = 120;
+    for (std::size_t i = 0; i < left; ++i) {
+      const Sequence one = asked(i, draws.within(1, 150), draws.within(1, 80));
+      replica.enqueue(one);
+      plain.waiting.push_back(one);
+    }
+    for (int step = 0; left > 0 && step < 20'000; ++step, ++steps) {
+      const StepWork work = replica.form_step();
+      const StepWork expected = plain.form();
+      REQUIRE(work.writers == expected.writers);
+      REQUIRE(work.writer_keys == expected.writer_keys);
+      REQUIRE(work.drawn == expected.drawn);
+      REQUIRE(work.prompts.size() == expected.prompts.size());
+      for (std::size_t i = 0; i < work.prompts.size(); ++i) {
+        REQUIRE(work.prompts[i].tokens == expected.prompts[i].tokens);
+        REQUIRE(work.prompts[i].before == expected.prompts[i].before);
+      }
+      std::vector<std::size_t> ended;
+      for (const Sequence& one : replica.end_step(1).ended) ended.push_back(one.request);
+      REQUIRE(ended == plain.end());
+      REQUIRE(replica.cache().available() == blocks - plain.used());
+      left -= ended.size();
+    }
+    REQUIRE(left == 0);
+    put_back += replica.preemptions();
+  }
+  CHECK(put_back > 0);
+  CHECK(steps > 1000);
+}
+
+TEST_CASE("replica: sequences that write together cost a step nothing") {
+  Replica replica(rules_of(4096, 256), 100'000);
+  for (std::size_t i = 0; i < 200; ++i) replica.enqueue(asked(i, 10, 1000 + static_cast<int>(i)));
+  static_cast<void>(replica.form_step());
+  static_cast<void>(replica.end_step(1));
+  const std::int64_t before = replica.visits();
+  for (int step = 0; step < 500; ++step) {
+    CHECK(replica.form_step().writers == 200);
+    static_cast<void>(replica.end_step(1));
+  }
+  CHECK(replica.visits() - before == 500);
 }

@@ -219,3 +219,37 @@ TEST_CASE("service: more replicas never make the mean wait longer when all arriv
     before = sum;
   }
 }
+
+TEST_CASE("service: one process hands the tokens on, and no step waits for it") {
+  StepCost cost(machine().served());
+  const std::vector<ServingRequest> requests(32, {.input_tokens = 10, .output_tokens = 50});
+  ServiceOptions options = roomy();
+  const Service at_once = run_service(requests, options, cost);
+  options.host_token_ns = 1e6;
+  const Service behind = run_service(requests, options, cost);
+  CHECK(behind.busy_ns == at_once.busy_ns);
+  // 32 tokens of each of 50 steps, behind the first one: longer than the steps take.
+  const std::int64_t first_ns = at_once.requests[0].first_token_ns;
+  for (const auto& served : behind.requests) {
+    CHECK(served.first_token_ns == first_ns + 32'000'000);
+    CHECK(served.end_ns == first_ns + 50 * 32'000'000);
+  }
+  CHECK(behind.end_ns == first_ns + 50 * 32'000'000);
+  // One that is faster than the steps hands on the last tokens as they come.
+  options.host_token_ns = 1000;
+  const Service keeps_up = run_service(requests, options, cost);
+  CHECK(keeps_up.requests[0].end_ns == at_once.requests[0].end_ns + 32'000);
+}
+
+TEST_CASE("service: a run that is too much work is stopped") {
+  StepCost cost(machine().served());
+  const std::vector<ServingRequest> requests(40, {.input_tokens = 2000, .output_tokens = 10});
+  ServiceOptions options = roomy();
+  const Service whole = run_service(requests, options, cost);
+  CHECK(whole.is_whole);
+  CHECK(whole.visits > 40);
+  options.most_visits = whole.visits;
+  CHECK(run_service(requests, options, cost).is_whole);
+  options.most_visits = 40;
+  CHECK_FALSE(run_service(requests, options, cost).is_whole);
+}

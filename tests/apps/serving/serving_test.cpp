@@ -1,6 +1,10 @@
 #include "apps/serving/serving.h"
 
+#include <algorithm>
+#include <cmath>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include <doctest/doctest.h>
 
@@ -94,11 +98,87 @@ TEST_CASE("serving: the ends of the range lie around the prediction, and limits 
                                             "output_tokens": 50, "spread": 0.5, "seed": 3}})"),
                     "mine.json");
   REQUIRE_MESSAGE(read.ok(), read.error().message);
-  const ServingAnswer answer = run_serving(*read);
+  const ServingAnswer answer = *run_serving(*read);
   CHECK(answer.done == 50);
   CHECK(answer.within_limits == 0);
   CHECK(answer.low.token_s.mean < answer.figures.token_s.mean);
   CHECK(answer.high.token_s.mean > answer.figures.token_s.mean);
+}
+
+TEST_CASE("serving: an engine that runs as a library has no server between it and who asks") {
+  const auto first_token = [](const char* engine, const std::string& rest) {
+    const auto read = parse_serving(
+        *foretrace::test::shipped(),
+        std::string(R"({"schema": "foretrace.serving/1", "model": "llama3_8b", "engine": ")") +
+            engine + R"(", "accelerator": "h100_sxm", )" + rest + few + "}",
+        "mine.json");
+    REQUIRE_MESSAGE(read.ok(), read.error().message);
+    const ServingAnswer answer = *run_serving(*read);
+    CHECK(answer.low.first_token_s.mean <= answer.figures.first_token_s.mean);
+    return answer.figures.first_token_s.mean;
+  };
+  for (const auto& [engine, token_s] : {std::pair{"vllm", 0.0}, std::pair{"sglang", 50e-6}}) {
+    CHECK(first_token(engine, "") - first_token(engine, R"("offline": true, )") ==
+          doctest::Approx(10e-3 + token_s).epsilon(1e-6));
+    CHECK(first_token(engine, R"("offline": false, )") == first_token(engine, ""));
+  }
+}
+
+TEST_CASE("serving: shorter steps are the upper end of the throughput") {
+  const auto read =
+      parse_serving(*foretrace::test::shipped(),
+                    document(R"("accelerator": "h100_sxm", "requests": {"generate": {"requests": 64,
+                  "in_flight": 16, "input_tokens": 500, "output_tokens": 50}})"),
+                    "mine.json");
+  REQUIRE_MESSAGE(read.ok(), read.error().message);
+  const ServingAnswer answer = *run_serving(*read);
+  const auto rate = answer.rate(&foretrace::ServingFigures::output_tokens_per_s);
+  CHECK(rate.high == answer.low.output_tokens_per_s);
+  CHECK(rate.low == answer.high.output_tokens_per_s);
+  CHECK(rate.high > 1.02 * rate.typical);
+  CHECK(rate.low < 0.98 * rate.typical);
+}
+
+TEST_CASE("serving: log-normal lengths have the mean and the percentile that are asked for") {
+  const auto read = [](const std::string& lengths) {
+    return parse_serving(
+        *foretrace::test::shipped(),
+        document(R"("accelerator": "h100_sxm", "requests": {"generate": {"requests": 40000,
+                  "in_flight": 1, "input_tokens": 220, "output_tokens": 200, "seed": 5, )" +
+                 lengths + "}}"),
+        "mine.json");
+  };
+  const auto serving = read(R"("input_p95": 700, "output_sigma": 1)");
+  REQUIRE_MESSAGE(serving.ok(), serving.error().message);
+  std::vector<double> input;
+  std::vector<double> output;
+  for (const auto& request : serving->requests) {
+    input.push_back(static_cast<double>(request.input_tokens));
+    output.push_back(static_cast<double>(request.output_tokens));
+  }
+  const auto percentile = [](std::vector<double> values, double share) {
+    std::sort(values.begin(), values.end());
+    return values[static_cast<std::size_t>(share * static_cast<double>(values.size()))];
+  };
+  CHECK(foretrace::distribution_of(input).mean == doctest::Approx(220).epsilon(0.03));
+  CHECK(percentile(input, 0.95) == doctest::Approx(700).epsilon(0.03));
+  CHECK(foretrace::distribution_of(output).mean == doctest::Approx(200).epsilon(0.03));
+  CHECK(percentile(output, 0.5) == doctest::Approx(200 * std::exp(-0.5)).epsilon(0.03));
+  // The same draws again.
+  CHECK(read(R"("input_p95": 700, "output_sigma": 1)")->requests[7].input_tokens ==
+        serving->requests[7].input_tokens);
+  CHECK(read(R"("input_p95": 850)").ok());
+  CHECK(
+      read(R"("input_p95": 851)").error().message ==
+      "mine.json: /requests/generate/input_p95: got 851, expected from the mean of 220 to 850: no "
+      "log-normal length goes further");
+  CHECK(read(R"("input_p95": 219)").error().message.find("from the mean of 220") !=
+        std::string::npos);
+  CHECK(read(R"("input_p95": 300, "input_sigma": 1)").error().message.find("input_sigma") !=
+        std::string::npos);
+  CHECK(
+      read(R"("input_sigma": 1, "spread": 0.5)").error().message.find("/spread: expected either") !=
+      std::string::npos);
 }
 
 TEST_CASE("serving: a steady load begins evenly and counts only what was asked for") {
@@ -111,7 +191,7 @@ TEST_CASE("serving: a steady load begins evenly and counts only what was asked f
   CHECK(read->requests.size() == 4 + 16 + 4);
   CHECK(read->requests[0].output_tokens == 10);
   CHECK(read->requests[3].output_tokens == 40);
-  CHECK(run_serving(*read, false).done == 16);
+  CHECK(run_serving(*read, false)->done == 16);
 }
 
 TEST_CASE("serving: a load of so many at any time begins with all of them, as benchmarks do") {
@@ -124,7 +204,7 @@ TEST_CASE("serving: a load of so many at any time begins with all of them, as be
             load + "}}"),
         "mine.json");
     REQUIRE_MESSAGE(read.ok(), read.error().message);
-    const auto answer = run_serving(*read, false);
+    const auto answer = *run_serving(*read, false);
     CHECK(answer.done == 128);
     return answer.figures;
   };
@@ -150,7 +230,7 @@ TEST_CASE("serving: the rate of a steady load does not change with the number of
         *foretrace::test::shipped(),
         document(R"("accelerator": "h100_sxm", "requests": {)" + requests + "}"), "mine.json");
     REQUIRE_MESSAGE(read.ok(), read.error().message);
-    return run_serving(*read, false).figures;
+    return run_serving(*read, false)->figures;
   };
   const auto generated = [&rates](const std::string& requests) {
     return rates(
@@ -200,7 +280,20 @@ TEST_CASE("serving: common beginnings make first tokens come sooner") {
                      "prefix_tokens": 3500}})"),
                       "mine.json");
     REQUIRE_MESSAGE(read.ok(), read.error().message);
-    return run_serving(*read, false).figures.first_token_s.mean;
+    return run_serving(*read, false)->figures.first_token_s.mean;
   };
   CHECK(first_token("true") < 0.5 * first_token("false"));
+}
+
+TEST_CASE("serving: requests that are too much work are one line") {
+  auto read = parse_serving(*foretrace::test::shipped(),
+                            document(R"("accelerator": "h100_sxm", )" + few), "mine.json");
+  REQUIRE_MESSAGE(read.ok(), read.error().message);
+  read->options.most_visits = 1;
+  const auto answer = run_serving(*read);
+  REQUIRE_FALSE(answer.ok());
+  CHECK(answer.error().message ==
+        "mine.json: /requests: got 1 requests, expected at most about 0 of their length: more are "
+        "over the "
+        "1 changes of sequences that a run may take");
 }

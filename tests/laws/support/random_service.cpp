@@ -29,6 +29,10 @@ Json random_requests(Draws& draws) {
     made["prefix_groups"] = draws.within(1, 3);
     made["prefix_tokens"] = draws.within(1, 2000);
   }
+  if (!made.contains("spread") && draws.chance(0.5)) {
+    made["input_sigma"] = 2 * draws.unit();
+    made["output_sigma"] = 2 * draws.unit();
+  }
   return {{"generate", std::move(made)}};
 }
 

@@ -69,7 +69,7 @@ Status ServedPredictor::serve(const ConfigValue& run) {
   find_member(document, "model")->text = model->name;
   FORETRACE_TRY(const auto whole, with_room(document, inputs_));
   FORETRACE_TRY(serving_, parse_serving(inputs_.catalogue(), json_text(whole), "serving"));
-  answer_ = run_serving(serving_);
+  FORETRACE_TRY(answer_, run_serving(serving_));
   if (answer_.done > 0) return ok_status();
   return Error{ErrorCode::no_match, "no request fits in the cache"};
 }

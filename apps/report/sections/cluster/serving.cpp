@@ -37,13 +37,15 @@ std::string serving_headline(const ServedAnswer& answer) {
   if (answer.answer.done == 0) {
     return fmt::format("{}: no request fits in the cache", answer.serving.model->product);
   }
+  const Ranged rate = answer.answer.rate(&ServingFigures::output_tokens_per_s);
   return fmt::format(
-      "{} on {}: first token after {} ({} to {}), then {} per token ({} to {}), {} tokens/s",
+      "{} on {}: first token after {} ({} to {}), then {} per token ({} to {}), {} tokens/s ({} to "
+      "{})",
       answer.serving.model->product, machine_text(answer.serving),
       latency_text(figures.first_token_s.mean), latency_text(answer.answer.low.first_token_s.mean),
       latency_text(answer.answer.high.first_token_s.mean), latency_text(figures.token_s.mean),
       latency_text(answer.answer.low.token_s.mean), latency_text(answer.answer.high.token_s.mean),
-      rate_text(figures.output_tokens_per_s, 0));
+      rate_text(rate.typical, 0), rate_text(rate.low, 0), rate_text(rate.high, 0));
 }
 
 void add_latencies(const ServingFigures& figures, Section& section) {
@@ -107,6 +109,9 @@ void add_remarks_of(const ServedAnswer& served, Section& section) {
   section.fact("steps", "steps", Value::plain(answer.service.steps));
   section.fact("host_step_ns", "host, per step", host_value(serving.options));
   section.datum("host_sequence_ns", Value::time(to_whole(serving.options.host_sequence_ns)));
+  section.fact("host_token_ns", "server, per token",
+               Value::time(to_whole(serving.options.host_token_ns)),
+               serving.options.host_token_ns > 0 ? Show::always : Show::never);
   section.fact("use", "replicas compute", Value::share(answer.use));
   section.fact("preemptions", "preempted", Value::plain(answer.preemptions),
                answer.preemptions > 0 ? Show::always : Show::never);
@@ -143,6 +148,10 @@ Value::Object range_members(double low, double typical, double high) {
   return {{"mean_ns", ns(typical)}, {"low_ns", ns(low)}, {"high_ns", ns(high)}};
 }
 
+Value rate_range(const Ranged& rate) {
+  return Value::object({{"low", Value::plain(rate.low)}, {"high", Value::plain(rate.high)}});
+}
+
 }  // namespace
 
 Sections served_input(const ServedAnswer& answer) {
@@ -167,6 +176,9 @@ Sections served_figures(const ServedAnswer& answer) {
   section.datum("done", Value::count(found.done));
   section.datum("output_tokens_per_s", Value::plain(found.figures.output_tokens_per_s));
   section.datum("requests_per_s", Value::plain(found.figures.requests_per_s));
+  section.datum("output_tokens_per_s_range",
+                rate_range(found.rate(&ServingFigures::output_tokens_per_s)));
+  section.datum("requests_per_s_range", rate_range(found.rate(&ServingFigures::requests_per_s)));
   section.datum("first_token", Value::object(range_members(found.low.first_token_s.mean,
                                                            found.figures.first_token_s.mean,
                                                            found.high.first_token_s.mean)));

@@ -32,7 +32,7 @@ BenchmarkRun served(std::uint32_t in_flight) {
   serving->options.host_step_ns = step_us * 1e3;
   serving->options.host_sequence_ns = sequence_us * 1e3;
   BenchmarkRun run;
-  run.seconds = run_serving(*serving, false).figures.token_s.mean;
+  run.seconds = run_serving(*serving, false)->figures.token_s.mean;
   run.requests = 3 * in_flight;
   run.in_flight = in_flight;
   run.input = 200;

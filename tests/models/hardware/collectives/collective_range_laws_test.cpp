@@ -1,4 +1,5 @@
 // What is promised of every collective on every machine that ships.
+#include <algorithm>
 #include <cmath>
 
 #include <doctest/doctest.h>
@@ -55,6 +56,38 @@ TEST_CASE(
     }
   }
   CHECK(asked > 1000);
+}
+
+TEST_CASE("collectives: no sum is slower than the scattered sum and its gathering") {
+  std::size_t asked = 0;
+  for (const std::string& name : cluster_names(*test::shipped())) {
+    const auto cluster = find_cluster(*test::shipped(), name);
+    REQUIRE_MESSAGE(cluster.ok(), cluster.error().message);
+    const auto has_curve = [&cluster](CollectiveKind kind) {
+      return std::any_of(cluster->curves.begin(), cluster->curves.end(),
+                         [kind](const MeasuredCurve& curve) { return curve.kind == kind; });
+    };
+    // What was measured of both is as it was.
+    const double measured = has_curve(CollectiveKind::all_gather) ? 1.002 : 1;
+    for (const std::uint32_t nodes : {1U, 2U, 3U, 4U, 8U, 16U}) {
+      for (std::uint32_t per_node = 1; per_node <= cluster->node_accelerators; per_node *= 2) {
+        if (nodes > cluster->nodes || nodes * per_node < 2) continue;
+        const Placement group = place_alone(*cluster, nodes, per_node);
+        for (double bytes = 1024; bytes < 1e11; bytes *= 2) {
+          const auto ns = [&](CollectiveKind kind) {
+            return collective_time(*cluster, {kind, bytes, group}).ns;
+          };
+          const double sum = ns(CollectiveKind::all_reduce);
+          const double parts = ns(CollectiveKind::reduce_scatter) + ns(CollectiveKind::all_gather);
+          CHECK_MESSAGE(sum <= parts * measured * (1 + 1e-9), name << ' ' << nodes << " x "
+                                                                   << per_node << ", " << bytes
+                                                                   << " bytes: " << sum / parts);
+          ++asked;
+        }
+      }
+    }
+  }
+  CHECK(asked > 10'000);
 }
 
 TEST_CASE("collectives: ranges are those of the evidence; without it the network's own") {
