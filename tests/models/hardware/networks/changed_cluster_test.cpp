@@ -123,6 +123,19 @@ TEST_CASE("changed cluster: mistakes are one line with the nearest name") {
   CHECK(!refusal("dgx_h100:=").empty());
 }
 
+TEST_CASE("changed cluster: the size of a torus is none of a name") {
+  const auto message = [](const std::string& name) {
+    const auto found = find_cluster(*test::shipped(), name);
+    return found.ok() ? std::string() : found.error().message;
+  };
+  CHECK(message("tpu_v3_multipod:nodes=1").empty());
+  CHECK(message("tpu_v3_multipod:nodes=4") ==
+        "tpu_v3_multipod: nodes: got 4, expected 1: the axes of a torus make its number of "
+        "accelerators; another one is a cluster file of its own");
+  CHECK(message("tpu_v3_multipod:accelerators=8").find("accelerators: got 8, expected 4096") !=
+        std::string::npos);
+}
+
 TEST_CASE("changed cluster: fields that change no collective keep the evidence of each") {
   for (const std::string name : {"dgx_h100", "aws_p4de", "azure_ndv4", "aws_p3"}) {
     const Cluster base = cluster_of(name);
