@@ -278,7 +278,7 @@ TEST_CASE("refused: scenarios and schedules where a trace belongs, by name") {
   }
   CHECK(holds(refusal_of(std::string("simulate ") + jobs), ": foretrace schedule "));
   CHECK(holds(refusal_of(std::string("simulate - < ") + scenario),
-              "(it is a scenario: foretrace simulate FILE)"));
+              "(it is a scenario, which is read from a file alone: foretrace simulate FILE)"));
   CHECK(holds(refusal_of(std::string("simulate ") + scenario + " " + demo), "expected it alone"));
   CHECK(holds(refusal_of("simulate " + copy_of(scenario, "typo.json", ".scenario/", ".scenaro/")),
               "expected a trace (did you mean 'foretrace.scenario'?)"));
