@@ -361,8 +361,10 @@ TEST_CASE("a folder called as a model hides it only where a path is given") {
   const std::string folder = scratch_file("work");
   std::filesystem::create_directories(folder + "/gpt2");
   const auto plan = [&folder](const std::string& model) {
-    return run_program("--version && cd '" + folder + "' && '" FORETRACE_PROGRAM "' plan -q " +
-                       model + " --cluster dgx_h100 --gpus 8 --batch 64");
+    return run_program(
+        "--version && P=$(realpath '" FORETRACE_PROGRAM
+        "') && export FORETRACE_CONFIGS=$(realpath '" FORETRACE_SOURCE_DIR "/configs') && cd '" +
+        folder + "' && \"$P\" plan -q " + model + " --cluster dgx_h100 --gpus 8 --batch 64");
   };
   CHECK(plan("gpt2").code == 0);
   for (const char* const path : {"./gpt2", "gpt2/", "./gpt2_medium", "./nowhere/gpt2_medium"}) {
