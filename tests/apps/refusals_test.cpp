@@ -278,7 +278,7 @@ TEST_CASE("refused: scenarios and schedules where a trace belongs, by name") {
   }
   CHECK(holds(refusal_of(std::string("simulate ") + jobs), ": foretrace schedule "));
   CHECK(holds(refusal_of(std::string("simulate - < ") + scenario),
-              "(it is a scenario: foretrace simulate FILE)"));
+              "(it is a scenario, which is read from a file alone: foretrace simulate FILE)"));
   CHECK(holds(refusal_of(std::string("simulate ") + scenario + " " + demo), "expected it alone"));
   CHECK(holds(refusal_of("simulate " + copy_of(scenario, "typo.json", ".scenario/", ".scenaro/")),
               "expected a trace (did you mean 'foretrace.scenario'?)"));
@@ -355,6 +355,27 @@ TEST_CASE("a folder of configs that is none stops what reads configs, and nothin
         "configs\n");
   const Ran recorded = with("collect -o " + scratch_file("none.ftr") + " -- true");
   CHECK(recorded.err.find("FORETRACE_CONFIGS") == std::string::npos);
+}
+
+TEST_CASE("a folder called as a model hides it only where a path is given") {
+  const std::string folder = scratch_file("work");
+  std::filesystem::create_directories(folder + "/gpt2");
+  const auto plan = [&folder](const std::string& model) {
+    return run_program(
+        "--version && P=$(realpath '" FORETRACE_PROGRAM
+        "') && export FORETRACE_CONFIGS=$(realpath '" FORETRACE_SOURCE_DIR "/configs') && cd '" +
+        folder + "' && \"$P\" plan -q " + model + " --cluster dgx_h100 --gpus 8 --batch 64");
+  };
+  CHECK(plan("gpt2").code == 0);
+  for (const char* const path : {"./gpt2", "gpt2/", "./gpt2_medium", "./nowhere/gpt2_medium"}) {
+    CAPTURE(path);
+    CHECK(plan(path).code == 2);
+  }
+}
+
+TEST_CASE("explain knows models by the names that plan takes") {
+  CHECK(run_program("explain meta-llama/Llama-3.1-8B").out == run_program("explain llama3_8b").out);
+  CHECK(run_program("explain ./llama3_8b").code == 2);
 }
 
 }  // namespace foretrace::test

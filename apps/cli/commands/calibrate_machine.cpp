@@ -41,11 +41,23 @@ Result<CollectiveKind> kind_called(const std::string& name) {
                                                  in_quotes(name), did_you_mean(name, names))};
 }
 
-/// What a log does not say is as it was said of all.
-void fill(const MachineLogs& said, CollectiveKind kind, CollectiveLog& log) {
+/// What a log does not say is as it was said of all. Error: it says something else.
+Status fill(const MachineLogs& said, CollectiveKind kind, const std::string& path,
+            CollectiveLog& log) {
+  const auto other = [&path](std::string_view option, const auto& given, const auto& own) {
+    return Error{ErrorCode::bad_usage,
+                 fmt::format("{}: got {}, expected it beside logs that do not say it: {} says {}",
+                             option, given, path, own)};
+  };
   if (log.kind == CollectiveKind::none) log.kind = kind;
+  if (kind != CollectiveKind::none && log.kind != kind) {
+    return other("--collective", to_string(kind), to_string(log.kind));
+  }
   if (log.ranks == 0) log.ranks = static_cast<std::uint32_t>(said.ranks);
+  if (said.ranks > 0 && log.ranks != said.ranks) return other("--ranks", said.ranks, log.ranks);
   if (log.nodes == 0) log.nodes = static_cast<std::uint32_t>(said.nodes);
+  if (said.nodes > 0 && log.nodes != said.nodes) return other("--nodes", said.nodes, log.nodes);
+  return ok_status();
 }
 
 Result<std::vector<MeasuredRun>> runs_of(const MachineLogs& said) {
@@ -64,7 +76,7 @@ Result<std::vector<MeasuredRun>> runs_of(const MachineLogs& said) {
     }
     FORETRACE_TRY(auto logs, parse_collective_logs(text, path));
     for (CollectiveLog& log : logs) {
-      fill(said, kind, log);
+      FORETRACE_TRY(fill(said, kind, path, log));
       std::string source = log_source(path, log.library);
       runs.push_back({std::move(log), std::move(source)});
     }

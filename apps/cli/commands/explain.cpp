@@ -1,10 +1,12 @@
 // foretrace explain: everything about one component, so that its answers can be judged.
 #include <algorithm>
 #include <cctype>
+#include <filesystem>
 #include <functional>
 #include <memory>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 #include <fmt/format.h>
@@ -13,10 +15,12 @@
 #include "apps/cli/arguments/command.h"
 #include "apps/cli/arguments/help.h"
 #include "apps/cli/names/components.h"
+#include "apps/cli/names/configs.h"
 #include "apps/cli/names/names.h"
 #include "apps/cli/options.h"
 #include "apps/cli/output/answers.h"
 #include "apps/cli/output/console.h"
+#include "models/jobs/workloads/model_spec.h"
 #include "sim/core/config.h"
 #include "sim/core/params.h"
 #include "trace/formats/common/own_files.h"
@@ -45,6 +49,16 @@ std::string spelled(std::string_view name) {
   return text;
 }
 
+/// The model of the catalogue that plan finds by this name; empty: none, or a file.
+std::string model_named(const std::string& name) {
+  std::error_code failed;
+  if (std::filesystem::is_regular_file(name, failed)) return {};
+  const auto known = app::catalogue();
+  if (!known.ok()) return {};
+  const auto model = find_model(**known, name);
+  return model.ok() ? model->name : std::string();
+}
+
 Result<Component> find(const std::string& name) {
   FORETRACE_TRY(const std::vector<Component> all, app::components(""));
   std::vector<std::string_view> names;
@@ -52,6 +66,7 @@ Result<Component> find(const std::string& name) {
   for (const Result<std::string>& word : {app::what_if_named(name), app::accelerator_named(name)}) {
     if (word.ok()) meant.push_back(*word);
   }
+  if (const std::string model = model_named(name); !model.empty()) meant.push_back(model);
   for (const std::string& one : meant) {
     const auto found = std::find_if(all.begin(), all.end(), [&one](const Component& component) {
       return component.name == one;

@@ -31,10 +31,12 @@
 #include "apps/report/pages/cluster/stages.h"
 #include "apps/session/changed_job.h"
 #include "apps/session/predict.h"
+#include "models/hardware/catalogue/config_files.h"
 #include "models/hardware/catalogue/imported_file.h"
 #include "models/hardware/networks/cluster.h"
 #include "models/jobs/scenario/scenario_text.h"
 #include "models/jobs/workloads/model_import.h"
+#include "models/jobs/workloads/model_spec.h"
 #include "sim/core/config.h"
 #include "sim/core/params.h"
 
@@ -150,10 +152,12 @@ Result<Answers> search(const Options& options, const Scenario& scenario, const D
 }
 
 /// Models are .json files that hold no events, and what an importer of models knows; what else is a
-/// file was recorded.
-bool is_recording(const std::string& path) {
+/// file or a folder was recorded, but for a folder that is called as a model is ("./gpt2" is that).
+bool is_recording(const Catalogue& known, const std::string& path) {
   std::error_code failed;
-  if (std::filesystem::is_directory(path, failed)) return true;
+  if (std::filesystem::is_directory(path, failed)) {
+    return names_file(path) || !find_model(known, path).ok();
+  }
   if (!std::filesystem::is_regular_file(path, failed)) return false;
   if (!path.ends_with(".json") || path.ends_with(".ftr.json")) {
     const auto file = read_imported_file(path);
@@ -243,7 +247,8 @@ app::Exit plan_stages(const Options& options, const Scenario& scenario, const De
 app::Exit run(const Options& options) {
   const std::array inputs = {options.cluster, options.model, options.framework};
   FORETRACE_TRY(app::check_output(options.output, inputs));
-  if (is_recording(options.model)) return plan_trace(options);
+  FORETRACE_TRY(const auto known, app::catalogue());
+  if (is_recording(*known, options.model)) return plan_trace(options);
   if (options.layers > 0) {
     return Error{ErrorCode::bad_usage,
                  "plan: --layers applies to a recording; a model has its own"};

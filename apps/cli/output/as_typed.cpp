@@ -2,7 +2,9 @@
 
 #include <algorithm>
 #include <array>
+#include <filesystem>
 #include <string_view>
+#include <system_error>
 
 namespace foretrace::app {
 namespace {
@@ -74,6 +76,12 @@ std::string_view file_of(std::string_view message) {
   return message.substr(0, std::min(message.find(": contains "), message.find(": /schema: ")));
 }
 
+/// "/dev/fd/63" of <(cat run.json).
+bool is_pipe(const std::string& path) {
+  std::error_code failed;
+  return std::filesystem::exists(path, failed) && !std::filesystem::is_regular_file(path, failed);
+}
+
 /// "it is a scenario: foretrace simulate run.json" in the place of "it is a scenario" at the end.
 void name_the_command(std::string& message) {
   constexpr std::string_view words = "it is ";
@@ -85,14 +93,16 @@ void name_the_command(std::string& message) {
   const auto* const reader = std::find_if(typed_readers.begin(), typed_readers.end(),
                                           [what](const Typed& one) { return one.asked == what; });
   if (reader == typed_readers.end()) return;
-  // No command reads these from a pipe.
-  const std::string_view found = file_of(message);
-  const std::string file(found == "standard input" ? "FILE" : found);
+  const std::string found(file_of(message));
+  const bool is_piped = found == "standard input" || is_pipe(found);
+  const std::string file = is_piped ? "FILE" : found;
   const std::size_t place = reader->option.find("{}");
   std::string command(reader->option.substr(0, place));
   command += place == std::string_view::npos ? " " + file
                                              : file + std::string(reader->option.substr(place + 2));
-  message.insert(message.size() - end.size(), ": foretrace " + command);
+  message.insert(
+      message.size() - end.size(),
+      (is_piped ? ", which is read from a file alone: foretrace " : ": foretrace ") + command);
 }
 
 /// "step: got 'x'", "step 99: ...": not a file that is called "step".

@@ -87,13 +87,31 @@ Result<std::string> config_path(const std::string& directory, ConfigKind kind,
                         config_names(directory, kind.folder));
 }
 
+namespace {
+
+/// Of the name behind its folders, or of the longest beginning of it that has a near one.
+std::string nearest_of(std::string_view name, std::span<const std::string_view> valid) {
+  while (name.ends_with('/')) name.remove_suffix(1);
+  name.remove_prefix(name.rfind('/') + 1);
+  std::string nearest = did_you_mean(name, valid);
+  for (auto end = name.find_last_of("-_ :");
+       nearest.empty() && end != std::string_view::npos && end > 2;
+       end = name.find_last_of("-_ :")) {
+    name = name.substr(0, end);
+    nearest = did_you_mean(name, valid);
+  }
+  return nearest;
+}
+
+}  // namespace
+
 Error unknown_config(std::string_view what, const std::string& folder, std::string_view name,
                      std::span<const std::string> names) {
   const std::vector<std::string_view> valid(names.begin(), names.end());
   return Error{
       ErrorCode::not_found,
       fmt::format("{} {}: not found in {}{}, expected {}", what, in_quotes(name), folder,
-                  did_you_mean(name.substr(name.rfind('/') + 1), valid),
+                  nearest_of(name, valid),
                   names.empty() ? fmt::format("a path to a .json file (the folder has none)")
                                 : fmt::format("a path to a .json file or one of {}",
                                               fmt::join(names, ", ")))};

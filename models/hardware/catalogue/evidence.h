@@ -57,13 +57,16 @@ struct EvidenceFamily {
   Ranged factor{1, 1, 1};
 };
 
+/// With fewer nothing says what a new one is off by: the largest of n holds the next n times in
+/// n + 1, and eight of ten are asked for.
+inline constexpr std::size_t least_families = 4;
+
 struct EvidenceKind {
   FamilyAxes axes{"framework", "accelerator"};
   std::vector<EvidenceFamily> families;
   /// For a family that is not among them: up to this many times as much or as little.
   double new_family = 1;
-  /// Four families or more: with fewer nothing says what a new one is off by.
-  [[nodiscard]] bool knows_new() const { return families.size() >= 4; }
+  [[nodiscard]] bool knows_new() const { return families.size() >= least_families; }
 };
 
 struct Evidence {

@@ -201,7 +201,17 @@ CollectiveTime without_switches(const Cluster& cluster, const CollectiveCall& ca
   return is;
 }
 
-/// As the evidence of the class of this size has it.
+/// The machine whose evidence holds: the one that this one is with fields changed, where these
+/// change nothing of the call (the number of nodes, a price, links that it does not use).
+const Cluster& measured_machine(const Cluster& cluster, const CollectiveCall& call, double ns) {
+  if (cluster.changed_from == nullptr) return cluster;
+  CollectiveCall there = call;
+  there.group = placed_before(cluster, call.group);
+  const Cluster& before = *cluster.changed_from;
+  return collective_time(before, there).ns == ns ? before : cluster;
+}
+
+/// The range that the evidence of its size alone gives.
 CollectiveRange range_of_class(const Cluster& cluster, const CollectiveCall& call) {
   CollectiveRange range{.time = collective_time(cluster, call), .basis = {}};
   const double ns = range.time.ns;
@@ -211,7 +221,8 @@ CollectiveRange range_of_class(const Cluster& cluster, const CollectiveCall& cal
   if (cluster.evidence == nullptr) return range;
   const MeasuredKind size = measured_kind(call.bytes, range.time.is_curve);
   const EvidenceRange evidence = evidence_range(
-      cluster.evidence->of(size), {cluster.name, to_string(call.kind), call.group.ranks});
+      cluster.evidence->of(size),
+      {measured_machine(cluster, call, ns).name, to_string(call.kind), call.group.ranks});
   const double low = ns * evidence.factor.low;
   const double high = ns * evidence.factor.high;
   range.shortest_ns = evidence.is_new ? std::min(range.shortest_ns, low) : low;
@@ -230,8 +241,9 @@ constexpr double large_bytes = 64 * medium_bytes;
 
 /// Sizes at which other evidence begins.
 std::array<double, 4> class_edges(const Cluster& cluster, const CollectiveCall& call) {
-  const double last = last_measured(cluster, call);
-  return {medium_bytes, large_bytes, first_measured(cluster, call), std::nextafter(last, HUGE_VAL)};
+  const Cluster& measured = measured_machine(cluster, call, collective_time(cluster, call).ns);
+  const double last = last_measured(measured, call);
+  return {medium_bytes, large_bytes, first_measured(measured, call), std::nextafter(last, HUGE_VAL)};
 }
 
 }  // namespace

@@ -28,6 +28,20 @@ void scale_regimes(ConfigValue& node, double factor) {
   }
 }
 
+/// A torus has the accelerators that the sizes of its axes make, which no single field changes.
+Status check_torus(const ConfigValue& document, std::string_view key, std::string_view before,
+                   std::string_view text) {
+  const ConfigValue* const node = document.find("node");
+  const bool is_count = key == "nodes" || key == "accelerators";
+  if (!is_count || before == text || node == nullptr || node->find("tiers") == nullptr) {
+    return ok_status();
+  }
+  return Error{ErrorCode::bad_usage,
+               fmt::format("{}: got {}, expected {}: the axes of a torus make its number of "
+                           "accelerators; another one is a cluster file of its own",
+                           key, text, before)};
+}
+
 }  // namespace
 
 Result<ConfigValue> changed_cluster(const ConfigValue& document, std::string_view changes) {
@@ -37,6 +51,7 @@ Result<ConfigValue> changed_cluster(const ConfigValue& document, std::string_vie
   constexpr std::array<std::string_view, 2> parts = {"node", "network"};
   for (const auto& [key, text] : settings.parameters) {
     FORETRACE_TRY(const ChangedField change, change_field(changed, parts, key, text));
+    FORETRACE_TRY(check_torus(document, key, change.before, text));
     const double before = bandwidth_of(change.before);
     if (change.object == find_member(changed, "node") && key == "link_bandwidth" && before > 0) {
       scale_regimes(*change.object, bandwidth_of(text) / before);

@@ -280,8 +280,16 @@ std::string_view to_string(Generation generation) {
 
 Result<std::shared_ptr<const Cluster>> lone_accelerator(const Catalogue& catalogue,
                                                         std::string_view name) {
+  if (names_file(name) && !catalogue.accelerator(name).ok()) {
+    Catalogue known = catalogue;
+    FORETRACE_TRY(known.add_file("accelerators", std::string(name)));
+    return lone_accelerator(known, name);
+  }
   FORETRACE_TRY(const auto accelerator, catalogue.accelerator(name));
   FORETRACE_TRY(auto single, find_cluster(catalogue, "single"));
+  single.name = accelerator->name;
+  single.machine = accelerator->product;
+  single.price_per_hour = 0;
   single.accelerator = *accelerator;
   single.generation = generation_of(*accelerator);
   return std::make_shared<const Cluster>(std::move(single));

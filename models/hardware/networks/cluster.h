@@ -159,7 +159,7 @@ struct Cluster {
 /// simulator that an importer knows. "dgx_h100:nic_bandwidth=25GB/s" is the first with fields
 /// changed, see changed_cluster().
 [[nodiscard]] Result<Cluster> find_cluster(const Catalogue& catalogue, std::string_view name);
-/// One accelerator of the catalogue alone: the cluster `single` with this chip.
+/// One accelerator, of the catalogue or of a file, alone: a cluster that is called as it is.
 [[nodiscard]] Result<std::shared_ptr<const Cluster>> lone_accelerator(const Catalogue& catalogue,
                                                                       std::string_view name);
 /// Reads JSON text; `where` stands in messages and its stem is the name.

@@ -8,6 +8,7 @@
 //   Jacobs et al., DeepSpeed Ulysses, 2023;
 //   Dubey et al., The Llama 3 Herd of Models, 2024 (all-gather)
 // assumes: causal work is balanced by giving each rank an early and a late part, where stated
+// law: what travels has the bytes of an activation's number; gradients of a ring no fewer
 // ignores: that the kernels of a ring's pieces are smaller
 // calibrate: nothing; collectives come from the cluster
 #include <algorithm>
@@ -33,8 +34,6 @@ Status check(const ParallelPlan& plan, const TransformerSpec& spec) {
                            plan.context, heads)};
 }
 
-constexpr double number_bytes = 2;
-
 // Keys and values of all positions, in and out of a rank.
 double key_values(const Operator& op, double heads) {
   const AttentionPart& part = op.attention;
@@ -47,7 +46,7 @@ void exchange_heads(Operator& op, const ParallelPlan& plan) {
   const double c = plan.context;
   const double query =
       op.shape.batch * part.queries * part.heads * (part.head_size + part.value_size);
-  const double bytes = (key_values(op, part.key_heads) + query) * number_bytes / plan.tensor;
+  const double bytes = (key_values(op, part.key_heads) + query) * op.forward_bytes / plan.tensor;
   op.forward = {CollectiveKind::all_to_all, Axis::context, Overlap::none, bytes / c};
   op.backward = op.forward;
   part.heads /= c;
@@ -95,8 +94,8 @@ void divide_attention(Operator op, const ParallelPlan& plan, std::vector<Operato
   const bool is_ring = plan.context_kind == ContextKind::ring;
   const double heads = ring.repeats_keys ? op.attention.heads : op.attention.key_heads;
   const double keys = key_values(op, heads);
-  const double bytes = keys * number_bytes / plan.tensor;
-  const double gradients = keys * ring.gradient_bytes / plan.tensor;
+  const double bytes = keys * op.forward_bytes / plan.tensor;
+  const double gradients = keys * std::max(ring.gradient_bytes, op.forward_bytes) / plan.tensor;
   const Overlap overlap = is_ring ? Overlap::itself : Overlap::none;
   const auto gather = [overlap](double moved) {
     return Exchange{CollectiveKind::all_gather, Axis::context, overlap, moved};

@@ -96,16 +96,8 @@ void read_workload(ConfigFields& fields, const Names& names, ScenarioParts& part
 
 /// One accelerator without a network, of the catalogue or of a file.
 Result<Cluster> one_accelerator(const Catalogue& catalogue, std::string_view name) {
-  Catalogue known = catalogue;
-  if (name.ends_with(".json")) {
-    FORETRACE_TRY(known.add_file("accelerators", std::string(name)));
-  }
-  FORETRACE_TRY(const auto alone, lone_accelerator(known, name));
-  Cluster cluster = *alone;
-  cluster.name = cluster.accelerator.name;
-  cluster.machine = cluster.accelerator.product;
-  cluster.price_per_hour = 0;
-  return cluster;
+  FORETRACE_TRY(const auto alone, lone_accelerator(catalogue, name));
+  return *alone;
 }
 
 void read_cluster(ConfigFields& fields, const Names& names, ScenarioParts& parts,

@@ -229,6 +229,8 @@ Result<ConfigValue> with_base(ConfigValue root, const std::string& path,
   return base;
 }
 
+constexpr std::array<std::string_view, 4> no_figures = {"schema", "product", "usual_on", "sources"};
+
 Result<Framework> framework_from(const ConfigValue& root, const std::string& path) {
   Framework framework;
   framework.name = std::filesystem::path(path).stem().string();
@@ -258,35 +260,59 @@ Result<Framework> framework_from(const ConfigValue& root, const std::string& pat
   read_travel(fields, framework.travel);
   read_context_ring(fields, framework.context_ring);
   read_step_error(fields, framework);
-  constexpr std::array<std::string_view, 4> no_figures = {"schema", "product", "usual_on",
-                                                          "sources"};
   framework.sources = read_sources(fields, root, no_figures);
   FORETRACE_TRY(fields.finish());
   return framework;
 }
 
-// "reduce=2,prefetch=1": fields of the file and of the parts that hold single figures.
-Status change_fields(ConfigValue& root, std::string_view changes) {
-  if (changes.empty()) return ok_status();
+/// One value, however it is written: "2" and "2.0", "1 ms" and "1000 us".
+bool is_same_value(std::string_view a, std::string_view b) {
+  constexpr std::array types = {ParamType::number, ParamType::time, ParamType::bytes,
+                                ParamType::bandwidth};
+  return a == b || std::any_of(types.begin(), types.end(), [&](ParamType type) {
+           const auto first = parse_quantity(a, type);
+           const auto second = parse_quantity(b, type);
+           return first.ok() && second.ok() && *first == *second;
+         });
+}
+
+// "reduce=2,prefetch=1": fields of the file and of the parts that hold single figures. False: all
+// figures are what they were.
+Result<bool> change_fields(ConfigValue& root, std::string_view changes) {
+  if (changes.empty()) return false;
+  bool differs = false;
   FORETRACE_TRY(const NamedSettings settings,
                 parse_named_settings("framework", fmt::format("framework:{}", changes)));
   constexpr std::array<std::string_view, 3> parts = {"bytes_per_parameter", "overlap", "kernels"};
   for (const auto& [key, text] : settings.parameters) {
-    FORETRACE_TRY(change_field(root, parts, key, text));
+    FORETRACE_TRY(const ChangedField change, change_field(root, parts, key, text));
+    const bool is_figure = std::find(no_figures.begin(), no_figures.end(), key) == no_figures.end();
+    differs = differs || (is_figure && !is_same_value(change.before, text));
   }
-  return ok_status();
+  return differs;
+}
+
+struct ReadFramework {
+  Framework framework;
+  bool differs = false;  ///< from what the file says
+};
+
+Result<ReadFramework> read_framework(const Catalogue& catalogue, std::string_view text,
+                                     const std::string& where, std::string_view changes) {
+  FORETRACE_TRY(auto own, parse_config_document(text, where, schema));
+  FORETRACE_TRY(auto root, with_base(std::move(own), where, catalogue.directory()));
+  FORETRACE_TRY(const bool differs, change_fields(root, changes).with_context(where));
+  FORETRACE_TRY(auto framework, framework_from(root, where));
+  framework.evidence = catalogue.evidence();
+  return ReadFramework{std::move(framework), differs};
 }
 
 }  // namespace
 
 Result<Framework> parse_framework(const Catalogue& catalogue, std::string_view text,
                                   const std::string& where, std::string_view changes) {
-  FORETRACE_TRY(auto own, parse_config_document(text, where, schema));
-  FORETRACE_TRY(auto root, with_base(std::move(own), where, catalogue.directory()));
-  FORETRACE_TRY(change_fields(root, changes).with_context(where));
-  FORETRACE_TRY(auto framework, framework_from(root, where));
-  framework.evidence = catalogue.evidence();
-  return framework;
+  FORETRACE_TRY(auto read, read_framework(catalogue, text, where, changes));
+  return std::move(read.framework);
 }
 
 Result<Framework> find_framework(const Catalogue& catalogue, std::string_view name) {
@@ -294,10 +320,11 @@ Result<Framework> find_framework(const Catalogue& catalogue, std::string_view na
   const std::string_view changes = name.substr(base.size());
   FORETRACE_TRY(auto path, config_path(catalogue.directory(), {"framework", "frameworks"}, base));
   FORETRACE_TRY(const std::string text, read_config_text(path));
-  FORETRACE_TRY(auto framework, parse_framework(catalogue, text, path,
-                                                changes.empty() ? changes : changes.substr(1)));
-  framework.name += changes;
-  return framework;
+  FORETRACE_TRY(auto read, read_framework(catalogue, text, path,
+                                          changes.empty() ? changes : changes.substr(1)));
+  // With a field set to what it is, it is the same framework, and evidence of it holds.
+  if (read.differs) read.framework.name += changes;
+  return std::move(read.framework);
 }
 
 std::vector<std::string> framework_names(const Catalogue& catalogue) {

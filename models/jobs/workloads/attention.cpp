@@ -159,6 +159,7 @@ void add_fused_core(OperatorList& list, const TransformerSpec& spec, const Atten
   op.name = "attention";
   op.shape.batch = list.batch().sequences;
   op.attention = part;
+  op.forward_bytes = list.number();
   op.backward_kernels = 3;
   op.is_core = true;
   // Queries, keys, values, and the logarithm of each row's sum; the output is the next input.

@@ -15,7 +15,7 @@ struct ContextRing {
   double forward_keys = 0;
   double backward_outputs = 0;
   double backward_keys = 0;
-  double gradient_bytes = 2;  ///< per gradient of keys and values that goes round
+  double gradient_bytes = 2;  ///< per gradient of keys and values that travels, or theirs if more
 
   // NOLINTNEXTLINE(modernize-use-nullptr,readability-implicit-bool-conversion): neither is written
   friend auto operator<=>(const ContextRing&, const ContextRing&) = default;

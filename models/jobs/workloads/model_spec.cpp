@@ -241,14 +241,38 @@ std::optional<ModelSpec> model_called(const std::string& directory, std::string_
   return std::nullopt;
 }
 
+/// "model" of "owner/model" as a hub names it, a plain name as it is; empty: a path.
+std::string_view name_of_hub(std::string_view name) {
+  if (name.ends_with('/')) name.remove_suffix(1);
+  const std::size_t slash = name.find('/');
+  if (slash == std::string_view::npos) return name;
+  const bool is_path = slash == 0 || name.front() == '.' || name.front() == '~' ||
+                       name.find('/', slash + 1) != std::string_view::npos;
+  return is_path ? std::string_view() : name.substr(slash + 1);
+}
+
+/// "bert-base" of "bert-base-uncased": without the last word, where that changes no size.
+std::optional<std::string_view> without_variant(std::string_view name) {
+  constexpr std::array<std::string_view, 6> variants = {"hf", "chat", "instruct",
+                                                        "it", "base", "uncased"};
+  const std::size_t end = name.find_last_of("-_ ");
+  if (end == std::string_view::npos) return std::nullopt;
+  const std::string last = plain(name.substr(end + 1));
+  if (std::find(variants.begin(), variants.end(), last) == variants.end()) return std::nullopt;
+  return name.substr(0, end);
+}
+
 }  // namespace
 
 Result<ModelSpec> find_model(const Catalogue& catalogue, std::string_view name) {
   const auto path = config_path(catalogue.directory(), {"model", "models"}, name);
   if (path.ok()) return model_at(*path);
-  // "meta-llama/Llama-2-7b-hf" of a hub.
-  auto called = model_called(catalogue.directory(), name.substr(name.rfind('/') + 1));
-  if (called.has_value()) return std::move(*called);
+  const std::string_view of_hub = name_of_hub(name);
+  std::optional<std::string_view> tried;
+  if (!of_hub.empty()) tried = of_hub;
+  for (; tried.has_value(); tried = without_variant(*tried)) {
+    if (auto called = model_called(catalogue.directory(), *tried)) return std::move(*called);
+  }
   return path.error();
 }
 

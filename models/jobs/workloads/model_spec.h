@@ -97,9 +97,9 @@ struct ModelSpec {
   std::vector<std::string> notes;
 };
 
-/// Finds configs/models/<name>.json, or the one with this product or alias in another spelling, as
-/// hubs and tables name them ("meta-llama/Llama-2-7b-hf"); or reads the file if it names one: one of
-/// ours, or one of another program that an importer knows.
+/// The file that it names, ours or what an importer knows; or configs/models/<name>.json, or the
+/// one of this product or alias in any spelling: plain or "owner/model" of a hub, with or without
+/// last words that change no size ("-chat-hf", "-uncased"). A path finds no other model.
 [[nodiscard]] Result<ModelSpec> find_model(const Catalogue& catalogue, std::string_view name);
 [[nodiscard]] Result<ModelSpec> parse_model(std::string_view text, const std::string& where);
 /// A model that stands at `pointer` of another file: the members of a model file, without need of

@@ -94,12 +94,12 @@ struct Operator {
   /// product: how often each number of its input is used; a convolution moves fewer bytes than its
   /// implicit product seems to.
   double input_reuse = 1;
-  double forward_bytes = 0;  ///< elementwise, rows (backward) and gather: per number
+  double forward_bytes = 0;  ///< per number: elementwise, rows (backward), gather; sent: attention
   double backward_bytes = 0;
   std::uint16_t forward_kernels = 1;
   std::uint16_t backward_kernels = 1;
   double kept_bytes = 0;           ///< for the backward pass, all in all
-  bool keeps_result = false;       ///< what it keeps it has made; else what it has read
+  bool keeps_result = false;       ///< it keeps its result for the backward pass; else its input
   double divided_kept = 1;         ///< factor of it where a tensor group divides the operator
   bool keeps_whole_input = false;  ///< sequence parallelism does not divide what it keeps
   double kept_core_bytes = 0;      ///< the part of it that selective recomputation does not keep

@@ -62,19 +62,23 @@ TEST_CASE("ranges: from ten configurations on each side is its own, and 5 % at l
   CHECK(family.factor.low == doctest::Approx(1 / 1.05));
 }
 
-TEST_CASE("ranges: few families say their largest residual, fewer than three half as much again") {
+TEST_CASE("ranges: few families say their largest residual, fewer than four half as much again") {
   std::vector<TablePoint> points;
   for (const char* const name : {"a", "c"}) {
     for (int cell = 0; cell < 5; ++cell) points.push_back(point_of(name, name, cell, 0.1));
   }
   points.push_back(point_of("c", "c", 5, 0.4));
   CHECK(ranges(points).new_family == doctest::Approx(std::exp(1.5 * 0.4)));
-  // The largest of three holds a fourth one three times in four.
-  for (int cell = 0; cell < 5; ++cell) points.push_back(point_of("b", "b", cell, 0.1));
-  CHECK(ranges(points).new_family == doctest::Approx(std::exp(0.4)));
-  for (const char* const name : {"d", "e"}) {
+  const auto add_family = [&points](const char* name) {
     for (int cell = 0; cell < 5; ++cell) points.push_back(point_of(name, name, cell, 0.1));
-  }
+  };
+  // The largest of three holds a fourth one three times in four, which is fewer than eight in ten.
+  add_family("b");
+  CHECK(ranges(points).families.size() < least_families);
+  CHECK(ranges(points).new_family == doctest::Approx(std::exp(1.5 * 0.4)));
+  add_family("d");
+  CHECK(ranges(points).new_family == doctest::Approx(std::exp(0.4)));
+  add_family("e");
   // Five: 0.8 x 6 / 5 of their weight, of which one cell of six of one family is a thirtieth.
   CHECK(ranges(points).new_family == doctest::Approx(std::exp(0.1)));
 }

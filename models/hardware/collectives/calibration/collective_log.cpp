@@ -57,38 +57,86 @@ bool is_digits(std::string_view word) {
          std::all_of(word.begin(), word.end(), [](char one) { return one >= '0' && one <= '9'; });
 }
 
-/// Bytes at the start of a line that a launcher or a collector of logs wrote: "[1,0]<stdout>:" or
-/// "[0]", "3:" of srun --label, "2025-05-22T07:36:17.123Z" or its time alone.
+bool is_time(std::string_view word) {
+  return word.size() >= 8 && is_digits(word.substr(0, 2)) && word[2] == ':' && word[5] == ':';
+}
+
+bool is_date(std::string_view word) {
+  return word.size() == 10 && is_digits(word.substr(0, 4)) && word[4] == word[7] &&
+         (word[4] == '-' || word[4] == '/');
+}
+
+/// Bytes at the start of a line that a launcher or a collector of logs wrote: "[1,0]<stdout>:",
+/// "[rank0]:" or "(pid=1)", "3:" of srun --label, "2025-05-22T07:36:17.123Z", "2025-05-22 07:36:17"
+/// or its time alone.
 std::size_t tag_of(std::string_view line) {
-  constexpr std::size_t longest = 32;
+  constexpr std::size_t longest = 64;
   constexpr std::string_view stream = "<stdout>:";
-  if (const auto end = line.find(']'); line.starts_with('[') && end < longest) {
-    return end + 1 + (line.substr(end + 1).starts_with(stream) ? stream.size() : 0);
+  for (const auto& [open, close] : {std::pair{'[', ']'}, std::pair{'(', ')'}}) {
+    const std::size_t end = line.find(close);
+    if (!line.starts_with(open) || end >= longest) continue;
+    const std::string_view rest = line.substr(end + 1);
+    return end + 1 + (rest.starts_with(stream) ? stream.size() : rest.starts_with(':') ? 1 : 0);
   }
   const std::size_t digits = line.find_first_not_of("0123456789");
   if (digits == 0 || digits == std::string_view::npos) return 0;
-  const std::size_t blank = std::min(line.find_first_of(" \t"), line.size());
-  const auto is_time = [](std::string_view word) {
-    return word.size() >= 8 && word[2] == ':' && word[5] == ':';
+  const auto word_end = [line](std::size_t from) {
+    return std::min(line.find_first_of(" \t", from), line.size());
   };
-  if (is_time(line.substr(0, blank))) return blank;
-  if (line[digits] == ':') return digits + 1;
+  const std::size_t blank = word_end(0);
+  const std::string_view word = line.substr(0, blank);
+  if (is_time(word)) return blank;
   constexpr std::size_t of_date = 10;
-  const bool is_date = line.size() > of_date && line[4] == '-' && line[7] == '-';
-  return is_date && line[of_date] == 'T' ? blank : 0;
+  if (word.size() > of_date && is_date(word.substr(0, of_date)) && word[of_date] == 'T') {
+    return blank;
+  }
+  if (is_date(word) && blank < line.size()) {
+    const std::size_t end = word_end(blank + 1);
+    if (is_time(line.substr(blank + 1, end - blank - 1))) return end;
+  }
+  return line[digits] == ':' ? digits + 1 : 0;
 }
 
-/// Without such tags and without blanks.
-std::string_view without_tag(std::string_view line) {
+/// Bytes of a name and what parts it from the line: "node-a:" of pdsh, "worker-0  |" of containers.
+std::size_t name_of(std::string_view line, char delimiter) {
+  const std::size_t name = line.find_first_of(" \t:|#");
+  if (name == 0 || name == std::string_view::npos) return 0;
+  const std::size_t at = delimiter == '|' ? line.find_first_not_of(" \t", name) : name;
+  if (at == std::string_view::npos || line[at] != delimiter) return 0;
+  const bool is_end = at + 1 == line.size() || line.find_first_of(" \t\r#", at + 1) == at + 1;
+  return is_end ? at + 1 : 0;
+}
+
+/// Without such tags and without blanks; names are tags where `delimiter` is not 0.
+std::string_view without_tag(std::string_view line, char delimiter) {
   const auto remove_blanks = [&line] {
     line.remove_prefix(std::min(line.find_first_not_of(" \t"), line.size()));
   };
   remove_blanks();
-  while (const std::size_t tag = tag_of(line)) {
+  for (bool is_named = delimiter == 0;;) {
+    std::size_t tag = tag_of(line);
+    if (tag == 0 && !is_named) {
+      tag = name_of(line, delimiter);
+      is_named = true;
+    }
+    if (tag == 0) return line;
     line.remove_prefix(tag);
     remove_blanks();
   }
-  return line;
+}
+
+/// Without the mark of UTF-8 and without colours.
+std::string plain_text(std::string_view text) {
+  constexpr std::string_view mark = "\xEF\xBB\xBF";
+  if (text.starts_with(mark)) text.remove_prefix(mark.size());
+  std::string plain;
+  for (std::size_t at = text.find("\x1b["); at != std::string_view::npos; at = text.find("\x1b[")) {
+    plain += text.substr(0, at);
+    const std::size_t last = text.find_first_not_of("0123456789;", at + 2);
+    text.remove_prefix(
+        std::min(last == std::string_view::npos ? text.size() : last + 1, text.size()));
+  }
+  return plain.append(text);
 }
 
 /// The longest program that a line names: "all_gather_perf" holds another's name.
@@ -110,6 +158,24 @@ bool is_head(const std::vector<std::string_view>& words) {
   return has("size") && has("count") && has("type") && has("time") && has("busbw");
 }
 
+/// How the lines of a text are tagged, as the head of its first table tells.
+struct LogTags {
+  bool has_table = false;
+  char delimiter = 0;  ///< behind the name that lines begin with; 0: they have none
+};
+
+LogTags tags_of(std::string_view text) {
+  while (!text.empty()) {
+    const std::size_t end = std::min(text.find('\n'), text.size());
+    for (const char delimiter : {'\0', ':', '|'}) {
+      const std::string_view line = without_tag(text.substr(0, end), delimiter);
+      if (line.starts_with('#') && is_head(words_of(line))) return {true, delimiter};
+    }
+    text.remove_prefix(std::min(end + 1, text.size()));
+  }
+  return {};
+}
+
 /// What a row ends with: times, bandwidths and wrong results.
 bool has_figures_of_row(const std::vector<std::string_view>& words) {
   constexpr std::size_t of_group = 4;
@@ -121,13 +187,14 @@ bool has_figures_of_row(const std::vector<std::string_view>& words) {
 
 class LogReader {
  public:
-  LogReader(std::string_view text, std::string where) : text_(text), where_(std::move(where)) {}
+  LogReader(std::string_view text, std::string where)
+      : text_(text), where_(std::move(where)), delimiter_(tags_of(text).delimiter) {}
 
   Result<std::vector<CollectiveLog>> read() {
     while (!text_.empty()) {
       const std::size_t end = std::min(text_.find('\n'), text_.size());
       ++line_;
-      FORETRACE_TRY(take(without_tag(text_.substr(0, end))));
+      FORETRACE_TRY(take(without_tag(text_.substr(0, end), delimiter_)));
       text_.remove_prefix(std::min(end + 1, text_.size()));
     }
     close();
@@ -276,6 +343,7 @@ class LogReader {
 
   std::string_view text_;
   std::string where_;
+  char delimiter_ = 0;
   std::size_t line_ = 0;
   bool is_in_table_ = false;
   std::set<std::string, std::less<>> ranks_;
@@ -286,19 +354,12 @@ class LogReader {
 
 }  // namespace
 
-bool is_collective_log(std::string_view text) {
-  while (!text.empty()) {
-    const std::size_t end = std::min(text.find('\n'), text.size());
-    const std::string_view line = without_tag(text.substr(0, end));
-    if (line.starts_with('#') && is_head(words_of(line))) return true;
-    text.remove_prefix(std::min(end + 1, text.size()));
-  }
-  return false;
-}
+bool is_collective_log(std::string_view text) { return tags_of(plain_text(text)).has_table; }
 
 Result<std::vector<CollectiveLog>> parse_collective_logs(std::string_view text,
                                                          const std::string& where) {
-  return LogReader(text, where).read();
+  const std::string plain = plain_text(text);
+  return LogReader(plain, where).read();
 }
 
 }  // namespace foretrace

@@ -36,14 +36,17 @@ TEST_CASE("as typed: behind what a file is stands the command for it; a pipe bec
         "run.json: contains a schema, expected a trace (it is a training run: foretrace simulate "
         "run.json)");
   CHECK(told("standard input", "a training run") ==
-        "standard input: contains a schema, expected a trace (it is a training run: foretrace "
-        "simulate FILE)");
+        "standard input: contains a schema, expected a trace (it is a training run, which is read "
+        "from a file alone: foretrace simulate FILE)");
+  CHECK(told("/dev/null", "a scenario") ==
+        "/dev/null: contains a schema, expected a trace (it is a scenario, which is read from a "
+        "file alone: foretrace simulate FILE)");
   CHECK(told("my.json", "a cluster") ==
         "my.json: contains a schema, expected a trace (it is a cluster: foretrace plan MODEL "
         "--cluster my.json)");
   CHECK(told("standard input", "an accelerator") ==
-        "standard input: contains a schema, expected a trace (it is an accelerator: foretrace "
-        "whatif TRACE --accelerator FILE)");
+        "standard input: contains a schema, expected a trace (it is an accelerator, which is read "
+        "from a file alone: foretrace whatif TRACE --accelerator FILE)");
   CHECK(as_typed("explain: my.json contains a schema, expected a name (it is a model)") ==
         "explain: my.json contains a schema, expected a name (it is a model: foretrace plan "
         "my.json --cluster NAME)");

@@ -123,5 +123,50 @@ TEST_CASE("changed cluster: mistakes are one line with the nearest name") {
   CHECK(!refusal("dgx_h100:=").empty());
 }
 
+TEST_CASE("changed cluster: the size of a torus is none of a name") {
+  const auto message = [](const std::string& name) {
+    const auto found = find_cluster(*test::shipped(), name);
+    return found.ok() ? std::string() : found.error().message;
+  };
+  CHECK(message("tpu_v3_multipod:nodes=1").empty());
+  CHECK(message("tpu_v3_multipod:nodes=4") ==
+        "tpu_v3_multipod: nodes: got 4, expected 1: the axes of a torus make its number of "
+        "accelerators; another one is a cluster file of its own");
+  CHECK(message("tpu_v3_multipod:accelerators=8").find("accelerators: got 8, expected 4096") !=
+        std::string::npos);
+}
+
+TEST_CASE("changed cluster: fields that change no collective keep the evidence of each") {
+  for (const std::string name : {"dgx_h100", "aws_p4de", "azure_ndv4", "aws_p3"}) {
+    const Cluster base = cluster_of(name);
+    for (const std::string& change :
+         {std::string("price_per_hour=3"), fmt::format("nodes={}", 2 * base.nodes),
+          fmt::format("nodes={}", base.nodes)}) {
+      const Cluster changed = cluster_of(name + ":" + change);
+      for (const CollectiveCall& call : calls_on(base)) {
+        CAPTURE(changed.name);
+        CAPTURE(call.bytes);
+        CAPTURE(call.group.ranks);
+        const CollectiveRange before = collective_range(base, call);
+        const CollectiveRange after = collective_range(changed, call);
+        REQUIRE(after.time.ns == before.time.ns);
+        REQUIRE(after.basis == before.basis);
+        REQUIRE(after.shortest_ns == before.shortest_ns);
+        REQUIRE(after.longest_ns == before.longest_ns);
+      }
+    }
+  }
+  // What it uses is another machine, what it does not use is none.
+  const Cluster slow = cluster_of("dgx_h100:nic_bandwidth=25GB/s");
+  const auto basis = [](const Cluster& cluster, std::uint32_t nodes) {
+    return collective_range(cluster,
+                            {CollectiveKind::all_reduce, 1e9, place_alone(cluster, nodes, 8)})
+        .basis;
+  };
+  const Cluster base = cluster_of("dgx_h100");
+  CHECK(basis(slow, 1) == basis(base, 1));
+  CHECK(basis(slow, 4) != basis(base, 4));
+}
+
 }  // namespace
 }  // namespace foretrace

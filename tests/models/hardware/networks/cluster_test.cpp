@@ -153,6 +153,18 @@ TEST_CASE("clusters: a lone accelerator brings its own generation") {
   CHECK(generation("mi210") == foretrace::Generation::other);
 }
 
+TEST_CASE("clusters: a lone accelerator may be a file, and is called as it is") {
+  const auto& catalogue = *foretrace::test::shipped();
+  const auto alone = foretrace::lone_accelerator(
+      catalogue, FORETRACE_SOURCE_DIR "/configs/accelerators/h100_sxm.json");
+  REQUIRE_MESSAGE(alone.ok(), alone.error().message);
+  CHECK((*alone)->accelerator.name == "h100_sxm");
+  CHECK((*alone)->name == "h100_sxm");
+  CHECK((*alone)->generation == foretrace::Generation::hopper);
+  CHECK_FALSE(foretrace::lone_accelerator(catalogue, "nowhere/h100_sxm").ok());
+  CHECK_FALSE(foretrace::lone_accelerator(catalogue, "nowhere.json").ok());
+}
+
 TEST_CASE("clusters: an accelerator may be a file beside the cluster's") {
   const auto folder = std::filesystem::temp_directory_path() / "foretrace_cluster_files";
   std::filesystem::create_directories(folder);

@@ -33,11 +33,12 @@ TransformerSpec small() {
   return spec;
 }
 
-Workload built(const ParallelPlan& plan) {
+Workload built(const ParallelPlan& plan, double number_bytes = 2) {
   KernelSet kernels;
   kernels.attention = foretrace::AttentionKernel::flash2;
   BatchShape batch;
   batch.length = batch.keys = 8192;
+  batch.number_bytes = number_bytes;
   Workload workload = build_transformer(small(), batch, kernels);
   divide(workload, plan);
   return workload;
@@ -125,4 +126,34 @@ TEST_CASE("context: a framework that collects keys computes the first piece besi
   CHECK(moved(merges[0].backward_bytes) == doctest::Approx(4 * results * (13 + 2 * 25)));
   plan.context_ring = {};
   CHECK(kept == doctest::Approx(attention(built(plan)).kept_bytes));
+}
+
+TEST_CASE("context: what travels has the bytes of an activation's number, on every axis") {
+  ParallelPlan plan;
+  const auto check = [&plan] {
+    const auto sent = [&plan](double number_bytes) {
+      std::vector<double> bytes;
+      for (const foretrace::Block& block : built(plan, number_bytes).blocks) {
+        for (const Operator& op : block.operators) {
+          for (const auto& one : {op.forward, op.backward, op.again}) bytes.push_back(one.bytes);
+        }
+      }
+      return bytes;
+    };
+    const std::vector<double> wide = sent(4);
+    const std::vector<double> half = sent(2);
+    REQUIRE(wide.size() == half.size());
+    for (std::size_t i = 0; i < wide.size(); ++i) CHECK(wide[i] == doctest::Approx(2 * half[i]));
+  };
+  for (const auto kind : {ContextKind::ring, ContextKind::all_gather, ContextKind::all_to_all}) {
+    plan.context_kind = kind;
+    for (plan.context = 1; plan.context <= 4; plan.context *= 2) {
+      for (plan.tensor = 1; plan.tensor <= 4; plan.tensor *= 2) {
+        for (const bool gathers : {false, true}) {
+          plan.context_ring = {gathers, gathers, 38, 4, 13, 25, 2};
+          check();
+        }
+      }
+    }
+  }
 }

@@ -200,6 +200,28 @@ TEST_CASE("framework: frameworks that are like each other are refused") {
         std::string::npos);
 }
 
+TEST_CASE("framework: a field set to what it is keeps the evidence, written in whatever way") {
+  const auto& catalogue = *foretrace::test::shipped();
+  const auto base = find_framework(catalogue, "megatron_core");
+  const auto before = evidence_range(*base, MeasuredKind::training, "h100_sxm", 64);
+  REQUIRE(before.has_value());
+  REQUIRE_FALSE(before->is_new);
+  const auto range_of = [&](const std::string& changes) {
+    const auto found = find_framework(catalogue, "megatron_core:" + changes);
+    REQUIRE_MESSAGE(found.ok(), found.error().message);
+    return evidence_range(*found, MeasuredKind::training, "h100_sxm", 64).value();
+  };
+  for (const char* const same : {"reduce=2", "reduce=2.0,weight=2", "product=mine"}) {
+    CAPTURE(same);
+    CHECK(range_of(same).basis == before->basis);
+    CHECK(range_of(same).factor.high == before->factor.high);
+  }
+  for (const char* const other : {"reduce=4", "reduce=2,weight=4"}) {
+    CAPTURE(other);
+    CHECK(range_of(other).is_new);
+  }
+}
+
 TEST_CASE("framework: single fields of a name are changed") {
   const auto& catalogue = *foretrace::test::shipped();
   const auto base = find_framework(catalogue, "torchtitan_eager");

@@ -79,6 +79,44 @@ TEST_CASE("models: tables and hubs find them by product, alias and other spellin
   CHECK_FALSE(find_model(catalogue, "no/such.json").ok());
 }
 
+TEST_CASE("models: a path that is not there is no name of a hub") {
+  const auto& catalogue = *foretrace::test::shipped();
+  for (const std::string& name : foretrace::model_names(catalogue)) {
+    CAPTURE(name);
+    CHECK(find_model(catalogue, name)->name == name);
+    CHECK(find_model(catalogue, "owner/" + name)->name == name);
+    CHECK(find_model(catalogue, name + "/")->name == name);
+    for (const char* const folder : {"./", "./nowhere/", "/", "/tmp/none/", "../", "~/", "a/b/"}) {
+      const auto found = find_model(catalogue, folder + name);
+      CAPTURE(folder);
+      REQUIRE_FALSE(found.ok());
+      CHECK(found.error().code == foretrace::ErrorCode::not_found);
+      CHECK(found.error().message.find("did you mean '" + name + "'") != std::string::npos);
+    }
+  }
+}
+
+TEST_CASE("models: a hub's variants of one size are found, others are told with the nearest") {
+  const auto& catalogue = *foretrace::test::shipped();
+  CHECK(find_model(catalogue, "bert-base-uncased")->name == "bert_base");
+  CHECK(find_model(catalogue, "google-bert/bert-large-uncased")->name == "bert_large");
+  CHECK(find_model(catalogue, "meta-llama/Llama-2-7b-chat-hf")->name == "llama2_7b");
+  CHECK(find_model(catalogue, "meta-llama/Llama-3.2-1B-Instruct/")->name == "llama32_1b");
+  CHECK(find_model(catalogue, "nvidia/Nemotron-4-340B-Base")->name == "nemotron4_340b");
+  CHECK(find_model(catalogue, "mistralai/Mixtral-8x7B-Instruct-v0.1")->name == "mixtral_8x7b");
+  CHECK(find_model(catalogue, "facebook/opt-1.3b")->name == "opt_1.3b");
+  // Of another vocabulary, and of a longer window.
+  for (const auto& [name, nearest] :
+       {std::pair{"bert-large-cased", "bert_large"},
+        std::pair{"bert-large-uncased-whole-word-masking-finetuned-squad", "bert_large"},
+        std::pair{"mistralai/Mistral-7B-Instruct-v0.3", "mistral_7b"}}) {
+    CAPTURE(name);
+    const auto found = find_model(catalogue, name);
+    REQUIRE_FALSE(found.ok());
+    CHECK(found.error().message.find(nearest) < found.error().message.find(", expected"));
+  }
+}
+
 TEST_CASE("transformer: a layer keeps 34 s b h + 5 a s^2 b bytes for backward") {
   // Korthikanti et al., MLSys 2023, equation 1: s 2048, b 4, h 6144, a 64
   BatchShape batch;

@@ -59,10 +59,45 @@ TEST_CASE("collective log: rows whose size cannot be read are counted, other lin
   CHECK(runs->front().bytes == std::vector<double>{1048576});
 }
 
+TEST_CASE("collective log: the mark of UTF-8 is no part of it, and names are no tags elsewhere") {
+  const std::string mark = "\xEF\xBB\xBF";
+  CHECK(is_collective_log(mark + all_reduce()));
+  CHECK(parse_collective_logs(mark + all_reduce(), "a.log")->front().ranks == 4);
+  for (const std::string no_tag : {"node-a ", "node a: ", ": ", "node-a::", "| "}) {
+    CAPTURE(no_tag);
+    CHECK_FALSE(is_collective_log(no_tag + std::string(head)));
+  }
+  // Of several hosts, between the rows of one of them.
+  std::string text = all_reduce("node-a: ");
+  text += "node-b: all of them are done\n";
+  CHECK(parse_collective_logs(text, "a.log")->front().bytes.size() == 2);
+}
+
 TEST_CASE("collective log: a run has its collective, ranks, nodes, sizes and times out of place") {
-  for (const std::string tag : {"", "[1,0]<stdout>:", "[0] ", "    ",
-                                "  [1,0]<stdout>:", "3: ", " 0:", "2025-05-22T07:36:17.123Z ",
-                                "2025-05-22T07:36:17.123Z\t", "07:36:17 ", "07:36:17.25 "}) {
+  for (const std::string tag : {"",
+                                "[1,0]<stdout>:",
+                                "[0] ",
+                                "    ",
+                                "  [1,0]<stdout>:",
+                                "3: ",
+                                " 0:",
+                                "2025-05-22T07:36:17.123Z ",
+                                "2025-05-22T07:36:17.123Z\t",
+                                "07:36:17 ",
+                                "07:36:17.25 ",
+                                "2025-05-22 07:36:17 ",
+                                "2025-05-22 07:36:17,123 ",
+                                "[rank0]: ",
+                                "(pid=1) ",
+                                "(Worker pid=12, ip=10.0.0.1) ",
+                                "node-a: ",
+                                "worker-0 | ",
+                                "worker-0   | ",
+                                "10.0.0.1: ",
+                                "[0] node-a: ",
+                                "2025-05-22 07:36:17 worker-0 | ",
+                                "\x1b[32m",
+                                "\x1b[0;1mnode-a:\x1b[0m "}) {
     CAPTURE(tag);
     const std::string text = "mpirun -np 4 build/all_reduce_perf -b 1M\n" + all_reduce(tag);
     CHECK(is_collective_log(text));
