@@ -1,4 +1,5 @@
 // Growing a recorded job by copies, on real jobs of several ranks.
+#include <algorithm>
 #include <cstdint>
 #include <filesystem>
 #include <limits>
@@ -125,8 +126,22 @@ TEST_CASE("growth: one copy exchanges nothing with others, and is not slower tha
     const auto one = session->ask({of_copies(job, 1)});
     REQUIRE_MESSAGE(one.ok(), one.error().message);
     CHECK(one->step_ns() <= session->step_ns());
+    CHECK(one->analysis().breakdown.communication_waiting_ns == 0);
     if (const auto two = session->ask({of_copies(job, 2)}); two.ok()) {
       CHECK(one->step_ns() <= two->step_ns());
+    }
+    // Each rank takes the time that it takes alone, where its recording tells the groups.
+    std::vector<std::int64_t> alone;
+    for (const std::string& file : job.files) {
+      const auto rank = open(std::vector{file}, {.configs = FORETRACE_SOURCE_DIR "/configs"});
+      REQUIRE(rank.ok());
+      const auto one_of_one = rank->ask({of_copies(job, 1)});
+      if (one_of_one.ok()) alone.push_back(one_of_one->step_ns());
+    }
+    if (alone.size() == job.files.size()) {
+      const auto [least, most] = std::minmax_element(alone.begin(), alone.end());
+      CHECK(static_cast<double>(one->step_ns()) >= 0.98 * static_cast<double>(*least));
+      CHECK(static_cast<double>(one->step_ns()) <= 1.02 * static_cast<double>(*most));
     }
     const auto unsaid = session->ask({{"parallel", {{"cluster", job.cluster}}}});
     REQUIRE_FALSE(unsaid.ok());

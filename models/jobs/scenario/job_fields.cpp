@@ -23,6 +23,11 @@ void decide_open(ParallelPlan& plan, const TransformerSpec& model) {
   if (plan.expert_tensor == 0) plan.expert_tensor = usual_expert_tensor(plan, model);
 }
 
+void reopen(ParallelPlan& plan, const TransformerSpec& model) {
+  const bool is_usual = plan.expert_tensor == usual_expert_tensor(plan, model);
+  if (is_usual && unstated_plan(model).expert_tensor == 0) plan.expert_tensor = 0;
+}
+
 std::uint32_t unstated_pipeline(const Job& job) {
   return std::max(1U, static_cast<std::uint32_t>(job.stages.size()) / std::max(1U, job.chunks));
 }

@@ -118,6 +118,9 @@ void other_fields(Fields& fields, Job& job) {
 [[nodiscard]] ParallelPlan unstated_plan(const TransformerSpec& model);
 /// Sizes that are open until all others are known.
 void decide_open(ParallelPlan& plan, const TransformerSpec& model);
+/// Before others change: sizes that are what decide_open() makes them are open again, as they are
+/// in the text of a scenario.
+void reopen(ParallelPlan& plan, const TransformerSpec& model);
 /// Stages of a pipeline that states its positions one by one.
 [[nodiscard]] std::uint32_t unstated_pipeline(const Job& job);
 

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -43,10 +44,24 @@ Result<Change> keep_groups(const WhatIfInput& scenario, const ParamValues& param
   return editor.finish();
 }
 
+/// Left out, or given as what it is then.
+bool is_unsaid(const ParamValues& params, const ParamInfo& row) {
+  switch (row.type) {
+    case ParamType::boolean: return !params.boolean(row);
+    case ParamType::integer: return params.integer(row) == 0;
+    case ParamType::number: return params.number(row) == 0;
+    default: return !params.given(row);
+  }
+}
+
+/// What describes a run of one device.
+constexpr std::array one_device_params = {zero_param,          sequence_param,    layers_param,
+                                          bucket_param,        bucket_view_param, parameters_param,
+                                          gradient_bytes_param};
+
 /// Copies of a recorded job are all that grows: what describes a run of one device says nothing.
 Status check_grown(const ParamValues& params) {
-  for (const ParamInfo& row : {zero_param, sequence_param, layers_param, ranks_param, bucket_param,
-                               bucket_view_param, parameters_param, gradient_bytes_param}) {
+  for (const ParamInfo& row : one_device_params) {
     const bool is_default = row.name == zero_param.name && params.integer(zero_param) == 0;
     if (!params.given(row) || is_default) continue;
     return Error{ErrorCode::unsupported,
@@ -179,18 +194,62 @@ Status check_given(const ParamValues& params, const Grid& grid) {
   return ok_status();
 }
 
+/// An option that says something only beside others.
+struct Needed {
+  const ParamInfo& row;
+  bool is_met = false;
+  std::string_view with;
+};
+
+/// Nothing that is said of the run of one device is ignored.
+Status check_one_device(const ParamValues& params, const Grid& grid) {
+  const std::int64_t zero = params.integer(zero_param);
+  const bool copies = grid.data > 1;
+  const bool stages = grid.pipeline > 1;
+  const bool collects = copies && zero == 3;
+  const bool fills_buckets = copies && !stages && !collects;
+  constexpr std::string_view with_buckets =
+      "data, and without pipeline and zero=3, which exchange whole layers";
+  // Shards among one copy that is stated are the whole.
+  const std::array needs = {
+      Needed{zero_param, copies || params.given(data_param), "data, whose ranks divide"},
+      Needed{shard_size_param, copies, "data, whose ranks divide"},
+      Needed{sequence_param, grid.tensor > 1, "tensor, whose ranks divide tokens"},
+      Needed{layers_param, stages || collects, "pipeline or zero=3, which need them"},
+      Needed{bucket_param, fills_buckets, with_buckets},
+      Needed{bucket_view_param, fills_buckets, with_buckets},
+      Needed{parameters_param, copies || stages, "data or pipeline, which divide or exchange them"},
+      Needed{gradient_bytes_param, copies || stages,
+             "data or pipeline, which store or exchange gradients"}};
+  for (const Needed& needed : needs) {
+    if (needed.is_met || is_unsaid(params, needed.row)) continue;
+    return Error{ErrorCode::bad_config,
+                 fmt::format("{}: only with {}", needed.row.name, needed.with)};
+  }
+  return ok_status();
+}
+
+Status check_recorded(const ParamValues& params) {
+  const auto check = [&](std::span<const ParamInfo> rows) -> Status {
+    for (const ParamInfo& row : rows) {
+      if (!params.given(row)) continue;
+      return Error{
+          ErrorCode::bad_config,
+          fmt::format("recorded=true keeps the groups as they are, expected no {}", row.name)};
+    }
+    return ok_status();
+  };
+  constexpr std::array group_params = {data_param,          tensor_param,   pipeline_param,
+                                       micro_batches_param, schedule_param, chunks_param,
+                                       shard_size_param};
+  FORETRACE_TRY(check(group_params));
+  return check(one_device_params);
+}
+
 Result<Change> spread(const WhatIfInput& scenario, const ParamValues& params,
                       const Cluster& cluster) {
   if (params.boolean(recorded_param)) {
-    for (const ParamInfo& other :
-         {data_param, zero_param, tensor_param, sequence_param, pipeline_param, micro_batches_param,
-          schedule_param, chunks_param, shard_size_param, layers_param, bucket_param,
-          bucket_view_param, parameters_param, gradient_bytes_param}) {
-      if (!params.given(other)) continue;
-      return Error{
-          ErrorCode::bad_config,
-          fmt::format("recorded=true keeps the groups as they are, expected no {}", other.name)};
-    }
+    FORETRACE_TRY(check_recorded(params));
     return keep_groups(scenario, params, cluster);
   }
   const Grid grid{static_cast<std::uint32_t>(params.integer(data_param)),
@@ -203,6 +262,9 @@ Result<Change> spread(const WhatIfInput& scenario, const ParamValues& params,
                              accelerators_of(cluster, static_cast<std::uint64_t>(grid.ranks())))};
   }
   const bool was_parallel = has_collectives(scenario.graph);
+  if (!was_parallel) {
+    FORETRACE_TRY(check_one_device(params, grid));
+  }
   if (grid.ranks() < 2 && was_parallel && !params.given(data_param)) {
     return Error{ErrorCode::bad_config,
                  "the trace has collectives of its own already, expected data=N copies of the job"};
@@ -217,8 +279,7 @@ Result<Change> spread(const WhatIfInput& scenario, const ParamValues& params,
   if (grid.tensor > 1 || grid.pipeline > 1) {
     return Error{ErrorCode::unsupported,
                  "tensor and pipeline: the trace has collectives of its own already, which stay as "
-                 "they are; "
-                 "expected a trace of one device"};
+                 "they are; expected a trace of one device"};
   }
   return grow_recorded(scenario, params, cluster);
 }
@@ -254,10 +315,9 @@ constexpr std::array<std::string_view, 9> assumptions = {
     "trace.",
     "Where neither shapes nor sizes are recorded, a collective takes the shortest time of its "
     "place in all steps.",
-    "Where recorded groups grow, collectives keep their time, and take what the machine needs more "
-    "for more copies; groups that share layers, send tokens to experts or pass on activations keep "
-    "their ranks. Shards "
-    "of states and parameters get smaller, in memory; the time of an update stays."};
+    "Recorded groups that grow keep their measured time plus what the machine needs more; one copy "
+    "waits for nobody; tensor, expert and pipeline groups keep their size. Shards of states and "
+    "parameters shrink in memory; the update's time stays."};
 constexpr std::array<std::string_view, 3> ignores = {
     "kernels and transfers that slow each other down while both run",
     "the last of more ranks arrives later: noise of hosts that were not recorded",
@@ -283,12 +343,10 @@ extern constexpr WhatIfInfo info = {
         "stream of their own beside the backward pass, the optimizer waits for the last one. zero: "
         "gradients are reduced and scattered, every rank updates its share, parameters are "
         "collected; zero=3: a layer at a time, before it runs. tensor: products around attention "
-        "and of "
-        "feed-forward parts run by columns and rows, other kernels scale with the split, and "
-        "the group adds up the result of each pair. pipeline: layers become stages on ranks of "
-        "their "
-        "own, which do every micro-batch in the order of the schedule. recorded: the trace's own "
-        "collectives take the time that the cluster needs.",
+        "and of feed-forward parts run by columns and rows, other kernels scale with the split, "
+        "and the group adds up the result of each pair. pipeline: layers become stages on ranks of "
+        "their own, which do every micro-batch in the order of the schedule. recorded: the trace's "
+        "own collectives take the time that the cluster needs.",
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "the cluster file: a collective benchmark of the machine (nccl-tests).",

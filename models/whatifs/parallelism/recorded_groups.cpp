@@ -183,7 +183,8 @@ class Grower {
     for (const std::uint32_t group : experts_) others.erase(group);
     for (const std::uint32_t group : others) stages_.erase(group);
     for (const std::uint32_t group : splitting) tensor_ = std::max(tensor_, size_of(group));
-    for (const Transfer& transfer : find_gradient_transfers(graph_)) {
+    gradients_ = find_gradient_transfers(graph_);
+    for (const Transfer& transfer : gradients_) {
       growing_.insert(graph_.work(transfer.task).communicator);
     }
     // Gradients may go where tokens go: then copies are what that group has.
@@ -214,7 +215,7 @@ class Grower {
   /// Gradients that are scattered are updated in parts. Where backward passes collect parameters as
   /// well, these lie in parts, too (FSDP); a shared optimizer collects them behind its update.
   void find_shares(GrownGroups& grown) const {
-    for (const Transfer& transfer : find_gradient_transfers(graph_)) {
+    for (const Transfer& transfer : gradients_) {
       const Work& work = graph_.work(transfer.task);
       const bool scatters = work.collective == CollectiveKind::reduce_scatter;
       if (scatters && growing_.contains(work.communicator)) grown.shares_states = true;
@@ -231,16 +232,33 @@ class Grower {
     }
   }
 
-  /// Tokens choose their experts by the largest scores; what travels to tables has none.
+  /// Tokens choose their experts by the largest scores of a forward pass and travel then; what
+  /// travels to tables has none, and scores that come later, as those of an accuracy or of
+  /// gradients, send nothing.
   [[nodiscard]] bool routes_tokens() const {
+    std::map<std::int32_t, std::int32_t> chosen;  // rank -> the step in whose forward pass it has
     for (std::size_t t = 0; t < graph_.size(); ++t) {
       const auto task = make_id<TaskId>(t);
-      if (graph_.kind(task) != TaskKind::kernel || graph_.phase(task) == Phase::update) continue;
-      const std::string_view op = graph_.context().names[graph_.work(task).operator_name];
-      if (contains(op, "topk")) return true;
-      if (contains_any(graph_.name(task), {"topk", "TopK", "moe", "MoE"})) return true;
+      const std::int32_t rank = graph_.lane(task).rank;
+      const auto found = chosen.find(rank);
+      if (graph_.work(task).collective == CollectiveKind::all_to_all && found != chosen.end() &&
+          found->second == graph_.step(task)) {
+        return true;
+      }
+      if (graph_.kind(task) != TaskKind::kernel) continue;
+      const Phase phase = graph_.phase(task);
+      if (phase == Phase::backward || phase == Phase::update) {
+        chosen.erase(rank);
+      } else if (chooses(task)) {
+        chosen[rank] = graph_.step(task);
+      }
     }
     return false;
+  }
+
+  [[nodiscard]] bool chooses(TaskId task) const {
+    const std::string_view op = graph_.context().names[graph_.work(task).operator_name];
+    return contains(op, "topk") || contains_any(graph_.name(task), {"topk", "TopK", "moe", "MoE"});
   }
 
   [[nodiscard]] std::uint32_t size_of(std::uint32_t group) const {
@@ -262,8 +280,10 @@ class Grower {
     after_ += static_cast<double>(ns);
     if (!growing_.contains(work.communicator) && !stages_.contains(work.communicator)) return;
     ++changing_;
-    if (copies_ == 1 && growing_.contains(work.communicator)) {  // nobody is left to exchange with
+    if (copies_ == 1 && growing_.contains(work.communicator)) {
+      // Nobody is left to exchange with, nor to wait for.
       editor_.set_duration(task, 0, {Provenance::scaled, 1, 1});
+      editor_.remove_dependencies(task, DependencyKind::rendezvous);
       after_ -= static_cast<double>(ns);
       return;
     }
@@ -316,8 +336,8 @@ class Grower {
     std::string text =
         fmt::format("{} copies become {}: {} collectives {:.2f} ms -> {:.2f} ms on {}", recorded_,
                     copies_, transfers, before_ * 1e-6, after_ * 1e-6, cluster_.machine);
-    if (tensor_ > 1) text += fmt::format("; groups of {} that share layers stay", tensor_);
-    if (!experts_.empty()) text += "; groups whose tokens travel to experts stay";
+    if (tensor_ > 1) text += fmt::format("; tensor-parallel groups of {} keep their size", tensor_);
+    if (!experts_.empty()) text += "; expert-parallel groups keep their size";
     if (unknown_ > 0) {
       text += fmt::format("; {} whose size is not recorded keep their time, waiting included",
                           unknown_);
@@ -328,6 +348,7 @@ class Grower {
   Editor& editor_;
   const TaskGraph& graph_;
   const Cluster& cluster_;
+  std::vector<Transfer> gradients_;
   std::set<std::uint32_t> growing_;  // groups of copies
   std::set<std::uint32_t> stages_;   // groups that pass activations on
   std::set<std::uint32_t> experts_;  // groups whose tokens travel to experts

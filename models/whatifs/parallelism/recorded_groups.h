@@ -26,9 +26,9 @@ struct GrownGroups {
 
 /// The groups that exchange gradients have `copies` ranks from now on; groups that share layers keep
 /// theirs, as do those whose tokens travel to experts, and stages lie as far apart as more copies
-/// need. Measured times stay, and change by what
-/// the machine needs more: as many copies as recorded change nothing. Errors: no group has known
-/// copies, they are of several sizes, or no collective's size was recorded.
+/// need. Measured times stay, and change by what the machine needs more: as many copies as recorded
+/// change nothing. One copy exchanges nothing and meets nobody. Errors: no group has known copies,
+/// they are of several sizes, or no collective's size was recorded.
 [[nodiscard]] Result<GrownGroups> grow_groups(Editor& editor, const Cluster& cluster,
                                               std::uint32_t copies);
 

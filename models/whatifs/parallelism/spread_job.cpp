@@ -1,10 +1,13 @@
 #include "models/whatifs/parallelism/spread_job.h"
 
+#include <algorithm>
 #include <memory>
+#include <string_view>
 #include <utility>
 
 #include <fmt/format.h>
 
+#include "models/jobs/scenario/job_fields.h"
 #include "models/whatifs/parallelism/machine.h"
 #include "models/whatifs/parallelism/parallel_params.h"
 
@@ -24,6 +27,22 @@ Status check_only_modelled(const ParamValues& params) {
   return ok_status();
 }
 
+/// What a plan says only of groups that it has.
+Status check_groups(const ParamValues& params, const Job& job) {
+  const auto refuse = [](const ParamInfo& row, std::string_view with) {
+    return Error{ErrorCode::bad_config, fmt::format("{}: only with {}", row.name, with)};
+  };
+  const auto divides = [](const StageShare& share) { return share.tensor > 1; };
+  if (params.boolean(sequence_param) && job.plan.tensor < 2 &&
+      std::none_of(job.stages.begin(), job.stages.end(), divides)) {
+    return refuse(sequence_param, "tensor, whose ranks divide tokens");
+  }
+  if (params.integer(shard_size_param) > 0 && job.plan.sharding == Sharding::none) {
+    return refuse(shard_size_param, "zero, which says what is shared");
+  }
+  return ok_status();
+}
+
 Status change_schedule(const ParamValues& params, Job& job) {
   if (!params.given(schedule_param) && !params.given(chunks_param)) return ok_status();
   if (params.given(schedule_param)) {
@@ -37,6 +56,7 @@ Status change_schedule(const ParamValues& params, Job& job) {
 
 void change_plan(const ParamValues& params, Job& job) {
   const double per_rank = job.global_batch / job.plan.data;
+  reopen(job.plan, *job.model);
   const auto set = [&](const ParamInfo& row, std::uint32_t& size) {
     if (params.given(row)) size = static_cast<std::uint32_t>(params.integer(row));
   };
@@ -46,8 +66,8 @@ void change_plan(const ParamValues& params, Job& job) {
   if (params.given(sequence_param)) job.plan.sequence = params.boolean(sequence_param);
   if (params.given(zero_param)) {
     job.plan.sharding = static_cast<Sharding>(params.integer(zero_param));
-    job.plan.shard_size = static_cast<std::uint32_t>(params.integer(shard_size_param));
   }
+  set(shard_size_param, job.plan.shard_size);
   if (params.given(pipeline_param)) job.stages.clear();
   const auto micro_batches = static_cast<double>(params.integer(micro_batches_param));
   const double own = micro_batches > 0 ? micro_batches * job.micro_batch : per_rank;
@@ -61,6 +81,7 @@ Result<std::optional<std::string>> spread_job(const WhatIfInput& input, const Pa
   if (params.boolean(recorded_param)) return std::optional<std::string>{};
   FORETRACE_TRY(check_only_modelled(params));
   change_plan(params, scenario.job);
+  FORETRACE_TRY(check_groups(params, scenario.job));
   FORETRACE_TRY(change_schedule(params, scenario.job));
   if (params.given(cluster_param)) {
     FORETRACE_TRY(Cluster cluster, editing::machine_of(input, params.text(cluster_param)));

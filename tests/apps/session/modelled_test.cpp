@@ -103,6 +103,51 @@ TEST_CASE("law: a modelled job that is spread is the job under the plan") {
   }
 }
 
+TEST_CASE("law: what a plan leaves open is decided for the groups that a what-if gives it") {
+  const std::string experts = R"({"model": "mixtral_8x7b", "sequence": 2048})";
+  const std::vector<std::string> plans = {R"("data": 8)", R"("data": 2, "tensor": 4)",
+                                          R"("data": 1, "tensor": 8)",
+                                          R"("data": 4, "tensor": 2, "expert": 2)"};
+  const std::vector<std::string> groups = {"data=8,tensor=1", "data=2,tensor=4", "data=1,tensor=8",
+                                           "data=4,tensor=2"};
+  for (const std::string& from : plans) {
+    const bool spreads = from.find("expert") != std::string::npos;
+    const Session session = session_of(scenario_text_of(experts, from, 8));
+    for (std::size_t to = 0; to < groups.size(); ++to) {
+      if (spreads != (plans[to].find("expert") != std::string::npos)) continue;
+      CAPTURE(from);
+      CAPTURE(groups[to]);
+      const Answer got = answered(session, {"parallel:" + groups[to] + ",cluster=selene"});
+      const Scenario there =
+          parsed(scenario_text_of(experts, plans[to], static_cast<std::uint32_t>(got.samples())));
+      const auto expected = answer_scenario(there);
+      REQUIRE(expected.ok());
+      CHECK(near(got.step_ns(), expected->step_ns) == doctest::Approx(1).epsilon(0.02));
+    }
+  }
+}
+
+TEST_CASE("law: an option of a spread job changes it or is refused") {
+  const Session sharded = session_of(
+      scenario_text_of(gpt, R"("data": 8, "sharding": "parameters", "shard_size": 4)", 8));
+  const auto refusal = [&](const std::string& options) {
+    const auto answer = asked(sharded, {"parallel:" + options + ",cluster=selene"});
+    REQUIRE_FALSE(answer.ok());
+    return answer.error().message;
+  };
+  CHECK(refusal("data=16,shard_size=3").find("shard_size: got 3, expected a divisor") !=
+        std::string::npos);
+  CHECK(refusal("data=8,sequence=true").find("sequence: only with tensor") != std::string::npos);
+  CHECK(refusal("zero=0,shard_size=2").find("shard_size: only with zero") != std::string::npos);
+  const auto held = [&](const std::string& options) {
+    return answered(sharded, {"parallel:" + options + ",cluster=selene"}).need()->live_bytes;
+  };
+  // Shards stay among four, and among as many as are said.
+  CHECK(held("data=8,zero=3") == held("data=8"));
+  CHECK(held("data=8,shard_size=2") > held("data=8"));
+  CHECK(held("data=8,shard_size=0") < held("data=8"));
+}
+
 TEST_CASE("modelled: what-ifs act on the spread job, in whatever order they are given") {
   const Session one = session_of(scenario_text_of(gpt, "", 1));
   const std::string spread = "parallel:data=8,cluster=selene";

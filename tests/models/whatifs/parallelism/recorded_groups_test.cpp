@@ -1,12 +1,16 @@
 // Jobs that were recorded on several ranks, grown by copies: what is divided among them, which
 // groups grow, and what is refused.
+#include <algorithm>
+#include <array>
 #include <cstdint>
+#include <random>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include <doctest/doctest.h>
 
+#include "tests/models/toy_job.h"
 #include "tests/models/toy_run.h"
 
 namespace foretrace::what_ifs {
@@ -17,6 +21,7 @@ using namespace foretrace;
 using foretrace::test::after;
 using foretrace::test::apply_to;
 using foretrace::test::Given;
+using foretrace::test::toy_job;
 using foretrace::test::ToyKernel;
 using foretrace::test::ToyRun;
 using what_ifs::parallel;
@@ -81,6 +86,27 @@ TEST_CASE("recorded groups: what copies share gets smaller as they get more, and
   CHECK(held(after(after(shards, parallel, of_copies(8)), parallel, of_copies(2))) == held(shards));
 }
 
+TEST_CASE("recorded groups: one copy waits for nobody, however late the others are") {
+  std::mt19937 random(11);
+  for (int draw = 0; draw < 20; ++draw) {
+    std::array<std::int64_t, 2> before{};
+    for (std::int64_t& ns : before) ns = static_cast<std::int64_t>(1 + random() % 1'000'000);
+    constexpr std::int64_t then = 50'000;
+    const TaskGraph job =
+        toy_job({.before = before, .transfer = 9'000'000, .after = then, .bytes = 16 * mib});
+    const TaskGraph one = after(job, parallel, of_copies(1));
+    const Timeline timeline = simulate(one);
+    std::array<std::int64_t, 2> ends{};
+    for (std::size_t t = 0; t < one.size(); ++t) {
+      const auto task = make_id<TaskId>(t);
+      if (one.kind(task) != TaskKind::kernel) continue;
+      std::int64_t& end = ends[static_cast<std::size_t>(one.lane(task).rank)];
+      end = std::max(end, timeline.end_ns(task));
+    }
+    for (const std::size_t rank : {0U, 1U}) CHECK(ends[rank] == before[rank] + then);
+  }
+}
+
 TEST_CASE("recorded groups: tokens go to as many experts as before, tables to more ranks") {
   for (const bool routes : {true, false}) {
     CAPTURE(routes);
@@ -101,6 +127,29 @@ TEST_CASE("recorded groups: tokens go to as many experts as before, tables to mo
       const bool stays = routes && work.collective == CollectiveKind::all_to_all;
       CHECK(graph.context().communicators[work.communicator].size == (stays ? 2 : 8));
     }
+  }
+}
+
+TEST_CASE("recorded groups: scores that are counted behind the last exchange send no tokens") {
+  ToyRun run;
+  run.kernel({.name = "bag", .duration_ns = 10'000, .operator_name = "aten::embedding_bag"});
+  collective(run, CollectiveKind::all_to_all, 1);
+  const ToyKernel scores = {
+      .name = "gatherTopK", .duration_ns = 10'000, .operator_name = "aten::topk"};
+  run.kernel(scores);  // of an accuracy
+  run.kernel({.name = "bwd", .duration_ns = 1'000'000, .phase = Phase::backward});
+  ToyKernel largest = scores;  // of gradients that are compressed
+  largest.phase = Phase::backward;
+  run.kernel(largest);
+  collective(run, CollectiveKind::all_to_all, 1);
+  collective(run, CollectiveKind::all_reduce, 0);
+  run.builder().add_communicator({"copies", 2, {0}});
+  run.builder().add_communicator({"tables", 2, {0}});
+  const TaskGraph graph = after(run.build(), parallel, of_copies(8));
+  for (std::size_t t = 0; t < graph.size(); ++t) {
+    const Work& work = graph.work(make_id<TaskId>(t));
+    if (work.collective == CollectiveKind::none) continue;
+    CHECK(graph.context().communicators[work.communicator].size == 8);
   }
 }
 
