@@ -17,7 +17,6 @@ namespace {
 constexpr double share_held = 0.8;
 constexpr double least_width = 0.0487901641694320;  // ln 1.05
 constexpr double unproven = 1.5;                    // of the largest residual
-constexpr std::size_t proven_from = least_families;
 constexpr std::size_t signed_from = 10;  // cells
 constexpr std::size_t few_publishers = 4;
 constexpr double side_held = 1 - (1 - share_held) / 2;
@@ -54,7 +53,7 @@ double new_width(std::span<const RangeFamily> families, const RangeFamily* left_
   }
   const double level = level_of(share_held, count);
   const double width = weighed_quantile(std::move(all), level);
-  return std::max(least_width, count < proven_from ? unproven * width : width);
+  return std::max(least_width, count < least_families ? unproven * width : width);
 }
 
 /// Residuals of one publisher in a family.
@@ -283,7 +282,7 @@ double publisher_width(std::span<const RangeKind> kinds, const RangeFamily* left
   }
   if (count == 0) return 0;
   const double width = weighed_quantile(std::move(all), level_of(share_held, count));
-  return count < proven_from ? unproven * width : width;
+  return count < least_families ? unproven * width : width;
 }
 
 std::vector<RangeKind> ranges_of(std::span<const TableResult> tables) {
