@@ -73,7 +73,7 @@ TEST_CASE("jobs: operators take the time of their passes, and their memory") {
     const double step = static_cast<double>(passes->step_ns) + meeting_ns(*nodes);
     const auto span = static_cast<double>(timeline.span_ns);
     // What travels beside passes of other stages, and waits in their bubbles, costs passes more.
-    CHECK(span <= 1.01 * step);
+    CHECK(span <= (slower > 0 ? 1.02 : 1.01) * step);  // passes leave out some first launches
     equal_times += span >= 0.995 * step ? 1 : 0;
     for (const MemoryCurve& curve : track_memory(*graph, timeline)) {
       const double formula = passes->memory[static_cast<std::size_t>(curve.rank)].total();

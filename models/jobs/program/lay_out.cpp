@@ -70,7 +70,7 @@ class Layout {
     return job_.framework->sends_block && !send_forward_.empty();
   }
   [[nodiscard]] double blocked_ns(std::uint32_t position, bool forward) const;
-  static void launch_in_a_row(PassTime& pass);
+  static void launch_in_a_row(PassTime& pass, double send_ns);
   void add_position(std::uint32_t position);
   void repeat_position();
 
@@ -213,9 +213,9 @@ double Layout::blocked_ns(std::uint32_t position, bool forward) const {
   return send_backward_[position > 0 ? position - 1 : 0];
 }
 
-// A host that waits for the message before a pass is not ahead of it.
-void Layout::launch_in_a_row(PassTime& pass) {
-  pass.late_calls = std::max(0.0, pass.launching + pass.rest - pass.total);
+// A host that waits for the pass before is ahead of this one by the message between them at most.
+void Layout::launch_in_a_row(PassTime& pass, double send_ns) {
+  pass.late_calls = std::max(0.0, pass.launching + pass.rest - pass.total - send_ns);
   pass.total += pass.late_calls;
   pass.launching = pass.rest = 0;
 }
@@ -260,7 +260,7 @@ void Layout::add_position(std::uint32_t position) {
   for (const bool forward : {true, false}) {
     const double send = blocked_ns(position, forward);
     PassTime& pass = forward ? step_.forward.back() : step_.backward.back();
-    if (waits_for_messages()) launch_in_a_row(pass);
+    if (waits_for_messages()) launch_in_a_row(pass, send);
     if (!(send > 0) || (!forward && !job_.trains())) continue;
     pass.total += send;
     pass.exposed[static_cast<std::size_t>(Axis::pipeline)] += send;
@@ -276,7 +276,7 @@ void Layout::add_position(std::uint32_t position) {
   if (!job_.schedule->splits_backward) return;
   PassTime weights;
   for (const BlockRun& run : runs) weights.add(blocks_[run.block].weights.time, run.count);
-  if (waits_for_messages()) launch_in_a_row(weights);
+  if (waits_for_messages()) launch_in_a_row(weights, 0);
   add(StepKind::weights, weights, times.weights);
 }
 

@@ -1,7 +1,6 @@
 #include "models/jobs/schedules/execution.h"
 
 #include <algorithm>
-#include <array>
 
 #include <fmt/format.h>
 
@@ -204,34 +203,25 @@ Executed execute(const ScheduleInfo& schedule, const PipelineTimes& times,
 
 namespace {
 
-constexpr std::array<StepKind, 3> step_kinds = {StepKind::forward, StepKind::backward,
-                                                StepKind::weights};
-
-std::vector<std::int64_t>& passes_of(PipelineTimes& times, StepKind kind) {
-  switch (kind) {
-    case StepKind::forward: return times.forward;
-    case StepKind::backward: return times.backward;
-    case StepKind::weights: break;
-  }
-  return times.weights;
-}
-
-// As if each pass waited for its launches: hosts that are behind are so by no more. The first pass
-// waits for the first of them.
-Executed launched_in_a_row(const ScheduleInfo& schedule, PipelineTimes times) {
-  const LaunchTime first = times.launches.front().front();
-  const std::int64_t late = std::max<std::int64_t>(
-      0, first.host + first.rest - std::max(first.host, times.forward.front()));
-  for (const StepKind kind : step_kinds) {
-    const std::vector<LaunchTime>& launches = times.launches[static_cast<std::size_t>(kind)];
-    std::vector<std::int64_t>& passes = passes_of(times, kind);
-    for (std::size_t q = 0; q < passes.size(); ++q) {
-      passes[q] = std::max(passes[q], launches[q].host);
-    }
-  }
+// No less than the devices need, behind the launch of the first pass, and than the hosts do.
+Executed with_hosts(const ScheduleInfo& schedule, const PipelineTimes& times) {
   Executed result = schedule.formula(times);
+  const LaunchTime& first = times.launches.front().front();
+  const std::int64_t late =
+      std::max<std::int64_t>(0, first.host + first.rest - times.forward.front());
   result.makespan_ns += late;
-  for (std::int64_t& end : result.stage_end_ns) end += late;
+  for (std::uint32_t stage = 0; stage < times.shape.stages; ++stage) {
+    std::int64_t host = 0;
+    for (std::uint32_t chunk = 0; chunk < times.shape.chunks; ++chunk) {
+      const std::uint32_t position = position_of(schedule, times.shape, stage, chunk);
+      for (const std::vector<LaunchTime>& kind : times.launches) {
+        host += kind.empty() ? 0 : kind[position].host;
+      }
+    }
+    std::int64_t& end = result.stage_end_ns[stage];
+    end = std::max(end + late, host * times.shape.micro_batches);
+    result.makespan_ns = std::max(result.makespan_ns, end);
+  }
   return result;
 }
 
@@ -241,7 +231,7 @@ Executed finished(const ScheduleInfo& schedule, const PipelineTimes& times, Pass
   const bool by_formula = passes == Passes::by_formula && schedule.formula != nullptr;
   if (by_formula && !times.has_launches()) return schedule.formula(times);
   // The passes of a single stage are soon run.
-  if (by_formula && times.shape.stages > 1) return launched_in_a_row(schedule, times);
+  if (by_formula && times.shape.stages > 1) return with_hosts(schedule, times);
   const auto sequence = sequence_of(schedule, times.shape, orders_of(schedule, times.shape));
   FORETRACE_CHECK(sequence.ok());
   return execute(schedule, times, *sequence);

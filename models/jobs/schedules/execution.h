@@ -34,8 +34,8 @@ using StageOrders = std::vector<std::vector<ScheduleStep>>;
 
 /// How it is found out when all micro-batches are done.
 enum class Passes : std::uint8_t {
-  /// Of the schedule, which may leave something out, as that hosts of several stages run ahead; by
-  /// steps where it has none.
+  /// Of the schedule, which may leave something out, as where hosts of several stages are behind;
+  /// by steps where it has none.
   by_formula,
   by_steps  ///< each is run, as the simulation does it
 };

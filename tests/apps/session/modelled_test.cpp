@@ -118,8 +118,8 @@ TEST_CASE("law: what a plan leaves open is decided for the groups that a what-if
       CAPTURE(from);
       CAPTURE(groups[to]);
       const Answer got = answered(session, {"parallel:" + groups[to] + ",cluster=selene"});
-      const Scenario there =
-          parsed(scenario_text_of(experts, plans[to], static_cast<std::uint32_t>(got.samples())));
+      const Scenario there = parsed(
+          scenario_text_of(experts, plans[to], static_cast<std::uint32_t>(8 * got.samples())));
       const auto expected = answer_scenario(there);
       REQUIRE(expected.ok());
       CHECK(near(got.step_ns(), expected->step_ns) == doctest::Approx(1).epsilon(0.02));

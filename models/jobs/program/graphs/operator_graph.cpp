@@ -341,6 +341,10 @@ void StageEmitter::add_next() {
   if (is_behind && node.place.phase == Phase::update && !std::exchange(updates_, true)) {
     synchronize();
   }
+  // And waits for a pass before it sends what that made.
+  if (is_behind && node.type == RankNodeType::send && job_.framework->sends_block) {
+    synchronize(compute_);
+  }
   add(node);
   tasks_.push_back(made_);
   const LaneId own = lane_of(node);
@@ -352,8 +356,6 @@ void StageEmitter::add_next() {
     builder_.add_dependency(
         {.source = end_of(source), .task = made_.first, .kind = DependencyKind::event_wait});
   }
-  const bool is_message = node.type == RankNodeType::send || node.type == RankNodeType::receive;
-  if (is_behind && is_message && job_.framework->sends_block) synchronize(own);
 }
 
 /// The stages beside each other: each goes on until it needs what another one has not added yet, so
