@@ -243,7 +243,8 @@ constexpr double large_bytes = 64 * medium_bytes;
 std::array<double, 4> class_edges(const Cluster& cluster, const CollectiveCall& call) {
   const Cluster& measured = measured_machine(cluster, call, collective_time(cluster, call).ns);
   const double last = last_measured(measured, call);
-  return {medium_bytes, large_bytes, first_measured(measured, call), std::nextafter(last, HUGE_VAL)};
+  return {medium_bytes, large_bytes, first_measured(measured, call),
+          std::nextafter(last, HUGE_VAL)};
 }
 
 }  // namespace

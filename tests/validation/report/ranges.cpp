@@ -17,7 +17,7 @@ namespace {
 constexpr double share_held = 0.8;
 constexpr double least_width = 0.0487901641694320;  // ln 1.05
 constexpr double unproven = 1.5;                    // of the largest residual
-constexpr std::size_t signed_from = 10;  // cells
+constexpr std::size_t signed_from = 10;             // cells
 constexpr std::size_t few_publishers = 4;
 constexpr double side_held = 1 - (1 - share_held) / 2;
 

@@ -341,10 +341,9 @@ void StageEmitter::add_next() {
   if (is_behind && node.place.phase == Phase::update && !std::exchange(updates_, true)) {
     synchronize();
   }
-  // And waits for a pass before it sends what that made.
-  if (is_behind && node.type == RankNodeType::send && job_.framework->sends_block) {
-    synchronize(compute_);
-  }
+  // And waits for a pass before it sends what that made, or receives what the next one needs.
+  const bool is_message = node.type == RankNodeType::send || node.type == RankNodeType::receive;
+  if (is_behind && is_message && job_.framework->sends_block) synchronize(compute_);
   add(node);
   tasks_.push_back(made_);
   const LaneId own = lane_of(node);
