@@ -1,7 +1,9 @@
-// A forward kernel after a backward one begins the next pass.
+// A forward kernel after a backward one begins the next pass; a stage of a pipeline does several
+// micro-batches in a row, each of which is one.
 #include "models/editing/tensors/training_pass.h"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <set>
 #include <utility>
@@ -85,6 +87,94 @@ void mark_frozen(const TaskGraph& graph, std::vector<TrainingPass>& passes) {
   }
 }
 
+// Kernels of a device in program order, in runs of one phase.
+struct DeviceRuns {
+  std::vector<std::vector<TaskId>> forward;
+  std::vector<std::vector<TaskId>> backward;
+  bool is_backward = false;
+  bool begins_backward = false;  // of a pass that is not recorded
+
+  void add(TaskId kernel, bool undoes) {
+    auto& runs = undoes ? backward : forward;
+    if (undoes && forward.empty()) begins_backward = true;
+    if (runs.empty() || is_backward != undoes) runs.emplace_back();
+    is_backward = undoes;
+    runs.back().push_back(kernel);
+  }
+};
+
+// Ranks that pass activations on: several micro-batches follow each other there.
+std::set<std::int32_t> stages_of(const TaskGraph& graph) {
+  std::set<std::int32_t> ranks;
+  for (std::size_t t = 0; t < graph.size(); ++t) {
+    const auto task = make_id<TaskId>(t);
+    const CollectiveKind kind = graph.work(task).collective;
+    const bool passes_on = kind == CollectiveKind::send || kind == CollectiveKind::receive ||
+                           kind == CollectiveKind::send_receive;
+    if (passes_on && graph.kind(task) == TaskKind::collective) ranks.insert(graph.lane(task).rank);
+  }
+  return ranks;
+}
+
+// Runs cut to pieces of `size` kernels whose layers are those of the first piece; empty where they
+// are not made of such.
+std::vector<std::vector<TaskId>> cut(const TaskGraph& graph,
+                                     const std::vector<std::vector<TaskId>>& runs,
+                                     std::size_t size) {
+  std::vector<std::vector<TaskId>> pieces;
+  for (const std::vector<TaskId>& run : runs) {
+    if (size == 0 || run.size() % size != 0) return {};
+    for (std::size_t i = 0; i < run.size(); ++i) {
+      if (i % size == 0) pieces.emplace_back();
+      pieces.back().push_back(run[i]);
+      if (graph.layer(run[i]) != graph.layer(pieces.front()[i % size])) return {};
+    }
+  }
+  return pieces;
+}
+
+// Kernels of the first run until it is back in the layer that it began in.
+std::size_t piece_size(const TaskGraph& graph, const std::vector<TaskId>& run) {
+  const LayerId first = graph.layer(run.front());
+  bool has_left = false;
+  for (std::size_t i = 0; i < run.size(); ++i) {
+    const bool is_back = graph.layer(run[i]) == first;
+    if (is_back && has_left) return i;
+    has_left = has_left || !is_back;
+  }
+  return run.size();
+}
+
+// Micro-batches of a stage, which are undone in their order: passes of equal layers. Empty where
+// runs of kernels are not made of such.
+std::vector<TrainingPass> micro_batches(const TaskGraph& graph, const DeviceRuns& runs) {
+  if (runs.forward.empty() || runs.backward.empty()) return {};
+  const auto forward = cut(graph, runs.forward, piece_size(graph, runs.forward.front()));
+  if (forward.empty()) return {};
+  std::size_t kernels = 0;
+  for (const std::vector<TaskId>& run : runs.backward) kernels += run.size();
+  if (kernels % forward.size() != 0) return {};
+  const auto backward = cut(graph, runs.backward, kernels / forward.size());
+  if (backward.size() != forward.size()) return {};
+  std::vector<TrainingPass> passes(forward.size());
+  for (std::size_t i = 0; i < passes.size(); ++i) {
+    if (index(backward[i].front()) < index(forward[i].back())) return {};
+    passes[i].forward = forward[i];
+    passes[i].backward = backward[i];
+  }
+  return passes;
+}
+
+// A run of forward kernels, and the backward ones behind it.
+std::vector<TrainingPass> whole_runs(const DeviceRuns& runs) {
+  std::vector<TrainingPass> passes;
+  const std::size_t skipped = runs.begins_backward ? 1 : 0;
+  for (std::size_t i = 0; i < runs.forward.size() && i + skipped < runs.backward.size(); ++i) {
+    passes.push_back({runs.forward[i], runs.backward[i + skipped], 0});
+  }
+  return passes;
+}
+
 }  // namespace
 
 bool trains(const TaskGraph& graph) {
@@ -97,22 +187,23 @@ bool only_infers(const TaskGraph& graph) {
 
 std::vector<TrainingPass> find_passes(const KernelEditor& editor) {
   const TaskGraph& graph = editor.graph();
-  std::map<DeviceOfRank, TrainingPass> open;
+  std::map<DeviceOfRank, DeviceRuns> devices;
   std::vector<TrainingPass> passes;
-  const auto close = [&](TrainingPass& pass) {
-    if (!pass.forward.empty() && !pass.backward.empty()) passes.push_back(std::move(pass));
-    pass = {};
-  };
   for (const TaskId kernel : editor.kernels()) {
-    TrainingPass& pass = open[device_of(graph, kernel)];
-    if (graph.phase(kernel) == Phase::forward) {
-      if (!pass.backward.empty()) close(pass);
-      pass.forward.push_back(kernel);
-    } else if (graph.phase(kernel) == Phase::backward) {
-      pass.backward.push_back(kernel);
-    }
+    const Phase phase = graph.phase(kernel);
+    if (phase != Phase::forward && phase != Phase::backward) continue;
+    devices[device_of(graph, kernel)].add(kernel, phase == Phase::backward);
   }
-  for (auto& [device, pass] : open) close(pass);
+  const std::set<std::int32_t> stages = stages_of(graph);
+  for (const auto& [device, runs] : devices) {
+    std::vector<TrainingPass> found;
+    if (stages.contains(device.first)) found = micro_batches(graph, runs);
+    if (found.empty()) found = whole_runs(runs);
+    std::move(found.begin(), found.end(), std::back_inserter(passes));
+  }
+  std::sort(passes.begin(), passes.end(), [](const TrainingPass& a, const TrainingPass& b) {
+    return index(a.backward.back()) < index(b.backward.back());
+  });
   mark_frozen(graph, passes);
   return passes;
 }
