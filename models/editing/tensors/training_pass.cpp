@@ -175,6 +175,27 @@ std::vector<TrainingPass> whole_runs(const DeviceRuns& runs) {
   return passes;
 }
 
+template <typename PassesOf>
+std::vector<TrainingPass> passes_of(const KernelEditor& editor, const PassesOf& passes_of_device) {
+  const TaskGraph& graph = editor.graph();
+  std::map<DeviceOfRank, DeviceRuns> devices;
+  for (const TaskId kernel : editor.kernels()) {
+    const Phase phase = graph.phase(kernel);
+    if (phase != Phase::forward && phase != Phase::backward) continue;
+    devices[device_of(graph, kernel)].add(kernel, phase == Phase::backward);
+  }
+  std::vector<TrainingPass> passes;
+  for (const auto& [device, runs] : devices) {
+    std::vector<TrainingPass> found = passes_of_device(device, runs);
+    std::move(found.begin(), found.end(), std::back_inserter(passes));
+  }
+  std::sort(passes.begin(), passes.end(), [](const TrainingPass& a, const TrainingPass& b) {
+    return index(a.backward.back()) < index(b.backward.back());
+  });
+  mark_frozen(graph, passes);
+  return passes;
+}
+
 }  // namespace
 
 bool trains(const TaskGraph& graph) {
@@ -186,26 +207,18 @@ bool only_infers(const TaskGraph& graph) {
 }
 
 std::vector<TrainingPass> find_passes(const KernelEditor& editor) {
-  const TaskGraph& graph = editor.graph();
-  std::map<DeviceOfRank, DeviceRuns> devices;
-  std::vector<TrainingPass> passes;
-  for (const TaskId kernel : editor.kernels()) {
-    const Phase phase = graph.phase(kernel);
-    if (phase != Phase::forward && phase != Phase::backward) continue;
-    devices[device_of(graph, kernel)].add(kernel, phase == Phase::backward);
-  }
-  const std::set<std::int32_t> stages = stages_of(graph);
-  for (const auto& [device, runs] : devices) {
+  const std::set<std::int32_t> stages = stages_of(editor.graph());
+  return passes_of(editor, [&](const DeviceOfRank& device, const DeviceRuns& runs) {
     std::vector<TrainingPass> found;
-    if (stages.contains(device.first)) found = micro_batches(graph, runs);
-    if (found.empty()) found = whole_runs(runs);
-    std::move(found.begin(), found.end(), std::back_inserter(passes));
-  }
-  std::sort(passes.begin(), passes.end(), [](const TrainingPass& a, const TrainingPass& b) {
-    return index(a.backward.back()) < index(b.backward.back());
+    if (stages.contains(device.first)) found = micro_batches(editor.graph(), runs);
+    return found.empty() ? whole_runs(runs) : found;
   });
-  mark_frozen(graph, passes);
-  return passes;
+}
+
+std::vector<TrainingPass> find_passes_in_turn(const KernelEditor& editor) {
+  return passes_of(editor, [](const DeviceOfRank& /*device*/, const DeviceRuns& runs) {
+    return whole_runs(runs);
+  });
 }
 
 TaskId mirror_of(const KernelEditor& editor, const TrainingPass& pass, std::size_t position,

@@ -34,6 +34,9 @@ struct TrainingPass {
 
 /// Passes that have both parts, in program order of their ends.
 [[nodiscard]] std::vector<TrainingPass> find_passes(const KernelEditor& editor);
+/// The same, where one has to end before the next begins: micro-batches that a stage of a pipeline
+/// runs in a row are one pass, with the backward kernels that follow.
+[[nodiscard]] std::vector<TrainingPass> find_passes_in_turn(const KernelEditor& editor);
 
 /// A run of the forward kernels [begin, end) and the first backward kernel that needs it.
 struct PassSegment {

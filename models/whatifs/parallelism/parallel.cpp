@@ -218,9 +218,8 @@ Status check_one_device(const ParamValues& params, const Grid& grid) {
       Needed{layers_param, stages || collects, "pipeline or zero=3, which need them"},
       Needed{bucket_param, fills_buckets, with_buckets},
       Needed{bucket_view_param, fills_buckets, with_buckets},
-      Needed{parameters_param, copies || stages, "data or pipeline, which divide or exchange them"},
-      Needed{gradient_bytes_param, copies || stages,
-             "data or pipeline, which store or exchange gradients"}};
+      Needed{parameters_param, copies, "data, whose ranks exchange them"},
+      Needed{gradient_bytes_param, copies, "data, whose ranks exchange gradients"}};
   for (const Needed& needed : needs) {
     if (needed.is_met || is_unsaid(params, needed.row)) continue;
     return Error{ErrorCode::bad_config,

@@ -147,7 +147,7 @@ Result<Change> MuTwo::run() {
                        [&](TaskId kernel) { return editor_.own_call(kernel) != none<TaskId>; });
   };
   std::size_t passes = 0;
-  for (const TrainingPass& pass : editing::find_passes(editor_)) {
+  for (const TrainingPass& pass : editing::find_passes_in_turn(editor_)) {
     if (!launched(pass.forward) || !launched(pass.backward)) continue;
     ++passes;
     step_.share(pass.forward, pass.backward);

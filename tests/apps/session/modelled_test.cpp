@@ -105,22 +105,24 @@ TEST_CASE("law: a modelled job that is spread is the job under the plan") {
 
 TEST_CASE("law: what a plan leaves open is decided for the groups that a what-if gives it") {
   const std::string experts = R"({"model": "mixtral_8x7b", "sequence": 2048})";
-  const std::vector<std::string> plans = {R"("data": 8)", R"("data": 2, "tensor": 4)",
-                                          R"("data": 1, "tensor": 8)",
-                                          R"("data": 4, "tensor": 2, "expert": 2)"};
-  const std::vector<std::string> groups = {"data=8,tensor=1", "data=2,tensor=4", "data=1,tensor=8",
-                                           "data=4,tensor=2"};
-  for (const std::string& from : plans) {
-    const bool spreads = from.find("expert") != std::string::npos;
-    const Session session = session_of(scenario_text_of(experts, from, 8));
-    for (std::size_t to = 0; to < groups.size(); ++to) {
-      if (spreads != (plans[to].find("expert") != std::string::npos)) continue;
-      CAPTURE(from);
-      CAPTURE(groups[to]);
-      const Answer got = answered(session, {"parallel:" + groups[to] + ",cluster=selene"});
-      const Scenario there = parsed(
-          scenario_text_of(experts, plans[to], static_cast<std::uint32_t>(8 * got.samples())));
-      const auto expected = answer_scenario(there);
+  struct Groups {
+    std::uint32_t data = 1;
+    std::uint32_t tensor = 1;
+  };
+  const std::vector<Groups> all = {{8, 1}, {2, 4}, {1, 8}, {4, 2}};
+  const auto text = [&](const Groups& groups) {
+    return scenario_text_of(experts,
+                            fmt::format(R"("data": {}, "tensor": {})", groups.data, groups.tensor),
+                            groups.data);
+  };
+  for (const Groups& from : all) {
+    const Session session = session_of(text(from));
+    for (const Groups& to : all) {
+      CAPTURE(from.tensor);
+      CAPTURE(to.tensor);
+      const Answer got = answered(
+          session, {fmt::format("parallel:data={},tensor={},cluster=selene", to.data, to.tensor)});
+      const auto expected = answer_scenario(parsed(text(to)));
       REQUIRE(expected.ok());
       CHECK(near(got.step_ns(), expected->step_ns) == doctest::Approx(1).epsilon(0.02));
     }
