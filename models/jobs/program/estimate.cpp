@@ -72,15 +72,15 @@ struct WholeStep {
   [[nodiscard]] std::int64_t total() const { return pipeline_ns + end.total(); }
 };
 
-WholeStep whole_step(const Job& job, const RankProgram::Step& step, Passes passes_are) {
-  const Executed passes = finished(*job.schedule, step.times, passes_are);
-  return {passes.makespan_ns, step_end(step.stages, passes)};
+WholeStep whole_step(const Job& job, const PipelineTimes& times,
+                     const std::vector<RankProgram::Stage>& stages, Passes passes_are) {
+  const Executed passes = finished(*job.schedule, times, passes_are);
+  return {passes.makespan_ns, step_end(stages, passes)};
 }
 
-// If launches took no time.
-WholeStep launched_step(const Job& job, RankProgram::Step step, Passes passes_are) {
-  step.times.launches = {};
-  return whole_step(job, step, passes_are);
+PipelineTimes without_launches(PipelineTimes times) {
+  times.launches = {};
+  return times;
 }
 
 Status check_memory(const std::vector<StageMemory>& stages) {
@@ -109,9 +109,10 @@ Result<Estimate> estimate(const Job& job, const RankProgram& program, Passes pas
   const PipelineTimes& times = program.step.times;
   Estimate result;
   result.times = times;
-  const WholeStep step = whole_step(job, program.step, passes_are);
+  const std::vector<RankProgram::Stage>& stages = program.step.stages;
+  const WholeStep step = whole_step(job, times, stages, passes_are);
   const WholeStep launched =
-      times.has_launches() ? launched_step(job, program.step, passes_are) : step;
+      times.has_launches() ? whole_step(job, without_launches(times), stages, passes_are) : step;
   result.pipeline_ns = step.pipeline_ns;
   result.step_ns = step.total();
 
