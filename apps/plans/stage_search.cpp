@@ -201,8 +201,8 @@ Status StageWalk::prepare() {
   }
   if (question_.gpus > base_.cluster->accelerators()) {
     return Error{ErrorCode::bad_usage,
-                 fmt::format("got {} devices, expected at most the {} of {}", question_.gpus,
-                             base_.cluster->accelerators(), base_.cluster->name)};
+                 fmt::format("got {} devices, expected at most {}", question_.gpus,
+                             accelerators_of(*base_.cluster, question_.gpus))};
   }
   FORETRACE_TRY(check_amounts(base_, amounts_of(base_)));
   list_groups();

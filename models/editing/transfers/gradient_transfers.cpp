@@ -31,29 +31,33 @@ bool reduces(CollectiveKind kind) {
 
 }  // namespace
 
+std::map<TaskId, Phase> phases_of_collectives(const TaskGraph& graph) {
+  std::map<TaskId, Phase> phases;
+  std::map<std::int32_t, Phase> phase_of_rank;
+  for (std::size_t t = 0; t < graph.size(); ++t) {
+    const auto task = make_id<TaskId>(t);
+    Phase& before = phase_of_rank[graph.lane(task).rank];
+    if (graph.kind(task) == TaskKind::kernel) before = graph.phase(task);
+    if (graph.kind(task) == TaskKind::collective) phases[task] = before;
+  }
+  return phases;
+}
+
 std::vector<Transfer> find_gradient_transfers(const TaskGraph& graph) {
   const std::vector<Transfer> all = all_transfers(graph);
   const std::set<std::uint32_t> splitting = layer_splitting(graph, all);
-  std::set<TaskId> sums;
+  if (all.empty()) return {};
+  const std::map<TaskId, Phase> phases = phases_of_collectives(graph);
+  std::set<TaskId> gradients;
+  std::set<std::uint32_t> groups;  // that exchange gradients
   for (const Transfer& transfer : all) {
     const Work& work = graph.work(transfer.task);
-    if (reduces(work.collective) && !splitting.contains(work.communicator)) {
-      sums.insert(transfer.task);
-    }
-  }
-  std::set<TaskId> gradients;
-  std::set<std::uint32_t> groups;               // that exchange gradients
-  std::map<std::int32_t, Phase> phase_of_rank;  // of the kernel before
-  for (std::size_t t = 0; t < graph.size() && !sums.empty(); ++t) {
-    const auto task = make_id<TaskId>(t);
-    const std::int32_t rank = graph.lane(task).rank;
-    if (graph.kind(task) == TaskKind::kernel) phase_of_rank[rank] = graph.phase(task);
-    if (!sums.contains(task)) continue;
-    const Work& work = graph.work(task);
-    const bool large = work.bytes < 0 ? graph.duration_ns(task) >= least_unknown_ns
+    if (!reduces(work.collective) || splitting.contains(work.communicator)) continue;
+    const bool large = work.bytes < 0 ? graph.duration_ns(transfer.task) >= least_unknown_ns
                                       : work.bytes >= least_gradient_bytes;
-    if (!large || phase_of_rank[rank] != Phase::backward) continue;
-    gradients.insert(task);
+    const auto phase = phases.find(transfer.task);
+    if (!large || phase == phases.end() || phase->second != Phase::backward) continue;
+    gradients.insert(transfer.task);
     groups.insert(work.communicator);
   }
   std::vector<Transfer> found;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -9,6 +10,10 @@
 #include "sim/edit/editor.h"
 
 namespace foretrace::editing {
+
+/// Of each collective, that of the kernel before it on its rank, in program order; unknown before
+/// the first one.
+[[nodiscard]] std::map<TaskId, Phase> phases_of_collectives(const TaskGraph& graph);
 
 /// All-reduces and reduce-scatters of a training run's gradients: those of 64 KiB and more that
 /// start after a kernel of the backward pass, in groups that do not split layers; of these groups

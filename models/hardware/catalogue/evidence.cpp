@@ -147,11 +147,10 @@ std::string_view to_string(MeasuredKind kind) {
 FamilyAxes axes_of(MeasuredKind kind) { return kind_words[static_cast<std::size_t>(kind)].axes; }
 
 MeasuredKind measured_kind(double collective_bytes, bool is_curve) {
-  constexpr double mib = 1024.0 * 1024;
-  if (collective_bytes < mib) {
+  if (collective_bytes < collective_class_bytes[0]) {
     return is_curve ? MeasuredKind::small_curves : MeasuredKind::small_collectives;
   }
-  if (collective_bytes < 64 * mib) {
+  if (collective_bytes < collective_class_bytes[1]) {
     return is_curve ? MeasuredKind::medium_curves : MeasuredKind::medium_collectives;
   }
   return is_curve ? MeasuredKind::large_curves : MeasuredKind::large_collectives;

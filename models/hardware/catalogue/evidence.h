@@ -33,7 +33,8 @@ enum class MeasuredKind : std::uint8_t {
 };
 inline constexpr std::size_t measured_kind_count = 11;
 [[nodiscard]] std::string_view to_string(MeasuredKind kind);
-/// Below 1 MiB, up to 64 MiB, and above.
+/// Buffers of so many bytes and more are medium, and large.
+inline constexpr std::array<double, 2> collective_class_bytes = {1024.0 * 1024, 64.0 * 1024 * 1024};
 [[nodiscard]] MeasuredKind measured_kind(double collective_bytes, bool is_curve);
 
 /// What the families of a kind are told apart by: "framework" and "accelerator", of collectives

@@ -24,7 +24,6 @@ constexpr double all_to_all_local_share = 0.95;    // of the NVLink rate that NC
 constexpr double all_to_all_network_share = 0.89;  // of the NICs
 // Where messages change rails on the way: p5 table of UCCL and Polaris.
 constexpr double cross_rail_share = 0.40;
-constexpr double nccl_nvlink_share = 0.80;
 
 // The proxy of a rank posts its messages to other nodes one after the other, while a step waits for
 // one to arrive: a fifth of its latency, as cluster01 (0.18) and Polaris (0.20) agree.
@@ -235,15 +234,11 @@ CollectiveRange range_of_class(const Cluster& cluster, const CollectiveCall& cal
   return range;
 }
 
-// Where measured_kind() says another class.
-constexpr double medium_bytes = 1024.0 * 1024;
-constexpr double large_bytes = 64 * medium_bytes;
-
 /// Sizes at which other evidence begins.
 std::array<double, 4> class_edges(const Cluster& cluster, const CollectiveCall& call) {
   const Cluster& measured = measured_machine(cluster, call, collective_time(cluster, call).ns);
   const double last = last_measured(measured, call);
-  return {medium_bytes, large_bytes, first_measured(measured, call),
+  return {collective_class_bytes[0], collective_class_bytes[1], first_measured(measured, call),
           std::nextafter(last, HUGE_VAL)};
 }
 
@@ -253,8 +248,8 @@ AllToAllRates all_to_all_rates(const Cluster& cluster, const Placement& group, b
                                Bound bound) {
   AllToAllRates rates;
   rates.fixed_ns = all_to_all_local_ns;
-  const double links = cluster.generation == Generation::other ? 1 : nccl_nvlink_share;
-  rates.local = nccl::links_inside(cluster, group.per_node) * links * all_to_all_local_share;
+  rates.local = nccl::links_inside(cluster, group.per_node) *
+                nccl::links_share(cluster, group.per_node) * all_to_all_local_share;
   if (group.nodes <= 1) return rates;
   const Ranged& range = cluster.network.efficiency;
   const double rails = keeps_rails ? all_to_all_network_share : cross_rail_share;

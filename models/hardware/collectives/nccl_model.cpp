@@ -37,9 +37,9 @@ constexpr std::array<ByNodes, 4> tree_most = {
 constexpr std::array<ByNodes, 4> nvls_tree_most = {
     {{0, 0, 0}, {0, 0, 0}, {0, 57.7, 45.5}, {0, 96, 80}}};
 constexpr std::array<double, 4> nvls_efficiency = {0, 0, 0.85, 0.74};
-// NVLink GB/s of a link in NCCL's topology, and against 25 (50 from Blackwell on) of the data sheet.
+// GB/s of a link of NVLink in NCCL's topology (src/graph/topo.h), and on the data sheet.
 constexpr std::array<double, 4> nvlink_rate = {20, 20, 20.6, 40.1};
-constexpr std::array<double, 4> nvlink_share = {0.80, 0.80, 0.824, 0.802};
+constexpr std::array<double, 4> nvlink_sheet = {25, 25, 25, 50};
 
 // Tree bandwidth by floor(log2(bytes / 64)).
 constexpr std::array tree_ll_factor = {1., 1., 1., 1., .9, .8, .7, .7, .7, .7, .6, .5,
@@ -131,9 +131,9 @@ double network_us(const Question& q, double hardware, Protocol protocol) {
   return hardware + (protocol == Protocol::simple ? 2 : 1) * extra;
 }
 
-// What launched channels cost a ring, as inside a node of the machine: two of each accelerator, as many as
-// the search finds where each has a port (src/graph/connect.cc). A small buffer has fewer
-// (src/enqueue.cc): threads of a channel times the bytes that each has at least.
+// Channels that start cost a ring between nodes what they cost inside one: two per accelerator
+// (src/graph/connect.cc), fewer for a small buffer, which must have so many bytes for each thread
+// (src/enqueue.cc).
 double launched_us(const Question& q, Protocol protocol) {
   double each_ns = 0;
   for (const LocalRegime& regime : q.cluster.regimes) {
@@ -263,6 +263,16 @@ std::optional<double> nvls_us(const Question& q) {
   return time_us(latency, bytes, bus * q.ranks() / ring_steps(q));
 }
 
+constexpr double channels_of_all = 32;
+constexpr double operations_of_channel = 4;
+
+// Of so many channels, those that one of `ranks` peers keeps: halved until all have theirs
+// (src/graph/paths.cc).
+double channels_of_peer(double channels, double ranks, double of_all) {
+  while (channels * ranks > of_all && channels > 1) channels /= 2;
+  return channels;
+}
+
 }  // namespace
 
 std::string_view to_string(Algorithm algorithm) {
@@ -273,8 +283,8 @@ std::string_view to_string(Algorithm algorithm) {
 Channels find_channels(const Cluster& cluster, const Placement& group) {
   const Generation generation = cluster.generation;
   const bool nvlink = has_nvlink(cluster, group.per_node);
-  const double links = links_inside(cluster, group.per_node) * 1e-9 *
-                       (nvlink ? nvlink_share[row_of(generation)] : 1.0);
+  const double links =
+      links_inside(cluster, group.per_node) * 1e-9 * links_share(cluster, group.per_node);
   Channels channels;
   channels.links = links;
   if (group.nodes <= 1) {
@@ -312,6 +322,11 @@ Channels find_channels(const Cluster& cluster, const Placement& group) {
   return channels;
 }
 
+double links_share(const Cluster& cluster, double per_node) {
+  const std::size_t row = row_of(cluster.generation);
+  return has_nvlink(cluster, per_node) ? nvlink_rate[row] / nvlink_sheet[row] : 1;
+}
+
 double links_inside(const Cluster& cluster, double per_node) {
   const bool by_host = cluster.links == NodeLinks::pairs && !is_joined(cluster, per_node) &&
                        cluster.host_link_bandwidth > 0;
@@ -332,15 +347,10 @@ double send_start_ns(const Cluster& cluster, const Placement& group, double byte
 
 double peer_ns_inside(const Cluster& cluster, const Placement& group, double bytes) {
   if (!has_nvlink(cluster, group.per_node)) return 0;
-  constexpr double channels_of_all = 32;
-  constexpr double operations_of_channel = 4;
   constexpr double most_part = 16.0 * 1024 * 1024;  // 32 of the eight steps of 4 MiB
-  const auto halved = [&](double channels, double most) {
-    while (channels * group.ranks > most && channels > 1) channels /= 2;
-    return channels;
-  };
-  double channels = halved(channels_of_all, channels_of_all);
-  const double most = halved(channels_of_all, channels_of_all * operations_of_channel);
+  double channels = channels_of_peer(channels_of_all, group.ranks, channels_of_all);
+  const double most =
+      channels_of_peer(channels_of_all, group.ranks, channels_of_all * operations_of_channel);
   double part = bytes / channels;
   double least_part = 0;  // of the largest message with fewer channels
   while (part > most_part && channels <= most / 2) {
@@ -352,12 +362,8 @@ double peer_ns_inside(const Cluster& cluster, const Placement& group, double byt
 }
 
 double peer_rate(const Placement& group) {
-  constexpr double channels_of_all = 32;
-  constexpr double operations_of_channel = 4;
-  constexpr double most_of_peer = 2;
   constexpr double channel = 18.3e9;
-  const bool is_many = most_of_peer * group.ranks > channels_of_all * operations_of_channel;
-  return (is_many ? 1 : most_of_peer) * channel;
+  return channels_of_peer(2, group.ranks, channels_of_all * operations_of_channel) * channel;
 }
 
 Choice fastest(const Cluster& cluster, const Placement& group, CollectiveKind kind, double bytes,

@@ -32,6 +32,9 @@ struct Channels {
 /// bridges join reach other pairs through their host.
 [[nodiscard]] double links_inside(const Cluster& cluster, double per_node);
 
+/// What NCCL counts of the links of a data sheet: 0.80 to 0.82 of NVLink, 1 of others.
+[[nodiscard]] double links_share(const Cluster& cluster, double per_node);
+
 /// Of a message to one other rank, beside its bytes: by LL up to 16 KiB, by Simple above.
 [[nodiscard]] double send_start_ns(const Cluster& cluster, const Placement& group, double bytes);
 

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "models/jobs/program/gradient_sum.h"
 #include "models/jobs/program/left_over.h"
 
 namespace foretrace {
@@ -62,23 +63,25 @@ double ShardedPasses::divided_ns(std::span<const BlockRun> runs) const {
     const RankProgram::Block& block = blocks_[run.block];
     const double weights = block.dense_weights + block.expert_weights;
     sum += run.count *
-           (scatter_ns(block.dense_weights, dense_) + scatter_ns(block.expert_weights, expert_) +
+           (scatter_ns(block.dense_weights, block.expert_weights) +
             moved_ns(weights * job_.framework->pack_bytes));
   }
   return sum;
 }
 
 // Sharded parameters come together.
-double ShardedPasses::gather_ns(double elements, const Group& group) const {
-  return collective_ns(group.shards, CollectiveKind::all_gather,
+double ShardedPasses::gather_ns(double elements, const GridAxis& shards) const {
+  return collective_ns(shards, CollectiveKind::all_gather,
                        elements * job_.framework->gather_bytes);
 }
 
-// Gradients are added up and divided; copies of the shards add up theirs.
-double ShardedPasses::scatter_ns(double elements, const Group& group) const {
-  const double bytes = elements * job_.framework->reduce_bytes;
-  return collective_ns(group.shards, CollectiveKind::reduce_scatter, bytes) +
-         collective_ns(group.copies, CollectiveKind::all_reduce, bytes / group.shards.size);
+double ShardedPasses::scatter_ns(double dense, double expert) const {
+  const double bytes = job_.framework->reduce_bytes;
+  double ns = 0;
+  for (const GradientSum& sum : gradient_sums(plan_, dense * bytes, expert * bytes)) {
+    ns += collective_ns(sum.axis, sum.kind, sum.bytes);
+  }
+  return ns;
 }
 
 // Ends when all that was started has; what neither `sum` nor `beside` explains was waited for.
@@ -101,8 +104,7 @@ PassTime ShardedPasses::block_by_block(std::span<const BlockRun> runs, bool back
   for (const RankProgram::Block& block : blocks_) {
     gather.push_back(gather_ns(block.dense_weights + block.frozen_weights, dense_) +
                      gather_ns(block.expert_weights, expert_));
-    scatter.push_back(scatter_ns(block.dense_weights, dense_) +
-                      scatter_ns(block.expert_weights, expert_));
+    scatter.push_back(scatter_ns(block.dense_weights, block.expert_weights));
   }
   PassTime sum = plain_pass(blocks_, runs, backward);
   const bool gathers = !backward || job_.framework->reshards_after_forward;
@@ -157,20 +159,22 @@ double ShardedPasses::host_of_parts(double parts, double ns) const {
   return parts * ns * scale_[static_cast<std::size_t>(CostSource::host)];
 }
 
-TensorUse ShardedPasses::use_of(double elements, const Group& group, bool is_there,
+TensorUse ShardedPasses::use_of(double elements, bool is_expert, bool is_there,
                                 bool reduces) const {
   const Framework& framework = *job_.framework;
+  const GridAxis& shards = is_expert ? expert_ : dense_;
   TensorUse use;
   use.elements = elements;
-  const std::uint32_t parts = group.shards.size;
+  const std::uint32_t parts = shards.size;
   use.views = host_of_parts(parts, framework.travel.host_per_view_ns);
   use.copies = host_of_parts(parts, framework.travel.host_per_copy_ns);
   if (!is_there) {
     const std::uint32_t kernels = 1 + (use.copies > 0 ? parts : 0);
-    use.gather = gather_ns(elements, group) + moved_ns(elements * framework.unpack_bytes, kernels);
+    use.gather = gather_ns(elements, shards) + moved_ns(elements * framework.unpack_bytes, kernels);
   }
   if (reduces) {
-    use.scatter = scatter_ns(elements, group) + moved_ns(elements * framework.pack_bytes);
+    use.scatter = (is_expert ? scatter_ns(0, elements) : scatter_ns(elements, 0)) +
+                  moved_ns(elements * framework.pack_bytes);
   }
   return use;
 }
@@ -190,7 +194,7 @@ void ShardedPasses::add_uses(const RankProgram::Block& block, bool backward,
   const double again = repeats ? block.backward.time.again : 0;
   const double own = (backward ? block.backward.time.total : block.forward.time.total) - again;
   const auto use = [&](double elements, double time, bool is_there, bool reduces) {
-    TensorUse made = use_of(elements, dense_, is_there || stays(elements), reduces);
+    TensorUse made = use_of(elements, false, is_there || stays(elements), reduces);
     if (!stays(elements)) made.computed = time * elements / traveling;
     uses.push_back(made);
   };
@@ -199,7 +203,7 @@ void ShardedPasses::add_uses(const RankProgram::Block& block, bool backward,
   }
   // Tensors of experts go together.
   if (block.expert_weights > 0) {
-    uses.push_back(use_of(block.expert_weights, expert_, is_kept, backward));
+    uses.push_back(use_of(block.expert_weights, true, is_kept, backward));
   }
   if (!(traveling > 0)) uses.push_back({0, own + again, 0, 0, 0});
   if (!backward) return;

@@ -32,11 +32,12 @@ class ShardedPasses {
                 const std::vector<RankProgram::Block>& blocks, const SourceScale& scale,
                 const KernelTimes& kernels)
       : job_(job),
+        plan_(plan),
         blocks_(blocks),
         scale_(scale),
         kernels_(kernels),
-        dense_{shard_axis(plan), replica_axis(plan)},
-        expert_{expert_copies(plan), {}} {}
+        dense_(shard_axis(plan)),
+        expert_(expert_copies(plan)) {}
 
   /// `keeps_last`: of the last block nothing is collected again for the backward pass.
   [[nodiscard]] PassTime pass(std::span<const BlockRun> runs, bool backward,
@@ -53,30 +54,26 @@ class ShardedPasses {
   [[nodiscard]] ResidentCollection resident_collection(const RankProgram::Stage& stage) const;
 
  private:
-  /// Ranks that share parameters, and those that hold the same share.
-  struct Group {
-    GridAxis shards;
-    GridAxis copies;
-  };
   [[nodiscard]] double collective_ns(const GridAxis& axis, CollectiveKind kind, double bytes) const;
   [[nodiscard]] double moved_ns(double bytes, std::uint32_t kernels = 1) const;
-  [[nodiscard]] double gather_ns(double elements, const Group& group) const;
-  [[nodiscard]] double scatter_ns(double elements, const Group& group) const;
+  [[nodiscard]] double gather_ns(double elements, const GridAxis& shards) const;
+  [[nodiscard]] double scatter_ns(double dense, double expert) const;
   [[nodiscard]] static PassTime waited_for(TwoLanes& lanes, PassTime sum, double beside);
   [[nodiscard]] PassTime block_by_block(std::span<const BlockRun> runs, bool backward,
                                         bool keeps_last) const;
   [[nodiscard]] double host_of_parts(double parts, double ns) const;
-  [[nodiscard]] TensorUse use_of(double elements, const Group& group, bool is_there,
+  [[nodiscard]] TensorUse use_of(double elements, bool is_expert, bool is_there,
                                  bool reduces) const;
   void add_uses(const RankProgram::Block& block, bool backward, std::vector<TensorUse>& uses) const;
   [[nodiscard]] PassTime tensor_by_tensor(std::span<const BlockRun> runs, bool backward) const;
 
   const Job& job_;
+  const ParallelPlan& plan_;
   const std::vector<RankProgram::Block>& blocks_;
   const SourceScale& scale_;
   const KernelTimes& kernels_;
-  Group dense_;
-  Group expert_;
+  GridAxis dense_;   // ranks that share parameters
+  GridAxis expert_;  // and those of experts
 };
 
 }  // namespace foretrace

@@ -220,15 +220,12 @@ class Grower {
       const bool scatters = work.collective == CollectiveKind::reduce_scatter;
       if (scatters && growing_.contains(work.communicator)) grown.shares_states = true;
     }
-    std::map<std::int32_t, Phase> phase_of_rank;  // of the kernel before
-    for (std::size_t t = 0; t < graph_.size() && grown.shares_states; ++t) {
-      const auto task = make_id<TaskId>(t);
-      const std::int32_t rank = graph_.lane(task).rank;
-      if (graph_.kind(task) == TaskKind::kernel) phase_of_rank[rank] = graph_.phase(task);
+    if (!grown.shares_states) return;
+    for (const auto& [task, phase] : phases_of_collectives(graph_)) {
       const Work& work = graph_.work(task);
-      if (work.collective != CollectiveKind::all_gather) continue;
-      if (phase_of_rank[rank] != Phase::backward || !growing_.contains(work.communicator)) continue;
-      grown.shares_parameters = true;
+      grown.shares_parameters |= phase == Phase::backward &&
+                                 work.collective == CollectiveKind::all_gather &&
+                                 growing_.contains(work.communicator);
     }
   }
 

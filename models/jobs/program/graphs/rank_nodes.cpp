@@ -182,16 +182,16 @@ void RankBuilder::collect(const RankProgram::Block& block) {
   beside(name, CollectiveKind::all_gather, expert_copies(plan_), block.expert_weights * bytes);
 }
 
-// Copies of a shard add up what their ranks have added up already.
 void RankBuilder::divide_gradients(const RankProgram::Block& block) {
   const double bytes = job_.framework->reduce_bytes;
-  constexpr std::string_view name = "divide gradients";
-  for (const double n : pieces_of(block, 0)) {
-    beside(name, CollectiveKind::reduce_scatter, shard_axis(plan_), n * bytes);
-    beside("reduce gradients", CollectiveKind::all_reduce, replica_axis(plan_),
-           n * bytes / plan_.shards());
-  }
-  beside(name, CollectiveKind::reduce_scatter, expert_copies(plan_), block.expert_weights * bytes);
+  const auto divide = [&](double dense, double expert) {
+    for (const GradientSum& sum : gradient_sums(plan_, dense * bytes, expert * bytes)) {
+      const bool scatters = sum.kind == CollectiveKind::reduce_scatter;
+      beside(scatters ? "divide gradients" : "reduce gradients", sum.kind, sum.axis, sum.bytes);
+    }
+  };
+  for (const double n : pieces_of(block, 0)) divide(n, 0);
+  divide(0, block.expert_weights);
 }
 
 // The parameters of the next blocks that have some are asked for when a block begins, as far ahead

@@ -122,12 +122,3 @@ TEST_CASE("collectives: ranges are those of the evidence; without it the network
         "efficiency of the network in the machine's file");
   CHECK(collective_range(cluster, large).longest_ns == measured.time.ns);
 }
-
-TEST_CASE("collectives: classes of evidence begin where bounds look below") {
-  constexpr double mib = 1024.0 * 1024;
-  for (const bool is_curve : {false, true}) {
-    for (const double edge : {mib, 64 * mib}) {
-      CHECK(measured_kind(edge, is_curve) != measured_kind(std::nextafter(edge, 0.0), is_curve));
-    }
-  }
-}
