@@ -45,8 +45,7 @@ std::string filled(const Pieces& pieces) {
 std::string policy_of(std::string_view script, std::string_view connect) {
   return fmt::format(
       "default-src 'none'; script-src {} 'wasm-unsafe-eval'; style-src {};{} base-uri 'none'; "
-      "form-action 'none'; "
-      "require-trusted-types-for 'script'; trusted-types 'none'",
+      "form-action 'none'; require-trusted-types-for 'script'; trusted-types 'none'",
       csp_hash(script), csp_hash(page_style()), connect);
 }
 

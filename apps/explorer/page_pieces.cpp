@@ -130,8 +130,7 @@ std::string remedy_html(const PageInput& input) {
   for (const std::string& trace : input.traces) command += " " + quoted(trace);
   return fmt::format(
       "<p class=\"doubt\" role=\"note\">This recording has long pauses that do not repeat. Cut "
-      "them "
-      "out: <code>{} --without-one-off -o run.html</code></p>\n",
+      "them out: <code>{} --without-one-off -o run.html</code></p>\n",
       html_text(command, 2000));
 }
 

@@ -87,8 +87,7 @@ Result<Service> service_of(const Serving& serving, const ServiceOptions& options
                                   [](const ServedRequest& one) { return one.end_ns >= 0; });
   return Error{ErrorCode::bad_config,
                fmt::format("{}: /requests: got {} requests, expected at most about {} of their "
-                           "length: more are over "
-                           "the {} changes of sequences that a run may take",
+                           "length: more are over the {} changes of sequences that a run may take",
                            serving.path, service.requests.size(), done, options.most_visits)};
 }
 

@@ -92,8 +92,7 @@ Result<std::unique_ptr<MemoryPolicy>> make(const TaskGraph& graph, const ParamVa
 constexpr std::array<std::string_view, 5> assumptions = {
     editing::reads_youngest_text,
     "Host memory is pinned, large enough, and the link to it is not shared; both directions work "
-    "at "
-    "the same time.",
+    "at the same time.",
     "The host waits for a copy to the host whose memory it needs; a tensor that has not changed "
     "since it was copied leaves at once.",
     "What the backward pass made is copied, never computed again.",

@@ -113,8 +113,7 @@ Result<std::unique_ptr<MemoryPolicy>> make(const TaskGraph& graph, const ParamVa
 constexpr std::array<std::string_view, 4> assumptions = {
     editing::reads_youngest_text,
     "A repeated operator takes the device time of its first run; its calls and the host time "
-    "before "
-    "them take at most the median of the trace.",
+    "before them take at most the median of the trace.",
     "Every computing operator can be repeated: random numbers are replayed and what it read is not "
     "overwritten.",
     "What the forward pass made leaves (backward=true: what backward made too); weights, their "

@@ -116,8 +116,7 @@ void declare(app::Arguments& cli, Options& options) {
                "apply every what-if with its example settings to every recording and job");
   cli.add_option("--ablate", options.ablate,
                  "replay, and predict pairs, without this rule of building graphs, to see what it "
-                 "is worth; all: "
-                 "without each in turn");
+                 "is worth; all: without each in turn");
   app::add_page(cli, options.common);
   app::add_common(cli, options.common);
   cli.add_examples({{"foretrace validate --data traces",

@@ -77,8 +77,7 @@ Sections streamed_scores(const StreamedAnswer& answer) {
   section.tables.push_back(std::move(table));
   section.note(
       "score: 100 x mean over models of real time x energy x share of frames that ran; real time "
-      "is "
-      "1 / (1 + e^(k x ms past the deadline))");
+      "is 1 / (1 + e^(k x ms past the deadline))");
   return {std::move(section)};
 }
 

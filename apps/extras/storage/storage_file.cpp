@@ -85,8 +85,7 @@ Section caches_of(const StoredInput& input,
   section.tables.push_back(std::move(table));
   section.note(
       fmt::format("hits later: from the second epoch on; waits: share of the time in which steps "
-                  "wait for their "
-                  "batch; a step alone takes {}; {} make batches of {} ahead of it",
+                  "wait for their batch; a step alone takes {}; {} make batches of {} ahead of it",
                   shown_text(Value::time(input.pipeline.step_ns)),
                   plural(input.pipeline.workers, "worker"), input.pipeline.batch));
   return section;

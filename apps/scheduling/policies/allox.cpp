@@ -125,8 +125,7 @@ extern constexpr SchedulerInfo info = {
         "it until it ends.",
     .assumptions = {"Rates on every kind and remaining steps are known.",
                     "A job on several accelerators takes the place of one in the assignment, and "
-                    "then its part of "
-                    "the time."},
+                    "then its part of the time."},
     .ignores = {"fairness beyond the share of jobs considered"},
     .calibrate = "alpha: fairness against mean finish time",
     .params = params,

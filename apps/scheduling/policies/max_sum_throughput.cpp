@@ -110,8 +110,7 @@ extern constexpr SchedulerInfo info = {
         "A linear program maximizes the sum of rates, divided by prices where cost counts, with a "
         "row per deadline where these count; if deadlines cannot all be met they are left out.",
     .assumptions = {"Steps of all jobs are worth the same; with normalized, a step is worth what "
-                    "it takes on the "
-                    "fastest kind."},
+                    "it takes on the fastest kind."},
     .ignores = {"fairness: jobs with few steps per second may wait until the others are gone"},
     .calibrate = "rates: a table of throughput; prices: of the cluster",
     .params = params,

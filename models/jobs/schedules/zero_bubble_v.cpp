@@ -97,8 +97,7 @@ extern constexpr ScheduleInfo info = {
     .name = "zero_bubble_v",
     .summary =
         "two chunks per stage in the form of a V with split backward passes: no pause in the "
-        "memory of "
-        "1F1B",
+        "memory of 1F1B",
     .paper = "Qi et al., Pipeline Parallelism with Controllable Memory, NeurIPS 2024",
     .assumptions = assumptions,
     .splits_backward = true,

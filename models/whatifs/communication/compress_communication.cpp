@@ -149,8 +149,7 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
 constexpr std::array<std::string_view, 4> assumptions = {
     "Transfer time is a latency that stays and a part that follows the bytes.",
     "Encoding (clamp and cast: 14 bytes per fp32 number) and decoding (6 bytes) are kernels bound "
-    "by "
-    "memory bandwidth.",
+    "by memory bandwidth.",
     "The kernel that a collective waits for makes its data; the first kernel that waits for the "
     "collective uses it. Where neither is recorded no codec kernel is added (see the note).",
     "Where the other ranks are not recorded, a collective moves bytes for as long as the shortest "

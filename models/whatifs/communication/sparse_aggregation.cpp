@@ -267,8 +267,7 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
 
 constexpr std::array<std::string_view, 5> assumptions = {
     "The recorded all-reduce is a ring, whose links carry 2 (n - 1) / n of the buffer each way; "
-    "the "
-    "part of its time beyond the latency follows the fullest link.",
+    "the part of its time beyond the latency follows the fullest link.",
     "Blocks flow through servers or switches while others are still on their way, both directions "
     "at once; a block of 256 numbers and its 4-byte index are assumed.",
     "Non-zero blocks that workers do not have in common lie independently of each other.",

@@ -78,8 +78,7 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& values) {
 constexpr std::array<std::string_view, 3> assumptions = {
     "Stated durations apply to every task that the edit makes.",
     "Nothing changes but what the edit says: an inserted task reads and writes no memory, and "
-    "slows "
-    "nothing that runs beside it.",
+    "slows nothing that runs beside it.",
     "Priorities choose among tasks that are ready; one that runs is never interrupted."};
 constexpr std::array<std::string_view, 2> ignores = {
     "where a duration comes from, and whether any hardware reaches it",

@@ -288,8 +288,7 @@ extern constexpr WhatIfInfo info = {
     .recipe =
         "In every run of update-phase calls, the launches of elementwise or foreach kernels and "
         "these kernels are removed with the host time between them; ceil(tensors / "
-        "tensors_per_launch) "
-        "launches and kernels take their place at the first of them.",
+        "tensors_per_launch) launches and kernels take their place at the first of them.",
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "kept_host, bytes_per_parameter: one step of the same optimizer with fused=True.",

@@ -181,9 +181,8 @@ constexpr std::array<std::string_view, 4> assumptions = {
     "as the first writes, or if they are the two gradients of one product. Where no shapes are "
     "recorded, independent=true has to state it.",
     "A fused pair takes the longer time and `conflict` of the shorter one: by bottlenecks, the "
-    "mean "
-    "of the pairs in the artifact of the paper (0.83 for two bound by bytes, 1.73 for two bound by "
-    "arithmetic, 0.33 for different ones).",
+    "mean of the pairs in the artifact of the paper (0.83 for two bound by bytes, 1.73 for two "
+    "bound by arithmetic, 0.33 for different ones).",
     "Products are bound by arithmetic, gathers by latency, all others by bytes.",
     "A pair that would be slower stays as it is."};
 constexpr std::array<std::string_view, 3> ignores = {

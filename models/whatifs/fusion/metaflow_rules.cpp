@@ -195,11 +195,9 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
 
 constexpr std::array<std::string_view, 4> assumptions = {
     "Linear layers that are siblings in the module tree, of equal rows and inner size, with "
-    "nothing "
-    "between them on the stream, read the same input.",
+    "nothing between them on the stream, read the same input.",
     "A merged product takes the measured time x the model time of the summed width / the sum of "
-    "the "
-    "model times.",
+    "the model times.",
     "ReLU, GELU and bias right behind a product or convolution cost nothing in its epilogue; in "
     "training their inputs are recomputed or kept as before.",
     "Without a backward pass batch norm can be folded into the weights before it."};

@@ -113,8 +113,7 @@ constexpr std::array<std::string_view, 3> assumptions = {
     "A ReLU next to a batch norm on the stream belongs to it."};
 constexpr std::array<std::string_view, 3> ignores = {
     "allocations and copies of the restructured layers: measured gains were about half of what "
-    "this "
-    "recipe predicts (Daydream, section 6)",
+    "this recipe predicts (Daydream, section 6)",
     "residual additions between batch norm and ReLU: that ReLU stays unless relu=all",
     "whether the library has such convolutions"};
 constexpr std::array params = {factor_param, relu_param};

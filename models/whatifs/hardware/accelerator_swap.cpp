@@ -281,8 +281,7 @@ constexpr std::array<std::string_view, 6> assumptions = {
     "The host runs the same code at host_speed times the speed; a trace does not contain the speed "
     "of another CPU, so the range is 0.9 to 1.1.",
     "Pinned copies with the host follow the links in both files; pageable ones, synchronizing "
-    "calls "
-    "and collectives take as long as recorded."};
+    "calls and collectives take as long as recorded."};
 constexpr std::array<std::string_view, 4> ignores = {
     "caches of another size", "other kernels, fusions or TF32 defaults of another software stack",
     "memory and network of the other machine", "power limits below those of the file's source"};
@@ -302,8 +301,8 @@ extern constexpr WhatIfInfo info = {
         "Kernel time = measured x model time on the new device / model time on the old one, from "
         "shapes where recorded: arithmetic follows the sustained rate, bytes the bandwidth, start "
         "and end of a kernel what each device needs for them. Launch latencies and gaps shift by "
-        "the difference of the two "
-        "files, queues get the new depth, host time is divided by host_speed.",
+        "the difference of the two files, queues get the new depth, host time is divided by "
+        "host_speed.",
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate =

@@ -105,8 +105,7 @@ extern constexpr WhatIfInfo info = {
     .summary = "Run the host's work on a faster (or slower) processor; the device stays.",
     .paper =
         "J. Fernandez, J. Kahn, C. Na, Y. Bisk, E. Strubell, The Framework Tax: Disparities "
-        "Between "
-        "Inference Efficiency in NLP Research and Deployment, EMNLP 2023",
+        "Between Inference Efficiency in NLP Research and Deployment, EMNLP 2023",
     .recipe =
         "Durations of host tasks, the host time before them and hand-overs between threads are "
         "divided by the speed. Waiting for the device is not host work and is simulated anew.",

@@ -256,8 +256,7 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
 constexpr std::array<std::string_view, 4> assumptions = {
     "The CPU update is bound by host memory at host_bandwidth, all cores at work: 28 bytes per "
     "parameter (Adam in fp32), 20 (momentum) or 12 (plain) by the operators of the recorded "
-    "update, "
-    "and 2 for a 16-bit copy.",
+    "update, and 2 for a 16-bit copy.",
     "Gradients are copied in chunks as the backward pass makes them, evenly over its kernels.",
     "The update begins when all gradients have arrived; updated parameters return chunk by chunk.",
     "The next forward pass begins when all parameters are back."};

@@ -183,11 +183,9 @@ constexpr std::array<std::string_view, 4> assumptions = {
     "with one.",
     "Finding the nearest code and the maximum of a block costs nothing beside the bytes.",
     "An update in single operators becomes one kernel per tensor, with one launch and the host "
-    "time "
-    "before the first of its old launches.",
+    "time before the first of its old launches.",
     "Multi-tensor kernels that do not name Adam, LAMB, SGD or momentum are left alone unless "
-    "states "
-    "is given."};
+    "states is given."};
 constexpr std::array<std::string_view, 3> ignores = {
     "embeddings and small tensors that keep 32-bit states",
     "the maxima of blocks, 4 bytes per block", "accuracy"};

@@ -284,15 +284,13 @@ extern constexpr WhatIfInfo info = {
         "of model times (tiles in waves at the sustained rate, or bytes) in both precisions, half "
         "the rate if a size is no multiple of 8; other kernels keep their first 1.8 us and move "
         "half the bytes. Kernels that are 16 bit, fp64, integer, on autocast's fp32 list, part of "
-        "the update or unknown stay as measured. Host calls, gaps and copies stay. "
-        "Under autocast one cast kernel and its launch are inserted per weight with a recorded "
-        "shape. Collectives that add activations in fp32 move half the bytes; with mode=full those "
-        "of "
-        "gradients, too. dtype=tf32 gives fp32 products the ratio of TF32 only; dtype=fp8 gives "
-        "linear "
-        "products that of fp8, with kernels that cast weight, activation and gradient. Loss "
-        "scaling inserts a kernel over all gradients before each update, and a wait of the host. "
-        "Recorded tensors shrink with what their kernels write; copies of weights are added.",
+        "the update or unknown stay as measured. Host calls, gaps and copies stay. Under autocast "
+        "one cast kernel and its launch are inserted per weight with a recorded shape. Collectives "
+        "that add activations in fp32 move half the bytes; with mode=full those of gradients, too. "
+        "dtype=tf32 gives fp32 products the ratio of TF32 only; dtype=fp8 gives linear products "
+        "that of fp8, with kernels that cast weight, activation and gradient. Loss scaling inserts "
+        "a kernel over all gradients before each update, and a wait of the host. Recorded tensors "
+        "shrink with what their kernels write; copies of weights are added.",
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate =

@@ -260,8 +260,7 @@ constexpr std::array<std::string_view, 3> assumptions = {
     "Products of one level run at the same time, `workers` of them."};
 constexpr std::array<std::string_view, 2> ignores = {
     "making the Jacobians, for which kernels between the products stand",
-    "gradients of weights, "
-    "which follow in parallel as before"};
+    "gradients of weights, which follow in parallel as before"};
 constexpr std::array params = {select_param, combine_param, workers_param};
 
 }  // namespace

@@ -258,8 +258,7 @@ extern constexpr WhatIfInfo info = {
     .ignores = ignores,
     .calibrate =
         "host_contention, upload_slowdown: host operators and uploads with and without workers on "
-        "the same machine. "
-        "queue_get: length of __next__ in a run with workers that keep up.",
+        "the same machine. queue_get: length of __next__ in a run with workers that keep up.",
     .identity = {.none_because = "loading leaves the main process"},
     .params = params,
     .apply = apply,

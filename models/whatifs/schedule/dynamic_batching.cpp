@@ -160,9 +160,8 @@ extern constexpr WhatIfInfo info = {
         "The longest stretch of kernels of a step, phase and stream that is exactly the same "
         "`samples` times in a row, in works and layers, is batched: the i-th kernels of all "
         "samples are replaced, at the place of the first, by one launch and one kernel. A linear "
-        "product has the "
-        "summed rows, others move the summed bytes, and `gather` of those once more to "
-        "bring inputs together.",
+        "product has the summed rows, others move the summed bytes, and `gather` of those once "
+        "more to bring inputs together.",
     .assumptions = assumptions,
     .ignores = ignores,
     .calibrate = "gather: bytes copied to make batched inputs contiguous / bytes moved.",

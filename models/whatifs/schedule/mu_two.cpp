@@ -178,8 +178,7 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
 constexpr std::array<std::string_view, 5> assumptions = {
     "The models have one architecture, and all read the same samples: data is loaded once.",
     "Half of the models (of an odd number, one more) run each kernel as one for all of them: "
-    "ramp-up "
-    "once, matrix products in waves where the accelerator is known, one launch.",
+    "ramp-up once, matrix products in waves where the accelerator is known, one launch.",
     "Kernels of the two halves take turns where one of them fills the device by its grid (pairs on "
     "an H100 miss that by 6 % on average); others that run at once slow down by 1 + conflict: by "
     "bottlenecks, the mean of the pairs of HFuse (0.83 for two bound by bytes, 0.33 for different "

@@ -232,8 +232,7 @@ constexpr std::array<std::string_view, 4> assumptions = {
     "is a gradient of one.",
     "A layer stays as it is where its factors have no less arithmetic; others may get slower.",
     "Update and collectives of gradients go over all parameters, of which the factors save a "
-    "share; "
-    "20 us of a transfer do not follow its bytes."};
+    "share; 20 us of a transfer do not follow its bytes."};
 constexpr std::array<std::string_view, 3> ignores = {
     "full-rank warm-up epochs and the decomposition", "normalization between the factors",
     "more and smaller tensors in an update tensor by tensor"};

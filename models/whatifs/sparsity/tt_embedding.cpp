@@ -232,11 +232,9 @@ constexpr std::array<std::string_view, 5> assumptions = {
     "A row costs 2 q1 q2 r r + 2 q1 q2 q3 r FLOPs, backward three times that with "
     "the partial products computed again.",
     "Small products wait for memory: each row reads a slice of every core and writes the product "
-    "of "
-    "two, at a rate between those of gathers and of streams (the range). The log of the public "
-    "code "
-    "has 0.4 us per row, forward and backward, at rank 32 and width 64: 0.12 to 0.57 us here on a "
-    "V100.",
+    "of two, at a rate between those of gathers and of streams (the range). The log of the public "
+    "code has 0.4 us per row, forward and backward, at rank 32 and width 64: 0.12 to 0.57 us here "
+    "on a V100.",
     "The share `hit` of rows is read from a cache.",
     "A fused lookup of several tables (FBGEMM) moves as many rows as fit into its recorded time at "
     "the rate of gathers; all its tables have table_rows and width."};
