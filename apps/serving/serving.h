@@ -99,11 +99,18 @@ struct ServingAnswer {
   std::int64_t cached_tokens = 0;  ///< of the prompts, found in the cache
   double use = 0;                  ///< share of the time in which replicas compute
 
-  /// A rate with its range: higher where steps are shorter, unless another order of steps costs
-  /// more than that gives. It holds the rate in any case.
+  /// A rate and a mean time with their ranges: what shorter and longer steps give, unless another
+  /// order of steps costs more than that. They hold the figure in any case.
   [[nodiscard]] Ranged rate(double ServingFigures::*of) const {
-    const double value = figures.*of;
-    return {value, std::min({low.*of, value, high.*of}), std::max({low.*of, value, high.*of})};
+    return joined(figures.*of, low.*of, high.*of);
+  }
+  [[nodiscard]] Ranged mean(Distribution ServingFigures::*of) const {
+    return joined((figures.*of).mean, (low.*of).mean, (high.*of).mean);
+  }
+
+ private:
+  [[nodiscard]] static Ranged joined(double value, double one, double other) {
+    return {value, std::min({value, one, other}), std::max({value, one, other})};
   }
 };
 

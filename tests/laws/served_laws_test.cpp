@@ -63,11 +63,16 @@ void check_answer(const Serving& serving, const ServingAnswer& answer) {
   check_figures(answer.low);
   check_figures(answer.high);
   check_requests(serving, answer.service);
+  const auto check_range = [&](const Ranged& of) {
+    CHECK(of.low <= of.typical);
+    CHECK(of.typical <= of.high);
+    return of;
+  };
   for (const auto of : {&ServingFigures::output_tokens_per_s, &ServingFigures::requests_per_s}) {
-    const Ranged rate = answer.rate(of);
-    CHECK(rate.low <= rate.typical);
-    CHECK(rate.typical <= rate.high);
-    CHECK((rate.low > 0) == (answer.done > 0));
+    CHECK((check_range(answer.rate(of)).low > 0) == (answer.done > 0));
+  }
+  for (const auto of : {&ServingFigures::first_token_s, &ServingFigures::token_s}) {
+    check_range(answer.mean(of));
   }
   const auto [from, to] = serving.counted_range();
   CHECK(answer.done + answer.refused == to - from);

@@ -16,10 +16,10 @@ namespace {
 
 using Kind = ConfigValue::Kind;
 
-double mean_of(const ServingFigures& figures, std::string_view is) {
-  return is == "served_token"         ? figures.token_s.mean
-         : is == "served_first_token" ? figures.first_token_s.mean
-                                      : figures.latency_s.mean;
+Distribution ServingFigures::*figure_of(std::string_view is) {
+  return is == "served_token"         ? &ServingFigures::token_s
+         : is == "served_first_token" ? &ServingFigures::first_token_s
+                                      : &ServingFigures::latency_s;
 }
 
 std::string served_text(const ConfigValue& document, std::string_view key) {
@@ -81,9 +81,8 @@ Result<Figure> ServedPredictor::predict(const ConfigValue& run, std::string_view
     last_status_ = serve(run);
   }
   if (!last_status_.ok()) return last_status_.error();
-  const double mean = mean_of(answer_.figures, is);
-  const Figure means{mean, mean_of(answer_.low, is), mean_of(answer_.high, is)};
-  if (!request.has_value()) return means;
+  const Ranged mean = answer_.mean(figure_of(is));
+  if (!request.has_value()) return Figure{mean.typical, mean.low, mean.high};
   const ServedRequest& served = answer_.service.requests.at(*request);
   const std::int64_t output = serving_.requests.at(*request).output_tokens;
   if (served.end_ns < 0 || output < 2) {
@@ -95,8 +94,8 @@ Result<Figure> ServedPredictor::predict(const ConfigValue& run, std::string_view
                         : static_cast<double>(served.latency_ns());
   // A request is off as all of them are.
   const double value = ns * 1e-9;
-  if (!(mean > 0)) return Figure{value, value, value};
-  return Figure{value, value * (means.low / mean), value * (means.high / mean)};
+  if (!(mean.typical > 0)) return Figure{value, value, value};
+  return Figure{value, value * (mean.low / mean.typical), value * (mean.high / mean.typical)};
 }
 
 MeasuredOf ServedPredictor::measured() const {

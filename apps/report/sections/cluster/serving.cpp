@@ -33,19 +33,19 @@ std::string machine_text(const Serving& serving) {
 }
 
 std::string serving_headline(const ServedAnswer& answer) {
-  const ServingFigures& figures = answer.answer.figures;
   if (answer.answer.done == 0) {
     return fmt::format("{}: no request fits in the cache", answer.serving.model->product);
   }
+  const Ranged first = answer.answer.mean(&ServingFigures::first_token_s);
+  const Ranged token = answer.answer.mean(&ServingFigures::token_s);
   const Ranged rate = answer.answer.rate(&ServingFigures::output_tokens_per_s);
   return fmt::format(
       "{} on {}: first token after {} ({} to {}), then {} per token ({} to {}), {} tokens/s ({} to "
       "{})",
-      answer.serving.model->product, machine_text(answer.serving),
-      latency_text(figures.first_token_s.mean), latency_text(answer.answer.low.first_token_s.mean),
-      latency_text(answer.answer.high.first_token_s.mean), latency_text(figures.token_s.mean),
-      latency_text(answer.answer.low.token_s.mean), latency_text(answer.answer.high.token_s.mean),
-      rate_text(rate.typical, 0), rate_text(rate.low, 0), rate_text(rate.high, 0));
+      answer.serving.model->product, machine_text(answer.serving), latency_text(first.typical),
+      latency_text(first.low), latency_text(first.high), latency_text(token.typical),
+      latency_text(token.low), latency_text(token.high), rate_text(rate.typical, 0),
+      rate_text(rate.low, 0), rate_text(rate.high, 0));
 }
 
 void add_latencies(const ServingFigures& figures, Section& section) {
@@ -143,9 +143,9 @@ void add_remarks_of(const ServedAnswer& served, Section& section) {
   }
 }
 
-Value::Object range_members(double low, double typical, double high) {
+Value::Object range_members(const Ranged& mean) {
   const auto ns = [](double seconds) { return Value::time(to_whole(seconds * 1e9)); };
-  return {{"mean_ns", ns(typical)}, {"low_ns", ns(low)}, {"high_ns", ns(high)}};
+  return {{"mean_ns", ns(mean.typical)}, {"low_ns", ns(mean.low)}, {"high_ns", ns(mean.high)}};
 }
 
 Value rate_range(const Ranged& rate) {
@@ -179,12 +179,9 @@ Sections served_figures(const ServedAnswer& answer) {
   section.datum("output_tokens_per_s_range",
                 rate_range(found.rate(&ServingFigures::output_tokens_per_s)));
   section.datum("requests_per_s_range", rate_range(found.rate(&ServingFigures::requests_per_s)));
-  section.datum("first_token", Value::object(range_members(found.low.first_token_s.mean,
-                                                           found.figures.first_token_s.mean,
-                                                           found.high.first_token_s.mean)));
-  section.datum("token",
-                Value::object(range_members(found.low.token_s.mean, found.figures.token_s.mean,
-                                            found.high.token_s.mean)));
+  section.datum("first_token",
+                Value::object(range_members(found.mean(&ServingFigures::first_token_s))));
+  section.datum("token", Value::object(range_members(found.mean(&ServingFigures::token_s))));
   add_latencies(found.figures, section);
   add_remarks_of(answer, section);
   add_sources(found.service.device, section);
