@@ -192,7 +192,7 @@ Status StageWalk::prepare() {
   base_.schedule = schedule;
   base_.model = &scenario.model->transformer;
   base_.cluster = scenario.cluster.get();
-  base_.framework = scenario.framework.get();
+  base_.framework = completion_.framework(scenario).get();
   base_.pass = Pass::training;
   base_.global_batch = question_.global_batch;
   answer_.units = std::min(base_.model->layers, most_units);

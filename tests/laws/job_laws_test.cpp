@@ -187,6 +187,36 @@ TEST_CASE("jobs: no estimate breaks a law that answers are held to") {
   CHECK(seen > count / 2);
 }
 
+TEST_CASE("jobs: a rank holds in 32 bit no less than in 16, but for the copy of its weights") {
+  test::RandomJobs jobs;
+  std::size_t seen = 0;
+  for (std::uint64_t number = 0; number < test::law_jobs(400); ++number) {
+    CAPTURE(number);
+    const auto memory_in = [&](const char* word) {
+      Scenario scenario = jobs.draw(number).scenario;
+      scenario.job.precisions = *precisions_of(word);
+      std::vector<StageMemory> memory;
+      auto complete = complete_scenario(std::move(scenario));
+      if (!complete.ok()) return memory;
+      if (auto answer = estimate(complete->job); answer.ok()) memory = std::move(answer->memory);
+      return memory;
+    };
+    const std::vector<StageMemory> wide = memory_in("fp32");
+    const std::vector<StageMemory> narrow = memory_in("bf16");
+    if (wide.empty() || narrow.empty()) continue;
+    ++seen;
+    REQUIRE(wide.size() == narrow.size());
+    for (std::size_t stage = 0; stage < wide.size(); ++stage) {
+      CHECK(wide[stage].weights >= narrow[stage].weights);
+      CHECK(wide[stage].gradients >= narrow[stage].gradients);
+      CHECK(wide[stage].optimizer <= narrow[stage].optimizer);
+      CHECK(wide[stage].activations >= narrow[stage].activations);
+      CHECK(wide[stage].buffers >= narrow[stage].buffers);
+    }
+  }
+  CHECK(seen > 40);
+}
+
 TEST_CASE("jobs: no simulated step breaks a law that answers are held to") {
   test::RandomJobs jobs;
   const std::uint64_t count = test::law_jobs(200, 10);

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <cstddef>
 
+#include "models/hardware/kernels/kernel_class.h"
 #include "models/jobs/scenario/job_fields.h"
 #include "models/jobs/schedules/schedule.h"
 
@@ -26,6 +27,17 @@ std::shared_ptr<const ModelSpec> padded_model(const std::shared_ptr<const ModelS
 
 }  // namespace
 
+std::shared_ptr<const Framework> ScenarioCompletion::framework(const Scenario& scenario) {
+  const auto& own = scenario.framework;
+  if (bytes_per_number(scenario.job.precisions.activations) < 4) return own;
+  auto& known = in_32_bit_[own.get()];
+  if (known == nullptr) {
+    known = std::make_shared<const Framework>(in_32_bit(*own));
+    in_32_bit_[known.get()] = known;  // completed again, it is what it is
+  }
+  return known;
+}
+
 Status ScenarioCompletion::complete(Scenario& scenario) {
   Job& job = scenario.job;
   if (job.schedule == nullptr) {
@@ -41,6 +53,7 @@ Status ScenarioCompletion::complete(Scenario& scenario) {
   }
   job.model = &scenario.model->transformer;
   job.cluster = scenario.cluster.get();
+  scenario.framework = framework(scenario);
   job.framework = scenario.framework.get();
   decide_open(job.plan, *job.model);
   FORETRACE_TRY(check_job(job));

@@ -18,6 +18,8 @@ namespace foretrace {
 /// thread; models and frameworks of the scenarios must outlive it.
 class ScenarioCompletion {
  public:
+  /// The scenario's framework, as it computes in the job's precision.
+  [[nodiscard]] std::shared_ptr<const Framework> framework(const Scenario& scenario);
   /// Pads the vocabulary, sets the job's pointers, and checks plan and amounts.
   [[nodiscard]] Status complete(Scenario& scenario);
   /// What amounts_of() gives.
@@ -27,6 +29,7 @@ class ScenarioCompletion {
   using Padding = std::pair<const ModelSpec*, double>;
 
   std::map<Padding, std::shared_ptr<const ModelSpec>> padded_;
+  std::map<const Framework*, std::shared_ptr<const Framework>> in_32_bit_;
   std::map<Job, ModelAmounts> amounts_;  ///< by job_of_amounts()
 };
 

@@ -327,6 +327,28 @@ Result<Framework> find_framework(const Catalogue& catalogue, std::string_view na
   return std::move(read.framework);
 }
 
+Framework in_32_bit(Framework framework) {
+  constexpr double number = 4;
+  constexpr double two_moments = 2 * number;
+  const auto lengthen = [&](double& bytes) {
+    if (bytes > 0) bytes = std::max(bytes, number);
+  };
+  // Beside weights of 16 bit; an autocast holds its casts of these until the step ends.
+  if (framework.weight_bytes < number) {
+    framework.state_bytes = std::min(framework.state_bytes, two_moments);
+  }
+  if (framework.autocasts) framework.weight_bytes = std::min(framework.weight_bytes, number);
+  framework.unpack_bytes *= std::max(1.0, number / std::max(framework.gather_bytes, 1.0));
+  if (framework.pack_bytes > 0) {
+    framework.pack_bytes += std::max(0.0, number - framework.gather_bytes);
+  }
+  lengthen(framework.weight_bytes);
+  lengthen(framework.gradient_bytes);
+  lengthen(framework.reduce_bytes);
+  lengthen(framework.gather_bytes);
+  return framework;
+}
+
 std::vector<std::string> framework_names(const Catalogue& catalogue) {
   return config_names(catalogue.directory(), "frameworks");
 }

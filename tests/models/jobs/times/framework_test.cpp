@@ -17,6 +17,7 @@
 using foretrace::evidence_range;
 using foretrace::find_framework;
 using foretrace::framework_names;
+using foretrace::in_32_bit;
 using foretrace::MeasuredKind;
 using foretrace::parse_framework;
 
@@ -29,6 +30,25 @@ TEST_CASE("frameworks: every file reads, and says where its figures are from") {
     CHECK(framework->name == name);
     CHECK(framework->weight_bytes > 0);
     CHECK(framework->product_slowdown.typical >= 1);
+  }
+}
+
+TEST_CASE("frameworks: a program that computes in 32 bit holds and sends no 16-bit numbers") {
+  for (const std::string& name : framework_names(*foretrace::test::shipped())) {
+    CAPTURE(name);
+    const auto own = *find_framework(*foretrace::test::shipped(), name);
+    const auto wide = in_32_bit(own);
+    CHECK(wide.weight_bytes == 4);
+    CHECK(wide.gather_bytes == 4);
+    CHECK(wide.reduce_bytes == 4);
+    CHECK((wide.gradient_bytes == 4 || own.gradient_bytes == 0));
+    // Two moments, and no copy of the weights beside them.
+    CHECK(wide.state_bytes <= 8);
+    CHECK((wide.state_bytes == own.state_bytes || own.weight_bytes < 4));
+    const auto again = in_32_bit(wide);
+    CHECK(again.state_bytes == wide.state_bytes);
+    CHECK(again.pack_bytes == wide.pack_bytes);
+    CHECK(again.unpack_bytes == wide.unpack_bytes);
   }
 }
 
