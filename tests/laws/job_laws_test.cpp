@@ -192,6 +192,8 @@ TEST_CASE("jobs: a rank holds in 32 bit no less than in 16, but for the copy of 
   std::size_t seen = 0;
   for (std::uint64_t number = 0; number < test::law_jobs(400); ++number) {
     CAPTURE(number);
+    // Its casts of 32-bit weights go with the 16-bit products.
+    if (jobs.draw(number).scenario.framework->autocasts) continue;
     const auto memory_in = [&](const char* word) {
       Scenario scenario = jobs.draw(number).scenario;
       scenario.job.precisions = *precisions_of(word);
