@@ -36,6 +36,7 @@ Workload workload_of(const ServedModel& served, double tokens) {
   batch.keys = 1;
   batch.pass = Pass::decode;
   batch.number_bytes = std::max(1, bytes_per_number(served.precisions.activations));
+  batch.product_bytes = batch.number_bytes;
   Workload workload = build_transformer(*served.model, batch, served.framework->kernels);
   divide(workload, plan_of(served));
   return workload;

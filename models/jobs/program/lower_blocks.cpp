@@ -148,6 +148,7 @@ RankProgram lower_blocks(const Job& job) {
   KernelTimes kernels(*job.cluster, *job.framework, job.precisions);
   BatchShape batch = batch_of(job, job.micro_batch);
   batch.number_bytes = kernels.number_bytes();
+  batch.product_bytes = kernels.product_bytes();
   // A micro-batch in training is long enough to reach all of them.
   if (!job.trains()) batch.expert_batches = expert_batches(job.plan);
   Workload workload = build_transformer(*job.model, batch, kernel_set(job));

@@ -308,13 +308,13 @@ void Lowering::accumulate(double weights) {
 }
 
 /// The input of the block and the results that are kept.
-double saved_bytes(const Block& block, double number_bytes) {
+double saved_bytes(const Block& block, double product_bytes) {
   double bytes = block.input_bytes;
   std::uint32_t products = 0;
   for (const Operator& op : block.operators) {
     if (!is_saved(op, products)) continue;
     const AttentionPart& part = op.attention;
-    bytes += number_bytes * op.shape.batch *
+    bytes += product_bytes * op.shape.batch *
              (op.type == OperatorType::attention ? part.queries * part.heads * part.value_size
                                                  : op.shape.m * op.shape.n);
   }
@@ -326,7 +326,7 @@ double saved_bytes(const Block& block, double number_bytes) {
 /// put in order, the input is there twice.
 void count_passing(const std::vector<Operator>& operators, const LoweringOptions& options,
                    RankProgram::Block& lowered) {
-  const double number = std::max(1.0, options.kernels.number_bytes());
+  const double number = options.kernels.product_bytes();
   const auto is_product = [&](std::size_t at) {
     return at < operators.size() && operators[at].type == OperatorType::product;
   };
@@ -389,7 +389,7 @@ void count_memory(const Block& block, const LoweringOptions& options, RankProgra
   if (recompute == Recompute::selective) lowered.kept_bytes -= core;
   if (recompute == Recompute::full) lowered.kept_bytes = block.input_bytes;
   if (recompute == Recompute::operators) {
-    lowered.kept_bytes = std::min(all, saved_bytes(block, options.kernels.number_bytes()));
+    lowered.kept_bytes = std::min(all, saved_bytes(block, options.kernels.product_bytes()));
   }
   lowered.working_bytes = all - lowered.kept_bytes;
 }

@@ -85,8 +85,8 @@ struct Framework {
   bool balances_context = true;  ///< causal attention is the same work on every context rank
   ContextRing context_ring;
   bool recompute_stops_early = false;  ///< at the last result that backward needs
-  /// Products alone run in 16 bit, on casts of 32-bit weights; what lies between them is in 32 bit
-  /// (torch.autocast).
+  /// Products run in 16 bit, on casts of 32-bit weights, and so does what takes their results as they
+  /// are; sums, norms and softmax are in 32 bit (torch.autocast).
   bool autocasts = false;
   std::uint32_t prefetch = 1;      ///< sharded layers collected ahead
   ShardTravel travel;              ///< of sharded parameters

@@ -66,6 +66,7 @@ class KernelTimes {
   /// Rate of fused attention against that of large products: what it draws of the power.
   [[nodiscard]] double attention_intensity() const;
   [[nodiscard]] double number_bytes() const { return number_bytes_; }
+  [[nodiscard]] double product_bytes() const { return product_bytes_; }
   /// How the accelerator runs operators if it is no GPU; else null.
   [[nodiscard]] const ExecModel* exec_model() const {
     return cluster_->accelerator.exec_model.get();

@@ -9,7 +9,7 @@ namespace foretrace {
 KernelTime KernelTimes::stored_product(const Operator& op, double weight_bytes) const {
   const GemmShape& s = op.shape;
   if (exec_model() != nullptr) {
-    OperatorWork work = work_of(op, WorkPass::forward, number_bytes_);
+    OperatorWork work = work_of(op, WorkPass::forward, product_bytes_);
     work.weight_bytes = s.batch * s.k * s.n * weight_bytes;
     return on_machine(work);
   }
@@ -27,9 +27,9 @@ KernelTime KernelTimes::cached_attention(const Operator& op, double key_bytes,
                                          double least_queries) const {
   const AttentionPart& part = op.attention;
   if (exec_model() != nullptr) {
-    OperatorWork work = work_of(op, WorkPass::forward, number_bytes_);
+    OperatorWork work = work_of(op, WorkPass::forward, product_bytes_);
     work.input_bytes -= op.shape.batch * part.keys * part.key_heads *
-                        (part.head_size + part.value_size) * (number_bytes_ - key_bytes);
+                        (part.head_size + part.value_size) * (product_bytes_ - key_bytes);
     return on_machine(work);
   }
   return attention(op, {.queries = std::max(part.queries, least_queries),

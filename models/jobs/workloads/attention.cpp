@@ -56,7 +56,8 @@ void add_projections(OperatorList& list, const TransformerSpec& spec) {
   const auto project = [&](std::string_view name, double outputs, bool keeps_input) {
     Operator& op = list.product(name, spec.hidden, outputs, Split::columns);
     // The input stays whole between ranks only as long as it is used; kept, it is divided.
-    op.kept_bytes = keeps_input && list.trains() ? list.tokens() * spec.hidden * list.number() : 0;
+    op.kept_bytes =
+        keeps_input && list.trains() ? list.tokens() * spec.hidden * list.product_number() : 0;
     if (spec.attention_bias) op.weights += outputs;
   };
   if (list.kernels().packs_qkv) {
@@ -71,7 +72,7 @@ void add_projections(OperatorList& list, const TransformerSpec& spec) {
 void add_rotation(OperatorList& list, const TransformerSpec& spec) {
   if (spec.position != PositionKind::rotary) return;
   const Sizes sizes = sizes_of(spec);
-  const double e = list.number();
+  const double e = list.product_number();
   const bool one = list.kernels().fused_rope || list.kernels().compiled;
   // Not fused: halves turned and joined, two products, a sum.
   const Traffic traffic = one ? Traffic{2 * e, 2 * e, 1, 1} : Traffic{8 * e, 10 * e, 10, 12};
@@ -94,7 +95,8 @@ Operator batch_product(std::string_view name, const AttentionPart& part, const G
 void add_unfused_core(OperatorList& list, const TransformerSpec& spec, const AttentionPart& part) {
   const BatchShape& batch = list.batch();
   const Sizes sizes = sizes_of(spec);
-  const double e = list.number();
+  const double e = list.number();  // of the softmax
+  const double product = list.product_number();
   const double matrices = batch.sequences * part.heads;
   const double rows = matrices * part.queries;
   const double pairs = rows * part.keys;
@@ -102,10 +104,10 @@ void add_unfused_core(OperatorList& list, const TransformerSpec& spec, const Att
 
   const double all = sizes.queries + sizes.keys + sizes.values;
   // Views of three parts, each turned and made contiguous, and the buffer of the scores.
-  list.elementwise("split heads", all, Split::inside, {2 * e, 3 * e, 8, 8});
+  list.elementwise("split heads", all, Split::inside, {2 * product, 3 * product, 8, 8});
   Operator scores =
       batch_product("query x key", part, {matrices, part.queries, part.keys, part.head_size});
-  scores.kept_bytes = list.tokens() * (sizes.queries + sizes.keys) * e;
+  scores.kept_bytes = list.tokens() * (sizes.queries + sizes.keys) * product;
   list.add(scores);
 
   if (!list.kernels().fused_softmax) {
@@ -145,10 +147,11 @@ void add_unfused_core(OperatorList& list, const TransformerSpec& spec, const Att
   }
   Operator context =
       batch_product("weights x value", part, {matrices, part.queries, part.value_size, part.keys});
-  context.kept_core_bytes = drops ? pairs * e : 0;
-  context.kept_bytes = context.kept_core_bytes + list.tokens() * sizes.values * e;
+  // What is cast for the product is kept as it was cast.
+  context.kept_core_bytes = drops || product < e ? pairs * product : 0;
+  context.kept_bytes = context.kept_core_bytes + list.tokens() * sizes.values * product;
   list.add(context);
-  list.elementwise("join heads", sizes.output, Split::inside, {2 * e, 4 * e, 1, 2});
+  list.elementwise("join heads", sizes.output, Split::inside, {2 * product, 4 * product, 1, 2});
 }
 
 void add_fused_core(OperatorList& list, const TransformerSpec& spec, const AttentionPart& part) {
@@ -159,12 +162,13 @@ void add_fused_core(OperatorList& list, const TransformerSpec& spec, const Atten
   op.name = "attention";
   op.shape.batch = list.batch().sequences;
   op.attention = part;
-  op.forward_bytes = list.number();
+  op.forward_bytes = list.product_number();
   op.backward_kernels = 3;
   op.is_core = true;
   // Queries, keys, values, and the logarithm of each row's sum; the output is the next input.
-  op.kept_bytes = list.tokens() *
-                  ((sizes.queries + sizes.keys + sizes.values) * list.number() + 4 * part.heads);
+  op.kept_bytes =
+      list.tokens() *
+      ((sizes.queries + sizes.keys + sizes.values) * list.product_number() + 4 * part.heads);
   list.add(op);
 }
 

@@ -10,7 +10,7 @@ namespace {
 // Reads one (gated: two) and writes one number; backward reads the gradient and the inputs and
 // writes as many gradients. A bias that the activation adds is summed up backward.
 Traffic activation_traffic(const OperatorList& list, const TransformerSpec& spec) {
-  const double e = list.number();
+  const double e = list.product_number();
   const KernelSet& kernels = list.kernels();
   if (is_gated(spec.activation)) {
     const bool one = kernels.fused_bias_activation || kernels.compiled;
@@ -32,7 +32,7 @@ Traffic activation_traffic(const OperatorList& list, const TransformerSpec& spec
 void add_activation(OperatorList& list, const TransformerSpec& spec, double ffn) {
   const bool gated = is_gated(spec.activation);
   Operator& op = list.elementwise("activation", ffn, Split::inside, activation_traffic(list, spec));
-  op.kept_bytes = list.trains() ? list.tokens() * ffn * (gated ? 2 : 1) * list.number() : 0;
+  op.kept_bytes = list.trains() ? list.tokens() * ffn * (gated ? 2 : 1) * list.product_number() : 0;
 }
 
 void add_dense(OperatorList& list, const TransformerSpec& spec, double ffn) {
@@ -65,7 +65,7 @@ Operator expert_product(const OperatorList& list, const ExpertSpec& experts, std
       reached_experts(experts, list.tokens() * list.batch().expert_batches, list.trains());
   op.shape = {reached, list.tokens() * experts.top_k / reached, outputs, inputs};
   op.backward_kernels = 2;
-  op.kept_bytes = list.tokens() * experts.top_k * inputs * list.number();
+  op.kept_bytes = list.tokens() * experts.top_k * inputs * list.product_number();
   op.weights = experts.count * inputs * outputs;
   op.is_expert = true;
   return op;
@@ -108,7 +108,8 @@ void add_experts(OperatorList& list, const TransformerSpec& spec) {
                                           activation_traffic(list, spec));
   activation.is_expert = true;
   activation.kept_bytes =
-      list.trains() ? list.tokens() * copies * experts.ffn * (gated ? 2 : 1) * e : 0;
+      list.trains() ? list.tokens() * copies * experts.ffn * (gated ? 2 : 1) * list.product_number()
+                    : 0;
   list.add(expert_product(list, experts, "experts down", experts.ffn, spec.hidden)).split =
       Split::rows;
 

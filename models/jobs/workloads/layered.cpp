@@ -68,7 +68,7 @@ LayerOperator read_operator(ConfigFields& fields) {
 }
 
 Operator mapped(const LayerOperator& one, const BatchShape& batch, const KernelSet& kernels) {
-  const double e = batch.number_bytes;
+  const double e = batch.product_bytes;
   Operator op;
   op.shape = {1, batch.sequences, one.numbers, 0};
   if (one.kind == LayerKind::norm) {
@@ -88,7 +88,7 @@ Operator mapped(const LayerOperator& one, const BatchShape& batch, const KernelS
 }
 
 Operator built(const LayerOperator& one, const BatchShape& batch, const KernelSet& kernels) {
-  const double e = batch.number_bytes;
+  const double e = batch.product_bytes;
   Operator op;
   switch (one.kind) {
     case LayerKind::product:
@@ -125,8 +125,8 @@ Operator turned(std::string_view name, double numbers, const BatchShape& batch) 
   Operator op;
   op.name = name;
   op.shape = {1, batch.sequences, numbers, 0};
-  op.forward_bytes = 2 * batch.number_bytes;
-  op.backward_bytes = 4 * batch.number_bytes;
+  op.forward_bytes = 2 * batch.product_bytes;
+  op.backward_bytes = 4 * batch.product_bytes;
   op.backward_kernels = 2;
   return op;
 }
@@ -204,7 +204,7 @@ Workload build_layered(const LayeredSpec& spec, const BatchShape& batch, const K
       Operator op = built(one, batch, kernels);
       if (block.operators.empty()) {
         block.input_bytes =
-            one.input_numbers > 0 ? one.input_numbers * batch.number_bytes : op.kept_bytes;
+            one.input_numbers > 0 ? one.input_numbers * batch.product_bytes : op.kept_bytes;
       }
       if (one.kind == LayerKind::recorded) {
         add_recorded(one, op, block.operators);

@@ -20,7 +20,7 @@ Operator& OperatorList::product(std::string_view name, double inputs, double out
   op.name = name;
   op.shape = {1, tokens(), outputs, inputs};
   op.backward_kernels = 2;
-  op.kept_bytes = tokens() * inputs * number();
+  op.kept_bytes = tokens() * inputs * product_number();
   op.keeps_whole_input = kernels_.keeps_gathered_inputs;
   op.weights = inputs * outputs;
   return add(op);

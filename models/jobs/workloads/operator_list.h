@@ -35,6 +35,7 @@ class OperatorList {
   [[nodiscard]] const KernelSet& kernels() const { return kernels_; }
   [[nodiscard]] double tokens() const { return batch_.tokens(); }
   [[nodiscard]] double number() const { return batch_.number_bytes; }
+  [[nodiscard]] double product_number() const { return batch_.product_bytes; }
   [[nodiscard]] bool trains() const { return batch_.pass == Pass::training; }
   [[nodiscard]] std::vector<Operator> take() { return std::move(operators_); }
 

@@ -17,6 +17,9 @@ struct BatchShape {
   double keys = 2048;    ///< positions that they attend to; training and prefill: length
   Pass pass = Pass::training;
   double number_bytes = 2;  ///< of activations
+  /// Of those that products read and write, and of what takes their results as they are: less under
+  /// autocast, where sums, norms and softmax are in 32 bit.
+  double product_bytes = 2;
   /// Batches whose tokens reach the same experts: those of all ranks that hold one copy of them.
   double expert_batches = 1;
   [[nodiscard]] double tokens() const { return sequences * length; }

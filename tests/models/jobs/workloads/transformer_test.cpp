@@ -171,3 +171,31 @@ TEST_CASE(
       build_transformer(model("gpt_oss_20b").transformer, BatchShape{}, KernelSet{});
   CHECK(windows.blocks.size() == 4);
 }
+
+TEST_CASE("models: under autocast a layer keeps more than in 16 bit, and less than in 32") {
+  const auto kept = [](const ModelSpec& spec, double number_bytes, double product_bytes) {
+    BatchShape batch;
+    batch.number_bytes = number_bytes;
+    batch.product_bytes = product_bytes;
+    double bytes = 0;
+    for (const Block& block : build_transformer(spec.transformer, batch, KernelSet{}).blocks) {
+      for (const Operator& op : block.operators) bytes += op.kept_bytes;
+    }
+    return bytes;
+  };
+  for (const std::string& name : model_names(*foretrace::test::shipped())) {
+    CAPTURE(name);
+    const ModelSpec spec = model(name);
+    const double half = kept(spec, 2, 2);
+    const double cast = kept(spec, 4, 2);
+    const double full = kept(spec, 4, 4);
+    CHECK(half < full);
+    CHECK(cast < full);
+    // Norms of networks of convolutions take what those give as it is.
+    if (spec.transformer.layered != nullptr) {
+      CHECK(cast == half);
+    } else {
+      CHECK(cast > half);
+    }
+  }
+}
