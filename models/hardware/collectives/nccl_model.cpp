@@ -225,16 +225,37 @@ double tree_us(const Question& q, Protocol protocol) {
   return time_us(latency, q.bytes, rate / 2);
 }
 
+constexpr double kib = 1024;
+
+// Channels that carry one chunk of each accelerator of a node, and the largest chunk.
+struct NvlsTree {
+  double channels = 16;
+  double chunk = 0;
+};
+
+// ncclNvlsChannels and ncclNvlsTreeSm100Tuning of src/transport/nvls.cc, for ports that are not behind
+// a PCIe switch.
+NvlsTree nvls_tree_of(const Question& q) {
+  const bool blackwell = q.cluster.generation == Generation::blackwell;
+  const NvlsTree tree{blackwell ? 32.0 : 16.0, (q.group.nodes < 4 ? 128 : 64) * kib};
+  // NCCL_NVLSTREE_MAX_CHUNKSIZE as the plugin of EFA sets it (src/platform-aws.cpp of aws-ofi-nccl).
+  if (q.cluster.network.kind == "efa") return {tree.channels, 512 * kib};
+  const double port = q.cluster.network.nic_bandwidth * 1e-9;
+  if (!blackwell || port < 48) return tree;
+  const double inside = q.group.per_node;
+  if (q.group.nodes == 2) return {32, (inside <= 4 ? 256 : inside >= 16 ? 64 : 128) * kib};
+  if (port < 96) return {24, 128 * kib};
+  if (inside <= 8) return {24, 256 * kib};
+  return {32, (inside >= 32 ? 64 : 128) * kib};
+}
+
 // A chunk passes the switch of its node, the tree up and down, and the switch again, and only later
 // chunks overlap with that: the bytes that go before the first is there. Chunks shrink with the
-// buffer (calcCollChunking of src/enqueue.cc), 16 channels carry one of each accelerator of a node.
+// buffer (calcCollChunking of src/enqueue.cc).
 double fill_bytes(const Question& q) {
-  constexpr double kib = 1024;
-  constexpr double channels = 16;
   constexpr std::array<std::array<double, 2>, 4> smaller = {
       {{32, 256 * kib}, {16, 128 * kib}, {4, 64 * kib}, {1, 32 * kib}}};
-  // NCCL_NVLSTREE_MAX_CHUNKSIZE as the plugin of EFA sets it (src/platform-aws.cpp of aws-ofi-nccl).
-  double chunk = q.cluster.network.kind == "efa" ? 512 * kib : (q.group.nodes < 4 ? 128 : 64) * kib;
+  auto [channels, chunk] = nvls_tree_of(q);
   const double at_once = channels * q.group.per_node;
   for (const auto& [times, most] : smaller) {
     if (q.bytes < times * at_once * chunk) chunk = std::min(chunk, most);
