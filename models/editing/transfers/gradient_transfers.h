@@ -30,6 +30,11 @@ struct ShrunkTransfers {
   std::size_t count = 0;
   std::int64_t before_ns = 0;
   std::int64_t after_ns = 0;
+  void add(const ShrunkTransfers& other) {
+    count += other.count;
+    before_ns += other.before_ns;
+    after_ns += other.after_ns;
+  }
   /// "; 12 transfers of gradients 3.40 ms -> 2.10 ms", or nothing.
   [[nodiscard]] std::string note(std::string_view of) const;
 };

@@ -5,10 +5,14 @@
 //   Backward kernels of the frozen part go with their launches and the host time before them, and
 //   with them the update of the parameters that their layers read.
 //
+//   Ranks that pass activations on hold layers one after the other: those of the first ranks freeze.
+//
 // memory    activations of the frozen layers are not kept; no gradients and no optimizer states for
 //           their parameters.
+#include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 #include <optional>
 #include <set>
 #include <string>
@@ -42,6 +46,79 @@ constexpr ParamInfo parameters_param = {
         "recorded shapes, and of others the same share.",
     .minimum = 0,
     .maximum = 1};
+
+/// A figure of each rank.
+using ByRank = std::map<std::int32_t, double>;
+
+std::int32_t rank_of(const TaskGraph& graph, const editing::TrainingPass& pass) {
+  return graph.lane(pass.forward.front()).rank;
+}
+
+/// Ranks in the order in which activations pass through them.
+class Stages {
+ public:
+  explicit Stages(const TaskGraph& graph) {
+    for (std::size_t t = 0; t < graph.size(); ++t) {
+      const auto task = make_id<TaskId>(t);
+      if (graph.work(task).collective != CollectiveKind::receive ||
+          graph.phase(task) != Phase::forward) {
+        continue;
+      }
+      for (const Link& link : sources(graph, task)) {
+        const TaskId from = task_of(link.source);
+        const bool is_message = graph.work(from).collective == CollectiveKind::send &&
+                                graph.lane(from).rank != graph.lane(task).rank;
+        if (is_message) before_[graph.lane(task).rank].insert(graph.lane(from).rank);
+      }
+    }
+  }
+
+  /// Of each pass's rank, how much of its layers is in the first `share` of all: time by time.
+  [[nodiscard]] ByRank shares(const TaskGraph& graph,
+                              const std::vector<editing::TrainingPass>& passes,
+                              double share) const {
+    ByRank times;
+    for (const editing::TrainingPass& pass : passes) {
+      double& time = times.try_emplace(rank_of(graph, pass), 0).first->second;
+      if (time > 0) continue;  // of one pass
+      for (const TaskId kernel : pass.forward) {
+        time += static_cast<double>(graph.duration_ns(kernel));
+      }
+    }
+    ByRank shares;
+    for (const auto& [rank, own] : times) {
+      double ahead = 0;
+      double whole = 0;
+      for (const auto& [other, time] : times) {
+        if (other != rank && leads_to(other, rank)) ahead += time;
+        if (other == rank || leads_to(other, rank) || leads_to(rank, other)) whole += time;
+      }
+      shares[rank] = own > 0 ? std::clamp((share * whole - ahead) / own, 0.0, 1.0) : share;
+    }
+    return shares;
+  }
+
+  /// The one rank whose activations this one takes.
+  [[nodiscard]] std::optional<std::int32_t> before(std::int32_t rank) const {
+    const auto found = before_.find(rank);
+    if (found == before_.end() || found->second.size() != 1) return std::nullopt;
+    return *found->second.begin();
+  }
+
+ private:
+  /// Not where messages go round, as between chunks of an interleaved schedule.
+  [[nodiscard]] bool leads_to(std::int32_t from, std::int32_t to) const {
+    std::set<std::int32_t> seen;
+    bool found = false;
+    for (auto at = before(to); at; at = before(*at)) {
+      if (!seen.insert(*at).second || *at == to) return false;
+      found = found || *at == from;
+    }
+    return found;
+  }
+
+  std::map<std::int32_t, std::set<std::int32_t>> before_;
+};
 
 // Number of forward kernels in the first `share` of the pass's time.
 std::size_t frozen_kernels(const TaskGraph& graph, const editing::TrainingPass& pass,
@@ -88,10 +165,11 @@ std::size_t freeze(editing::KernelEditor& editor, const editing::TrainingPass& p
 /// What is trained of the table, before and after.
 class Frozen {
  public:
-  explicit Frozen(editing::KernelEditor& editor) : parameters_(editor) {
-    read_.assign(parameters_.table().rows.size(), false);
+  explicit Frozen(editing::KernelEditor& editor) : graph_(editor.graph()), parameters_(editor) {
+    reader_.resize(parameters_.table().rows.size());
     for (const ParameterUse& use : parameters_.before().uses) {
-      if (use.role == ParameterRole::read) read_[index(use.parameter)] = true;
+      if (use.role != ParameterRole::read) continue;
+      reader_[index(use.parameter)] = graph_.lane(use.task).rank;
     }
   }
 
@@ -106,17 +184,32 @@ class Frozen {
   }
 
   /// Returns the share of what was trained that is not any more: `given`, or what the table tells.
-  /// `share`: that of the time, for what no kernel is known to read.
-  double finish(std::optional<double> given, double share) {
-    if (given.value_or(share) == 0) return 0;
+  /// `share`: that of the time, for what no kernel is known to read. `of_rank`: that of each rank,
+  /// and becomes its share of what was trained.
+  double finish(std::optional<double> given, double share, ByRank& of_rank) {
+    if (given.value_or(share) == 0) {
+      for (auto& [rank, own] : of_rank) own = 0;
+      return 0;
+    }
     std::vector<Parameter>& rows = parameters_.table().rows;
     const double before = trained();
+    ByRank were;
+    for (const auto& [rank, own] : of_rank) were[rank] = trained(rank);
     const std::size_t known = rows.size();
     for (std::size_t i = 0; i < known; ++i) {
       if (rows_.contains(make_id<ParameterId>(i))) rows[i].trained = 0;
-      if (!read_[i]) split_off(i, share);
+      if (!reader_[i]) split_off(i, share);
     }
     const double after = trained();
+    for (auto& [rank, own] : of_rank) {
+      if (given) {
+        own = share > 0 ? std::min(1.0, *given * own / share) : *given;
+      } else if (of_rank.size() == 1) {
+        own = before > 0 ? 1 - after / before : own;
+      } else if (were[rank] > 0) {
+        own = 1 - trained(rank) / were[rank];
+      }
+    }
     if (given) fit(before, after, (1 - *given) * before);
     parameters_.finish();
     return given ? *given : before > 0 ? 1 - after / before : share;
@@ -126,6 +219,16 @@ class Frozen {
   [[nodiscard]] double trained() const {
     double sum = 0;
     for (const Parameter& row : parameters_.table().rows) sum += row.elements * row.trained;
+    return sum;
+  }
+
+  /// What kernels of this rank read.
+  [[nodiscard]] double trained(std::int32_t rank) const {
+    const std::vector<Parameter>& rows = parameters_.table().rows;
+    double sum = 0;
+    for (std::size_t i = 0; i < reader_.size(); ++i) {
+      if (reader_[i] == rank) sum += rows[i].elements * rows[i].trained;
+    }
     return sum;
   }
 
@@ -150,41 +253,89 @@ class Frozen {
     }
   }
 
+  const TaskGraph& graph_;
   editing::ParameterEditor parameters_;
-  std::vector<bool> read_;  // per row: by a forward kernel
+  std::vector<std::optional<std::int32_t>> reader_;  // per row: the rank whose kernels read it
   std::set<ParameterId> rows_;
 };
 
 // Tensor by tensor: the first ones go. Multi-tensor kernels get shorter.
-void shrink_update(editing::KernelEditor& editor, double share) {
+void shrink_update(editing::KernelEditor& editor, const ByRank& shares) {
+  const TaskGraph& graph = editor.graph();
   std::vector<TaskId> single;
   for (const TaskId kernel : editor.kernels()) {
-    if (editor.graph().phase(kernel) != Phase::update) continue;
+    if (graph.phase(kernel) != Phase::update) continue;
+    const auto share = shares.find(graph.lane(kernel).rank);
+    if (share == shares.end() || share->second == 0) continue;
     const KernelClass kernel_class = editor.class_of(kernel);
     if (kernel_class == KernelClass::optimizer) {
       editor.set(kernel,
-                 editing::moved_share(editor.graph().duration_ns(kernel), kernel_class, 1 - share));
+                 editing::moved_share(graph.duration_ns(kernel), kernel_class, 1 - share->second));
     } else if (kernel_class == KernelClass::elementwise) {
       single.push_back(kernel);
     }
   }
   // Spread over the whole list, since it may hold several updates.
-  double due = 0;
+  ByRank due;
   for (const TaskId kernel : single) {
-    due += share;
-    if (due < 1 - 1e-9) continue;
-    due -= 1;
+    const std::int32_t rank = graph.lane(kernel).rank;
+    due[rank] += shares.at(rank);
+    if (due[rank] < 1 - 1e-9) continue;
+    due[rank] -= 1;
     editor.remove(kernel, SegmentOf::take);
   }
 }
 
 // Nothing is kept for parameters that are not trained.
-void shrink_tensors(const editing::KernelEditor& editor, double share, TensorEditor& tensors) {
-  const std::vector<Tensor>& all = editor.graph().context().tensors;
+void shrink_tensors(const editing::KernelEditor& editor, const ByRank& shares,
+                    TensorEditor& tensors) {
+  const TaskGraph& graph = editor.graph();
+  const std::vector<Tensor>& all = graph.context().tensors;
   for (std::size_t i = 0; i < all.size(); ++i) {
-    if (all[i].category == TensorCategory::gradient ||
-        all[i].category == TensorCategory::optimizer_state) {
-      tensors.resize(i, static_cast<double>(all[i].bytes) * (1 - share));
+    const Tensor& one = all[i];
+    if (one.category != TensorCategory::gradient &&
+        one.category != TensorCategory::optimizer_state) {
+      continue;
+    }
+    const std::int32_t rank =
+        one.allocated_in != none<TaskId> ? graph.lane(one.allocated_in).rank : one.rank;
+    const auto found = shares.find(rank);
+    const double share = found != shares.end() ? found->second : shares.begin()->second;
+    if (share > 0) tensors.resize(i, static_cast<double>(one.bytes) * (1 - share));
+  }
+}
+
+std::string shrink_exchange(editing::KernelEditor& editor, const ByRank& shares) {
+  std::map<std::int32_t, std::vector<editing::Transfer>> by_rank;
+  for (const editing::Transfer& one : editing::find_gradient_transfers(editor.graph())) {
+    by_rank[editor.graph().lane(one.task).rank].push_back(one);
+  }
+  editing::ShrunkTransfers all;
+  for (const auto& [rank, transfers] : by_rank) {
+    const auto share = shares.find(rank);
+    if (share == shares.end()) continue;
+    all.add(editing::shrink(editor.edit(), transfers, 1 - share->second));
+  }
+  return all.note("gradients");
+}
+
+// Nothing goes back to ranks that train nothing.
+void end_messages(editing::KernelEditor& editor, const Stages& stages, const ByRank& shares) {
+  const TaskGraph& graph = editor.graph();
+  const auto is_frozen = [&](std::int32_t rank) {
+    const auto share = shares.find(rank);
+    return share != shares.end() && share->second == 1;
+  };
+  for (std::size_t t = 0; t < graph.size(); ++t) {
+    const auto task = make_id<TaskId>(t);
+    const CollectiveKind kind = graph.work(task).collective;
+    if (graph.phase(task) != Phase::backward || graph.kind(task) != TaskKind::collective) continue;
+    if (kind != CollectiveKind::send && kind != CollectiveKind::receive) continue;
+    const std::int32_t rank = graph.lane(task).rank;
+    const std::optional<std::int32_t> before = stages.before(rank);
+    const bool goes_back = kind == CollectiveKind::send && before && is_frozen(*before);
+    if (is_frozen(rank) || goes_back) {
+      editor.edit().set_duration(task, 0, {Provenance::scaled, 1, 1});
     }
   }
 }
@@ -199,19 +350,21 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   }
   TensorEditor tensors(editor.edit());
   Frozen table(editor);
+  const Stages stages(scenario.graph);
+  ByRank shares = stages.shares(scenario.graph, passes, share);
   for (const editing::TrainingPass& pass : passes) {
-    table.add(pass, freeze(editor, pass, share, tensors));
+    table.add(pass, freeze(editor, pass, shares.at(rank_of(scenario.graph, pass)), tensors));
   }
+  end_messages(editor, stages, shares);
   const std::size_t backward = editor.sums().removed;
   std::optional<double> given;
   if (params.given(parameters_param)) given = params.number(parameters_param);
-  const double parameters = table.finish(given, share);
+  const double parameters = table.finish(given, share, shares);
   std::string exchanged;
   if (parameters > 0) {
-    shrink_update(editor, parameters);
-    shrink_tensors(editor, parameters, tensors);
-    const auto transfers = editing::find_gradient_transfers(editor.graph());
-    exchanged = editing::shrink(editor.edit(), transfers, 1 - parameters).note("gradients");
+    shrink_update(editor, shares);
+    shrink_tensors(editor, shares, tensors);
+    exchanged = shrink_exchange(editor, shares);
   }
   if (share > 0 && editor.untouched()) {
     return Error{ErrorCode::no_match,
@@ -223,9 +376,11 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
       backward, passes.size(), 100 * parameters, editor.sums_text(), tensors.note(), exchanged));
 }
 
-constexpr std::array<std::string_view, 4> assumptions = {
+constexpr std::array<std::string_view, 5> assumptions = {
     "The frozen layers are the first ones of the model, so that no gradient has to pass through "
     "them.",
+    "Ranks that pass activations on to each other hold layers in that order; of a rank whose "
+    "messages go round, as with several chunks, its own first layers are frozen.",
     "The backward pass undoes the forward pass in reverse order and spends on each layer the share "
     "of its time that the forward pass does.",
     "Frozen parameters are those that the kernels of the frozen part read, and the part's share of "

@@ -5,36 +5,12 @@
 #include <vector>
 
 #include <doctest/doctest.h>
-#include <fmt/format.h>
 
-#include "models/jobs/program/graphs/operator_graph.h"
-#include "models/jobs/scenario/scenario.h"
 #include "tests/configs.h"
+#include "tests/models/pipelined_step.h"
 
 using namespace foretrace;
 using editing::KernelEditor;
-
-namespace {
-
-TaskGraph pipeline(const std::string& schedule, int stages, int batches) {
-  const auto scenario =
-      parse_scenario(*test::shipped(),
-                     fmt::format(
-                         R"({{"schema": "foretrace.scenario/1", "workload": {{"model": "gpt_1.7b"}},
-              "cluster": "selene", "framework": "megatron_core", "precision": "bf16",
-              "parallelism": {{"pipeline": {}}}, "schedule": {{"kind": "{}"}},
-              "batch": {{"global": {}, "micro": 1}}}})",
-                         stages, schedule, batches),
-                     "s.json");
-  REQUIRE_MESSAGE(scenario.ok(), scenario.error().message);
-  const auto program = build_program(scenario->job);
-  REQUIRE_MESSAGE(program.ok(), program.error().message);
-  auto graph = operator_graph(scenario->job, *program, "model");
-  REQUIRE_MESSAGE(graph.ok(), graph.error().message);
-  return *std::move(graph);
-}
-
-}  // namespace
 
 TEST_CASE("training pass: every micro-batch of a stage is a pass, whatever follows it") {
   for (const std::string schedule : {"gpipe", "1f1b"}) {
@@ -43,7 +19,7 @@ TEST_CASE("training pass: every micro-batch of a stage is a pass, whatever follo
         CAPTURE(schedule);
         CAPTURE(stages);
         CAPTURE(batches);
-        const TaskGraph graph = pipeline(schedule, stages, batches);
+        const TaskGraph graph = test::pipelined_step(schedule, stages, batches);
         const KernelEditor editor({graph, nullptr, *test::shipped()});
         std::map<std::int32_t, std::vector<editing::TrainingPass>> passes;
         for (auto& pass : editing::find_passes(editor)) {

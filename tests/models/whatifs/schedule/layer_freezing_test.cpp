@@ -1,3 +1,6 @@
+#include <map>
+
+#include "tests/models/pipelined_step.h"
 #include "tests/models/toy_run.h"
 
 namespace foretrace::what_ifs {
@@ -104,4 +107,32 @@ TEST_CASE("layer_freezing: kernels that one graph launches go as those with call
   CHECK(count_of(half, "forward") == 4);
   CHECK(count_of(half, "backward") == 2);
   CHECK(span_ns(graph) - span_ns(half) == 2 * 20);
+}
+
+TEST_CASE("layer_freezing: of a pipeline the first layers of the model are frozen") {
+  for (const int stages : {2, 4}) {
+    CAPTURE(stages);
+    const auto graph = foretrace::test::pipelined_step("1f1b", stages, 8);
+    const auto kernels_of = [](const foretrace::TaskGraph& of, Phase phase) {
+      std::map<std::int32_t, int> counts;
+      for (std::size_t t = 0; t < of.size(); ++t) {
+        const auto task = foretrace::make_id<foretrace::TaskId>(t);
+        const bool counts_too =
+            of.kind(task) == foretrace::TaskKind::kernel && of.phase(task) == phase;
+        if (counts_too) ++counts[of.lane(task).rank];
+      }
+      return counts;
+    };
+    const auto half = after(graph, layer_freezing, {{"share", "0.4"}});
+    auto before = kernels_of(graph, Phase::backward);
+    auto now = kernels_of(half, Phase::backward);
+    CHECK(now[0] < before[0]);
+    for (int stage = 1; stage < stages; ++stage) CHECK(now[stage - 1] <= now[stage]);
+    CHECK(now[stages - 1] == before[stages - 1]);
+    // The stage that still trains all of its layers bounds the step.
+    CHECK(span_ns(half) <= span_ns(graph));
+    CHECK(span_ns(half) > 0.8 * span_ns(graph));
+    auto updates = kernels_of(half, Phase::update);
+    CHECK(updates[stages - 1] == kernels_of(graph, Phase::update)[stages - 1]);
+  }
 }
