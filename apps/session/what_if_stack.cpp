@@ -8,7 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "apps/session/changed_job.h"
-#include "models/editing/tensors/model_state.h"
+#include "models/editing/parameters/model_state.h"
 #include "models/hardware/catalogue/config_files.h"
 #include "models/hardware/catalogue/imported_file.h"
 #include "models/hardware/catalogue/same_device.h"

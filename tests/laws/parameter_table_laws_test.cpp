@@ -9,8 +9,8 @@
 
 #include "apps/session/recording/load.h"
 #include "apps/session/what_if_stack.h"
-#include "models/editing/tensors/gradients.h"
-#include "models/editing/tensors/model_state.h"
+#include "models/editing/parameters/gradients.h"
+#include "models/editing/parameters/model_state.h"
 #include "models/whatifs/what_if_spec.h"
 #include "sim/engine/memory/memory_tracker.h"
 #include "sim/engine/pull/pull.h"

@@ -62,17 +62,15 @@ double ShardedPasses::divided_ns(std::span<const BlockRun> runs) const {
   for (const BlockRun& run : runs) {
     const RankProgram::Block& block = blocks_[run.block];
     const double weights = block.dense_weights + block.expert_weights;
-    sum += run.count *
-           (scatter_ns(block.dense_weights, block.expert_weights) +
-            moved_ns(weights * job_.framework->pack_bytes));
+    sum += run.count * (scatter_ns(block.dense_weights, block.expert_weights) +
+                        moved_ns(weights * job_.framework->pack_bytes));
   }
   return sum;
 }
 
 // Sharded parameters come together.
 double ShardedPasses::gather_ns(double elements, const GridAxis& shards) const {
-  return collective_ns(shards, CollectiveKind::all_gather,
-                       elements * job_.framework->gather_bytes);
+  return collective_ns(shards, CollectiveKind::all_gather, elements * job_.framework->gather_bytes);
 }
 
 double ShardedPasses::scatter_ns(double dense, double expert) const {

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "models/editing/kernels/kernel_editor.h"
-#include "models/editing/tensors/gradients.h"
+#include "models/editing/parameters/gradients.h"
 #include "models/jobs/program/job.h"
 #include "models/jobs/recordings/layer_cuts.h"
 #include "models/jobs/recordings/recorded_layers.h"

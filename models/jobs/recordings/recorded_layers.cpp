@@ -10,8 +10,8 @@
 
 #include <fmt/format.h>
 
-#include "models/editing/tensors/model_state.h"
-#include "models/editing/tensors/weight_uses.h"
+#include "models/editing/parameters/model_state.h"
+#include "models/editing/parameters/weight_uses.h"
 #include "sim/core/text.h"
 
 namespace foretrace::editing {

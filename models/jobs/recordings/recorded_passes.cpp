@@ -2,7 +2,7 @@
 
 #include <utility>
 
-#include "models/editing/tensors/update_of_pass.h"
+#include "models/editing/parameters/update_of_pass.h"
 
 namespace foretrace {
 

@@ -4,7 +4,6 @@
 #include <cmath>
 #include <cstddef>
 
-#include "models/hardware/kernels/kernel_class.h"
 #include "models/jobs/scenario/job_fields.h"
 #include "models/jobs/schedules/schedule.h"
 
@@ -29,7 +28,7 @@ std::shared_ptr<const ModelSpec> padded_model(const std::shared_ptr<const ModelS
 
 std::shared_ptr<const Framework> ScenarioCompletion::framework(const Scenario& scenario) {
   const auto& own = scenario.framework;
-  if (bytes_per_number(scenario.job.precisions.activations) < 4) return own;
+  if (!is_32_bit(scenario.job.precisions)) return own;
   auto& known = in_32_bit_[own.get()];
   if (known == nullptr) {
     known = std::make_shared<const Framework>(in_32_bit(*own));

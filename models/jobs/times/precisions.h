@@ -18,6 +18,11 @@ struct Precisions {
   friend auto operator<=>(const Precisions&, const Precisions&) = default;
 };
 
+/// Numbers between operators have 4 bytes.
+[[nodiscard]] constexpr bool is_32_bit(const Precisions& precisions) {
+  return precisions.activations == Precision::fp32 || precisions.activations == Precision::tf32;
+}
+
 inline constexpr std::array<std::string_view, 6> precision_words = {"fp32", "tf32", "fp16",
                                                                     "bf16", "fp8",  "int8"};
 /// What a word of precision_words means.

@@ -5,7 +5,7 @@
 #include <utility>
 #include <vector>
 
-#include "models/editing/tensors/gradients.h"
+#include "models/editing/parameters/gradients.h"
 #include "models/whatifs/communication/recorded_buckets.h"
 
 namespace foretrace::editing {

@@ -16,7 +16,7 @@
 #include <fmt/format.h>
 
 #include "models/editing/kernels/kernel_names.h"
-#include "models/editing/tensors/model_state.h"
+#include "models/editing/parameters/model_state.h"
 #include "models/editing/tensors/tensor_makers.h"
 #include "models/hardware/costs/operator_shapes.h"
 #include "models/whatifs/what_if.h"

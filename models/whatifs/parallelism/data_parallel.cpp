@@ -15,7 +15,7 @@
 
 #include <fmt/format.h>
 
-#include "models/editing/tensors/update_of_pass.h"
+#include "models/editing/parameters/update_of_pass.h"
 #include "models/jobs/program/estimate.h"
 #include "models/jobs/recordings/pass_job.h"
 #include "models/whatifs/parallelism/layer_exchanges.h"

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "models/editing/kernels/kernel_editor.h"
-#include "models/editing/tensors/gradients.h"
+#include "models/editing/parameters/gradients.h"
 #include "models/jobs/program/graphs/rank_nodes.h"
 #include "models/jobs/recordings/pass_job.h"
 #include "models/jobs/recordings/recorded_passes.h"

@@ -14,7 +14,7 @@
 
 #include <fmt/format.h>
 
-#include "models/editing/tensors/model_state.h"
+#include "models/editing/parameters/model_state.h"
 #include "models/whatifs/parallelism/data_parallel.h"
 #include "models/whatifs/parallelism/machine.h"
 #include "models/whatifs/parallelism/parallel_params.h"

@@ -13,7 +13,7 @@
 
 #include <fmt/format.h>
 
-#include "models/editing/tensors/model_state.h"
+#include "models/editing/parameters/model_state.h"
 #include "models/whatifs/parallelism/network_calls.h"
 #include "sim/edit/tensors.h"
 #include "sim/graph/links.h"

@@ -10,7 +10,7 @@
 #include <fmt/format.h>
 
 #include "models/editing/kernels/kernel_names.h"
-#include "models/editing/tensors/weight_uses.h"
+#include "models/editing/parameters/weight_uses.h"
 #include "models/whatifs/parallelism/divided_pair.h"
 #include "models/whatifs/parallelism/product_pairs.h"
 #include "models/whatifs/parallelism/recomputed.h"

@@ -17,7 +17,7 @@
 
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/editing/kernels/update_phase.h"
-#include "models/editing/tensors/model_state.h"
+#include "models/editing/parameters/model_state.h"
 #include "models/whatifs/precision/quantize_states.h"
 #include "models/whatifs/what_if.h"
 #include "sim/core/text.h"

@@ -16,8 +16,8 @@
 
 #include "models/editing/kernels/kernel_names.h"
 #include "models/editing/kernels/recorded_accelerator.h"
+#include "models/editing/parameters/weight_tensors.h"
 #include "models/editing/tensors/training_pass.h"
-#include "models/editing/tensors/weight_tensors.h"
 #include "models/whatifs/what_if.h"
 #include "sim/core/whole.h"
 

@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "models/editing/kernels/host_wait.h"
-#include "models/editing/tensors/model_state.h"
+#include "models/editing/parameters/model_state.h"
 
 namespace foretrace::editing {
 namespace {

@@ -7,7 +7,7 @@
 
 #include <fmt/format.h>
 
-#include "models/editing/tensors/model_state.h"
+#include "models/editing/parameters/model_state.h"
 #include "models/editing/tensors/tensor_makers.h"
 #include "models/editing/tensors/training_pass.h"
 #include "sim/edit/tensors.h"

@@ -13,7 +13,7 @@
 #include <fmt/format.h>
 
 #include "models/editing/kernels/kernel_names.h"
-#include "models/editing/tensors/weight_tensors.h"
+#include "models/editing/parameters/weight_tensors.h"
 #include "models/whatifs/what_if.h"
 
 namespace foretrace::weight_only_quantization_parts {

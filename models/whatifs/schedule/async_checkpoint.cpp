@@ -23,10 +23,10 @@
 
 #include "models/editing/copies/copy_engine.h"
 #include "models/editing/copies/host_link.h"
-#include "models/editing/tensors/model_state.h"
+#include "models/editing/parameters/model_state.h"
+#include "models/editing/parameters/update_of_pass.h"
+#include "models/editing/parameters/weight_uses.h"
 #include "models/editing/tensors/training_pass.h"
-#include "models/editing/tensors/update_of_pass.h"
-#include "models/editing/tensors/weight_uses.h"
 #include "models/whatifs/what_if.h"
 #include "sim/core/whole.h"
 

@@ -24,9 +24,9 @@
 
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/editing/kernels/loading_time.h"
+#include "models/editing/parameters/update_of_pass.h"
 #include "models/editing/tensors/pass_copy.h"
 #include "models/editing/tensors/training_pass.h"
-#include "models/editing/tensors/update_of_pass.h"
 #include "models/editing/transfers/transfers.h"
 #include "models/whatifs/what_if.h"
 

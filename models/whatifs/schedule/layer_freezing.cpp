@@ -21,7 +21,7 @@
 #include <fmt/format.h>
 
 #include "models/editing/kernels/kernel_editor.h"
-#include "models/editing/tensors/model_state.h"
+#include "models/editing/parameters/model_state.h"
 #include "models/editing/tensors/stash.h"
 #include "models/editing/tensors/training_pass.h"
 #include "models/editing/transfers/gradient_transfers.h"
@@ -379,7 +379,7 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
 constexpr std::array<std::string_view, 5> assumptions = {
     "The frozen layers are the first ones of the model, so that no gradient has to pass through "
     "them.",
-    "Ranks that pass activations on to each other hold layers in that order; of a rank whose "
+    "Ranks that pass activations on to each other have the layers in that order; of a rank whose "
     "messages go round, as with several chunks, its own first layers are frozen.",
     "The backward pass undoes the forward pass in reverse order and spends on each layer the share "
     "of its time that the forward pass does.",

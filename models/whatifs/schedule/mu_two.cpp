@@ -20,7 +20,7 @@
 #include <fmt/format.h>
 
 #include "models/editing/copies/host_link.h"
-#include "models/editing/tensors/model_state.h"
+#include "models/editing/parameters/model_state.h"
 #include "models/editing/transfers/transfers.h"
 #include "models/whatifs/schedule/half_step_maps.h"
 #include "models/whatifs/what_if.h"

@@ -18,10 +18,10 @@
 
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/editing/kernels/precision_choice.h"
-#include "models/editing/tensors/model_state.h"
+#include "models/editing/parameters/model_state.h"
+#include "models/editing/parameters/weight_tensors.h"
 #include "models/editing/tensors/tensor_makers.h"
 #include "models/editing/tensors/training_pass.h"
-#include "models/editing/tensors/weight_tensors.h"
 #include "models/whatifs/what_if.h"
 #include "sim/edit/selection.h"
 

@@ -19,9 +19,9 @@
 #include <fmt/format.h>
 
 #include "models/editing/kernels/kernel_names.h"
+#include "models/editing/parameters/model_state.h"
+#include "models/editing/parameters/weight_tensors.h"
 #include "models/editing/tensors/kernel_calls.h"
-#include "models/editing/tensors/model_state.h"
-#include "models/editing/tensors/weight_tensors.h"
 #include "models/editing/transfers/gradient_transfers.h"
 #include "models/hardware/costs/highest_rate.h"
 #include "models/whatifs/what_if.h"

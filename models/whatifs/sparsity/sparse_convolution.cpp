@@ -15,7 +15,7 @@
 
 #include "models/editing/kernels/kernel_editor.h"
 #include "models/editing/kernels/precision_choice.h"
-#include "models/editing/tensors/weight_tensors.h"
+#include "models/editing/parameters/weight_tensors.h"
 #include "models/whatifs/what_if.h"
 #include "sim/core/whole.h"
 

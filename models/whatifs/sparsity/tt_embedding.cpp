@@ -18,7 +18,7 @@
 #include <fmt/format.h>
 
 #include "models/editing/kernels/kernel_names.h"
-#include "models/editing/tensors/weight_tensors.h"
+#include "models/editing/parameters/weight_tensors.h"
 #include "models/hardware/costs/rates.h"
 #include "models/whatifs/what_if.h"
 #include "sim/core/text.h"

@@ -7,7 +7,7 @@
 
 #include <doctest/doctest.h>
 
-#include "models/editing/tensors/weight_uses.h"
+#include "models/editing/parameters/weight_uses.h"
 #include "tests/models/toy_run.h"
 #include "tests/sim/graph/random_change.h"
 

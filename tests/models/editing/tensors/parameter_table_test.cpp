@@ -8,8 +8,8 @@
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "models/editing/tensors/gradients.h"
-#include "models/editing/tensors/model_state.h"
+#include "models/editing/parameters/gradients.h"
+#include "models/editing/parameters/model_state.h"
 #include "tests/models/layered_run.h"
 #include "tests/sim/graph/random_change.h"
 

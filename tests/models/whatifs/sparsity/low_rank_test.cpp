@@ -2,7 +2,7 @@
 #include <string>
 #include <vector>
 
-#include "models/editing/tensors/model_state.h"
+#include "models/editing/parameters/model_state.h"
 #include "models/hardware/costs/highest_rate.h"
 #include "models/hardware/costs/kernel_cost.h"
 #include "tests/models/toy_run.h"

@@ -4,7 +4,7 @@
 #include <span>
 #include <vector>
 
-#include "models/editing/tensors/weight_uses.h"
+#include "models/editing/parameters/weight_uses.h"
 
 namespace foretrace::editing {
 

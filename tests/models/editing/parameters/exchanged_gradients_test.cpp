@@ -1,4 +1,4 @@
-#include "models/editing/tensors/exchanged_gradients.h"
+#include "models/editing/parameters/exchanged_gradients.h"
 
 #include <doctest/doctest.h>
 

@@ -7,8 +7,8 @@
 #include <tuple>
 #include <vector>
 
+#include "models/editing/parameters/model_state.h"
 #include "models/editing/tensors/kernel_calls.h"
-#include "models/editing/tensors/model_state.h"
 #include "models/editing/tensors/training_pass.h"
 #include "sim/edit/tensors.h"
 

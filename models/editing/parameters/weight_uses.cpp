@@ -1,5 +1,5 @@
 // Weights are told from other inputs by the place that an operator's signature gives them.
-#include "models/editing/tensors/weight_uses.h"
+#include "models/editing/parameters/weight_uses.h"
 
 #include <map>
 #include <utility>

@@ -1,9 +1,9 @@
-#include "models/editing/tensors/model_state.h"
+#include "models/editing/parameters/model_state.h"
 
 #include <doctest/doctest.h>
 #include <fmt/format.h>
 
-#include "models/editing/tensors/gradients.h"
+#include "models/editing/parameters/gradients.h"
 #include "tests/models/training_job.h"
 
 namespace foretrace::what_ifs {

@@ -1,5 +1,5 @@
 // Parameters are counted where the trace is surest; states are what operators or names tell.
-#include "models/editing/tensors/recorded_state.h"
+#include "models/editing/parameters/recorded_state.h"
 
 #include <algorithm>
 #include <cmath>
@@ -8,9 +8,9 @@
 #include <vector>
 
 #include "models/editing/kernels/update_phase.h"
-#include "models/editing/tensors/exchanged_gradients.h"
-#include "models/editing/tensors/update_of_pass.h"
-#include "models/editing/tensors/weight_uses.h"
+#include "models/editing/parameters/exchanged_gradients.h"
+#include "models/editing/parameters/update_of_pass.h"
+#include "models/editing/parameters/weight_uses.h"
 #include "sim/core/text.h"
 #include "sim/graph/links.h"
 

@@ -1,4 +1,4 @@
-#include "models/editing/tensors/weight_uses.h"
+#include "models/editing/parameters/weight_uses.h"
 
 #include <doctest/doctest.h>
 

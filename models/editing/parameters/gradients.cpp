@@ -1,6 +1,6 @@
 // How many there are is what the table of parameters says. Where they are ready is searched where
 // the trace is surest: in kernels that accumulate them, then in the weights of forward operators.
-#include "models/editing/tensors/gradients.h"
+#include "models/editing/parameters/gradients.h"
 
 #include <algorithm>
 #include <cmath>

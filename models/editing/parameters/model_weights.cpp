@@ -1,10 +1,10 @@
-#include "models/editing/tensors/model_weights.h"
+#include "models/editing/parameters/model_weights.h"
 
 #include <algorithm>
 #include <cmath>
 #include <set>
 
-#include "models/editing/tensors/recorded_state.h"
+#include "models/editing/parameters/recorded_state.h"
 
 namespace foretrace::editing {
 namespace {

@@ -1,12 +1,12 @@
 // Rows are of the pass whose kernels read most; other passes of the device read the same rows.
-#include "models/editing/tensors/recorded_parameters.h"
+#include "models/editing/parameters/recorded_parameters.h"
 
 #include <algorithm>
 #include <utility>
 #include <vector>
 
-#include "models/editing/tensors/model_weights.h"
-#include "models/editing/tensors/recorded_state.h"
+#include "models/editing/parameters/model_weights.h"
+#include "models/editing/parameters/recorded_state.h"
 #include "models/editing/tensors/training_pass.h"
 
 namespace foretrace::editing {

@@ -1,5 +1,5 @@
 // An exchange belongs to the pass whose gradients began last before it on its device.
-#include "models/editing/tensors/exchanged_gradients.h"
+#include "models/editing/parameters/exchanged_gradients.h"
 
 #include <algorithm>
 #include <cmath>

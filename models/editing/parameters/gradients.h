@@ -9,7 +9,7 @@
 #include <vector>
 
 #include "models/editing/kernels/kernel_editor.h"
-#include "models/editing/tensors/model_state.h"
+#include "models/editing/parameters/model_state.h"
 #include "models/editing/tensors/training_pass.h"
 
 namespace foretrace::editing {

@@ -1,4 +1,4 @@
-#include "models/editing/tensors/weight_tensors.h"
+#include "models/editing/parameters/weight_tensors.h"
 
 #include <algorithm>
 #include <vector>

@@ -1,4 +1,4 @@
-#include "models/editing/tensors/update_of_pass.h"
+#include "models/editing/parameters/update_of_pass.h"
 
 #include <doctest/doctest.h>
 

@@ -1,9 +1,9 @@
-#include "models/editing/tensors/model_state.h"
+#include "models/editing/parameters/model_state.h"
 
 #include <algorithm>
 #include <vector>
 
-#include "models/editing/tensors/recorded_parameters.h"
+#include "models/editing/parameters/recorded_parameters.h"
 #include "models/hardware/kernels/context_memo.h"
 
 namespace foretrace::editing {

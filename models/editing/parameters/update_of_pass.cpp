@@ -1,5 +1,5 @@
 // One sweep in program order: each device has at most one pass whose update is under way.
-#include "models/editing/tensors/update_of_pass.h"
+#include "models/editing/parameters/update_of_pass.h"
 
 #include <algorithm>
 #include <cstddef>

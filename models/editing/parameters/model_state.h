@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "models/editing/kernels/kernel_editor.h"
-#include "models/editing/tensors/recorded_state.h"
+#include "models/editing/parameters/recorded_state.h"
 #include "models/editing/tensors/training_pass.h"
 #include "sim/graph/parameters.h"
 

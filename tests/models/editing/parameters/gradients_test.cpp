@@ -1,4 +1,4 @@
-#include "models/editing/tensors/gradients.h"
+#include "models/editing/parameters/gradients.h"
 
 #include <string>
 
