@@ -2,7 +2,7 @@
 #pragma once
 
 #include "apps/predictor/source.h"
-#include "apps/session/run.h"
+#include "apps/session/replay/run.h"
 #include "sim/core/result.h"
 #include "sim/graph/task_graph.h"
 

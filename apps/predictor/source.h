@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "apps/predictor/predictor.h"
-#include "apps/session/doubt.h"
+#include "apps/session/replay/doubt.h"
 #include "sim/core/result.h"
 
 namespace foretrace {

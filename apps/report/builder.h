@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "apps/report/section.h"
-#include "apps/session/doubt.h"
+#include "apps/session/replay/doubt.h"
 
 namespace foretrace {
 struct Recording;

@@ -5,7 +5,7 @@
 
 #include "apps/session/prediction.h"
 #include "apps/session/recording/recording.h"
-#include "apps/session/replay.h"
+#include "apps/session/replay/replay.h"
 #include "models/whatifs/what_if_spec.h"
 #include "sim/core/result.h"
 #include "sim/graph/task_graph.h"

@@ -7,8 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "apps/session/doubt.h"
-#include "apps/session/run.h"
+#include "apps/session/replay/doubt.h"
+#include "apps/session/replay/run.h"
 #include "models/hardware/catalogue/accelerator.h"
 #include "models/whatifs/what_if.h"
 #include "sim/graph/task_graph.h"

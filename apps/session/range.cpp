@@ -5,10 +5,10 @@
 #include <cstddef>
 #include <vector>
 
-#include "apps/session/analysis.h"
-#include "apps/session/lighter_host.h"
 #include "apps/session/recording/modelled.h"
 #include "apps/session/recording/without_events.h"
+#include "apps/session/replay/analysis.h"
+#include "apps/session/replay/lighter_host.h"
 #include "sim/core/whole.h"
 
 namespace foretrace {

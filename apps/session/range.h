@@ -7,7 +7,7 @@
 
 #include "apps/session/prediction.h"
 #include "apps/session/recording/recording.h"
-#include "apps/session/replay.h"
+#include "apps/session/replay/replay.h"
 #include "sim/core/result.h"
 
 namespace foretrace {

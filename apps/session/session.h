@@ -13,11 +13,11 @@
 #include <string>
 #include <vector>
 
-#include "apps/session/analysis.h"
-#include "apps/session/memory_need.h"
 #include "apps/session/prediction.h"
 #include "apps/session/recording/load.h"
-#include "apps/session/replay.h"
+#include "apps/session/replay/analysis.h"
+#include "apps/session/replay/memory_need.h"
+#include "apps/session/replay/replay.h"
 #include "apps/session/throughput.h"
 #include "models/whatifs/what_if_spec.h"
 #include "sim/core/result.h"

@@ -11,7 +11,7 @@
 
 #include "apps/session/prediction.h"
 #include "apps/session/recording/recording.h"
-#include "apps/session/run.h"
+#include "apps/session/replay/run.h"
 #include "models/hardware/catalogue/catalogue.h"
 #include "models/whatifs/what_if_spec.h"
 #include "sim/core/result.h"

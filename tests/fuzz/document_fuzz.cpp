@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "apps/questions/memory/memory_budget.h"
-#include "apps/session/memory_need.h"
+#include "apps/session/replay/memory_need.h"
 #include "models/hardware/catalogue/accelerator.h"
 #include "models/hardware/catalogue/memory_profile.h"
 #include "models/hardware/memories/allocator_settings.h"

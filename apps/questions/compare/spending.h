@@ -6,7 +6,7 @@
 #include <vector>
 
 #include "apps/questions/compare/stretches.h"
-#include "apps/session/run.h"
+#include "apps/session/replay/run.h"
 #include "sim/core/result.h"
 #include "sim/graph/task_graph.h"
 

@@ -7,7 +7,7 @@
 
 #include "apps/questions/memory/memory_budget.h"
 #include "apps/session/memory/memory_fits.h"
-#include "apps/session/memory_need.h"
+#include "apps/session/replay/memory_need.h"
 #include "sim/core/params.h"
 #include "sim/core/whole.h"
 

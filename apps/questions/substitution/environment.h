@@ -13,7 +13,7 @@
 #include <vector>
 
 #include "apps/session/recording/recording.h"
-#include "apps/session/run.h"
+#include "apps/session/replay/run.h"
 #include "apps/session/what_if_stack.h"
 #include "sim/core/result.h"
 

@@ -9,7 +9,7 @@
 
 #include <fmt/format.h>
 
-#include "apps/session/replay.h"
+#include "apps/session/replay/replay.h"
 #include "trace/assemble/build_graph.h"
 #include "trace/formats/reader.h"
 #include "trace/ranks/job.h"

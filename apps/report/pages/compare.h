@@ -6,7 +6,7 @@
 #include "apps/questions/compare/compare.h"
 #include "apps/questions/compare/gate.h"
 #include "apps/report/section.h"
-#include "apps/session/doubt.h"
+#include "apps/session/replay/doubt.h"
 
 namespace foretrace::report {
 

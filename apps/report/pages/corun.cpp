@@ -9,7 +9,7 @@
 #include <fmt/format.h>
 
 #include "apps/report/builder.h"
-#include "apps/session/doubt.h"
+#include "apps/session/replay/doubt.h"
 #include "sim/core/text.h"
 
 namespace foretrace::report {

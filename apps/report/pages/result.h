@@ -12,8 +12,8 @@
 #include "apps/questions/search/best_set.h"
 #include "apps/questions/search/ranking.h"
 #include "apps/report/section.h"
-#include "apps/session/doubt.h"
 #include "apps/session/narrower.h"
+#include "apps/session/replay/doubt.h"
 #include "apps/session/session.h"
 
 namespace foretrace::report {

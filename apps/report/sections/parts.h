@@ -8,10 +8,10 @@
 
 #include "apps/questions/memory/memory_budget.h"
 #include "apps/report/section.h"
-#include "apps/session/analysis.h"
-#include "apps/session/memory_need.h"
 #include "apps/session/predict.h"
 #include "apps/session/recording/load.h"
+#include "apps/session/replay/analysis.h"
+#include "apps/session/replay/memory_need.h"
 #include "sim/engine/path/critical_path.h"
 #include "sim/result/steps/steps.h"
 #include "trace/graph/built_graph.h"

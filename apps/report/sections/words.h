@@ -7,11 +7,11 @@
 
 #include "apps/questions/compare/compare.h"
 #include "apps/report/section.h"
-#include "apps/session/analysis.h"
-#include "apps/session/memory_need.h"
 #include "apps/session/predict.h"
 #include "apps/session/recording/inspect.h"
 #include "apps/session/recording/load.h"
+#include "apps/session/replay/analysis.h"
+#include "apps/session/replay/memory_need.h"
 
 namespace foretrace::report {
 

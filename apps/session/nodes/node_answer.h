@@ -6,9 +6,9 @@
 #include <string>
 #include <vector>
 
-#include "apps/session/analysis.h"
-#include "apps/session/doubt.h"
-#include "apps/session/run.h"
+#include "apps/session/replay/analysis.h"
+#include "apps/session/replay/doubt.h"
+#include "apps/session/replay/run.h"
 #include "apps/session/scenario/node_scenario.h"
 #include "sim/core/result.h"
 #include "sim/graph/task_graph.h"

@@ -8,7 +8,7 @@
 #include <doctest/doctest.h>
 
 #include "apps/questions/search/ranking.h"
-#include "apps/session/analysis.h"
+#include "apps/session/replay/analysis.h"
 #include "sim/edit/editor.h"
 #include "tests/sim/graph/text_graph.h"
 

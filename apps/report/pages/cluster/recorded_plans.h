@@ -6,8 +6,8 @@
 
 #include "apps/plans/recorded_plans.h"
 #include "apps/report/section.h"
-#include "apps/session/doubt.h"
 #include "apps/session/recording/load.h"
+#include "apps/session/replay/doubt.h"
 
 namespace foretrace::report {
 

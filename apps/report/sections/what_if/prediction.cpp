@@ -10,8 +10,8 @@
 #include "apps/report/sections/parts.h"
 #include "apps/report/sections/words.h"
 #include "apps/report/text.h"
-#include "apps/session/memory_need.h"
 #include "apps/session/range.h"
+#include "apps/session/replay/memory_need.h"
 #include "apps/session/spread.h"
 
 namespace foretrace::report::sections {

@@ -5,8 +5,8 @@
 #include <doctest/doctest.h>
 
 #include "apps/questions/memory/fit.h"
-#include "apps/session/memory_need.h"
 #include "apps/session/recording/load.h"
+#include "apps/session/replay/memory_need.h"
 #include "sim/engine/memory/memory_tracker.h"
 #include "sim/engine/pull/pull.h"
 #include "tests/apps/questions/answers_support.h"

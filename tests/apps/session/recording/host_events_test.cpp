@@ -11,10 +11,10 @@
 
 #include <doctest/doctest.h>
 
-#include "apps/session/lighter_host.h"
 #include "apps/session/predict.h"
 #include "apps/session/recording/unprofiled_step.h"
 #include "apps/session/recording/without_events.h"
+#include "apps/session/replay/lighter_host.h"
 #include "models/whatifs/what_if_spec.h"
 #include "tests/apps/session/profiled_recording.h"
 

@@ -9,8 +9,8 @@
 #include <nlohmann/json.hpp>
 
 #include "apps/questions/compare/communication.h"
-#include "apps/session/analysis.h"
 #include "apps/session/predict.h"
+#include "apps/session/replay/analysis.h"
 #include "tests/apps/support/json_schema.h"
 #include "tests/apps/support/program.h"
 

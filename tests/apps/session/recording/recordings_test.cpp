@@ -12,9 +12,9 @@
 
 #include "apps/questions/compare/communication.h"
 #include "apps/questions/compare/compare.h"
-#include "apps/session/analysis.h"
 #include "apps/session/predict.h"
 #include "apps/session/recording/inspect.h"
+#include "apps/session/replay/analysis.h"
 #include "tests/apps/support/json_schema.h"
 #include "tests/apps/support/program.h"
 

@@ -4,8 +4,8 @@
 
 #include "apps/report/pages/result.h"
 #include "apps/report/writers.h"
-#include "apps/session/analysis.h"
 #include "apps/session/predict.h"
+#include "apps/session/replay/analysis.h"
 #include "tests/sim/graph/text_graph.h"
 
 namespace foretrace::report {

@@ -1,4 +1,4 @@
-#include "apps/session/lighter_host.h"
+#include "apps/session/replay/lighter_host.h"
 
 #include "apps/session/recording/host_events.h"
 #include "apps/session/recording/without_events.h"

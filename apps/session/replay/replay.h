@@ -4,10 +4,10 @@
 #include <memory>
 #include <vector>
 
-#include "apps/session/doubt.h"
-#include "apps/session/lighter_host.h"
 #include "apps/session/recording/recording.h"
-#include "apps/session/run.h"
+#include "apps/session/replay/doubt.h"
+#include "apps/session/replay/lighter_host.h"
+#include "apps/session/replay/run.h"
 #include "sim/core/once.h"
 #include "sim/core/result.h"
 #include "sim/result/steps/steps.h"

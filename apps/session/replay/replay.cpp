@@ -1,4 +1,4 @@
-#include "apps/session/replay.h"
+#include "apps/session/replay/replay.h"
 
 #include <algorithm>
 #include <cmath>

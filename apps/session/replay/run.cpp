@@ -1,4 +1,4 @@
-#include "apps/session/run.h"
+#include "apps/session/replay/run.h"
 
 #include <algorithm>
 #include <utility>

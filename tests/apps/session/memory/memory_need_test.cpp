@@ -1,4 +1,4 @@
-#include "apps/session/memory_need.h"
+#include "apps/session/replay/memory_need.h"
 
 #include <filesystem>
 #include <memory>
@@ -6,7 +6,7 @@
 
 #include <doctest/doctest.h>
 
-#include "apps/session/analysis.h"
+#include "apps/session/replay/analysis.h"
 #include "sim/engine/pull/pull.h"
 #include "sim/graph/change.h"
 #include "tests/apps/questions/answers_support.h"

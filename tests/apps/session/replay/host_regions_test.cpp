@@ -1,4 +1,4 @@
-#include "apps/session/host_regions.h"
+#include "apps/session/replay/host_regions.h"
 
 #include <doctest/doctest.h>
 

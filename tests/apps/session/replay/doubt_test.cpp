@@ -1,4 +1,4 @@
-#include "apps/session/doubt.h"
+#include "apps/session/replay/doubt.h"
 
 #include <string>
 #include <string_view>

@@ -1,11 +1,11 @@
 // What a simulated run spends its time on.
-#include "apps/session/analysis.h"
+#include "apps/session/replay/analysis.h"
 
 #include <algorithm>
 #include <map>
 #include <memory>
 
-#include "apps/session/host_regions.h"
+#include "apps/session/replay/host_regions.h"
 #include "sim/core/parallel.h"
 #include "sim/edit/editor.h"
 #include "sim/graph/change.h"

@@ -7,7 +7,7 @@
 #include <span>
 #include <vector>
 
-#include "apps/session/run.h"
+#include "apps/session/replay/run.h"
 #include "sim/engine/memory/memory_tracker.h"
 #include "sim/engine/path/critical_path.h"
 #include "sim/graph/task_graph.h"

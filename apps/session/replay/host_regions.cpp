@@ -1,5 +1,5 @@
 // The host time on a critical path by what the host was doing.
-#include "apps/session/host_regions.h"
+#include "apps/session/replay/host_regions.h"
 
 #include <algorithm>
 #include <map>

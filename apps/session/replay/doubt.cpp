@@ -1,5 +1,5 @@
 // When an answer is doubtful, and why.
-#include "apps/session/doubt.h"
+#include "apps/session/replay/doubt.h"
 
 #include <algorithm>
 #include <array>

@@ -1,4 +1,4 @@
-#include "apps/session/memory_need.h"
+#include "apps/session/replay/memory_need.h"
 
 #include <algorithm>
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "apps/session/recording/recording.h"
-#include "apps/session/run.h"
+#include "apps/session/replay/run.h"
 #include "sim/core/result.h"
 #include "sim/graph/task_graph.h"
 
