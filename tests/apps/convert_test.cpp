@@ -31,10 +31,11 @@ std::string rest_of_page(const std::string& page) {
 }
 
 TEST_CASE("convert leaves what inspect and simulate say, as JSON and in our own format") {
-  for (const auto& [name, format] : {std::pair{"converted.json.gz", "kineto_json"},
-                                     {"converted.ftr", "ftr"},
-                                     {"converted.ftr.gz", "ftr"}}) {
-    CAPTURE(name);
+  for (const auto& written : {std::pair{"converted.json.gz", "kineto_json"},
+                              {"converted.ftr", "ftr"},
+                              {"converted.ftr.gz", "ftr"}}) {
+    const auto& [name, format] = written;
+    CAPTURE(written.first);
     const std::string file = scratch_file(name);
     const Ran ran = run_program("convert " + demo + " '" + file + "'");
     CHECK(ran.code == 0);

@@ -139,7 +139,8 @@ void check_never_slower(const DevicePairs& pairs, double tolerance) {
   for (std::uint64_t number = 0; number < test::law_jobs(300); ++number) {
     const test::RandomJob drawn = jobs.draw(number);
     CAPTURE(drawn.text);
-    const auto& [slow, fast] = pairs[number % pairs.size()];
+    const Accelerator& slow = pairs[number % pairs.size()].first;
+    const Accelerator& fast = pairs[number % pairs.size()].second;
     CAPTURE(slow.name);
     CAPTURE(fast.name);
     const auto step_on = [&drawn](const Accelerator& accelerator) {

@@ -120,7 +120,8 @@ std::vector<ConfigValue> impossible() {
 TEST_CASE("tables: the made-up ones are predicted, so that the law below is about something") {
   const Tables tables = read_tables();
   std::size_t points = 0;
-  for (const auto& [id, table] : tables) {
+  for (const auto& entry : tables) {
+    const std::string& id = entry.first;
     if (!predictors().knows(id)) continue;
     CAPTURE(id);
     const Answer answer = read_table(tables, id);
@@ -154,7 +155,9 @@ TEST_CASE("tables: no number in a table breaks its reader or makes it work longe
   const std::vector<ConfigValue> values = impossible();
   Tables tables = read_tables();
   std::size_t tried = 0;
-  for (auto& [id, table] : tables) {
+  for (auto& entry : tables) {
+    const std::string& id = entry.first;
+    auto& table = entry.second;
     for (const std::string& read : read_with(tables, id)) {
       const std::uint64_t usual = read_table(tables, read).work;
       for (ConfigValue* const number : numbers_of(table)) {

@@ -106,11 +106,12 @@ TEST_CASE("models: a hub's variants of one size are found, others are told with 
   CHECK(find_model(catalogue, "mistralai/Mixtral-8x7B-Instruct-v0.1")->name == "mixtral_8x7b");
   CHECK(find_model(catalogue, "facebook/opt-1.3b")->name == "opt_1.3b");
   // Of another vocabulary, and of a longer window.
-  for (const auto& [name, nearest] :
+  for (const auto& pair :
        {std::pair{"bert-large-cased", "bert_large"},
         std::pair{"bert-large-uncased-whole-word-masking-finetuned-squad", "bert_large"},
         std::pair{"mistralai/Mistral-7B-Instruct-v0.3", "mistral_7b"}}) {
-    CAPTURE(name);
+    const auto& [name, nearest] = pair;
+    CAPTURE(pair.first);
     const auto found = find_model(catalogue, name);
     REQUIRE_FALSE(found.ok());
     CHECK(found.error().message.find(nearest) < found.error().message.find(", expected"));
