@@ -66,8 +66,9 @@ TEST_CASE("static plan: random programs stay between the bounds and pass the che
     std::vector<PlanItem> items;
     for (std::uint32_t i = 0; i < 200; ++i) {
       const auto from = static_cast<std::uint32_t>(random() % 1000);
-      items.push_back(item(static_cast<std::int64_t>(random() % 100'000) + 1, from,
-                           from + 1 + static_cast<std::uint32_t>(random() % 60)));
+      const auto uses = 1 + static_cast<std::uint32_t>(random() % 60);
+      const auto bytes = static_cast<std::int64_t>(random() % 100'000) + 1;
+      items.push_back(item(bytes, from, from + uses));
     }
     const auto plan = plan_statically(items);
     REQUIRE(plan.ok());
