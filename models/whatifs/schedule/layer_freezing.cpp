@@ -98,6 +98,8 @@ class Stages {
     return shares;
   }
 
+  /// Some rank takes activations of another one.
+  [[nodiscard]] bool any() const { return !before_.empty(); }
   /// The one rank whose activations this one takes.
   [[nodiscard]] std::optional<std::int32_t> before(std::int32_t rank) const {
     const auto found = before_.find(rank);
@@ -204,8 +206,6 @@ class Frozen {
     for (auto& [rank, own] : of_rank) {
       if (given) {
         own = share > 0 ? std::min(1.0, *given * own / share) : *given;
-      } else if (of_rank.size() == 1) {
-        own = before > 0 ? 1 - after / before : own;
       } else if (were[rank] > 0) {
         own = 1 - trained(rank) / were[rank];
       }
@@ -306,15 +306,14 @@ void shrink_tensors(const editing::KernelEditor& editor, const ByRank& shares,
 }
 
 std::string shrink_exchange(editing::KernelEditor& editor, const ByRank& shares) {
-  std::map<std::int32_t, std::vector<editing::Transfer>> by_rank;
+  std::map<double, std::vector<editing::Transfer>> by_share;
   for (const editing::Transfer& one : editing::find_gradient_transfers(editor.graph())) {
-    by_rank[editor.graph().lane(one.task).rank].push_back(one);
+    const auto share = shares.find(editor.graph().lane(one.task).rank);
+    if (share != shares.end()) by_share[share->second].push_back(one);
   }
   editing::ShrunkTransfers all;
-  for (const auto& [rank, transfers] : by_rank) {
-    const auto share = shares.find(rank);
-    if (share == shares.end()) continue;
-    all.add(editing::shrink(editor.edit(), transfers, 1 - share->second));
+  for (const auto& [share, transfers] : by_share) {
+    all.add(editing::shrink(editor.edit(), transfers, 1 - share));
   }
   return all.note("gradients");
 }
@@ -360,6 +359,9 @@ Result<Change> apply(const WhatIfInput& scenario, const ParamValues& params) {
   std::optional<double> given;
   if (params.given(parameters_param)) given = params.number(parameters_param);
   const double parameters = table.finish(given, share, shares);
+  if (!stages.any()) {
+    for (auto& [rank, own] : shares) own = parameters;
+  }
   std::string exchanged;
   if (parameters > 0) {
     shrink_update(editor, shares);
