@@ -42,7 +42,7 @@ class Search {
   explicit Search(const PlanQuestion& question) : question_(question) {
     answer_.gpus = question.gpus;
     answer_.cluster = question.scenario.cluster;
-    answer_.framework = question.scenario.framework;
+    answer_.framework = computing_in(question.scenario.job.precisions, question.scenario.framework);
     answer_.rest_on_evidence(question.scenario);
     answer_.global_batch = question.global_batch;
     memory_ = static_cast<double>(question.scenario.cluster->accelerator.memory_bytes);
@@ -101,6 +101,7 @@ class Search {
     job.schedule = one_piece_;
     job.model = &scenario.model->transformer;
     job.cluster = scenario.cluster.get();
+    scenario.framework = answer_.framework;
     job.framework = scenario.framework.get();
     if (Status fits = check_plan(job.plan, *job.model); !fits.ok()) return note(fits.error());
     // The vocabulary is padded for this tensor group; the batch is checked plan by plan.

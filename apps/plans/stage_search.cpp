@@ -142,6 +142,7 @@ class StageWalk {
   const StageQuestion& question_;
   StageAnswer answer_;
   ScenarioCompletion completion_;
+  std::shared_ptr<const Framework> framework_;
   Job base_;
   std::vector<std::uint32_t> groups_;
   std::vector<Way> ways_;  // options are numbered by these
@@ -192,7 +193,8 @@ Status StageWalk::prepare() {
   base_.schedule = schedule;
   base_.model = &scenario.model->transformer;
   base_.cluster = scenario.cluster.get();
-  base_.framework = completion_.framework(scenario).get();
+  framework_ = computing_in(base_.precisions, scenario.framework);
+  base_.framework = framework_.get();
   base_.pass = Pass::training;
   base_.global_batch = question_.global_batch;
   answer_.units = std::min(base_.model->layers, most_units);
@@ -254,6 +256,7 @@ StageShare StageWalk::share_of(const Way& way, std::uint32_t layers) {
 
 void StageWalk::keep(std::vector<StageShare> stages, double bound) {
   Scenario scenario = question_.scenario;
+  scenario.framework = framework_;
   scenario.job = base_;
   scenario.job.plan.pipeline = static_cast<std::uint32_t>(stages.size());
   scenario.job.stages = std::move(stages);
@@ -369,6 +372,7 @@ Status StageWalk::add_even() {
   const auto even = search_plans({question_.scenario, question_.gpus, question_.global_batch, 1});
   if (!even.ok() || even->best.empty()) return ok_status();
   Scenario scenario = question_.scenario;
+  scenario.framework = even->framework;
   scenario.job = even->best.front().job;
   for (const auto& model : even->models) {
     if (&model->transformer == scenario.job.model) scenario.model = model;

@@ -143,6 +143,9 @@ void check_never_slower(const DevicePairs& pairs, double tolerance) {
     const Accelerator& fast = pairs[number % pairs.size()].second;
     CAPTURE(slow.name);
     CAPTURE(fast.name);
+    const Precisions& precisions = drawn.scenario.job.precisions;
+    if (!check_precision(precisions, slow).ok() || !check_precision(precisions, fast).ok())
+      continue;
     const auto step_on = [&drawn](const Accelerator& accelerator) {
       Cluster cluster = *drawn.scenario.job.cluster;
       cluster.accelerator = accelerator;

@@ -9,6 +9,7 @@
 
 #include "models/jobs/program/estimate.h"
 #include "models/jobs/program/ranged_step.h"
+#include "models/jobs/program/stages.h"
 #include "tests/laws/support/faster_machine.h"
 #include "tests/laws/support/random_draws.h"
 #include "tests/laws/support/random_job.h"
@@ -127,15 +128,23 @@ TEST_CASE("jobs: who shards more holds no more weights, gradients and states") {
     const test::RandomJob drawn = jobs.draw(number);
     Job job = drawn.scenario.job;
     std::vector<double> held;
+    std::vector<double> weights;  // before they are shared
     for (const Sharding kind :
          {Sharding::none, Sharding::optimizer, Sharding::gradients, Sharding::parameters}) {
       job.plan.sharding = kind;
       if (!check_job(job).ok()) continue;
       const auto sharded = estimate(job);
       REQUIRE(sharded.ok());
+      // Where parameters stay collected, as long as they are held, shares lie beside them.
+      const bool beside = kind == Sharding::parameters && keeps_collected(job, job.plan) &&
+                          job.framework->gather_bytes >= job.framework->weight_bytes;
       std::vector<double> states;
-      for (const StageMemory& stage : sharded->memory) {
-        states.push_back(stage.weights + stage.gradients + stage.optimizer);
+      for (std::size_t stage = 0; stage < sharded->memory.size(); ++stage) {
+        const StageMemory& own = sharded->memory[stage];
+        if (kind == Sharding::none) weights.push_back(own.weights);
+        if (beside) CHECK(own.weights <= 2 * weights.at(stage) * (1 + 1e-9));
+        states.push_back((beside ? weights.at(stage) : own.weights) + own.gradients +
+                         own.optimizer);
       }
       CAPTURE(drawn.text);
       CAPTURE(static_cast<int>(kind));

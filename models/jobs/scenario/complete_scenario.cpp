@@ -26,17 +26,6 @@ std::shared_ptr<const ModelSpec> padded_model(const std::shared_ptr<const ModelS
 
 }  // namespace
 
-std::shared_ptr<const Framework> ScenarioCompletion::framework(const Scenario& scenario) {
-  const auto& own = scenario.framework;
-  if (!is_32_bit(scenario.job.precisions)) return own;
-  auto& known = in_32_bit_[own.get()];
-  if (known == nullptr) {
-    known = std::make_shared<const Framework>(in_32_bit(*own));
-    in_32_bit_[known.get()] = known;  // completed again, it is what it is
-  }
-  return known;
-}
-
 Status ScenarioCompletion::complete(Scenario& scenario) {
   Job& job = scenario.job;
   if (job.schedule == nullptr) {
@@ -52,7 +41,11 @@ Status ScenarioCompletion::complete(Scenario& scenario) {
   }
   job.model = &scenario.model->transformer;
   job.cluster = scenario.cluster.get();
-  scenario.framework = framework(scenario);
+  if (is_32_bit(job.precisions)) {
+    auto& known = in_32_bit_[scenario.framework.get()];
+    if (known == nullptr) known = computing_in(job.precisions, scenario.framework);
+    scenario.framework = known;
+  }
   job.framework = scenario.framework.get();
   decide_open(job.plan, *job.model);
   FORETRACE_TRY(check_job(job));

@@ -18,9 +18,8 @@ namespace foretrace {
 /// thread; models and frameworks of the scenarios must outlive it.
 class ScenarioCompletion {
  public:
-  /// The scenario's framework, as it computes in the job's precision.
-  [[nodiscard]] std::shared_ptr<const Framework> framework(const Scenario& scenario);
-  /// Pads the vocabulary, sets the job's pointers, and checks plan and amounts.
+  /// Pads the vocabulary, takes the framework as it computes in the job's precision, sets the job's
+  /// pointers, and checks plan and amounts.
   [[nodiscard]] Status complete(Scenario& scenario);
   /// What amounts_of() gives.
   [[nodiscard]] const ModelAmounts& amounts(const Job& job);

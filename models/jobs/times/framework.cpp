@@ -327,26 +327,32 @@ Result<Framework> find_framework(const Catalogue& catalogue, std::string_view na
   return std::move(read.framework);
 }
 
-Framework in_32_bit(Framework framework) {
+std::shared_ptr<const Framework> computing_in(const Precisions& precisions,
+                                              const std::shared_ptr<const Framework>& framework) {
   constexpr double number = 4;
   constexpr double two_moments = 2 * number;
-  const auto lengthen = [&](double& bytes) {
-    if (bytes > 0) bytes = std::max(bytes, number);
-  };
-  // Beside weights of 16 bit; an autocast holds its casts of these until the step ends.
-  if (framework.weight_bytes < number) {
-    framework.state_bytes = std::min(framework.state_bytes, two_moments);
+  if (!is_32_bit(precisions)) return framework;
+  const Framework& own = *framework;
+  const auto is_short = [&](double bytes) { return bytes > 0 && bytes < number; };
+  const bool casts = own.autocasts && own.weight_bytes > number;
+  if (!casts && !is_short(own.weight_bytes) && !is_short(own.gradient_bytes) &&
+      !is_short(own.reduce_bytes) && !is_short(own.gather_bytes)) {
+    return framework;
   }
-  if (framework.autocasts) framework.weight_bytes = std::min(framework.weight_bytes, number);
-  framework.unpack_bytes *= std::max(1.0, number / std::max(framework.gather_bytes, 1.0));
-  if (framework.pack_bytes > 0) {
-    framework.pack_bytes += std::max(0.0, number - framework.gather_bytes);
+  auto made = std::make_shared<Framework>(own);
+  // Beside weights of 16 bit.
+  if (is_short(own.weight_bytes)) made->state_bytes = std::min(own.state_bytes, two_moments);
+  if (is_short(own.gather_bytes)) {
+    made->unpack_bytes *= number / own.gather_bytes;
+    if (own.pack_bytes > 0) made->pack_bytes += number - own.gather_bytes;
   }
-  lengthen(framework.weight_bytes);
-  lengthen(framework.gradient_bytes);
-  lengthen(framework.reduce_bytes);
-  lengthen(framework.gather_bytes);
-  return framework;
+  for (double* const bytes :
+       {&made->weight_bytes, &made->gradient_bytes, &made->reduce_bytes, &made->gather_bytes}) {
+    if (is_short(*bytes)) *bytes = number;
+  }
+  // An autocast holds its casts of weights until the pass ends.
+  if (casts) made->weight_bytes = number;
+  return made;
 }
 
 std::vector<std::string> framework_names(const Catalogue& catalogue) {

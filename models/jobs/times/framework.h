@@ -11,6 +11,7 @@
 
 #include "models/hardware/catalogue/sources.h"
 #include "models/hardware/networks/cluster.h"
+#include "models/jobs/times/precisions.h"
 #include "models/jobs/times/shard_travel.h"
 #include "models/jobs/workloads/context_ring.h"
 #include "models/jobs/workloads/kernel_set.h"
@@ -116,10 +117,11 @@ struct Framework {
 [[nodiscard]] Result<Framework> parse_framework(const Catalogue& catalogue, std::string_view text,
                                                 const std::string& where,
                                                 std::string_view changes = {});
-/// The same program where it computes in 32 bit: weights, what travels of them and gradients have 4
-/// bytes, and the weights are their own master copy. Of states without one, as of a framework that
-/// holds weights in 32 bit as it is, nothing changes.
-[[nodiscard]] Framework in_32_bit(Framework framework);
+/// The same program where it computes in these precisions: in 32 bit, weights, what travels of them
+/// and gradients have 4 bytes, and the weights are their own master copy. Itself where it does so as
+/// it is.
+[[nodiscard]] std::shared_ptr<const Framework> computing_in(
+    const Precisions& precisions, const std::shared_ptr<const Framework>& framework);
 [[nodiscard]] std::vector<std::string> framework_names(const Catalogue& catalogue);
 
 /// What programs of a device are written for, as a word of its vendor.
