@@ -34,7 +34,9 @@ StageProblem problem_of(const Instance& instance) {
     double sum = 0;
     for (std::uint32_t i = first; i < last; ++i) sum += instance.layer[i];
     const double time = sum * ((1 - instance.overhead) / group + instance.overhead);
-    const auto held = static_cast<std::uint32_t>(instance.memory * group / (last - first));
+    constexpr double enough = 1e6;
+    const auto held =
+        static_cast<std::uint32_t>(std::min(enough, instance.memory * group / (last - first)));
     return std::vector<StageOption>{{time, held, 0}, {time * 4 / 3, 4 * held, 1}};
   };
   return problem;
