@@ -38,7 +38,7 @@ Workload built(const ParallelPlan& plan, double number_bytes = 2) {
   kernels.attention = foretrace::AttentionKernel::flash2;
   BatchShape batch;
   batch.length = batch.keys = 8192;
-  batch.number_bytes = number_bytes;
+  batch.number_bytes = batch.product_bytes = number_bytes;
   Workload workload = build_transformer(small(), batch, kernels);
   divide(workload, plan);
   return workload;
