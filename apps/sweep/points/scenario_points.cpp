@@ -113,6 +113,7 @@ ScenarioPoints::ScenarioPoints(const Sweep& sweep, const Catalogue& catalogue)
 
 void ScenarioPoints::keep_names() {
   named_model_ = now_.model;
+  named_framework_ = now_.framework;
   named_expert_tensor_ = now_.job.plan.expert_tensor;
 }
 
@@ -122,6 +123,7 @@ Result<const Scenario*> ScenarioPoints::at(std::span<const double> where) {
     keep_names();
   } else {
     now_.model = named_model_;
+    now_.framework = named_framework_;
     now_.job.plan.expert_tensor = named_expert_tensor_;
     for (std::size_t axis = 0; axis < where.size(); ++axis) {
       if (stands_[axis] == where[axis]) continue;

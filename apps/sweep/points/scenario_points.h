@@ -58,6 +58,7 @@ class ScenarioPoints {
   std::vector<double> stands_;  ///< where the axes of `now_` stand
   Scenario now_;
   std::shared_ptr<const ModelSpec> named_model_;
+  std::shared_ptr<const Framework> named_framework_;
   std::uint32_t named_expert_tensor_ = 0;  ///< before it is decided
   ScenarioCompletion completion_;
 };
