@@ -12,15 +12,16 @@
 
 namespace foretrace::test {
 
-inline TaskGraph pipelined_step(const std::string& schedule, int stages, int batches) {
+inline TaskGraph pipelined_step(const std::string& schedule, int stages, int batches,
+                                int copies = 1) {
   const auto scenario =
       parse_scenario(*shipped(),
                      fmt::format(
                          R"({{"schema": "foretrace.scenario/1", "workload": {{"model": "gpt_1.7b"}},
               "cluster": "selene", "framework": "megatron_core", "precision": "bf16",
-              "parallelism": {{"pipeline": {}}}, "schedule": {{"kind": "{}"}},
+              "parallelism": {{"pipeline": {}, "data": {}}}, "schedule": {{"kind": "{}"}},
               "batch": {{"global": {}, "micro": 1}}}})",
-                         stages, schedule, batches),
+                         stages, copies, schedule, batches * copies),
                      "s.json");
   REQUIRE_MESSAGE(scenario.ok(), scenario.error().message);
   const auto program = build_program(scenario->job);

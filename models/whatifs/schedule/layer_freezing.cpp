@@ -85,15 +85,21 @@ class Stages {
         time += static_cast<double>(graph.duration_ns(kernel));
       }
     }
+    std::map<std::int32_t, std::int32_t> first;  // of its ranks
+    ByRank ahead;
+    ByRank whole;  // by the first rank
+    for (const auto& [rank, own] : times) {
+      first[rank] = rank;
+      for (const std::int32_t other : ranks_before(rank)) {
+        first[rank] = other;
+        if (const auto time = times.find(other); time != times.end()) ahead[rank] += time->second;
+      }
+      whole[first[rank]] += own;
+    }
     ByRank shares;
     for (const auto& [rank, own] : times) {
-      double ahead = 0;
-      double whole = 0;
-      for (const auto& [other, time] : times) {
-        if (other != rank && leads_to(other, rank)) ahead += time;
-        if (other == rank || leads_to(other, rank) || leads_to(rank, other)) whole += time;
-      }
-      shares[rank] = own > 0 ? std::clamp((share * whole - ahead) / own, 0.0, 1.0) : share;
+      const double frozen = share * whole[first[rank]] - ahead[rank];
+      shares[rank] = own > 0 ? std::clamp(frozen / own, 0.0, 1.0) : share;
     }
     return shares;
   }
@@ -108,15 +114,15 @@ class Stages {
   }
 
  private:
-  /// Not where messages go round, as between chunks of an interleaved schedule.
-  [[nodiscard]] bool leads_to(std::int32_t from, std::int32_t to) const {
-    std::set<std::int32_t> seen;
-    bool found = false;
-    for (auto at = before(to); at; at = before(*at)) {
-      if (!seen.insert(*at).second || *at == to) return false;
-      found = found || *at == from;
+  /// From the one next to it on; none where messages go round, as between chunks of an interleaved
+  /// schedule.
+  [[nodiscard]] std::vector<std::int32_t> ranks_before(std::int32_t rank) const {
+    std::vector<std::int32_t> ranks;
+    for (auto at = before(rank); at; at = before(*at)) {
+      if (ranks.size() > before_.size()) return {};
+      ranks.push_back(*at);
     }
-    return found;
+    return ranks;
   }
 
   std::map<std::int32_t, std::set<std::int32_t>> before_;

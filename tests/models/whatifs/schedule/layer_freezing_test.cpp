@@ -109,6 +109,29 @@ TEST_CASE("layer_freezing: kernels that one graph launches go as those with call
   CHECK(span_ns(graph) - span_ns(half) == 2 * 20);
 }
 
+TEST_CASE("layer_freezing: of copies of a pipeline the first stages exchange fewer gradients") {
+  for (const int stages : {2, 4}) {
+    CAPTURE(stages);
+    const auto graph = foretrace::test::pipelined_step("1f1b", stages, 8, 2);
+    const auto exchanged = [](const foretrace::TaskGraph& of) {
+      std::map<std::int32_t, std::int64_t> ns;
+      for (std::size_t t = 0; t < of.size(); ++t) {
+        const auto task = foretrace::make_id<foretrace::TaskId>(t);
+        const auto kind = of.work(task).collective;
+        const bool sums = kind == foretrace::CollectiveKind::all_reduce ||
+                          kind == foretrace::CollectiveKind::reduce_scatter;
+        if (sums && of.work(task).bytes > 65536) ns[of.lane(task).rank] += of.duration_ns(task);
+      }
+      return ns;
+    };
+    auto before = exchanged(graph);
+    CHECK(before.size() == static_cast<std::size_t>(stages));
+    auto now = exchanged(after(graph, layer_freezing, {{"share", "0.4"}}));
+    CHECK(now.begin()->second < before.begin()->second);
+    CHECK(now.rbegin()->second == before.rbegin()->second);
+  }
+}
+
 TEST_CASE("layer_freezing: of a pipeline the first layers of the model are frozen") {
   for (const int stages : {2, 4}) {
     CAPTURE(stages);
